@@ -24,6 +24,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -81,10 +82,10 @@ class Monitor:
         self.sent = self.dropped = self.refused = 0
         self.problem = ""
         self._begin()
+        _MADE.add(self)
         atexit.register(self.close, _AT_EXIT_SECONDS)
 
     def _begin(self) -> None:
-        self._process = os.getpid()
         self._changed = threading.Condition()
         self._queue: deque[Part] = deque()
         self._waiting = 0
@@ -139,15 +140,13 @@ class Monitor:
 
     def close(self, seconds: float = 30.0) -> bool:
         """Send what waits, at most so long, then end; return whether everything went."""
-        done = self._process != os.getpid() or self.flush(seconds)
+        done = self.flush(seconds)
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         return done
 
     def _put(self, rows: list[dict[str, Any]], said: dict[str, Any]) -> None:
-        if self._process != os.getpid():  # a fork has the queue, but not the thread
-            self._begin()
         for start in range(0, len(rows), _MOST_TOGETHER):
             part = slice(start, start + _MOST_TOGETHER)
             own = {name: _part(values, part) for name, values in said.items()}
@@ -229,12 +228,26 @@ class Monitor:
                 if self._closed:
                     self.dropped += len(rows)
                     return
-                self._changed.wait(pause)
+                # whoever puts more rows in wakes this too: that makes no server well sooner
+                self._changed.wait_for(lambda: self._closed, pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _note(self, problem: str) -> None:
         self.problem = problem
         _log.warning("Monitor: %s", problem)
+
+
+_MADE: weakref.WeakSet[Monitor] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    """Begin anew in a forked process: no thread runs there, and locks may be held for ever."""
+    for monitor in list(_MADE):
+        monitor._begin()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _rows(given: Any) -> list[dict[str, Any]]:

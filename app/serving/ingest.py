@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import datetime
@@ -47,6 +48,9 @@ _TOP = 3
 _REMEMBERED = 100
 _MOST_READ = 20  # monitors whose history is read before anybody asks
 _log = logging.getLogger("evenhand")
+
+
+_Awaited = Future[Stored] | asyncio.Future[Stored]
 
 
 class Busy(RuntimeError):
@@ -83,7 +87,7 @@ class Ingest:
     ) -> None:
         self._monitors = monitors
         self._tick_seconds, self._prune_seconds = tick_seconds, prune_seconds
-        self._queue: queue.Queue[tuple[Batch, Future[Stored]] | None] = queue.Queue()
+        self._queue: queue.Queue[tuple[Batch, _Awaited] | None] = queue.Queue()
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="evenhand-measure")
         self._teller = Teller()
         self._raised = threading.Event()
@@ -187,7 +191,9 @@ class Ingest:
                     self._pool, copy_context().run, self._prepare, monitor, body, kind, key
                 )
             told.set_attribute("people", len(batch.scored.flagged))
-            stored = await asyncio.wrap_future(self._put(batch))
+            future = asyncio.get_running_loop().create_future()
+            self._queue.put((batch, future))
+            stored = await future
             told.set_attribute("alarms", len(stored.alarms))
         head = {
             "batch": stored.place,
@@ -230,11 +236,6 @@ class Ingest:
             rows[place]["unseen"] = names
         return batch, json.dumps(rows), [*_clock_notes(arrival), *(look.notes if look else ())]
 
-    def _put(self, batch: Batch) -> Future[Stored]:
-        future: Future[Stored] = Future()
-        self._queue.put((batch, future))
-        return future
-
     def _write(self) -> None:
         """Store waiting batches, as many together as there are: the life of the writing thread."""
         while True:
@@ -250,7 +251,7 @@ class Ingest:
             if None in waiting:
                 return
 
-    def _store(self, jobs: Sequence[tuple[Batch, Future[Stored]]]) -> None:
+    def _store(self, jobs: Sequence[tuple[Batch, _Awaited]]) -> None:
         try:
             with span("monitor.store", batches=len(jobs)):
                 found = self.monitors.store([batch for batch, _ in jobs])
@@ -263,16 +264,11 @@ class Ingest:
             told = (
                 error if isinstance(error, RunFailed) else RunFailed("The predictions could not be stored.")
             )
-            for _, future in jobs:
-                future.set_exception(told)
+            _tell_all([(future, told) for _, future in jobs])
             return
-        for (_, future), outcome in zip(jobs, found, strict=True):
-            if isinstance(outcome, InputError):
-                future.set_exception(outcome)
-                continue
-            future.set_result(outcome)
-            if outcome.alarms:
-                self._raised.set()
+        _tell_all([(future, outcome) for (_, future), outcome in zip(jobs, found, strict=True)])
+        if any(isinstance(outcome, Stored) and outcome.alarms for outcome in found):
+            self._raised.set()
 
     def learn(self, monitor: Monitor, outcomes: Mapping[str, bool]) -> Known:
         """Note outcomes by the sender's ids; what is returned is on disk."""
@@ -312,7 +308,9 @@ class Ingest:
             by then is not counted again when it is given again.
         """
         batches = file_batches(monitor, path, self._scorer, READERS().file)
-        waiting = [self._put(batch) for batch in batches]
+        waiting = [Future[Stored]() for _ in batches]
+        for job in zip(batches, waiting, strict=True):
+            self._queue.put(job)
         people = again = flagged = alarms = 0
         for batch, future in zip(batches, waiting, strict=True):
             try:
@@ -367,6 +365,29 @@ class Ingest:
                     self._read.add(identity)
         except Exception:  # noqa: BLE001  (one monitor must not keep the others waiting)
             _log.exception("The monitor %s could not be looked after", identity)
+
+
+def _tell_all(outcomes: Sequence[tuple[_Awaited, Stored | Exception]]) -> None:
+    """Tell who waits how it ended; a loop is woken once for all who wait in it, as waking it takes long."""
+    loops: dict[asyncio.AbstractEventLoop, list[tuple[_Awaited, Stored | Exception]]] = {}
+    for future, outcome in outcomes:
+        if isinstance(future, asyncio.Future):
+            loops.setdefault(future.get_loop(), []).append((future, outcome))
+        else:
+            _settle([(future, outcome)])
+    for loop, own in loops.items():
+        with suppress(RuntimeError):  # closed: nobody waits there any more
+            loop.call_soon_threadsafe(_settle, own)
+
+
+def _settle(outcomes: Sequence[tuple[_Awaited, Stored | Exception]]) -> None:
+    for future, outcome in outcomes:
+        if future.done():  # whoever asked has gone
+            continue
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
 
 
 INGEST = Ingest()

@@ -35,6 +35,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -184,7 +185,7 @@ class ChangeWatch:
         if len(given) != sum(sizes):
             raise InputError("the state", "must be of the same streams", len(dumped))
         parts = np.split(given, np.cumsum(sizes)[:-1])
-        found = [part.copy().reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        found: list[Any] = [part.copy().reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
         self._seen, self._stakes, self._people, self._fading, self._begun = found
 
     def update(self, cells: np.ndarray, happened: np.ndarray) -> list[Crossing]:

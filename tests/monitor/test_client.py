@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import http.server
 import json
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -104,6 +106,111 @@ def test_the_service_neither_waits_nor_fails():
     assert client.dropped > 2000
     with pytest.raises(ValueError, match="must begin with http"):
         evenhand.Monitor("evenhand.example", "t")
+
+
+def test_a_server_that_is_not_well_is_asked_less_and_less_often_whatever_comes_in():
+    """Half a second, then one, then two: rows that come in meanwhile do not make it sooner."""
+    server = Fickle(*[500] * 1000)
+    client = evenhand.Monitor(server.url, "t", seconds=0.01)
+    end = time.monotonic() + 1.4
+    while time.monotonic() < end:
+        client.send(ROW)
+        time.sleep(0.005)
+    assert 1 <= len(server.heard) <= 3
+    client.close(0)
+    server.shutdown()
+
+
+@pytest.mark.parametrize(("status", "people"), [(429, 1), (413, 4), (401, 2)])
+def test_what_the_server_refuses(status: int, people: int):
+    """Too often: again. Too large: in halves. A wrong token: given up and told; what comes later is sent."""
+    server = Fickle(status)
+    client = evenhand.Monitor(server.url, "t", seconds=0.02)
+    client.send([ROW] * people)
+    assert client.flush()
+    client.send(ROW)
+    assert client.flush()
+    lost = people if status == 401 else 0
+    assert (client.sent, client.refused, client.dropped) == (people + 1 - lost, lost, 0)
+    sizes = [len(body["rows"]) for _, body in server.heard]
+    assert sizes == {429: [1, 1, 1], 413: [4, 2, 2, 1], 401: [2, 1]}[status]
+    server.shutdown()
+
+
+def test_a_server_that_hangs_or_drops_the_connection_delays_nobody():
+    """The first connection is never answered, the second is shut: the third stores under the same key."""
+    answers = Fickle()
+    listener = socket.create_server(("127.0.0.1", 0))
+    held = []
+
+    def serve() -> None:
+        held.append(listener.accept()[0])
+        listener.accept()[0].close()
+        while True:
+            with suppress(OSError):
+                one, _ = listener.accept()
+                other = socket.create_connection(answers.server_address)
+                for here, there in ((one, other), (other, one)):
+                    threading.Thread(target=carry, args=(here, there), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/api/v1/monitors/m"
+    client = evenhand.Monitor(address, "t", seconds=0.02, timeout=0.5)
+    began = time.perf_counter()
+    client.send([ROW] * 3)
+    assert time.perf_counter() - began < 0.3
+    assert client.flush(60)
+    assert (client.sent, len(answers.heard)) == (3, 1)
+    answers.shutdown()
+
+
+def carry(here: socket.socket, there: socket.socket) -> None:
+    with suppress(OSError):
+        while part := here.recv(65536):
+            there.sendall(part)
+        there.shutdown(socket.SHUT_WR)
+
+
+def test_processes_forked_from_one_that_sends_send_too_and_end(fickle: Fickle):
+    """As of servers that load a service before they fork; here while a thread holds the client's lock."""
+    code = (
+        "import os, signal, sys, threading, time, evenhand\n"
+        "monitor = evenhand.Monitor(sys.argv[1], 't', seconds=0.02)\n"
+        "monitor.send([{'a': 0}] * 2)\n"
+        "assert monitor.flush(60)\n"
+        "held = threading.Event()\n"
+        "def hold():\n"
+        "    with monitor._changed:\n"
+        "        held.set(); time.sleep(1)\n"
+        "threading.Thread(target=hold, daemon=True).start(); held.wait()\n"
+        "silent = os.fork()\n"
+        "if not silent:\n"
+        "    signal.alarm(20); sys.exit()\n"
+        "child = os.fork()\n"
+        "monitor.send([{'a': 1 if child else 2}] * 3)\n"
+        "if child:\n"
+        "    assert os.waitpid(silent, 0)[1] == os.waitpid(child, 0)[1] == 0\n"
+    )
+    subprocess.run([sys.executable, "-c", code, fickle.url], check=True, cwd=ROOT, timeout=120)
+    stored = {key: body["rows"] for key, body in fickle.heard}
+    assert sorted((rows[0]["a"], len(rows)) for rows in stored.values()) == [(0, 2), (1, 3), (2, 3)]
+
+
+def test_threads_lose_no_row():
+    server = Fickle()
+    client = evenhand.Monitor(server.url, "t", seconds=0.01)
+    threads = [
+        threading.Thread(target=lambda own=k: [client.send({"a": own}) for _ in range(200)]) for k in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert client.flush(60)
+    rows = [row["a"] for _, body in server.heard for row in body["rows"]]
+    assert client.sent == len(rows) == 1600
+    assert sorted(rows) == sorted(list(range(8)) * 200)
+    server.shutdown()
 
 
 def test_it_needs_no_library_of_others():

@@ -44,7 +44,7 @@ def drop(root: Path, monitor: Monitor, name: str, frame: pd.DataFrame) -> Path:
     return folder / name
 
 
-def await_(true: Callable[[], bool], seconds: float = 30.0) -> None:
+def await_(true: Callable[[], bool], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "did not happen"

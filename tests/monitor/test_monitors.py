@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import http.server
 import json
 import sqlite3
@@ -11,14 +12,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from app.serving import ingest, webhooks
 from audits.errors import InputError, RunFailed
 from audits.runs.monitoring import history
 from audits.runs.monitoring.arrivals import read_arrow, read_json
 from audits.runs.monitoring.monitors import Batch, Monitors, check_webhook
+from audits.runs.monitoring.tables import BATCHES, BUCKETS, CASES, FLAGS, PREDICTIONS, STATES
 from audits.sensitivity import MonitorBundle, Scored
+from audits.sensitivity.monitor.profile import Sent
+from audits.sensitivity.monitor.streams import read_head
 from tests.monitor.conftest import ROW
+from tests.sensitivity.conftest import people
 
 
 def scored(bundle: MonitorBundle, flags: list[bool]) -> Scored:
@@ -88,6 +94,51 @@ def test_batches_cut_anywhere_give_the_same_chart_and_alarms(monitors: Monitors,
     assert found[0] == found[1]
     [(_, _, times)] = found[0][2]
     assert times > 3  # one alarm while the condition lasts
+
+
+def test_batches_stored_together_end_as_those_stored_one_by_one(monitors: Monitors, bundle):
+    """Whatever some of them say and others do not: scores, decisions, persons, groups, keys, ids."""
+    said = (
+        Sent(),
+        Sent((0.1, None, 0.9), (True, None, False), ("a", "b", "a")),
+        Sent(protected={"group": ("a", "b", None)}),
+        Sent(persons=("b", "c", "d"), decisions=(True, True, False), protected={"group": ("a", "a", "b")}),
+    )
+    frame, kept = people(60, 4), []
+    for together in (False, True):
+        monitor, _ = monitors.create(bundle, name="m", people_between=100, keep_rows=True)
+        batches = []
+        for place in range(20):
+            columns = {name: frame[name].tolist()[3 * place : 3 * place + 3] for name in bundle.reads}
+            measured = bundle.score_columns(columns, 3)
+            measured = dataclasses.replace(measured, flagged=np.arange(3) < place % 4)
+            key = f"k{place // 2 * 2}" if place > 12 else None
+            ids = ("", f"id{place}", "x") if place % 2 else ()
+            look, more = bundle.look(measured), {"sent": said[place % 4], "columns": columns}
+            batches.append(Batch(monitor.id, measured, "same", key, ids, look=look, **more))
+        parts = [batches] if together else [[each] for each in batches]
+        told = [each for part in parts for each in monitors.store(part)]
+        state = monitors.get(monitor.id)
+        with monitors._database.reading() as connection:
+            rows = [
+                [
+                    {name: value for name, value in row._mapping.items() if name not in _TIMES}
+                    for row in connection.execute(sa.select(table).where(table.c.monitor == monitor.id))
+                ]
+                for table in (BATCHES, BUCKETS, CASES, FLAGS, PREDICTIONS, STATES)
+            ]
+        assert {each.replayed for each in told} == {True, False}
+        kept.append((told, state.people, state.flagged, state.chart_value, rows))
+    assert kept[0][:-1] == kept[1][:-1]
+    for alone, joined in zip(kept[0][-1], kept[1][-1], strict=True):
+        assert alone
+        streams = [each[0].pop("streams", None) for each in (alone, joined)]
+        assert alone == joined
+        if streams[0]:  # stakes differ in the last digit
+            assert read_head(streams[0]) == read_head(streams[1])
+
+
+_TIMES = ("monitor", "received", "began", "raised", "latest", "ended")
 
 
 def test_alarms_are_acknowledged_with_a_note(monitors: Monitors, bundle):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
+import os
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,6 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app import work
+from app.serving.monitor_api import _told
+from app.serving.monitor_windows import WINDOW, submit_window
+from app.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.execute import execute
 from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
@@ -214,6 +221,73 @@ def test_a_service_has_a_window_audited_by_http(server: Server):
     assert rates == {"a": 1.0, "b": 0.0}
     assert [each["audit"] for each in ask(server, "GET", "/audits")[1]["audits"]] == [answer["audit"]]
     assert ask(server, "GET", "/audits/other")[0] == 404
+
+
+_STRANGE = (
+    True, 0, -1, 1.5, 10**30, "", "\0", "x" * 5000, "2024-13-45", "9999999-01-01",
+    [], [[]], [{}], {}, {"a": {"b": []}}, [None], ["groups"] * 21, [{"groups": []}],
+    [{"groups": {"level": "high"}}], [{"groups": {}, "flipset": {}}], ["\ud800"],
+)  # fmt: skip
+
+
+def test_hostile_windows_are_refused_with_a_reason(server: Server):
+    """Each key with values of all kinds, and bodies that are no object at all."""
+    assert server.post({"rows": [ROW] * 20, "decisions": [True] * 20})[0] == 200
+    for key in WINDOW:
+        for strange in _STRANGE:
+            if key == "title" and isinstance(strange, str) and len(strange) <= 200:
+                continue  # a title
+            asked = {"last": 10, key: strange}
+            status, answer = ask(server, "POST", "/audits", asked)
+            assert 400 <= status < 500, (asked, status, answer)
+            assert len(answer["error"]) > 10, asked
+    for body in (
+        b"",
+        b"[]",
+        b"{",
+        b"null",
+        b'{"last": NaN}',
+        b'{"last": 1, "last": 2}',
+        b"\xff",
+        b"[" * 50_000,
+    ):
+        path = f"/api/v1/monitors/{server.monitor.id}/audits"
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {server.token}"}
+        status, answer = server.ask("POST", path, body, headers)
+        assert (400 <= status < 500, bool(answer["error"])) == (True, True), (body[:20], status, answer)
+
+
+def test_a_window_on_a_full_disk_is_answered_with_507_and_there_is_one_afterwards(
+    bundle, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    monitors = Monitors(store_of(tmp_path))
+    monitor, _ = monitors.create(bundle, name="hiring", owner=SPACE, keep_rows=True)
+    send(monitors, monitor, 40)
+    space = Workspace(SPACE)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async def submit() -> dict[str, Any]:
+        return submit_window(monitors, monitor, {"last": 40, "audits": ["groups"]}).told
+
+    with monkeypatch.context() as disk:
+        disk.setattr(type(tmp_path), "replace", full)
+        answer = asyncio.run(_told(submit))
+    assert answer.status_code == 507
+    assert "No space left" in json.loads(bytes(answer.body))["error"]
+    assert answer.headers["retry-after"] == "60"
+    assert not [path for path in space.folder.rglob("*") if path.is_file() and "files" in path.parts]
+    submitted = []
+    monkeypatch.setattr(work, "submit", lambda space, spec, title: submitted.append(spec) or SavedKey())
+    assert asyncio.run(_told(submit)).status_code == 200
+    assert len(submitted) == 1
+    assert (space.folder / submitted[0]["data"]["path"]).is_file()
+
+
+class SavedKey:
+    key = "k"
 
 
 def test_what_was_sent_beside_kept_rows_is_all_there(kept):

@@ -14,7 +14,7 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,9 +24,10 @@ import sqlalchemy as sa
 from audits.data.rows import RowEncoder
 from audits.errors import InputError
 from audits.runs.keeping.database import Database
+from audits.runs.monitoring.batches import Batch
 from audits.runs.monitoring.handling import Handling, Token, check_webhook, digest, tokens_of
 from audits.runs.monitoring.history import History
-from audits.runs.monitoring.storing import Batch, Known, State, Stored
+from audits.runs.monitoring.storing import Known, State, Stored
 from audits.runs.monitoring.tables import (
     BATCHES,
     BUCKETS,
@@ -272,16 +273,16 @@ class Monitors(Handling, History):
         RunFailed
             If the database cannot be used; then none is stored.
         """
-        found: list[Stored | InputError] = []
+        own: dict[str, list[Batch]] = {}
+        for batch in batches:
+            own.setdefault(batch.monitor, []).append(batch)
+        found: dict[str, Iterator[Stored | InputError]] = {}
         with self._database.writing() as connection:
-            states: dict[str, State] = {}
-            for batch in batches:
-                if batch.monitor not in states:
-                    states[batch.monitor] = self._state(connection, batch.monitor)
-                found.append(states[batch.monitor].add(batch, self._clock()))
-            for state in states.values():
+            for identity, mine in own.items():
+                state = self._state(connection, identity)
+                found[identity] = iter(state.add(mine, self._clock()))
                 state.write()
-        return found
+        return [next(found[batch.monitor]) for batch in batches]
 
     def learn(self, identity: str, outcomes: Mapping[str, bool]) -> Known:
         """Note outcomes by the sender's ids: whether each was the favourable one.

@@ -5,25 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
 from audits.errors import InputError
+from audits.runs.monitoring.batches import Batch, joined, parts
 from audits.runs.monitoring.buckets import Buckets
 from audits.runs.monitoring.messages import queue, ways_of
 from audits.runs.monitoring.tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
 from audits.runs.monitoring.written import plain_values
-from audits.sensitivity import Scored
 from audits.sensitivity.monitor.groups import Tally
-from audits.sensitivity.monitor.profile import Look, Sent
 from audits.sensitivity.monitor.streams import Outcomes, Stream, Streams
 from audits.sensitivity.monitor.words import flags_sentence, severity_of, stream_sentence
 from audits.stats.control import Chart
 
-__all__ = ["Batch", "Known", "State", "Stored"]
+__all__ = ["Known", "State", "Stored"]
 
 _TOGETHER = 500  # values in one question to a database
 _DAY = 86_400.0
@@ -45,9 +44,9 @@ _STANDS = (
 _LASTING = sa.select(CASES).where(
     CASES.c.monitor == _OWN, CASES.c.ended.is_(None), CASES.c.resolved.is_(None)
 )
-_SENT_BEFORE = sa.select(BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted).where(
-    BATCHES.c.monitor == _OWN, BATCHES.c.idempotency_key == sa.bindparam("key")
-)
+_SENT_BEFORE = sa.select(
+    BATCHES.c.idempotency_key, BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted
+).where(BATCHES.c.monitor == _OWN, BATCHES.c.idempotency_key.in_(sa.bindparam("keys", expanding=True)))
 _COUNT = (
     sa.update(MONITORS).where(MONITORS.c.id == _OWN).values({name: sa.bindparam(name) for name in _COUNTERS})
 )
@@ -57,37 +56,6 @@ _STAND = (
     .values(tally=sa.bindparam("tally"), streams=sa.bindparam("streams"))
 )
 _ADD_BATCH, _ADD_FLAGS, _ADD_PREDICTIONS = (sa.insert(table) for table in (BATCHES, FLAGS, PREDICTIONS))
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """People measured together, to be stored.
-
-    Attributes
-    ----------
-    sha256 : str
-        Of the bytes as they came: a replay under the same key must have the same.
-    ids : tuple of str
-        The sender's own, one a person or none at all.
-    stated : str
-        The sender's time, kept as it was said; the server's own counts.
-    look : Look or None
-        The batch beside the audited people, where the bundle knows them.
-    sent : Sent
-    columns : mapping of str to sequence, optional
-        The rows themselves, for monitors that keep them.
-    """
-
-    monitor: str
-    scored: Scored
-    sha256: str
-    key: str | None = None
-    ids: tuple[str, ...] = ()
-    stated: str = ""
-    source: str = "http"
-    look: Look | None = None
-    sent: Sent = field(default_factory=Sent)
-    columns: Mapping[str, Sequence[Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -155,21 +123,71 @@ class State:
         }
         self._changed: set[str] = set()
 
-    def add(self, batch: Batch, now: float) -> Stored | InputError:
-        """Store a batch, or say why not; the counters are written last, by `write`."""
+    def add(self, batches: Sequence[Batch], now: float) -> list[Stored | InputError]:
+        """Store batches in order, or say why not; the counters are written last, by `write`.
+
+        What is followed person by person is followed through all batches at once: most of what that takes for
+        one person it takes for a hundred.
+        """
         if not self.known:
-            return InputError("monitor", "must be one that exists", batch.monitor)
-        before = self._before(batch)
-        if before is not None:
-            return before
-        scored, first, n = batch.scored, self._people, len(batch.scored.flagged)
-        counts = self._counting(batch.sent.persons, n, now)
-        followed = self._chart.follow(scored.flagged[counts], self._value)
-        watched = self._streams.follow(batch.look, scored.score, scored.sensitivity, batch.sent, counts)
-        decisions = self._streams.own_decisions(scored.score, batch.sent.decisions)
-        self._tally.add(batch.sent.protected, decisions, counts)
-        flagged = np.flatnonzero(scored.flagged)
-        row = {
+            return [InputError("monitor", "must be one that exists", batch.monitor) for batch in batches]
+        before = self._before(batches)
+        new = [batch for batch, known in zip(batches, before, strict=True) if known is None]
+        stored = (each for part in parts(new) for each in self._add_new(part, now))
+        said: list[Stored | InputError] = []
+        for known in before:
+            if isinstance(known, int):
+                same = said[known]
+                known = replace(same, replayed=True, alarms=()) if isinstance(same, Stored) else same
+            said.append(next(stored) if known is None else known)
+        return said
+
+    def _add_new(self, batches: Sequence[Batch], now: float) -> list[Stored]:
+        sizes = [len(batch.scored.flagged) for batch in batches]
+        everybody = joined(batches, sizes)
+        counts = self._counting(everybody.sent.persons, sum(sizes), now)
+        run = self._chart.follow(everybody.flagged[counts], self._value)
+        watched = self._streams.follow(
+            everybody.look, everybody.scores, everybody.sensitivity, everybody.sent, counts
+        )
+        decisions = self._streams.own_decisions(everybody.scores, everybody.sent.decisions)
+        self._tally.add(everybody.sent.protected, decisions, counts)
+        counted = np.flatnonzero(counts)
+        found = [(int(counted[place]), None) for place in run.alarms]
+        alarms = sorted([*found, *watched.crossings], key=lambda each: each[0])
+        rows, flags, remembered = (list[dict[str, Any]]() for _ in range(3))
+        stored, begins, seen = list[Stored](), 0, 0
+        for batch, n in zip(batches, sizes, strict=True):
+            whole, first = slice(begins, begins + n), self._people
+            own = int(counts[whole].sum())
+            walked = run.values[seen : seen + own]
+            row = self._row(batch, now, own, walked)
+            rows.append(row)
+            self._buckets.add(row)
+            flagged = np.flatnonzero(batch.scored.flagged)
+            if len(flagged):
+                flags += self._flags(batch, flagged, first, now)
+            if batch.ids or self._keeps_rows:
+                remembered += self._remembered(batch, decisions[whole], counts[whole], now)
+            mine = [(at - begins, stream) for at, stream in alarms if begins <= at < begins + n]
+            raised = self._alarms(mine, first, batch.scored.flagged, now)
+            stored.append(Stored(self._batches, False, tuple(raised), own))
+            self._batches += 1
+            self._people += n
+            self._flagged += len(flagged)
+            self._value = row["chart_value"]
+            begins, seen = begins + n, seen + own
+            self._end_quiet(now)
+        for statement, made in ((_ADD_BATCH, rows), (_ADD_FLAGS, flags), (_ADD_PREDICTIONS, remembered)):
+            if made:
+                self._connection.execute(statement, made)
+        return stored
+
+    def _row(self, batch: Batch, now: float, counted: int, walked: np.ndarray) -> dict[str, Any]:
+        """Return what is kept of a batch, which took the chart through the values `walked`."""
+        scored = batch.scored
+        ends = int(walked[-1]) if len(walked) else self._value
+        return {
             "monitor": batch.monitor,
             "place": self._batches,
             "received": now,
@@ -177,31 +195,16 @@ class State:
             "source": batch.source,
             "idempotency_key": batch.key,
             "sha256": batch.sha256,
-            "first_person": first,
-            "people": n,
-            "flagged": len(flagged),
+            "first_person": self._people,
+            "people": len(scored.flagged),
+            "flagged": int(np.count_nonzero(scored.flagged)),
             "unseen": len(scored.unseen),
             "mean": float(scored.sensitivity.mean()),
-            "chart_high": int(followed.values.max(initial=self._value)),
-            "chart_value": followed.value,
+            "chart_high": int(walked.max(initial=self._value)),
+            "chart_value": 0 if ends >= self._chart.limit else ends,
             "sensitivities": scored.sensitivity.astype("<f8").tobytes(),
-            "counted": int(counts.sum()),
+            "counted": counted,
         }
-        self._connection.execute(_ADD_BATCH, [row])
-        self._buckets.add(row)
-        if len(flagged):
-            self._connection.execute(_ADD_FLAGS, self._flags(batch, flagged, first, now))
-        if batch.ids or self._keeps_rows:
-            self._remember(batch, decisions, counts, now)
-        found = [(int(np.flatnonzero(counts)[place]), None) for place in followed.alarms]
-        alarms = self._alarms([*found, *watched.crossings], first, scored.flagged, now)
-        stored = Stored(self._batches, False, tuple(alarms), row["counted"])
-        self._batches += 1
-        self._people += n
-        self._flagged += len(flagged)
-        self._value = followed.value
-        self._end_quiet(now)
-        return stored
 
     def learn(self, outcomes: Mapping[str, bool], now: float) -> Known | InputError:
         """Note outcomes by the sender's ids."""
@@ -250,16 +253,30 @@ class State:
             changed = {name: case[name] for name in ("last_person", "times", "latest", "ended", "snoozed")}
             self._connection.execute(sa.update(CASES).where(place).values(**changed))
 
-    def _before(self, batch: Batch) -> Stored | InputError | None:
-        """Return how a batch ended that was sent before under its key; None for a new one."""
-        if batch.key is None:
-            return None
-        before = self._connection.execute(_SENT_BEFORE, {"own": batch.monitor, "key": batch.key}).first()
-        if before is None:
-            return None
-        if before.sha256 == batch.sha256:
-            return Stored(before.place, True, (), before.counted)
-        return InputError("Idempotency-Key", "was used for another content", batch.key)
+    def _before(self, batches: Sequence[Batch]) -> list[Stored | InputError | int | None]:
+        """Return how batches ended that were sent before under their keys; None for new ones.
+
+        A number is the place among `batches` of the one that is stored now under the same key.
+        """
+        keys = {batch.key for batch in batches if batch.key is not None}
+        if not keys:
+            return [None] * len(batches)
+        asked = {"own": self._identity, "keys": sorted(keys)}
+        rows = {row.idempotency_key: row for row in self._connection.execute(_SENT_BEFORE, asked)}
+        found: list[Stored | InputError | int | None] = []
+        first: dict[str, int] = {}
+        for place, batch in enumerate(batches):
+            row, same = rows.get(batch.key or ""), first.get(batch.key or "")
+            known = row.sha256 if row is not None else None if same is None else batches[same].sha256
+            if known is None:
+                found.append(None)
+                if batch.key is not None:
+                    first[batch.key] = place
+            elif known != batch.sha256:
+                found.append(InputError("Idempotency-Key", "was used for another content", batch.key))
+            else:
+                found.append(same if row is None else Stored(row.place, True, (), row.counted))
+        return found
 
     def _counting(self, persons: Sequence[str], n: int, now: float) -> np.ndarray:
         """Return who counts, (n,): a person who was counted within the window does not count again."""
@@ -294,8 +311,10 @@ class State:
             self._connection.execute(sa.insert(PEOPLE), rows)
         return counts
 
-    def _remember(self, batch: Batch, decisions: np.ndarray, counts: np.ndarray, now: float) -> None:
-        """Keep what outcomes, which come later by id, are held against, and the rows that are to be kept."""
+    def _remembered(
+        self, batch: Batch, decisions: np.ndarray, counts: np.ndarray, now: float
+    ) -> list[dict[str, Any]]:
+        """Return what outcomes, which come later by id, are held against, and rows that are to be kept."""
         sent, own = batch.sent, batch.scored.score
         features = self._features(batch)
         rows = []
@@ -319,8 +338,7 @@ class State:
                     "features": features[place] if features else "",
                 }
             )
-        if rows:
-            self._connection.execute(_ADD_PREDICTIONS, rows)
+        return rows
 
     def _features(self, batch: Batch) -> list[str]:
         """Return each row as JSON where rows are kept, else nothing."""

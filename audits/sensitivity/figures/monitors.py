@@ -134,7 +134,10 @@ def drift(found: Drift, reference: np.ndarray, threshold: float) -> go.Figure:
             )
         )
     figure.add_vline(
-        threshold, line={"color": INK, "width": 1.5}, annotation_text="threshold", annotation_position="top"
+        threshold,
+        line={"color": INK, "width": 1.5},
+        annotation_text="threshold",
+        annotation_position="top left",  # above the line it would lie on the legend of a narrow page
     )
     figure.update_layout(barmode="overlay")
     figure.update_xaxes(title="sensitivity to protected status", rangemode="tozero")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -85,6 +86,22 @@ class Sent:
         return Sent(self.scores[rows], self.decisions[rows], self.persons[rows], protected)
 
     @classmethod
+    def joined(cls, parts: Sequence[Sent], sizes: Sequence[int]) -> Sent:
+        """Return what was said of batches of `sizes` people, one after another."""
+        if len(parts) == 1:
+            return parts[0]
+        names = dict.fromkeys(name for part in parts for name in part.protected)
+        return cls(
+            _one_after_another([part.scores for part in parts], sizes, None),
+            _one_after_another([part.decisions for part in parts], sizes, None),
+            _one_after_another([part.persons for part in parts], sizes, ""),
+            {
+                name: _one_after_another([part.protected.get(name, ()) for part in parts], sizes, None)
+                for name in names
+            },
+        )
+
+    @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Sent:
         """Return what `dataclasses.asdict` made plain and JSON carried."""
         protected = {name: tuple(values) for name, values in plain["protected"].items()}
@@ -114,6 +131,25 @@ class Look:
     notes: tuple[str, ...]
     rows: np.ndarray
 
+    @classmethod
+    def joined(cls, parts: Sequence[Look]) -> Look:
+        """Return batches one after another as one."""
+        if len(parts) == 1:
+            return parts[0]
+        counts: dict[str, dict[str, int]] = {}
+        for part in parts:
+            for column, found in part.counts.items():
+                own = counts.setdefault(column, {})
+                for name, size in found.items():
+                    own[name] = own.get(name, 0) + size
+        return cls(
+            np.concatenate([part.cells for part in parts]),
+            np.concatenate([part.impossible for part in parts]),
+            counts,
+            tuple(note for part in parts for note in part.notes),
+            np.concatenate([part.rows for part in parts]),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Profile:
@@ -123,7 +159,7 @@ class Profile:
     encoding: Sequence[Mapping[str, Any]]
     starts: Sequence[int]
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         """The columns that are looked at."""
         return [str(each["column"]) for each in self.plain["columns"]]
@@ -178,6 +214,18 @@ class Profile:
         return [f"{_of(again, n)} repeat another row of the batch exactly: more than chance makes alike."]
 
 
+_T = TypeVar("_T")
+
+
+def _one_after_another(parts: Sequence[tuple[_T, ...]], sizes: Sequence[int], nothing: _T) -> tuple[_T, ...]:
+    """Return entries a person; `nothing` for those of batches that have none, and none where no batch has."""
+    if not any(parts):
+        return ()
+    return tuple(
+        each for part, size in zip(parts, sizes, strict=True) for each in (part or (nothing,) * size)
+    )
+
+
 def padded(counts: Sequence[Sequence[float]]) -> np.ndarray:
     """Return counts as rows of CELLS."""
     found = np.zeros((len(counts), CELLS))
@@ -188,13 +236,18 @@ def padded(counts: Sequence[Sequence[float]]) -> np.ndarray:
 
 def hashed(z: np.ndarray) -> np.ndarray:
     """Return a number a row, (n,), equal for equal rows."""
-    odd = np.asarray(np.random.default_rng(7).integers(1 << 62, size=z.shape[1])).astype(
-        np.uint64
-    ) | np.uint64(1)
+    odd = _odd_numbers(z.shape[1])
     bits = np.ascontiguousarray(z + 0.0).view(np.uint64)  # no minus zero
     with np.errstate(over="ignore"):
         mixed = (bits ^ (bits >> np.uint64(29))) * odd
         return ((mixed ^ (mixed >> np.uint64(31))) * odd[::-1]).sum(axis=1, dtype=np.uint64)
+
+
+@lru_cache(maxsize=64)
+def _odd_numbers(width: int) -> np.ndarray:
+    numbers = np.asarray(np.random.default_rng(7).integers(1 << 62, size=width)).astype(np.uint64)
+    odd: np.ndarray = numbers | np.uint64(1)
+    return odd
 
 
 def cells_of(
