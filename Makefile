@@ -4,7 +4,7 @@
 # make fuzz   try 100,000 damaged inputs (FUZZ) on what reads them
 # make calibrate   simulate every interval, test and verdict again, and write docs/calibration.md
 # make screenshots   draw every page in five states at two widths, into SCREENSHOTS, to be looked at
-# make lowest  try the lowest versions that pyproject.toml allows, in an environment of their own (5 minutes)
+# make lowest  try the lowest versions that pyproject.toml allows, in an environment of their own (4 minutes of processor time)
 # make docs   bring docs/architecture.md up to date, and build the documentation into site/
 # make wheel  build the wheel into dist/, the documentation in it
 
@@ -44,7 +44,8 @@ fuzz: setup-tests
 
 # what runs without torch and Streamlit, which have one version and no lower one that was tried
 LOWEST := .venv-lowest
-NEED_MORE := loss_ratio or mitigation or sensitivity or too_large or toxicity or pdf or fixture or cannot_be_saved
+NEED_MORE := samples_by_design and (loss_ratio or mitigation or sensitivity) or a_table_too_large or test_mitigation \
+	or toxicity or cannot_be_saved or finished_run_again and pdf or what_audits_take
 lowest:
 	python3 -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check packaging

@@ -46,4 +46,5 @@ setup(
         for name in folders(top)
     }
     | {f"{INSIDE}.{name}": ["*.*"] for name in BUILT},
+    exclude_package_data={"": ["*.map"]},  # of the documentation's scripts, for who changes those
 )

@@ -13,6 +13,7 @@ __all__ = [
     "how_to_install",
     "installed",
     "not_installed",
+    "optional",
 ]
 
 _NOT_GIVEN = object()
@@ -85,11 +86,20 @@ def how_to_install(package: str) -> str:
     >>> how_to_install("reportlab.pdfgen")
     "install it with: pip install 'evenhand[pdf]'"
     """
-    root = package.split(".")[0]
-    extra = next((name for name, packages in _EXTRAS.items() if root in packages), None)
+    extra = _extra_of(package)
     if extra is None:
         return "install Evenhand again, with all that it needs"
     return f"install it with: pip install 'evenhand[{extra}]'"
+
+
+def optional(package: str) -> bool:
+    """Whether a package is one that only an extra brings."""
+    return _extra_of(package) is not None
+
+
+def _extra_of(package: str) -> str | None:
+    root = package.split(".")[0]
+    return next((name for name, packages in _EXTRAS.items() if root in packages), None)
 
 
 def called(package: str) -> str:

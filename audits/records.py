@@ -7,18 +7,24 @@ first needed, so that a worker never loads a drawing library and `groups` never 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.resources
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from audits.errors import installed, not_installed, optional
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-__all__ = ["Audit", "Exhibit", "Section", "Size", "loaded"]
+__all__ = ["Audit", "Exhibit", "Section", "Size", "loaded", "says_what_it_lacks"]
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 
 
 _LEAST_BYTES, _COPIES = 1e8, 4.0  # what every audit takes: libraries, and copies of the encoded features
@@ -195,6 +201,11 @@ class Audit:
     paired: Named | None = None
 
     @property
+    def lacks(self) -> str | None:
+        """The first package that it `needs` and that is not installed here."""
+        return next((package for package in self.needs if not installed(package)), None)
+
+    @property
     def result_type(self) -> type:
         """The class of its results."""
         found: type = loaded(self.result)
@@ -253,3 +264,25 @@ def loaded(what: Any) -> Any:
         return what
     module, _, name = what.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def says_what_it_lacks(audit: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Have an audit's function refuse in a run's words where a package of an extra is not installed.
+
+    What its record `needs` is looked for before anything is computed; what only some options need, where they
+    come to it.
+    """
+
+    @functools.wraps(audit)
+    def told(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        record: Audit = loaded(f"{audit.__module__.rpartition('.')[0]}.record:AUDIT")
+        if record.lacks is not None:
+            raise not_installed(record.name, record.lacks)
+        try:
+            return audit(*given, **named)
+        except ModuleNotFoundError as error:
+            if error.name is None or not optional(error.name):
+                raise
+            raise not_installed(record.name, error.name) from error
+
+    return told

@@ -214,6 +214,34 @@ def test_a_circle_would_be_seen():
     )
 
 
+def reached_into(tree: ast.Module) -> set[str]:
+    """Names with an underscore before them that a module takes from another one of the project."""
+    ours = [(home, name) for home, name in _imported(tree, "") if home.split(".")[0] in {"audits", "app"}]
+    taken = {f"{home}.{name}" for home, name in ours if name and name.startswith("_")}
+    modules = {str(name) for _, name in ours}
+    taken |= {
+        f"{node.value.id}.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in modules
+        and node.attr.startswith("_")
+    }
+    return {name for name in taken if not name.endswith("__")}
+
+
+@pytest.mark.parametrize("folder", ["audits", "app"])
+def test_nobody_uses_what_another_module_keeps_to_itself(folder: str):
+    found = {str(path.relative_to(ROOT)): reached_into(parsed(path)) for path in sources(folder)}
+    assert not {path: names for path, names in found.items() if names}, "give these names without underscore"
+
+
+def test_a_name_that_is_reached_into_would_be_seen():
+    code = "from audits.stats.shares import _level, wilson\nfrom audits.data import space\nspace._fit_block()"
+    assert reached_into(ast.parse(code)) == {"audits.stats.shares._level", "space._fit_block"}
+    assert not reached_into(ast.parse("from audits.data import space\nspace.MOST_LEVELS\n__import__('re')"))
+
+
 MOST_PARAMETERS, LONGEST_BODY = 8, 60
 SAID = "every argument is one thing that its user may say, with a default"
 PARTS = "each is a part of what was found, given by name to what packs or words all of them, its one caller"

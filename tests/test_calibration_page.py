@@ -254,6 +254,8 @@ def test_code_is_its_definitions_not_where_they_stand(tmp_path, monkeypatch):
     assert moved == before
     assert digest(body.replace("mean", "median"), "WORLDS = 20\n") != before
     assert digest(body, "WORLDS = 21\n") != before
+    assert digest(f"@says_what_it_lacks\n{body}", "WORLDS = 20\n") == before  # only refuses
+    assert digest(f"@twice\n{body}", "WORLDS = 20\n") != before
 
 
 @pytest.mark.parametrize(

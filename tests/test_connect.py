@@ -130,7 +130,10 @@ def test_groups_travel_through_cross_validation(people):
         scorer()(model, people[["skill"]], people["hired"], **alone)
 
 
-@pytest.mark.parametrize("page", ["coming-from/fairlearn.md", "connect.md"])
+@pytest.mark.parametrize(
+    "page",
+    ["coming-from/fairlearn.md", "coming-from/aif360.md", "coming-from/aequitas.md", "connect.md"],
+)
 def test_what_the_documentation_shows_runs(page, people, model, mlflow, capsys):
     decision = model.predict(people[["skill", "age"]])
     names = {"X": people[["skill"]], "y": people["hired"], "sex": people["sex"], "decision": decision,
@@ -142,6 +145,43 @@ def test_what_the_documentation_shows_runs(page, people, model, mlflow, capsys):
         assert float(first) == pytest.approx(
             demographic_parity_difference(people["hired"], decision, sensitive_features=people["sex"])
         )
+
+
+def test_numbers_are_those_of_aif360_and_aequitas():
+    """AIF360 0.6.1's ClassificationMetric (privileged: m) and Aequitas 1.1.0's metrics, run on this table."""
+    rng, n = np.random.default_rng(5), 1500
+    table = pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], n), "race": rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])}
+    )
+    rng.integers(20, 70, n)
+    income = (30 + 10 * (table["sex"] == "m") + rng.normal(0, 12, n)).round(2)
+    debt = rng.gamma(2, 5, n).round(2)
+    label = ((income - debt + rng.normal(0, 10, n)) > 25).astype(int)
+    decision = (income - debt > 25).astype(int)
+    table["seen"] = income
+    found = audits.audit(
+        None, table, label, favorable=1, protected=["sex", "race"], predictions=decision, audits="groups"
+    )
+    spread = found["groups"].spreads[0]
+    assert spread.attribute == "sex"
+    assert spread.demographic_parity_difference.value == pytest.approx(0.24476495726495728, abs=1e-12)
+    assert spread.demographic_parity_ratio.value == pytest.approx(0.6226321858013507, abs=1e-12)
+    assert spread.equal_opportunity_difference.value == pytest.approx(0.12200780343773066, abs=1e-12)
+    assert spread.average_odds_difference.value == pytest.approx(0.11128932528398675, abs=1e-12)
+    rows = {row.group: row for row in found["groups"].table if row.attribute in {"sex", "race"}}
+    theirs = {  # tpr, fpr, precision, to the six digits that a frame prints
+        "f": (0.740061, 0.161148, 0.768254),
+        "m": (0.862069, 0.261719, 0.856531),
+        "a": (0.818859, 0.200565, 0.822943),
+        "b": (0.821277, 0.167401, 0.835498),
+        "c": (0.777778, 0.242188, 0.793333),
+    }
+    for group, numbers in theirs.items():
+        row = rows[group]
+        ours = (row.true_positive_rate, row.false_positive_rate, row.precision)
+        assert [each.value for each in ours] == pytest.approx(numbers, abs=5e-7)
+    # pprev_disparity of m against f, the largest group, is the impact ratio of f upside down
+    assert 1 / rows["f"].impact_ratio.value == pytest.approx(1.606085, abs=5e-7)
 
 
 @pytest.fixture

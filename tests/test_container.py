@@ -53,6 +53,8 @@ def test_the_compose_file_writes_only_to_volumes_and_lets_only_this_machine_in()
         port.startswith("127.0.0.1:") and port.endswith(f":{last('EXPOSE')}") for port in pages["ports"]
     )
     address = pages["environment"]["EVENHAND_DATABASE_URL"]
+    assert pages["environment"]["EVENHAND_AUTH"] == "${EVENHAND_AUTH:-off}"  # who asks for sign-in gets it
+    assert pages["environment"]["EVENHAND_PROXIES"].startswith("${EVENHAND_PROXIES:-127.0.0.1")
     database = services["database"]["environment"]
     assert address.startswith(f"postgresql://{database['POSTGRES_USER']}:${{EVENHAND_DB_PASSWORD")
     assert address.endswith(f"@database/{database['POSTGRES_DB']}")

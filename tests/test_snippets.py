@@ -24,8 +24,10 @@ ELSEWHERE = {
     "gate.md": "tests/cli/test_gate.py",
     "connect.md": "tests/test_connect.py",
     "fairlearn.md": "tests/test_connect.py",
+    "aif360.md": "tests/test_connect.py",
+    "aequitas.md": "tests/test_connect.py",
 }
-"""Pages whose Python and YAML another test runs."""
+"""Pages whose Python another test runs."""
 
 
 def blocks(path: Path, language: str) -> list[str]:

@@ -54,6 +54,7 @@ def wheel(tmp_path_factory) -> Path:
         (source / name).write_bytes((ROOT / name).read_bytes())
     (source / "site" / "audits").mkdir(parents=True)  # as `make docs` leaves it
     (source / "site" / "audits" / "flipset.html").write_text("<h1>Flipsets</h1>")
+    (source / "site" / "audits" / "flipset.js.map").write_text("{}")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-index"]
     subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", dist, source], check=True)
     [made] = dist.glob("*.whl")
@@ -121,6 +122,7 @@ def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path)
         f"evenhand-{VERSION}.dist-info/licenses/LICENSE",
         "audits/pages/site/audits/flipset.html",
     } <= names
+    assert not [name for name in names if name.endswith(".map")]
 
 
 def test_its_version_is_the_one_number(env: Path, tmp_path: Path):
@@ -217,6 +219,74 @@ def test_what_the_core_lacks_is_told_before_anything_is_computed(
     assert answer.returncode == 2
     needs = f"needs {package}, which is not installed here; install it with: pip install 'evenhand[{extra}]'."
     assert needs in answer.stderr
+
+
+CALLED = """
+import importlib
+from audits.data import DataSpec, build_data, read_table
+from audits.errors import InputError
+from audits.models import ModelSpec, make_subject
+from audits.runs.registry import AUDITS
+
+needing = [(name, {}, None) for name, record in AUDITS.items() if record.lacks]
+if not AUDITS["flipset"].lacks:
+    features = ("work_years", "hair_length")
+    told = DataSpec(label="qualified", favorable=1, protected=("gender",), features=features)
+    data = build_data(read_table("hiring.csv"), told).take(range(0, 2000, 20))
+    subject = make_subject(data, ModelSpec(path="hiring.onnx"))
+    sides = {"source": {"gender": "female"}, "target": {"gender": "male"}}
+    needing.append(("flipset", sides | {"transport": "neural"}, subject))
+    needing.append(("recourse", {"actionable": ("work_years",), "interpolation": "literal"}, subject))
+for name, chosen, subject in needing:
+    options = AUDITS[name].options(**chosen) if subject else None
+    try:
+        getattr(importlib.import_module(f"audits.{name}"), name)(subject, options)
+    except InputError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "needs"),
+    [
+        (
+            {"CORE_ALONE": "1"},
+            {
+                "flipset": "POT",
+                "barycentre": "POT",
+                "outcome_transport": "POT",
+                "mitigation": "scikit-learn",
+                "loss_ratio": "torch",
+                "sensitivity": "torch",
+            },
+        ),
+        (
+            {},
+            {
+                "mitigation": "torch",
+                "loss_ratio": "torch",
+                "sensitivity": "torch",
+                "flipset": "torch",  # only its neural maps
+                "recourse": "torch",  # only its literal steps
+            },
+        ),
+    ],
+)
+def test_an_audit_called_from_python_says_what_it_lacks(
+    env: Path, tmp_path: Path, settings: dict[str, str], needs: dict[str, str]
+):
+    evenhand(env, tmp_path, "sample-data", "hiring", "--out", ".")
+    python = [env / "bin" / "python", "-c", CALLED]
+    ended = subprocess.run(
+        python, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    extras = {"POT": "transport", "scikit-learn": "train", "torch": "neural"}
+    assert set(ended.stdout.splitlines()) == {
+        f"{name} needs {package}, which is not installed here; "
+        f"install it with: pip install 'evenhand[{extras[package]}]'."
+        for name, package in needs.items()
+    }
 
 
 def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):

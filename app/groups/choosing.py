@@ -85,10 +85,7 @@ def measure_chooser(result: GroupsResult) -> None:
     """Ask what the decision is like, and show the rate that fits it."""
     with st.expander("Which measure fits your decision?", key="measure-chooser"):
         known = [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None]
-        trust = _ask("Can the outcome be trusted?", _TRUST, "trust")
-        gives = _ask("What does the decision do?", _GIVES, "gives")
-        scarce = _ask("How much is there to give?", _SHORT, "scarce") if gives == "help" else "many"
-        name = _fitting(trust, gives, scarce)
+        name = _fitting()
         if name not in known:
             notices.note("That measure needs an outcome, which these data lack.")
             name = "selection_rate"
@@ -101,10 +98,11 @@ def _ask(question: str, answers: dict[str, str], key: str) -> str:
     return st.radio(question, list(answers), format_func=answers.__getitem__, **state.choice(f"fit-{key}"))
 
 
-def _fitting(trust: str, gives: str, scarce: str) -> str:
-    """Return the rate to compare, in the sense of Aequitas' tree of decisions."""
-    if trust == "no":
+def _fitting() -> str:
+    """Ask what each answer leaves open; return the rate to compare, in the sense of Aequitas' tree."""
+    if _ask("Can the outcome be trusted?", _TRUST, "trust") == "no":
         return "selection_rate"
-    if gives == "burden":
+    if _ask("What does the decision do?", _GIVES, "gives") == "burden":
         return "false_negative_rate"
+    scarce = _ask("How much is there to give?", _SHORT, "scarce")
     return "precision" if scarce == "few" else "true_positive_rate"

@@ -17,11 +17,13 @@ from audits.barycentre.words import chance_words, finding, warnings_for
 from audits.checks import generator
 from audits.models import Subject
 from audits.progress import Progress, part, silent
+from audits.records import says_what_it_lacks
 from audits.stats import worst_of
 
 __all__ = ["barycentre"]
 
 
+@says_what_it_lacks
 def barycentre(
     subject: Subject,
     options: BarycentreOptions,

@@ -19,11 +19,13 @@ from audits.flipset.packing import Counted, causal_part, flipset_part, pack, str
 from audits.flipset.result import FlipsetResult
 from audits.models import Subject
 from audits.progress import Progress, part, silent
+from audits.records import says_what_it_lacks
 from audits.transport import estimated_seconds
 
 __all__ = ["flipset"]
 
 
+@says_what_it_lacks
 def flipset(
     subject: Subject,
     options: FlipsetOptions,

@@ -20,11 +20,13 @@ from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units
 from audits.options import checked
 from audits.progress import Progress, part, silent
+from audits.records import says_what_it_lacks
 from audits.stats.words import people
 
 __all__ = ["check_labels", "loss_ratio"]
 
 
+@says_what_it_lacks
 def loss_ratio(
     subject: Subject,
     options: LossRatioOptions,

@@ -24,6 +24,7 @@ from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.packing import pack
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.progress import Progress, part, silent
+from audits.records import says_what_it_lacks
 from audits.stats.group_means import group_means
 
 __all__ = ["outcome_transport"]
@@ -37,6 +38,7 @@ _LARGEST = 1e100
 _ROLES = ("actionable", "mutable", "immutable")
 
 
+@says_what_it_lacks
 def outcome_transport(
     subject: Subject,
     options: OutcomeTransportOptions,

@@ -11,6 +11,7 @@ from audits.data.intersections import group_codes
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, part, silent
+from audits.records import says_what_it_lacks
 from audits.recourse.actions import actions_of, between_people
 from audits.recourse.judging import burden_of
 from audits.recourse.options import RecourseOptions
@@ -24,6 +25,7 @@ from audits.transport import exact_coupling
 __all__ = ["recourse"]
 
 
+@says_what_it_lacks
 def recourse(
     subject: Subject,
     options: RecourseOptions,

@@ -1,7 +1,7 @@
 """A run as a model card in Markdown, below the YAML that model hubs read.
 
-Sections after Mitchell et al. (2019), *Model Cards for Model Reporting*, FAT* 2019, Section 4; what an audit
-cannot know is left for the model's owner to fill in.
+All nine sections of Mitchell et al. (2019), *Model Cards for Model Reporting*, FAT* 2019, Section 4, in their
+order; what an audit cannot know is left for the model's owner to fill in.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from audits.models.facts import accuracy_words
 from audits.reports.blocks import Grid, grid
 from audits.reports.contents import AID, FINDS, RunLike, said, sections
 from audits.runs.documents import dump_yaml
@@ -44,6 +45,7 @@ def render_card(run: RunLike) -> str:
         f"* SHA-256: `{model['sha256']}`",
         f"* Decision: {_plain(model.get('rule') or 'not stated')}",
         f"* Audited with Evenhand {run.evenhand}",
+        "* Developer, date, version, type, licence, contact: " + _OWNER,
         "",
         "## Intended use",
         "",
@@ -53,6 +55,14 @@ def render_card(run: RunLike) -> str:
         "",
         f"* Protected attributes: "
         f"{_plain(', '.join(run.spec.get('data', {}).get('protected') or []) or 'none named')}",
+        "* Instruments, environments and other factors: " + _OWNER,
+        "",
+        "## Metrics",
+        "",
+        *(f"* {name}: {_plain(value)}" for name, value in _metrics(run)),
+        "* Uncertainty: every number has its interval and the method that made it; verdicts are corrected "
+        "for all that was compared",
+        "* Why these metrics and this threshold: " + _OWNER,
         "",
         "## Evaluation data",
         "",
@@ -64,7 +74,7 @@ def render_card(run: RunLike) -> str:
         "",
         f"* {count(data['rows_trained'])} rows of the same source" if data.get("rows_trained") else _OWNER,
         "",
-        "## Findings",
+        "## Quantitative analyses",
         "",
         "Worst first. Numbers in brackets are intervals.",
         "",
@@ -84,6 +94,12 @@ def render_card(run: RunLike) -> str:
         lines += [_plain(AUDITS[audit.name].limits), ""]
     lines += ["## Ethical considerations", "", _OWNER, "", "## Caveats", "", FINDS, ""]
     return "\n".join(lines)
+
+
+def _metrics(run: RunLike) -> list[tuple[str, str]]:
+    """How often the model is right and of whom, where a label tells."""
+    right = accuracy_words(run.model)
+    return [("Accuracy", right)] if right else [("Performance", "the data hold no label to compare with")]
 
 
 def _metadata(run: RunLike) -> dict[str, Any]:

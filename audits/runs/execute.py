@@ -29,7 +29,7 @@ from audits.runs.executing.fitting import check_subject
 from audits.runs.executing.threads import fixed_threads
 from audits.runs.folding import of_everybody
 from audits.runs.recent import Recent, frame_bytes
-from audits.runs.registry import AUDITS, lacking
+from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, Compared, RunResult
 from audits.runs.second import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.spec import AuditRequest, Spec
@@ -333,7 +333,7 @@ def carry_out(
 
 
 def _check_installed(request: AuditRequest, place: int) -> None:
-    package = lacking(request.name)
+    package = AUDITS[request.name].lacks
     if package is not None:
         raise not_installed(f"audits[{place}].{request.name}", package)
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import posixpath
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 from audits.data.files.tables import Limits
-from audits.errors import InputError, how_to_install
+from audits.errors import InputError, how_to_install, optional
 
 __all__ = ["ALLOWED", "fetched"]
 
@@ -29,6 +30,7 @@ ALLOWED = "EVENHAND_FETCH"
 _NOTED = ".evenhand-fetched"
 """File beside what was fetched, with the SHA-256 of each such file: only these are written again."""
 
+_READS = re.compile(r"(\s|--[^\n]*\n|/\*.*?\*/)*(SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
 _CHUNK, _ROWS = 1 << 20, 50_000
 _WAIT, _HOPS = 60.0, 5
 _MOVED = {301, 302, 303, 307, 308}
@@ -154,21 +156,27 @@ def _ask_database(query: str, variable: str, target: Path) -> None:
             "data.database", "must name an environment variable with the database's address", variable,
             f"set {variable}=postgresql+psycopg://USER:PASSWORD@HOST/NAME; the spec never holds it",
         )  # fmt: skip
-    if not query.lstrip().upper().startswith(("SELECT", "WITH")):
+    if not _READS.match(query):
         raise InputError("data.query", "must be one SELECT", query)
     try:
         engine = sa.create_engine(url)
     except (ArgumentError, ImportError) as error:
         package = error.name if isinstance(error, ImportError) else None
-        advice = how_to_install(package) if package else "write it as SQLAlchemy does"
-        raise InputError(variable, "names a database that cannot be opened", advice=advice) from None
+        if package:
+            rule = f"names a database whose driver {package!r} is not installed here"
+            advice = how_to_install(package) if optional(package) else "install it"
+        else:
+            rule, advice = "names a database that cannot be opened", "write it as SQLAlchemy does"
+        raise InputError(variable, rule, advice=advice) from None
     try:
         with engine.connect() as connection:
             if engine.dialect.name == "sqlite":
                 connection.exec_driver_sql("PRAGMA query_only = ON")
             elif engine.dialect.name in {"postgresql", "mysql", "mariadb", "oracle"}:
                 connection.exec_driver_sql("SET TRANSACTION READ ONLY")
-            rows = connection.execution_options(stream_results=True).exec_driver_sql(query)
+            # without parameters a driver takes % as it stands
+            connection = connection.execution_options(stream_results=True, no_parameters=True)
+            rows = connection.exec_driver_sql(query)
             names, limits = list(rows.keys()), Limits()
             found: list[Any] = []
             for part in rows.partitions(_ROWS):

@@ -12,13 +12,13 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
-from audits.errors import InputError, installed
+from audits.errors import InputError
 from audits.records import Audit
 
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["AUDITS", "GROUP", "Registry", "lacking", "usual_audits", "usual_others"]
+__all__ = ["AUDITS", "GROUP", "Registry", "usual_audits", "usual_others"]
 
 GROUP = "evenhand.audits"
 
@@ -104,11 +104,6 @@ def _brought(entry: EntryPoint) -> Audit:
 AUDITS = Registry()
 
 
-def lacking(name: str) -> str | None:
-    """Return the first package that an audit needs and that is not installed here."""
-    return next((package for package in AUDITS[name].needs if not installed(package)), None)
-
-
 def usual_audits(data: AuditData, *, words: bool = False, anew: bool = True) -> dict[str, dict[str, Any]]:
     """Return every audit that needs no choice on these data, by name, with its options.
 
@@ -138,5 +133,5 @@ def usual_others(data: AuditData, trained: str | None) -> dict[str, dict[str, An
     return {
         name: options
         for name, options in usual.items()
-        if name not in _OF_THE_MITIGATION and lacking(name) is None
+        if name not in _OF_THE_MITIGATION and AUDITS[name].lacks is None
     }

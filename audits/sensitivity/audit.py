@@ -11,6 +11,7 @@ from audits.checks import generator
 from audits.models import Subject
 from audits.options import checked
 from audits.progress import Progress, part, silent
+from audits.records import says_what_it_lacks
 from audits.sensitivity.matching.sets import MatchSet, match_set
 from audits.sensitivity.matching.twins import check_known, decided_otherwise, metrics_of, train_twins
 from audits.sensitivity.measuring.gradients import Measured
@@ -28,6 +29,7 @@ from audits.sensitivity.result import SensitivityResult
 __all__ = ["sensitivity"]
 
 
+@says_what_it_lacks
 def sensitivity(
     subject: Subject,
     options: SensitivityOptions,

@@ -8,12 +8,14 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from scipy.stats import hypergeom
 
 import audits
 from audits.groups import bias_tables
 from audits.report_kinds import TEMPLATES
 from audits.reports.blocks import Facts, Grid, Heading, Text
+from audits.reports.card import render_card
 from audits.reports.html import arrange
 from audits.reports.laws.uniform_guidelines import impact
 
@@ -100,6 +102,10 @@ def test_people_who_stand_for_several_are_not_counted_one_by_one():
 @pytest.mark.parametrize(
     ("template", "headings"),
     [
+        (
+            "annex4",
+            [f"{point}. " for point in range(1, 10)],
+        ),
         ("colorado", [f"({place})" for place in ("I", "II", "III", "IV", "V", "VI", "VII")]),
         (
             "sr_11_7",
@@ -112,11 +118,45 @@ def test_each_heading_is_there_with_what_is_known_and_what_is_not(run, template,
     found = " ".join(block.text for block in document.blocks if isinstance(block, Heading))
     assert all(re.search(re.escape(each), found) for each in headings)
     facts = dict(row for block in document.blocks if isinstance(block, Facts) for row in block.rows)
-    assert (
-        facts["Data" if template == "sr_11_7" else "People in this audit"] == "182 rows audited of 182 read"
-    )
+    place = {"annex4": "(d) Data audited", "colorado": "People in this audit", "sr_11_7": "Data"}[template]
+    assert facts[place] == "182 rows audited of 182 read"
     assert any(value.startswith("To be added by") for value in facts.values())
     assert "no metric of performance" in told(run, template), "there is no label"
+
+
+def test_every_letter_of_annex_iv_has_a_line(run):
+    blocks = arrange(run, "annex4").blocks
+    starts = {block.text[:1]: place for place, block in enumerate(blocks) if isinstance(block, Heading)}
+
+    def letters(point: int) -> set[str]:
+        part = blocks[starts[str(point)] : starts[str(point + 1)]]
+        names = (name for block in part if isinstance(block, Facts) for name, _ in block.rows)
+        return {letter for name in names for letter in re.findall(r"\((\w)\)", name.split(" ")[0] + name[:9])}
+
+    assert letters(1) == set("abcdefgh")
+    assert letters(2) == set("abcdefgh")
+
+
+def test_what_local_law_144_asks_besides_is_told(run):
+    lacking = [dict(block.rows) for block in arrange(run, "ll144").blocks if isinstance(block, Facts)][
+        -1
+    ]  # before how to make it again
+    for section in ("§ 5-300", "§ 5-301 (d)", "§ 5-302", "§ 5-303", "§ 5-304"):
+        assert any(section in name for name in lacking)
+    assert all(value.startswith("To be added by") for value in lacking.values())
+
+
+def test_a_model_card_has_the_nine_sections_below_a_head_that_hubs_read(run):
+    _, head, body = render_card(run).split("---\n", 2)
+    told = yaml.safe_load(head)
+    [model] = told["model-index"]
+    [result] = model["results"]
+    interval = run.audits[0].to_json()["interval"]
+    assert result["metrics"][0]["value"] == interval["value"]
+    assert re.findall(r"^## (.*)$", body, flags=re.MULTILINE) == [
+        "Model details", "Intended use", "Factors", "Metrics", "Evaluation data", "Training data",
+        "Quantitative analyses", "Ethical considerations", "Caveats",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("template", list(TEMPLATES))

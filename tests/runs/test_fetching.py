@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import sys
 import threading
 
 import numpy as np
@@ -15,6 +16,7 @@ from audits.data import read_table
 from audits.errors import InputError
 from audits.runs.fetching import ALLOWED, fetched
 from audits.runs.spec import parse_spec
+from tests.runs.postgres import serve
 
 REST = {"label": "paid", "favorable": 1, "protected": ["sex"], "features": ["income"]}
 
@@ -87,6 +89,38 @@ def test_a_database_is_asked_and_only_read(people, tmp_path, monkeypatch):
             ask(tmp_path, query=write, database="WAREHOUSE")
     with engine.connect() as connection:
         assert connection.scalar(sa.text("SELECT count(*) FROM people")) == len(people)
+
+
+def test_postgresql_is_asked_as_written_and_only_read(people, tmp_path, monkeypatch):
+    with serve() as url:
+        address = url.replace("postgresql:", "postgresql+psycopg:")
+        engine = sa.create_engine(address)
+        people.to_sql("people", engine, index=False)
+        monkeypatch.setenv("WAREHOUSE", address)
+        query = "-- women\nSELECT income, income % 2 AS odd FROM people WHERE sex LIKE 'f%'"
+        table = read_table(tmp_path / ask(tmp_path, query=query, database="WAREHOUSE")["path"]).frame
+        women = people[people["sex"] == "f"]
+        assert sorted(table["income"]) == sorted(women["income"])
+        assert table["odd"].sum() == (women["income"] % 2).sum()
+        for write in (
+            "WITH x AS (DELETE FROM people RETURNING *) SELECT * FROM x",
+            "SELECT 1; COMMIT; DELETE FROM people",
+            "SELECT setval('made', 7)",
+        ):
+            with engine.begin() as connection:
+                connection.exec_driver_sql("CREATE SEQUENCE IF NOT EXISTS made")
+            with pytest.raises(InputError, match="cannot be answered"):
+                ask(tmp_path, query=write, database="WAREHOUSE")
+        with engine.connect() as connection:
+            assert connection.scalar(sa.text("SELECT count(*) FROM people")) == len(people)
+        engine.dispose()
+
+
+def test_a_driver_that_is_not_installed_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("WAREHOUSE", "mysql+pymysql://someone:secret@host/people")
+    monkeypatch.setitem(sys.modules, "pymysql", None)
+    with pytest.raises(InputError, match="driver 'pymysql' is not installed here; install it"):
+        ask(tmp_path, query="SELECT 1", database="WAREHOUSE")
 
 
 def test_passwords_stay_in_the_environment(tmp_path, monkeypatch):

@@ -1,10 +1,15 @@
-"""Evidence under the headings of Annex IV of the EU AI Act. An aid, never legal advice."""
+"""Evidence under the headings of Annex IV of the EU AI Act. An aid, never legal advice.
+
+Regulation (EU) 2024/1689, Annex IV: its nine points, and the letters of points 1 and 2, each with what a run
+tells of it or that the provider has to.
+"""
 
 from __future__ import annotations
 
 from audits.models.facts import accuracy_words
 from audits.reports.blocks import Block, Document, Facts, Heading, Text
 from audits.reports.contents import AID, RunLike, findings, head, reproduce, sections
+from audits.runs.registry import AUDITS
 from audits.stats.words import count, number
 
 __all__ = ["annex4", "audited", "inputs", "metrics", "protected"]
@@ -17,53 +22,77 @@ def annex4(run: RunLike, spec_text: str = "") -> Document:
     data, model = run.data, run.model
     blocks: list[Block] = [
         Text(
-            "An outline of the technical documentation that Annex IV of Regulation (EU) 2024/1689 "
-            "describes, with what "
-            f"this audit can contribute to it. {AID}",
+            "An outline of the technical documentation that Annex IV of Regulation (EU) 2024/1689 describes, "
+            "point by point and letter by letter, with what this audit can contribute. Small enterprises may "
+            "use a simplified form (Article 11 (1)); what applies to whom, and from when, has to be looked "
+            f"up. {AID}",
             "warning",
         ),
         Heading("1. General description of the system"),
         Facts(
-            (("Model", model["name"]), ("Model, SHA-256", model["sha256"]), ("Intended purpose", _PROVIDER))
-        ),
-        Heading("2. Elements of the system and its development"),
-        Text("2 (d): data. What was audited:"),
-        Facts(
             (
-                ("Data", audited(run)),
-                ("Data, SHA-256", data["sha256"]),
-                *((f"Left out: {reason}", count(n)) for reason, n in data["excluded"].items()),
-                ("Protected attributes", protected(run)),
-                ("Provenance, collection, labelling", _PROVIDER),
+                ("(a) Intended purpose, provider, earlier versions", _PROVIDER),
+                ("(a) Name of the model audited", model["name"]),
+                ("(a) Version: SHA-256 of the model", model["sha256"]),
+                ("(b) Hardware, software and other AI systems that it works with", _PROVIDER),
+                ("(c) Versions of software and firmware, and what updates ask for", _PROVIDER),
+                ("(d) Forms in which it is placed on the market", _PROVIDER),
+                ("(e), (f) Hardware; products of which it is a part", _PROVIDER),
+                ("(g), (h) User interface and instructions for the deployer", _PROVIDER),
             )
         ),
-        Text(
-            "2 (g): validation and testing, with metrics for potentially discriminatory impacts. Findings, "
-            "worst first:"
+        Heading("2. Elements of the system and its development"),
+        Facts(
+            (
+                ("(a) Methods and steps of development, tools of others", _PROVIDER),
+                ("(b) Output of the model audited", model.get("rule") or "a decision"),
+                ("(b) Logic, choices and assumptions, what is optimised, trade-offs", _PROVIDER),
+                ("(c) Architecture and computing resources", _PROVIDER),
+                ("(d) Data audited", audited(run)),
+                ("(d) Data audited, SHA-256", data["sha256"]),
+                *((f"(d) Left out: {reason}", count(n)) for reason, n in data["excluded"].items() if n),
+                ("(d) Columns that the model reads", inputs(run)),
+                ("(d) Training data: provenance, selection, labelling, cleaning", _PROVIDER),
+                ("(e) Human oversight measures (Article 14), and how outputs are made understood", _PROVIDER),
+                ("(f) Changes determined beforehand", _PROVIDER),
+                ("(g) Protected attributes looked at", protected(run)),
+                ("(g) Robustness, test logs, and reports dated and signed", _PROVIDER),
+                ("(h) Cybersecurity measures", _PROVIDER),
+            )
         ),
+        Text("2 (g): accuracy in this test:"),
+        *metrics(run),
+        Text("2 (g): potentially discriminatory impacts. Findings, worst first:"),
         *findings(sections(run)),
         Heading("3. Monitoring, functioning and control"),
         Text(
-            "3: foreseeable sources of risks to fundamental rights and discrimination, and accuracy for "
-            "specific groups "
-            "of persons: the findings above, with the numbers of people behind them in the full report. "
-            "Human oversight "
-            "and input specifications: " + _PROVIDER.lower()
+            "Accuracy for specific groups of persons, and sources of risk of discrimination: the findings "
+            "above; rates of every group, with the numbers of people behind them, are in the full report. "
+            "What these audits cannot tell:"
+        ),
+        *(Text(AUDITS[name].limits, "quiet") for name in dict.fromkeys(each.name for each in run.audits)),
+        Facts(
+            (
+                ("Persons and groups on whom it is intended to be used", _PROVIDER),
+                ("Unintended outcomes; risks to health, safety and other fundamental rights", _PROVIDER),
+                ("Human oversight measures (Article 14)", _PROVIDER),
+                ("Specifications of input data", _PROVIDER),
+            )
         ),
         Heading("4. Appropriateness of the performance metrics"),
         Text(
-            "Every rate and difference carries its number of people, its interval and the method that made "
-            "it; verdicts are "
-            "corrected for the number of comparisons, and say when there are too few people to see a "
-            "material difference."
+            "Of the metrics of this run: every rate and difference carries its number of people, its "
+            "interval and the method that made it; verdicts are corrected for the number of comparisons, and "
+            "say when there are too few people to see a material difference. Why they fit this system: "
+            + _PROVIDER.lower()
         ),
     ]
     for title in (
         "5. Risk management system (Article 9)",
-        "6. Changes through the lifecycle",
-        "7. Harmonised standards applied",
+        "6. Changes by the provider through the lifecycle",
+        "7. Harmonised standards applied, or the solutions adopted instead",
         "8. EU declaration of conformity (Article 47)",
-        "9. Post-market monitoring (Article 72)",
+        "9. Performance after it is placed on the market, with the monitoring plan (Article 72 (3))",
     ):
         blocks += [Heading(title), Text(_PROVIDER)]
     return Document("Annex IV evidence outline", head(run), (*blocks, *reproduce(run, spec_text)))

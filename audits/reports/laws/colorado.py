@@ -44,10 +44,7 @@ def colorado(run: RunLike, spec_text: str = "") -> Document:
         Heading("(b) (III) Categories of data: inputs and outputs"),
         Facts(
             (
-                (
-                    "Inputs of the model",
-                    inputs(run),
-                ),
+                ("Inputs of the model", inputs(run)),
                 ("Output", model.get("rule") or "a decision"),
                 ("People in this audit", audited(run)),
                 *((f"Left out: {reason}", count(n)) for reason, n in data["excluded"].items() if n),
@@ -67,11 +64,17 @@ def colorado(run: RunLike, spec_text: str = "") -> Document:
         ),
         Heading("(c) After an intentional and substantial modification"),
         Text("How far the system was used as its developer intended: " + _DEPLOYER.lower()),
+        Heading("(d), (e) Comparable systems, and assessments under other laws"),
+        Text(
+            "One assessment may cover a set of comparable systems, and one made under another law may do if "
+            "it is reasonably similar in scope and effect: " + _DEPLOYER.lower()
+        ),
         Heading("(a), (f), (g) When it is made again, and how long it is kept"),
         Text(
-            "The assessment is made at least once a year and within ninety days of such a modification, and "
-            "kept with its records for three years after the final deployment; deployments are reviewed once "
-            "a year."
+            "The assessment is made at least once a year and within ninety days after such a modification is "
+            "made available; the latest, its records and all earlier ones are kept for at least three years "
+            "after the final deployment; each deployment is reviewed at least once a year for algorithmic "
+            "discrimination."
         ),
     ]
     return Document("Impact assessment outline", head(run), (*blocks, *reproduce(run, spec_text)))

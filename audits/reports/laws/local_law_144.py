@@ -10,6 +10,19 @@ from audits.stats.words import count, number, people
 
 __all__ = ["ll144", "not_assessed"]
 
+_AUDITOR = "To be added by the independent auditor."
+_EMPLOYER = "To be added by the employer or employment agency."
+_NOT_HERE = (
+    ("Whether the tool is an automated employment decision tool (§ 5-300)", _AUDITOR),
+    ("Independence of the auditor (§ 5-300)", _AUDITOR),
+    ("Whether the categories are those of the EEO-1 report, Component 1 (§ 5-300)", _AUDITOR),
+    ("Why a category under 2 % was left out of the ratios (§ 5-301 (d))", _AUDITOR),
+    ("Source and explanation of the data; historical data of whom, or test data and why (§ 5-302)", _AUDITOR),
+    ("Date of the latest bias audit; a tool is used within one year of it (§ 5-301 (a), § 5-303)", _EMPLOYER),
+    ("Distribution date of the tool, and where this is published (§ 5-303)", _EMPLOYER),
+    ("Notice to candidates and employees (§ 5-304)", _EMPLOYER),
+)
+
 
 def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: str | None = None) -> Document:
     """Arrange selection and scoring rates with impact ratios as New York City's Local Law 144 asks.
@@ -23,11 +36,7 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
     blocks: list[Block] = [
         Text(
             "Tables as described in the rules of New York City's Local Law 144 of 2021 (6 RCNY § 5-300 to § "
-            "5-304). "
-            + AID
-            + " Whether an auditor is independent, and whether these are the historical or test data that "
-            "the "
-            "rules require, cannot be told from the data.",
+            "5-304). " + AID,
             "warning",
         )
     ]
@@ -76,6 +85,8 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
             "whichever truly has the highest rate. The rules do not ask for them, and a ratio without its "
             "interval can mislead."
         ),
+        Heading("What the rules ask for and this run cannot give"),
+        Facts(_NOT_HERE),
         *reproduce(run, spec_text),
     ]
     return Document("Bias audit tables", head(run), tuple(blocks))

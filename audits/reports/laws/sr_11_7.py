@@ -53,6 +53,8 @@ def sr_11_7(run: RunLike, spec_text: str = "") -> Document:
                 ("Trained on", _OWNER if trained is None else f"{count(trained)} people of the same data"),
                 ("Theory, design, choice of variables and method", _OWNER),
                 ("Data: quality, relevance, proxies (section IV)", _OWNER),
+                ("Testing in development; sensitivity to inputs, stress at their ends", _OWNER),
+                ("Implementation: the code that decides, its controls (section IV)", _OWNER),
             )
         ),
         *(Text(note, "quiet") for note in [*(data.get("notes") or []), *(model.get("notes") or [])]),
@@ -63,6 +65,10 @@ def sr_11_7(run: RunLike, spec_text: str = "") -> Document:
         ),
         Heading("4. Outcomes analysis (section V, element 3)"),
         *metrics(run),
+        Text(
+            "Back-testing against outcomes of a period that development did not use, and early warnings: "
+            + _VALIDATOR.lower()
+        ),
         Text("Differences between groups, worst first. Verdicts are corrected for all audits of the run:"),
         *findings(sections(run)),
         Heading("5. Limitations and assumptions"),
@@ -75,6 +81,7 @@ def sr_11_7(run: RunLike, spec_text: str = "") -> Document:
                 ("Findings accepted, with their severity", _VALIDATOR),
                 ("Actions, owners, dates", _VALIDATOR),
                 ("Conditions on use, overlays, limits", _VALIDATOR),
+                ("Policies, roles, inventory of models, internal audit (section VI)", _OWNER),
                 ("Approved by, date", _VALIDATOR),
                 ("Next validation", _VALIDATOR),
             )

@@ -28,6 +28,7 @@ __all__ = ["FOUR_FIFTHS", "four_fifths", "impact"]
 FOUR_FIFTHS = 0.8
 _EMPLOYER = "To be added by the employer."
 _NOT_HERE = (
+    ("Whether the groups are those of § 1607.4 B, each with its own records", _EMPLOYER),
     ("The whole selection process (§ 1607.4 C, the “bottom line”)", _EMPLOYER),
     ("Each component, where the whole shows adverse impact (§ 1607.4 C)", _EMPLOYER),
     ("Recruiting that changed who applied (§ 1607.4 D)", _EMPLOYER),
