@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["count_subject"]
 
+_TENTHS = np.arange(11) / 10
+# bins of ten begin where 10 times a score is whole in its last digit: at 0.3 or 0.9 less a digit, not where
+# linspace has them
 _SCORE_BINS = np.unique(
-    np.concatenate([np.linspace(0, 1, 21), np.linspace(0, 1, 11), np.linspace(-1, 0, 21)])
+    np.concatenate([np.linspace(0, 1, 21), _TENTHS, np.nextafter(_TENTHS, 0), np.linspace(-1, 0, 21)])
 )
 _NOTE = (
     "People were counted batch by batch by the columns that the audits need; no row is kept, and other "
@@ -182,7 +185,7 @@ def _cuts(name: str, spec: Spec, batches: Batches, asked: Mapping[str, Asked]) -
         If something needs its single values: says what.
     """
     kind = batches.schema.field(name).type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise _too_many(_where(name, spec), name)
     points: list[float] = []
     for where, need in _needs(name, spec, batches, asked):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ def folder(tmp_path_factory):
             "age": rng.integers(18, 80, ROWS),
             "income": rng.lognormal(10, 1, ROWS).round(2),
             "score": rng.beta(2, 3, ROWS),
+            "written": rng.beta(2, 3, ROWS).round(4),
             "risk": rng.normal(300, 40, ROWS),
             "weight": rng.integers(0, 4, ROWS),
             "grade": rng.normal(2.5, 1, ROWS),
@@ -40,6 +42,8 @@ def folder(tmp_path_factory):
     frame["repaid"] = (rng.random(ROWS) < frame["score"]).astype(float)
     frame.loc[frame.index[:90], "repaid"] = np.nan
     frame.loc[frame.index[50:120], "income"] = np.nan
+    frame.loc[frame.index[200:230], "written"] = np.tile(np.arange(10) / 10, 3)  # where bins begin
+    frame["price"] = [Decimal(f"{cents}.25") for cents in rng.lognormal(9.5, 1, ROWS).astype(int)]
     place = tmp_path_factory.mktemp("people")
     for part, rows in enumerate(np.array_split(np.arange(ROWS), 2)):
         table = pa.Table.from_pandas(frame.iloc[rows], preserve_index=False)
@@ -63,6 +67,8 @@ RULES = [{"rule_sets": {"support": 0.04, "permutations": 49}}]
             {**LABEL, "bins": {"age": [18, 30, 50, 80]}, "protected": ["sex", "race", "age"]},
             SCORE, 0.5, GROUPS,
         ),
+        ({**LABEL, "protected": ["sex"]}, {"predictions": {"score": "written"}}, 0.5, GROUPS),
+        ({**LABEL, "protected": ["price"], "bins": {"price": [0, 1e4, 2e4, 1e7]}}, SCORE, 0.5, GROUPS),
         ({**LABEL, "protected": ["sex", "race"]}, SCORE, {"sex": {"f": 0.45, "m": 0.4}}, GROUPS),
         ({"protected": ["sex"], "keep": [{"column": "income", "between": [9e3, 5e4]}]}, RISK, 310, GROUPS),
         (
@@ -88,7 +94,8 @@ RULES = [{"rule_sets": {"support": 0.04, "permutations": 49}}]
                             "binning": "quantile"}}],
         ),
     ],
-    ids=["labels", "thresholds", "filter", "everything", "bins", "quantiles", "continuous", "many quantiles"],
+    ids=["labels", "scores of few digits", "decimals", "thresholds", "filter", "everything", "bins",
+         "quantiles", "continuous", "many quantiles"],
 )  # fmt: skip
 def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, data, model, threshold, audits):
     spec = parse_spec(
