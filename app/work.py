@@ -40,7 +40,7 @@ from audits.runs.executing.fitting import check_needs
 from audits.runs.executing.handle import Run
 from audits.runs.keeping.saved import SavedRuns, keep_run
 from audits.runs.keeping.store import RunStore, home
-from audits.runs.recent import Recent, result_bytes
+from audits.runs.recent import Recent, frame_bytes, result_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.spec import Spec, parse_spec
@@ -69,6 +69,8 @@ __all__ = [
 
 _REMEMBERED_EACH, _REMEMBERED_SPACES = 4, 500
 _RESULT_BYTES, _RESULT_BYTES_EACH = 500_000_000, 300_000_000
+_HELD_BYTES = 100_000_000  # of what is known of all tables, and of all data
+_BYTES_COLUMN, _BYTES_VALUE = 5_000, 150  # about, beside the values of the first rows
 _WAITERS = 16  # threads that wait for the processes that read
 
 _lock = threading.Lock()
@@ -79,37 +81,77 @@ _results: Recent[RunResult] = Recent(result_bytes, _RESULT_BYTES, _RESULT_BYTES_
 _parsed: Recent[tuple[Spec, str]] = Recent(lambda found: 2000 + len(str(found[0])), 20_000_000, 2_000_000)
 
 
-class _Futures:
-    """The last futures of each workspace by key; one that failed, but not for the input, is tried again."""
+@dataclass
+class _Asked:
+    future: Future[Any]
+    size: int = 0
 
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, OrderedDict[str, Future[Any]]] = OrderedDict()
+
+class _Futures:
+    """The last futures of each workspace by key; one that failed, but not for the input, is tried again.
+
+    Of workspaces that asked longest ago all goes once there are too many, or their answers take too much.
+    """
+
+    def __init__(self, size: Callable[[Any], int], most: int = _HELD_BYTES) -> None:
+        self._kept: OrderedDict[str, OrderedDict[str, _Asked]] = OrderedDict()
+        self._size, self._most = size, most
         self._lock = threading.Lock()
 
     def get(self, owner: str, key: str, make: Callable[[], Any]) -> Future[Any]:
         with self._lock:
             own = self._kept.setdefault(owner, OrderedDict())
-            future = own.get(key)
-            if future is None or _broken(future):
-                future = own[key] = _waiters.submit(make)
+            asked = own.get(key)
+            if asked is None or _broken(asked.future):
+                asked = own[key] = _Asked(_waiters.submit(make))
+                asked.future.add_done_callback(lambda _: self._measure(asked))
             own.move_to_end(key)
             while len(own) > _REMEMBERED_EACH:
                 own.popitem(last=False)
             self._kept.move_to_end(owner)
-            while len(self._kept) > _REMEMBERED_SPACES:
+            while len(self._kept) > _REMEMBERED_SPACES or (self.size > self._most and len(self._kept) > 1):
                 self._kept.popitem(last=False)
-        return future
+        return asked.future
 
     def forget(self, owner: str) -> None:
         with self._lock:
             self._kept.pop(owner, None)
+
+    @property
+    def size(self) -> int:
+        """About how many bytes all answers take."""
+        return sum(asked.size for own in self._kept.values() for asked in own.values())
+
+    def _measure(self, asked: _Asked) -> None:
+        error = asked.future.exception()
+        if error is None:
+            asked.size = self._size(asked.future.result())
+        else:  # what it passed on its way, files and tables among it, would be kept with it
+            error.__traceback__ = error.__context__ = error.__cause__ = None
+
+
+def _table_bytes(found: tuple[TableHeld, tuple[ColumnProfile, ...]]) -> int:
+    held, profiles = found
+    values = sum(len(each.values) for each in profiles)
+    return frame_bytes(held.first) + _BYTES_COLUMN * len(profiles) + _BYTES_VALUE * values
+
+
+def _data_bytes(found: tuple[DataHeld, Summary]) -> int:
+    held, summary = found
+    groups = sum(map(len, summary.groups.values()))
+    return _BYTES_COLUMN * len(held.frame.columns) + _BYTES_VALUE * groups
+
+
+def _words_bytes(found: object) -> int:
+    return 2 * len(str(found))
 
 
 def _broken(future: Future[Any]) -> bool:
     return future.done() and (error := future.exception()) is not None and not isinstance(error, InputError)
 
 
-_tables, _frames, _models, _findings = _Futures(), _Futures(), _Futures(), _Futures()
+_tables, _frames = _Futures(_table_bytes), _Futures(_data_bytes)
+_models, _findings = _Futures(_words_bytes), _Futures(_words_bytes)
 
 
 def executor() -> ProcessExecutor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["brief", "named_apart", "shortest"]
+__all__ = ["brief", "cut_apart", "named_apart", "shortest"]
 
 MOST_WORDS = 30
 _AND = re.compile(r" (?:&|×) ")
@@ -50,3 +50,22 @@ def named_apart(group: str, other: str) -> str:
     shared = set(_AND.split(other))
     own = [part for part in _AND.split(group) if part not in shared]
     return " & ".join(own) or group
+
+
+def cut_apart(group: str, other: str, most: int) -> str:
+    """Return the name of a group in at most so many words, from where it differs from another one's.
+
+    Examples
+    --------
+    >>> cut_apart("people of the inner upper district", "people of the inner lower district", 2)
+    '…upper district'
+    >>> cut_apart("people of the inner upper district", "somebody", 2), cut_apart("a", "b", 2)
+    ('people of …', 'a')
+    """
+    own, theirs = group.split(), other.split()
+    if len(own) <= most:
+        return group
+    pairs = enumerate(zip(own, theirs, strict=False))
+    first = next((k for k, (mine, its) in pairs if mine != its), 0)
+    told = own[first : first + most]
+    return ("…" if first else "") + " ".join(told) + (" …" if first + most < len(own) else "")

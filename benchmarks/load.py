@@ -3,8 +3,10 @@
 ``python -m benchmarks.load [--sessions 50] [--seconds 300]``. Each session speaks to the server as a browser
 does, over its socket, in a workspace of its own whose groups have names that nobody else's have. Printed:
 reactions of pages (from asking until the script has run), audits, what was wrong or somebody else's, and the
-memory of the server: how much, and by how much it grows a minute once the first third is over (half an hour:
-``--seconds 1800``). Everybody closes his tab and opens another now and then. Needs ``requirements-dev.txt``.
+memory of the server's own process: minute by minute, and by how much it grows a minute over the last two
+thirds and over the last half. It is flat where the last half grows by at most half a megabyte a minute. That
+takes half an hour to tell (``--seconds 1800``): sooner, what is remembered of results and closed tabs still
+fills. Everybody closes his tab and opens another now and then. Needs ``requirements-dev.txt``.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ PATIENCE = 60.0
 THINKING = (1.0, 4.0)  # seconds between two acts of one person
 CLOSES = 0.02  # how often he closes his tab after an act: a session ends, and another begins
 LIMIT_SECONDS = 1.5
+FLAT_MB = 0.5  # by which the last half may grow a minute
 _FINISHED = {
     ForwardMsg.FINISHED_SUCCESSFULLY,
     ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
@@ -184,6 +187,14 @@ def growth(memory: list[tuple[float, float]]) -> float:
     return statistics.median(slopes or [0.0])
 
 
+def by_minute(memory: list[tuple[float, float]]) -> list[float]:
+    """Return the mean memory of each minute in which there was a look."""
+    minutes: dict[int, list[float]] = {}
+    for at, size in memory:
+        minutes.setdefault(int(at // 60), []).append(size)
+    return [statistics.mean(sizes) for sizes in minutes.values()]
+
+
 def _check(visitor: Visitor, own: str, page: str, told: Told) -> None:
     words = visitor.words
     others = {words[k : k + 8] for k in _places(words, "group") if words[k + 5 : k + 8].isdigit()} - {own}
@@ -260,6 +271,7 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
         time.sleep(min(5.0, seconds / 20))
     for each in people[:-1]:
         each.join(PATIENCE + 30)
+    slope = 60 * growth(memory[len(memory) // 2 :])
     third, spent = max(1, len(memory) // 3), processor_ms(pid) - began
     reactions = sorted(told.reactions)
     p95 = reactions[int(0.95 * (len(reactions) - 1))]
@@ -275,11 +287,13 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
         ("its memory, first third", f"{statistics.mean(each for _, each in memory[:third]):,.0f} MB"),
         ("its memory, last third", f"{statistics.mean(each for _, each in memory[-third:]):,.0f} MB"),
         ("its memory, at most", f"{max(each for _, each in memory):,.0f} MB"),
-        ("it grows, after the first third", f"{60 * growth(memory[third:]):+.2f} MB a minute"),
+        ("it grows, last two thirds", f"{60 * growth(memory[third:]):+.2f} MB a minute"),
+        ("it grows, last half", f"{slope:+.2f} MB a minute ({'flat' if slope <= FLAT_MB else 'not flat'})"),
         ("its threads, at most", f"{max(threads)}"),
         ("wrong or somebody else's", f"{len(told.wrong)}"),
     ]
-    print("\n".join(f"| {what:34} | {value:>24} |" for what, value in rows))
+    print("\n".join(f"| {what:34} | {value:>30} |" for what, value in rows))
+    print("memory by minute, MB:", *(f"{each:.0f}" for each in by_minute(memory)))
     for sentence in told.wrong[:20]:
         print(f"  {sentence}")
     return told

@@ -28,7 +28,7 @@ WIDTHS = (1280, 400)
 _TALLEST = 9_000
 _QUALITY = 26  # of WebP: text stays legible, and all of them stay below 6 MB
 _NOT_RUN = {"data_model", "monitor", "saved"}
-_RUNS = 240_000  # ms that an audit may take
+_RUNS = 900_000  # ms that an audit may take
 
 
 def main() -> None:
@@ -84,7 +84,7 @@ def _run(page: Page) -> None:
     """Run what the page offers with its defaults, and wait for what comes of it."""
     ended = '.st-key-finding:not(.st-key-earlier *), .stMain [class*="st-key-problem-"]'
     with suppress(BrowserError):  # what cannot be run says so
-        page.locator(f".st-key-run button, {ended}").first.wait_for(timeout=20_000)
+        page.locator(f".st-key-run button, {ended}").first.wait_for(timeout=120_000)
         for _ in range(3):  # a page drawn anew may lose a click
             acts.settle(page)
             page.locator(".st-key-run button").first.click(timeout=10_000)
@@ -104,7 +104,7 @@ def shoot(page: Page, folder: Path, name: str) -> None:
         page.set_viewport_size({"width": width, "height": min(max(int(tall), 700), _TALLEST)})
         acts.settle(page)
         with suppress(BrowserError):  # what is still being loaded has its place kept
-            page.wait_for_function("!document.querySelector('[data-testid=\"stSkeleton\"]')", timeout=20_000)
+            page.wait_for_function("!document.querySelector('[data-testid=\"stSkeleton\"]')", timeout=120_000)
         page.wait_for_timeout(600)  # figures are drawn after the script has run
         image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         image.save(folder / f"{name}-{width}.webp", quality=_QUALITY, method=6)

@@ -68,6 +68,7 @@ BASE = {
     "records": 1,
     "results": 2,
     "options": 2,
+    "records": 2,
 }
 
 
@@ -215,6 +216,34 @@ def test_a_circle_would_be_seen():
     )
 
 
+def reached_into(tree: ast.Module) -> set[str]:
+    """Names with an underscore before them that a module takes from another one of the project."""
+    ours = [(home, name) for home, name in _imported(tree, "") if home.split(".")[0] in {"audits", "app"}]
+    taken = {f"{home}.{name}" for home, name in ours if name and name.startswith("_")}
+    modules = {str(name) for _, name in ours}
+    taken |= {
+        f"{node.value.id}.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in modules
+        and node.attr.startswith("_")
+    }
+    return {name for name in taken if not name.endswith("__")}
+
+
+@pytest.mark.parametrize("folder", ["audits", "app"])
+def test_nobody_uses_what_another_module_keeps_to_itself(folder: str):
+    found = {str(path.relative_to(ROOT)): reached_into(parsed(path)) for path in sources(folder)}
+    assert not {path: names for path, names in found.items() if names}, "give these names without underscore"
+
+
+def test_a_name_that_is_reached_into_would_be_seen():
+    code = "from audits.stats.shares import _level, wilson\nfrom audits.data import space\nspace._fit_block()"
+    assert reached_into(ast.parse(code)) == {"audits.stats.shares._level", "space._fit_block"}
+    assert not reached_into(ast.parse("from audits.data import space\nspace.MOST_LEVELS\n__import__('re')"))
+
+
 MOST_PARAMETERS, LONGEST_BODY = 8, 60
 SAID = "every argument is one thing that its user may say, with a default"
 PARTS = "each is a part of what was found, given by name to what packs or words all of them, its one caller"
@@ -247,6 +276,7 @@ MANY = {
 }
 CONTROLS = "controls in the order in which a page draws them; what they return is read at the end"
 PACKED = "most of it is one call that fills the fields of a result, a line each"
+DOCUMENT = "a document from its first line to its last, beside the text it serves"
 STEPS = "named steps one after another, each of which needs what those before it found"
 LONG = {
     # functions with longer bodies; likewise
@@ -260,6 +290,9 @@ LONG = {
     "audits/flipset/packing.py people_tables": "four tables of the same people, column by column",
     "audits/notebook.py audit": STEPS,
     "audits/outcome_transport/matching/outcomes.py match_outcomes": "one way of matching after another",
+    "audits/reports/card.py render_card": DOCUMENT,
+    "audits/reports/laws/annex_iv.py annex4": DOCUMENT,
+    "audits/reports/laws/sr_11_7.py sr_11_7": DOCUMENT,
     "audits/rule_sets/audit.py audit_cells": STEPS,
     "audits/rule_sets/packing.py pack": PACKED,
 }

@@ -15,7 +15,7 @@ from app.held import DataHeld
 from app.people import beside, most_different, spreads_of
 from app.widgets import notices
 from app.widgets.exhibits import show_exhibit, show_facts, show_section
-from app.widgets.person import card_of
+from app.widgets.person import card_of, in_units
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row, raw_cells
 from app.widgets.waiting import wait_for
@@ -181,7 +181,7 @@ def _person(
                 "counterpart is a statistical match, not the same person's other life."
             )
         st.dataframe(
-            whole,
+            in_units(whole, found.spec),
             height="content",
             alt=f"Row {row} beside counterparts in {others}, feature by feature, largest differences on top",
         )

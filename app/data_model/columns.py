@@ -41,6 +41,9 @@ def columns_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
             "role": st.column_config.SelectboxColumn(
                 "role", options=list(ROLES), help="What a person can change"
             ),
+            "unit": st.column_config.TextColumn(
+                "unit", max_chars=30, help="What numbers are measured in, such as EUR a year"
+            ),
             "missing": st.column_config.NumberColumn("missing", format="localized"),
             "values": st.column_config.NumberColumn(
                 "values", format="localized", help="How many different ones"
@@ -89,6 +92,7 @@ def _base(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> pd.Dat
     features = set(features_of(draft, profiles))
     protected = set(data.get("protected") or ())
     roles = {name: role for role, names in (data.get("roles") or {}).items() for name in names}
+    units = data.get("units") or {}
     return pd.DataFrame(
         {
             "column": pd.Series([item.name for item in profiles], dtype="str"),
@@ -96,6 +100,7 @@ def _base(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> pd.Dat
             "feature": [item.name in features for item in profiles],
             "protected": [item.name in protected for item in profiles],
             "role": pd.Series([roles.get(item.name) for item in profiles], dtype=object),
+            "unit": pd.Series([units.get(item.name) for item in profiles], dtype=object),
             "missing": [item.missing for item in profiles],
             "values": [item.distinct for item in profiles],
             "such as": [item.examples for item in profiles],
@@ -118,6 +123,8 @@ def _changed(
     for name, role in zip(names, edited["role"], strict=True):
         if isinstance(role, str) and role:
             roles.setdefault(role, []).append(name)
+    given = zip(names, edited["unit"], strict=True)
+    units = {name: unit.strip() for name, unit in given if isinstance(unit, str) and unit.strip()}
     features = draft["spec"]["data"].get("features")
     touched = (base["feature"] != edited["feature"]).to_numpy()
     if touched.any():
@@ -136,6 +143,7 @@ def _changed(
         kinds=kinds or None,
         protected=ordered,
         roles=roles or None,
+        units=units or None,
         features=features,
     )
 

@@ -15,6 +15,7 @@ __all__ = ["preview_section", "reading_section"]
 
 _SEPARATORS = {"Detect": None, "Comma": ",", "Semicolon": ";", "Tab": "tab", "Bar": "|", "Space": " "}
 _HEADERS = {"Detect": None, "First line holds the names": True, "No header": False}
+_DECIMALS = {"Detect": None, "Comma": ",", "Point": "."}
 
 
 def reading_section(draft: dict[str, Any], table: TableHeld | None) -> dict[str, Any]:
@@ -56,6 +57,13 @@ def _options(draft: dict[str, Any]) -> dict[str, Any]:
             placeholder="From the file",
             help="Separated by commas, one for each column: for a file without a header, or in place of it.",
         )
+        decimal = left.selectbox(
+            "Decimal mark",
+            list(_DECIMALS),
+            index=_place(_DECIMALS, old.get("decimal")),
+            help="1.234,50 has a decimal comma, 1,234.50 a decimal point.",
+        )
+        sheet = middle.text_input("Sheet of a workbook", old.get("sheet") or "", placeholder="The first")
         if not st.form_submit_button("Read again"):
             return draft
     read = {
@@ -65,6 +73,8 @@ def _options(draft: dict[str, Any]) -> dict[str, Any]:
         "missing": _parts(missing),
         "skip_rows": _numbers(skip),
         "names": _parts(names),
+        "decimal": _DECIMALS[decimal],
+        "sheet": sheet.strip() or None,
     }
     return with_data(draft, read={key: value for key, value in read.items() if value is not None} or None)
 

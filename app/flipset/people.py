@@ -10,7 +10,7 @@ import streamlit as st
 from app.held import DataHeld
 from app.people import compare, flipped_people
 from app.widgets import notices
-from app.widgets.person import card_of
+from app.widgets.person import card_of, in_units
 from app.widgets.row_choice import choose_row, raw_cells, show_selected
 from app.widgets.selected import only_selected
 from app.widgets.what_if import what_if_section
@@ -65,7 +65,8 @@ def people_section(
 def _person(run: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> None:
     result: FlipsetResult = run.audits[0].result
     found = compare(result, row, data)
-    many = found.table.shape[1] > 3
+    table = in_units(found.table, run.spec)
+    many = table.shape[1] > 3
     with card_of(row):
         st.text(found.sentence)
         with st.container(key="quiet-person"):
@@ -74,10 +75,10 @@ def _person(run: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> 
                 "to the right. "
                 "A counterpart is a statistical match, not the same person's other life."
             )
-        marks = [[_MARK if differs else ""] * found.table.shape[1] for differs in found.differs]
-        shades = pd.DataFrame(marks, index=found.table.index, columns=found.table.columns)
-        styled = found.table.style.apply(lambda _: shades, axis=None)
-        right = {name: st.column_config.TextColumn(alignment="right") for name in found.table.columns}
+        marks = [[_MARK if differs else ""] * table.shape[1] for differs in found.differs]
+        shades = pd.DataFrame(marks, index=table.index, columns=table.columns)
+        styled = table.style.apply(lambda _: shades, axis=None)
+        right = {name: st.column_config.TextColumn(alignment="right") for name in table.columns}
         st.dataframe(
             styled,
             height="content",

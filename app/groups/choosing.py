@@ -85,10 +85,7 @@ def measure_chooser(result: GroupsResult) -> None:
     """Ask what the decision is like, and show the rate that fits it."""
     with st.expander("Which measure fits your decision?", key="measure-chooser"):
         known = [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None]
-        trust = _ask("Can the outcome be trusted?", _TRUST, "trust")
-        gives = _ask("What does the decision do?", _GIVES, "gives")
-        scarce = _ask("How much is there to give?", _SHORT, "scarce") if gives == "help" else "many"
-        name = _fitting(trust, gives, scarce)
+        name = _fitting()
         if name not in known:
             notices.note("That measure needs an outcome, which these data lack.")
             name = "selection_rate"
@@ -97,14 +94,24 @@ def measure_chooser(result: GroupsResult) -> None:
         st.button("Show this rate", key="show-measure", on_click=state.set_widget, args=("rates", [name]))
 
 
-def _ask(question: str, answers: dict[str, str], key: str) -> str:
-    return st.radio(question, list(answers), format_func=answers.__getitem__, **state.choice(f"fit-{key}"))
+def _ask(question: str, answers: dict[str, str], key: str, *, matters: bool = True) -> str:
+    # greyed, not gone: the address would drop its answer, and the back button stop where nothing changes
+    return st.radio(
+        question,
+        list(answers),
+        format_func=answers.__getitem__,
+        disabled=not matters,
+        **state.choice(f"fit-{key}"),
+    )
 
 
-def _fitting(trust: str, gives: str, scarce: str) -> str:
-    """Return the rate to compare, in the sense of Aequitas' tree of decisions."""
-    if trust == "no":
+def _fitting() -> str:
+    """Ask about the decision; return the rate to compare, in the sense of Aequitas' tree of decisions."""
+    trusted = _ask("Can the outcome be trusted?", _TRUST, "trust") == "yes"
+    helps = _ask("What does the decision do?", _GIVES, "gives", matters=trusted) == "help"
+    few = _ask("How much is there to give?", _SHORT, "scarce", matters=trusted and helps) == "few"
+    if not trusted:
         return "selection_rate"
-    if gives == "burden":
+    if not helps:
         return "false_negative_rate"
-    return "precision" if scarce == "few" else "true_positive_rate"
+    return "precision" if few else "true_positive_rate"

@@ -18,7 +18,7 @@ from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
-from app.widgets.person import card_of
+from app.widgets.person import card_of, in_units
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import ROWS, choose_row, clicked_row
 from app.widgets.selected import select
@@ -166,7 +166,7 @@ def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
     )
     if chosen is not None:
         spreads = spreads_of(data, result.people.index, columns)
-        _beside(result, data, chosen, target, columns, spreads)
+        _beside(found, data, chosen, target, columns, spreads)
         options = found.audits[0].options
         with st.container(border=True, key="person-what-if"):
             # two policies decide the same people: there is no other group to be like
@@ -174,7 +174,7 @@ def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
 
 
 def _beside(
-    result: OutcomeTransportResult,
+    run: RunResult,
     data: DataHeld,
     row: Any,
     target: str,
@@ -182,6 +182,7 @@ def _beside(
     spreads: Mapping[str, float],
 ) -> None:
     """One person beside the most similar counterpart, and all counterparts in the subgroup looked at."""
+    result: OutcomeTransportResult = run.audits[0].result
     counterpart = result.people.loc[row, "counterpart"]
     if pd.isna(counterpart):
         st.text("This person is left unmatched.")
@@ -197,7 +198,7 @@ def _beside(
         )
         with st.container(key="quiet-person"):
             st.text("A counterpart is a statistical match, not the same person's other life.")
-        st.dataframe(both, height="content", alt=f"Row {row} beside row {counterpart}")
+        st.dataframe(in_units(both, run.spec), height="content", alt=f"Row {row} beside row {counterpart}")
         first = f" (the first {_MOST_PEOPLE:,} are shown)" if len(found) > _MOST_PEOPLE else ""
         st.text(f"Counterparts in {in_words(target)}: {count(found['people'].sum())}{first}")
         near = pd.concat(

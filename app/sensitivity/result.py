@@ -14,7 +14,7 @@ from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
-from app.widgets.person import card_of
+from app.widgets.person import card_of, in_units
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row, raw_cells
 from app.widgets.waiting import wait_for
@@ -135,7 +135,7 @@ def _person(found: RunResult, space: Workspace, row: Any, data: DataHeld) -> Non
             )
         shares = st.column_config.NumberColumn(format="percent")
         st.dataframe(
-            table,
+            in_units(table, found.spec),
             column_config={**number_columns(table), "share": shares},
             alt=f"Parts of the sensitivity of row {row} by feature",
         )

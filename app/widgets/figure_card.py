@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import state
 from app.widgets.selected import select, worded
-from audits.drawing.style import alt_text
+from audits.drawing.style import TURNED_JS, alt_text
 from audits.runs.tables import spreadsheet_safe
 
 if TYPE_CHECKING:
@@ -168,5 +168,5 @@ def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _page(figure: go.Figure) -> bytes:
-    text: str = figure.to_html(include_plotlyjs=True, full_html=True)
+    text: str = figure.to_html(include_plotlyjs=True, full_html=True, post_script=TURNED_JS)
     return text.encode()

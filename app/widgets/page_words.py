@@ -21,6 +21,7 @@ _SAID = {
     "data.weights": "The weights",
     "data.person": "Who rows are of",
     "data.labels": "The names for values",
+    "data.units": "The unit",
     "data.recode": "What was made of a column",
     "data.path": "The file",
     "data.test_size": "The share held out",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Future
+from concurrent.futures import wait as futures_done
 from typing import TypeVar
 
 import streamlit as st
@@ -22,11 +23,10 @@ def wait_for(future: Future[T], doing: str) -> T:  # noqa: RET503  (st.stop neve
     InputError
         If that is how the work ended.
     """
-    try:
-        return future.result(timeout=_PATIENCE_SECONDS)
-    except TimeoutError:
-        if future.done():
-            raise
+    if not futures_done([future], timeout=_PATIENCE_SECONDS).not_done:
+        if (error := future.exception()) is not None:
+            raise error.with_traceback(None)  # it is remembered: each view would add its own frames to it
+        return future.result()
     began = time.monotonic() - _PATIENCE_SECONDS
 
     @st.fragment(run_every=0.5)

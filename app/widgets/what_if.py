@@ -62,25 +62,27 @@ def what_if_section(
     # offered first is what people can change, then what they have, not what they are
     offered = sorted(columns, key=lambda name: (name not in towards, columns[name]["protected"]))[:_FIRST]
     chosen = st.multiselect("Values to change", list(columns), default=offered, **state.choice(f"if-{row}"))
+    units: Mapping[str, str] = found.spec["data"].get("units") or {}
     changes = {}
     with st.grid(3, min_column_width=230, border=False):
         for name in chosen:
-            value = _value(columns[name], f"if-{row}-{list(columns).index(name)}")
+            key = f"if-{row}-{list(columns).index(name)}"
+            value = _value(columns[name], key, units.get(name))
             if value != columns[name]["value"]:
                 changes[name] = value
     said = first if not changes else _answer(space, found.spec, row, changes, about)
     if said is None:
         return
     with st.container(key="what-if-said"):
-        st.text(_sentence(said, columns, changes))
+        st.text(_sentence(said, columns, changes, units))
     for note in said["notes"]:
         notices.note(note)
     if changes:
-        _side_by_side(said, columns, changes)
+        _side_by_side(said, columns, changes, units)
         if told := _matching(said["nearest"], of):
             st.text(told)
     if said["accepted"] is not None:
-        _way_left(said["accepted"], bool(changes))
+        _way_left(said["accepted"], bool(changes), units)
 
 
 def person_card(space: Workspace, found: RunResult, row: Hashable) -> None:
@@ -126,9 +128,9 @@ def _answer(
     return run.answer
 
 
-def _value(column: Mapping[str, Any], key: str) -> Any:
+def _value(column: Mapping[str, Any], key: str, unit: str | None) -> Any:
     """Draw the control of one value; None is a missing one."""
-    name, value = notices.label(str(column["name"])), column["value"]
+    name, value = notices.label(_named(str(column["name"]), unit)), column["value"]
     if column["kind"] in _NUMBERS:
         whole = column["kind"] == "integer" and (
             value is None or (float(value).is_integer() and abs(value) < _LARGEST)
@@ -164,14 +166,18 @@ def _value(column: Mapping[str, Any], key: str) -> Any:
 
 
 def _sentence(
-    said: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], changes: Mapping[str, Any]
+    said: Mapping[str, Any],
+    columns: Mapping[str, Mapping[str, Any]],
+    changes: Mapping[str, Any],
+    units: Mapping[str, str],
 ) -> str:
     """Return what the decision is, or would be, in one sentence."""
     before, after = said["before"], said["after"]
     if not changes:
         return f"As known, this person is {_DECIDED[before['favorable']]}{_scored(said, before)}."
     listed = [
-        f"{name} {_text(value)} instead of {_text(columns[name]['value'])}" for name, value in changes.items()
+        f"{name} {_text(value, units.get(name))} instead of {_text(columns[name]['value'])}"
+        for name, value in changes.items()
     ]
     with_these = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
     still = "still " if before["favorable"] == after["favorable"] else ""
@@ -188,7 +194,10 @@ def _scored(said: Mapping[str, Any], side: Mapping[str, Any]) -> str:
 
 
 def _side_by_side(
-    said: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], changes: Mapping[str, Any]
+    said: Mapping[str, Any],
+    columns: Mapping[str, Mapping[str, Any]],
+    changes: Mapping[str, Any],
+    units: Mapping[str, str],
 ) -> None:
     rows: list[tuple[str, str, str]] = []
     for name, words in (("favorable", "decision"), ("score", "score")):
@@ -197,10 +206,13 @@ def _side_by_side(
         sides = (said[side][name] for side in ("before", "after"))
         told = [number(each) if name == "score" else _DECIDED[each].split()[1] for each in sides]
         rows.append((words, told[0], told[1]))
-    rows += [(name, _text(columns[name]["value"]), _text(value)) for name, value in changes.items()]
+    rows += [
+        (_named(name, units.get(name)), _text(columns[name]["value"]), _text(value))
+        for name, value in changes.items()
+    ]
     table = pd.DataFrame(rows, columns=["", "as known", "what if"]).set_index("")
     right = {name: st.column_config.TextColumn(alignment="right") for name in table.columns}
-    st.dataframe(table, height="content", column_config=right, alt=_sentence(said, columns, changes))
+    st.dataframe(table, height="content", column_config=right, alt=_sentence(said, columns, changes, units))
 
 
 def _matching(nearest: Mapping[str, Any] | None, of: str) -> str:
@@ -217,17 +229,25 @@ def _matching(nearest: Mapping[str, Any] | None, of: str) -> str:
     return f"{told}. The audit's matching pairs everybody at once and is left as it was."
 
 
-def _way_left(accepted: Mapping[str, Any], changed: bool) -> None:
+def _way_left(accepted: Mapping[str, Any], changed: bool, units: Mapping[str, str]) -> None:
     """Say who of the accepted is most similar, and in what of what can be changed they differ."""
     for side in ("before", "after") if changed else ("before",):
         told = accepted[side]
-        listed = "; ".join(f"{name}: {theirs} instead of {mine}" for name, mine, theirs in told["differs"])
+        listed = "; ".join(
+            f"{_named(name, units.get(name))}: {theirs} instead of {mine}"
+            for name, mine, theirs in told["differs"]
+        )
         differs = f"has {listed}" if listed else "has the same in all that can be changed"
         who = "With these values" if side == "after" else "As known"
         st.text(f"{who}, the most similar accepted person, in row {told['row']}, {differs}.")
 
 
-def _text(value: Any) -> str:
+def _named(name: str, unit: str | None) -> str:
+    return f"{name} ({unit})" if unit else name
+
+
+def _text(value: Any, unit: str | None = None) -> str:
     if value is None:
         return MISSING
-    return f"{value:,.6g}" if isinstance(value, float) else text_of(value)
+    told = f"{value:,.6g}" if isinstance(value, float) else text_of(value)
+    return f"{told} {unit}" if unit else told

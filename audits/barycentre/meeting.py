@@ -11,10 +11,10 @@ from scipy import sparse
 from audits.progress import Progress, silent
 from audits.transport import exact_coupling, pairwise_cost, plan_for_costs
 from audits.transport.atoms import Atoms
+from audits.transport.sizes import DENSE_PAIRS
 
 __all__ = ["Group", "Meeting", "against_everybody", "group_of", "least_spread", "meet"]
 
-_DENSE_PAIRS = 1_000_000  # up to so many all pairs are given to the network simplex at once
 _SLIVER = 1e-13  # of the mass: what rounding leaves between ends that are equal
 _STILL = 1e-3  # relative: a round that brings less is the last
 _ROUNDING = 1e-9
@@ -184,7 +184,7 @@ def against_everybody(
 
 def _coupled(x: np.ndarray, y: np.ndarray, a: np.ndarray, b: np.ndarray) -> sparse.csr_array:
     """Cheapest plan between atoms or points, whose rows sum to `a`."""
-    if x.shape[1] > 1 and len(x) * len(y) <= _DENSE_PAIRS:
+    if x.shape[1] > 1 and len(x) * len(y) <= DENSE_PAIRS:
         return plan_for_costs(pairwise_cost(x, y, "l2_squared"), a, b).tocsr()
     return exact_coupling(x, y, cost="l2_squared", a=a, b=b).plan
 

@@ -24,7 +24,7 @@ def describe(file: Path, *, as_json: bool) -> str:
     facts = data.describe(table)
     if as_json:
         return json.dumps(
-            {**facts, "audits": _allowed_names(table)}, indent=1, ensure_ascii=False, allow_nan=False
+            {**facts, "audits": _allowed_names(table, facts)}, indent=1, ensure_ascii=False, allow_nan=False
         )
     lines = [one_line(sentence) for sentence in facts["sentences"]]
     lines += [f"{counted(facts['rows'], 'row')}, {counted(len(facts['columns']), 'column')}.", ""]
@@ -41,20 +41,20 @@ def describe(file: Path, *, as_json: bool) -> str:
     lines += [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    return "\n".join([*lines, "", *_allowed(table)])
+    return "\n".join([*lines, "", *_allowed(table, facts)])
 
 
-def _allowed_names(table: data.Table) -> dict[str, list[str]] | None:
+def _allowed_names(table: data.Table, facts: dict[str, Any]) -> dict[str, list[str]] | None:
     try:
-        return {name: list(each) for name, each in propose(table).allowed.items()}
+        return {name: list(each) for name, each in propose(table, facts).allowed.items()}
     except InputError:
         return None
 
 
-def _allowed(table: data.Table) -> list[str]:
+def _allowed(table: data.Table, facts: dict[str, Any]) -> list[str]:
     """Say which audits these columns allow, as far as their names tell what they are."""
     try:
-        proposal = propose(table)
+        proposal = propose(table, facts)
     except InputError as error:
         return [wrapped(f"Which audits it allows is not told by the names: {error}")]
     found, lines = proposal.allowed, []

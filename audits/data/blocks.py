@@ -8,18 +8,22 @@ column "... is missing" and categories a further level.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from audits.data.kinds import Kind
-from audits.data.values import as_text, is_true, number_column, places_of, text_of
+from audits.data.values import as_text, is_missing, is_true, number_column, places_of, text_of
 from audits.errors import InputError
 
-__all__ = ["Block", "LevelBlock", "NumberBlock", "level_block", "number_block"]
+__all__ = ["Block", "LevelBlock", "NumberBlock", "level_block", "number_block", "restored_block"]
 
 _SECOND = 1.0 / 86_400
+_NUMBERS = ("mean", "sd", "low", "high", "step", "fill")  # of a `NumberBlock`
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +63,29 @@ class NumberBlock:
 
     def encode(self, raw: pd.Series, *, unknown: str) -> np.ndarray:
         """Return the encoded columns, (n, 1) or (n, 2)."""
-        x = self._numbers(raw, unknown)
-        missing = np.isnan(x)
-        z = (x - self.mean) / self.sd
-        z[missing] = self.fill
-        if len(self.names) == 2:
-            return np.column_stack([z, missing.astype(float)])
-        if missing.any() and unknown == "error":
+        z = np.empty((len(raw), len(self.names)))
+        missing = self.write(self._numbers(raw, unknown), z)
+        if len(self.names) == 1 and unknown == "error" and missing.any():
             raise _unknown(
                 self.column, raw, missing, "a value (no value was missing where the space was fitted)"
             )
-        return z[:, None]
+        return z
+
+    def write(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Write numbers (n,), NaN where missing, into `z`, (n, 1) or (n, 2); return which are missing."""
+        missing = np.isnan(x)
+        own = (x - self.mean) / self.sd
+        own[missing] = self.fill
+        z[:, 0] = own
+        if len(self.names) == 2:
+            z[:, 1] = missing
+        return missing
+
+    def described(self) -> dict[str, Any]:
+        """Return the block as plain data, see `FeatureSpace.described`."""
+        numbers = {name: getattr(self, name) for name in _NUMBERS}
+        marks = {"marks_missing": len(self.names) == 2}
+        return {"column": self.column, "kind": self.kind, **numbers, **marks, **_described(self.levels)}
 
     def decode(self, z: np.ndarray) -> pd.Series:
         """Return admissible raw values of encoded columns (n, 1) or (n, 2)."""
@@ -126,13 +142,25 @@ class LevelBlock:
         """Return the block (n, width)."""
         places = places_of(raw, self.levels)
         strange = places < 0
-        if strange.any() and unknown == "error":
+        if unknown == "error" and strange.any():
             raise _unknown(self.column, raw, strange, "one of the values the space was fitted on")
-        if self.codes is not None:
-            return self.codes[places]  # -1 is the last row
-        z = np.zeros((len(raw), len(self.names)))
-        z[np.flatnonzero(~strange), places[~strange]] = 0.5
-        return z
+        return self._entries[places]  # -1 is the last row
+
+    def write(self, places: np.ndarray | Sequence[int], z: np.ndarray) -> None:
+        """Write levels by their places (n,), -1 where not known, into `z` (n, width)."""
+        if len(places) == 1:  # a single row is not to wait for an array of one place
+            z[0] = self._entries[places[0]]
+        else:
+            z[:] = self._entries[places]  # -1 is the last row
+
+    @cached_property
+    def _entries(self) -> np.ndarray:
+        """What each level becomes, and last what one that is not known does, (levels + 1, width)."""
+        return np.eye(len(self.names) + 1, len(self.names)) / 2 if self.codes is None else self.codes
+
+    def described(self) -> dict[str, Any]:
+        """Return the block as plain data, see `FeatureSpace.described`."""
+        return {"column": self.column, "kind": "categorical", **_described(self.levels)}
 
     def decode(self, z: np.ndarray) -> pd.Series:
         """Return the level with the largest entry, the first of equals."""
@@ -140,6 +168,41 @@ class LevelBlock:
 
 
 Block = NumberBlock | LevelBlock
+
+
+def _described(levels: pd.Series) -> dict[str, Any]:
+    return {
+        "levels": _texts(levels),
+        "values": [_plain(value) for value in levels],
+        "dtype": str(levels.dtype),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A raw value as JSON has it: texts and numbers as they are, None where missing, all else as text."""
+    if is_missing(value):
+        return None
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, (bool, int, float, str)) else text_of(value)
+
+
+def restored_block(entry: Mapping[str, Any], *, texts: bool) -> Block:
+    """Return the block that `described` described; its levels as their `texts`, or of the type they had.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the description is none.
+    """
+    column = str(entry["column"])
+    levels = pd.Series(entry["levels"], dtype=object)
+    if not texts:
+        levels = pd.Series(entry["values"], dtype=entry["dtype"])
+    if entry["kind"] == "categorical":
+        return LevelBlock(column, _level_names(column, levels), levels)
+    names = _number_names(column, entry["kind"], levels, marks_missing=entry["marks_missing"])
+    numbers = {name: float(entry[name]) for name in _NUMBERS}
+    return NumberBlock(column=column, names=names, kind=entry["kind"], levels=levels, **numbers)
 
 
 def number_block(
@@ -154,12 +217,8 @@ def number_block(
     """
     column = str(raw.name)
     levels = _ordered_levels(raw, kind, order)
-    names: tuple[str, ...] = (column,)
-    if kind == "boolean" and len(levels) == 2 and text_of(levels.iloc[1]) not in {"1", "True"}:
-        names = (f"{column}={text_of(levels.iloc[1])}",)
     missing = raw.isna().to_numpy()
-    if missing.any():
-        names += (f"{column} is missing",)
+    names = _number_names(column, kind, levels, marks_missing=bool(missing.any()))
     x = places_of(raw, levels).astype(float) if len(levels) else _measure(raw, kind)
     known = x[~missing]
     mean, sd = (
@@ -173,6 +232,21 @@ def number_block(
     return NumberBlock(column, names, kind, mean, sd, float(low), float(high), step, fill, levels)
 
 
+def _number_names(column: str, kind: Kind, levels: pd.Series, *, marks_missing: bool) -> tuple[str, ...]:
+    name = column
+    if kind == "boolean" and len(levels) == 2 and text_of(levels.iloc[1]) not in {"1", "True"}:
+        name = f"{column}={text_of(levels.iloc[1])}"
+    return (name, f"{column} is missing") if marks_missing else (name,)
+
+
+def _level_names(column: str, levels: pd.Series) -> tuple[str, ...]:
+    return tuple(f"{column} is missing" if text is None else f"{column}={text}" for text in _texts(levels))
+
+
+def _texts(levels: pd.Series) -> list[str | None]:
+    return [None if is_missing(value) else text_of(value) for value in levels]
+
+
 def _date_step(known: pd.Series) -> float:
     """Return 1 (days) if all dates are whole days, a second if all are whole seconds, else 0."""
     if (known == known.dt.floor("D")).all():
@@ -183,11 +257,9 @@ def _date_step(known: pd.Series) -> float:
 def level_block(raw: pd.Series) -> LevelBlock:
     """Fit the block of a categorical column; levels sorted, numbers by size, the missing last."""
     levels = pd.Series(raw.dropna().unique(), dtype=raw.dtype).sort_values(ignore_index=True)
-    names = tuple(f"{raw.name}={text}" for text in as_text(levels))
     if raw.isna().any():
         levels = pd.concat([levels, raw[raw.isna()].iloc[:1]], ignore_index=True)
-        names += (f"{raw.name} is missing",)
-    return LevelBlock(str(raw.name), names, levels)
+    return LevelBlock(str(raw.name), _level_names(str(raw.name), levels), levels)
 
 
 def _ordered_levels(raw: pd.Series, kind: Kind, order: tuple[str, ...]) -> pd.Series:

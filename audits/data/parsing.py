@@ -31,6 +31,7 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "weights": ((str, Mapping, Weights), "a column of counts, or {column: ..., kind: sampling}"),
     "person": ((str,), "the column that repeats for one person"),
     "labels": ((Mapping,), "a mapping of column to {value: what it means}"),
+    "units": ((Mapping,), "a mapping of column to what it is measured in"),
     "mended": ((list, tuple), "a list of sentences"),
 }
 

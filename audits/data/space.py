@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from audits.checks import finite, one_of
 from audits.data.audit_data import AuditData
-from audits.data.blocks import Block, NumberBlock, level_block, number_block
+from audits.data.blocks import Block, NumberBlock, level_block, number_block, restored_block
 from audits.errors import InputError
 
 __all__ = ["MOST_LEVELS", "FeatureSpace"]
@@ -75,7 +75,11 @@ class FeatureSpace:
             raise InputError("features", "must name at least one column")
         if data.n == 0:
             raise InputError("features", "cannot be scaled: there are no rows")
-        parts = tuple(_fit_block(data, column, most_levels) for column in columns)
+        return cls._of(tuple(_fit_block(data, column, most_levels) for column in columns))
+
+    @classmethod
+    def _of(cls, parts: tuple[Block, ...]) -> FeatureSpace:
+        columns = tuple(part.column for part in parts)
         names = tuple(name for part in parts for name in part.names)
         ends = np.cumsum([len(part.names) for part in parts]).tolist()
         starts = [0, *ends[:-1]]
@@ -117,6 +121,33 @@ class FeatureSpace:
         for part in self.parts:
             z[:, self.blocks[part.column]] = part.encode(frame[part.column], unknown=unknown)
         return z
+
+    def described(self) -> list[dict[str, Any]]:
+        """Return the space as plain data, one entry a raw column, from which `restored` builds it again."""
+        return [part.described() for part in self.parts]
+
+    @classmethod
+    def restored(cls, entries: Iterable[Mapping[str, Any]], *, texts: bool = False) -> FeatureSpace:
+        """Build the space again that `described` described.
+
+        Parameters
+        ----------
+        texts : bool
+            Have levels as their texts, as rows from outside name them, not of the type that they had.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If the description is none.
+        """
+        return cls._of(tuple(restored_block(entry, texts=texts) for entry in entries))
+
+    def movable(self) -> np.ndarray:
+        """Return which encoded columns hold numbers that can move a little, (d,) of 0 and 1."""
+        found = np.zeros(len(self.names))
+        for part in self.parts:
+            found[self.blocks[part.column].start] = isinstance(part, NumberBlock) and part.kind != "boolean"
+        return found
 
     def decode(self, z: np.ndarray) -> pd.DataFrame:
         """Return admissible raw rows for any points (n, d), with the fitted columns' dtypes.

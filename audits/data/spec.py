@@ -200,6 +200,9 @@ class DataSpec:
     labels : mapping of str to mapping
         What the values of a column mean (``{sex: {1: male, 2: female}}``): everything shown says that. A
         model that is brought is given the values as the file has them.
+    units : mapping of str to str
+        What a column of numbers is measured in (``{income: EUR a year}``): said beside its values where one
+        person is shown.
     mended : tuple of str
         What was mended before, in sentences: noted with the data.
     test_size : float
@@ -233,6 +236,7 @@ class DataSpec:
     missing: Literal["drop", "impute", "category"] = "category"
     repeated: Literal["keep", "drop"] | None = None
     labels: Mapping[str, Mapping[Scalar, str]] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     mended: tuple[str, ...] = ()
     test_size: Annotated[float, Field(gt=0, lt=1)] = 0.3
     draw: Annotated[int, Field(ge=1000, le=5_000_000)] | None = None

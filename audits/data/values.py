@@ -22,6 +22,7 @@ __all__ = [
     "match_level",
     "near",
     "number_column",
+    "places_by_text",
     "places_of",
     "text_of",
 ]
@@ -86,13 +87,19 @@ def places_of(column: pd.Series, levels: Iterable[object]) -> np.ndarray:
     >>> places_of(pd.Series(["b", 1.0, None, "c"], dtype=object), ["1", "b", None]).tolist()
     [1, 0, 2, -1]
     """
-    known: dict[str | None, int] = {}
-    for place, level in enumerate(levels):
-        known.setdefault(None if is_missing(level) else text_of(level), place)
+    known = places_by_text(levels)
     codes, distinct = pd.factorize(column)
     found = [known.get(text_of(value), -1) for value in distinct]
     found.append(known.get(None, -1))  # where `factorize` gives -1
     return np.array(found, dtype=np.intp)[codes]
+
+
+def places_by_text(levels: Iterable[object]) -> dict[str | None, int]:
+    """Return the place of each level by its text; of a missing one by None."""
+    known: dict[str | None, int] = {}
+    for place, level in enumerate(levels):
+        known.setdefault(None if is_missing(level) else text_of(level), place)
+    return known
 
 
 def number_column(column: pd.Series) -> np.ndarray:

@@ -19,6 +19,7 @@ __all__ = [
     "GROUPS",
     "INK",
     "OKABE_ITO",
+    "TURNED_JS",
     "alt_text",
     "annotate",
     "describe",
@@ -33,6 +34,16 @@ __all__ = [
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 """Colour-blind safe (Okabe, Ito 2008), the strongest contrasts to white first."""
+
+TURNED_JS = """
+let turned;
+addEventListener("resize", () => {
+  clearTimeout(turned);
+  turned = setTimeout(() => document.querySelectorAll(".js-plotly-plot").forEach(Plotly.redraw), 300);
+});
+"""
+"""For a document of figures that follow its width: Plotly leaves a legend where the old width had it, as when
+a phone is turned, unless the figure is drawn anew."""
 
 GROUPS = (*OKABE_ITO[2:6], *OKABE_ITO[:2], OKABE_ITO[6])
 """Of groups drawn beside each other: those that a verdict or a direction has come last."""

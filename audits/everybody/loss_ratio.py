@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -29,19 +30,29 @@ from audits.everybody.adding import (
 from audits.loss_ratio.judging import stand
 from audits.loss_ratio.metrics.choosing import choose_metric
 from audits.loss_ratio.metrics.distances import Metrics
-from audits.loss_ratio.moving.flow import LEAST_LOSS, Flow, gradient_flow, loss_ratios
-from audits.loss_ratio.moving.people import AUTOGRAD, Moved, _answers_at, _joined, _Regression, curve_steps
+from audits.loss_ratio.moving.flow import LEAST_LOSS, loss_ratios
+from audits.loss_ratio.moving.people import (
+    AUTOGRAD,
+    Moved,
+    answers_at,
+    curve_steps,
+    differentiable_of,
+    move_points,
+)
 from audits.loss_ratio.moving.targets import Target, target_of
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.packing import histogram_of, people_table
 from audits.loss_ratio.result import CurvePoint, Floored, GroupRatio, LossRatioResult, PaperBounds
-from audits.loss_ratio.testing.moved import _ROBUST_FLOOR
+from audits.loss_ratio.testing.moved import ROBUST_FLOOR, floor_of
 from audits.models import Subject
-from audits.models.labels import NumberModel, class_codes, label_numbers
+from audits.models.labels import class_codes, label_numbers
 from audits.models.networks.gradients import logits_over
 from audits.models.subspaces import category_units
 from audits.stats.means import MeanMethod
 from audits.stats.paired import PairedMethod, PairedRatio
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["Fold", "Part", "fold_of"]
 
@@ -96,9 +107,7 @@ def fold_of(
         return None
     data, units = subject.data, category_units(subject.space)
     metrics = choose_metric(data, subject.space, subject.space.encode(data.frame) * units, options, again)
-    model = subject.differentiable
-    if model is None or (isinstance(subject.model, NumberModel) and subject.regression is not None):
-        model = _Regression(subject.regression)  # type: ignore[assignment]
+    model = differentiable_of(subject)
     network = logits_over(model, subject.space, data.frame, units)  # type: ignore[arg-type]
     target = target_of(subject, data, options.loss)
     return Fold(subject, options, result, metrics, network, target, units)
@@ -112,7 +121,7 @@ class Fold:
     options: LossRatioOptions
     result: LossRatioResult
     metrics: Metrics
-    network: object
+    network: torch.nn.Module
     target: Target
     units: np.ndarray
 
@@ -127,8 +136,7 @@ class Fold:
 
     @property
     def _floor(self) -> float:
-        usual = _ROBUST_FLOOR if self.target.kind == "number" else 0.0
-        return usual if self.options.loss_floor is None else self.options.loss_floor
+        return floor_of(self.options, self.target, exact=True)
 
     def partial(self, data: AuditData) -> tuple[Part, pd.DataFrame]:
         """Move people; return their part, and one row a person."""
@@ -143,7 +151,7 @@ class Fold:
         nought = np.zeros(len(ratios), dtype=np.int64)
         found |= moments_of(ratios, nought, [_ALL])
         found |= moments_of(
-            loss_ratios(flow.before, flow.after, max(floor, _ROBUST_FLOOR)), nought, [_CAREFUL]
+            loss_ratios(flow.before, flow.after, max(floor, ROBUST_FLOOR)), nought, [_CAREFUL]
         )
         for steps, after in flow.curve.items():
             found |= moments_of(loss_ratios(flow.before, after, floor), nought, [steps])
@@ -168,35 +176,12 @@ class Fold:
 
     def _moved(self, data: AuditData) -> Moved:
         """Move the people of a batch, as `moving.move_people` moves those that are held."""
-        options, target, rows = self.options, self._target(data), np.arange(data.n)
+        target, steps = self._target(data), int(self.result.options["steps"])
         x = self.subject.space.encode(data.frame) * self.units
-        place = self._place(data.frame.index)
-        flows: list[Flow] = []
-        steps = int(self.result.options["steps"])
-        for k, metric in enumerate(self.metrics.parts):
-            here = place == k
-            if here.any() or (k == len(self.metrics.parts) - 1 and not flows):
-                flows.append(
-                    gradient_flow(
-                        target.flowing(self.network),  # type: ignore[arg-type]
-                        x[here],
-                        target.y[here],
-                        metric,
-                        loss=target.loss,
-                        regularizer=options.regularizer,
-                        steps=steps,
-                        step_size=options.step_size,
-                        schedule=options.schedule,
-                        curve=curve_steps(steps),
-                        device=options.device,
-                    )
-                )
-        flow: Flow = _joined(flows, place)
-        before, after = (
-            target.answers(_answers_at(self.network, at, target))  # type: ignore[arg-type]
-            for at in (x, flow.positions)
-        )
-        return Moved(rows, {}, x, flow, target, before, after, steps, AUTOGRAD, exact=True)
+        metrics = dataclasses.replace(self.metrics, place=self._place(data.frame.index))
+        flow, after = move_points(self.network, x, target, metrics, self.options, steps=steps)
+        answers = target.answers(answers_at(self.network, x, target)), target.answers(after)
+        return Moved(np.arange(data.n), {}, x, flow, target, *answers, steps, AUTOGRAD, True)
 
     def _target(self, data: AuditData) -> Target:
         """Return what losses of a batch compare, on the scale of those drawn."""
@@ -278,7 +263,7 @@ class Fold:
                 dataclasses.replace(loss, method="normal").lower_bound(level),
                 dataclasses.replace(errors, method="delta").lower_bound(level),
             ),
-            floored=Floored(max(floor, _ROBUST_FLOOR), careful.mean, careful.lower_bound(level)),
+            floored=Floored(max(floor, ROBUST_FLOOR), careful.mean, careful.lower_bound(level)),
             loss_test=loss,
             error_test=errors,
             features=tuple(sorted(features, key=lambda each: (-each.loading, -each.mean_absolute_move))),

@@ -17,7 +17,7 @@ from audits.everybody.adding import UNLIKE, columns_read, taught
 from audits.mining.attributes import rule_words
 from audits.mining.cells import count_cells
 from audits.mining.reading import read_attributes
-from audits.mitigation.audit import _amounts, _augmented, _on, _samples
+from audits.mitigation.audit import amounts_of, augmented_by, draw_samples, subject_on
 from audits.mitigation.judging import judge_step, level_of_a_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import MitigationResult, Step
@@ -64,12 +64,12 @@ def fold_of(
     groups = group_kind(subject, options)
     if not isinstance(groups, TableGroups):
         return None
-    before = _on(subject, subject.training, subject.model)
+    before = subject_on(subject, subject.training, subject.model)
     group = find_worst(groups, before, options)
-    samples, labels, _ = _samples(before, groups, group, options, again)
+    samples, labels, _ = draw_samples(before, groups, group, options, again)
     models = [subject.model]
-    for amount in _amounts(options, subject.training.n, len(labels)):
-        more = _augmented(subject.training, samples.iloc[:amount], labels[:amount])
+    for amount in amounts_of(options, subject.training.n, len(labels)):
+        more = augmented_by(subject.training, samples.iloc[:amount], labels[:amount])
         models.append(train_model(more, subject.train, subject.seed, lambda *_: None))
     return Fold(subject, options, result, groups, group, tuple(models))
 
@@ -96,7 +96,7 @@ class Fold:
         alike = self._alike(data)
         left_out = np.array([learned.sum(), (~alike & ~learned).sum()])
         data = data.take(~learned & alike)
-        judged = [_on(self.subject, data, model) for model in self.models]
+        judged = [subject_on(self.subject, data, model) for model in self.models]
         decisions = np.column_stack([each.decisions for each in judged])
         right = (decisions == np.asarray(data.y)[:, None]).sum(axis=0).astype(float)
         chosen = judged[self.result.chosen]

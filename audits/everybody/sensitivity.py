@@ -19,18 +19,18 @@ from audits.data import AuditData
 from audits.models import Subject
 from audits.sensitivity.judging import (
     Compared,
-    _judge,
-    _judged,
-    _reaching_one,
     baseline_of,
     histogram_of,
+    judge_about_one,
+    judge_group,
+    reaching_one,
     threshold_of,
 )
 from audits.sensitivity.measuring.gradients import Audited, Status, exceeds, measure, smoothing_noise
-from audits.sensitivity.measuring.scene import Models, _numbers
-from audits.sensitivity.monitor.encoding import network_of, tables_of
+from audits.sensitivity.measuring.scene import Models
+from audits.sensitivity.monitor.networks import network_of, tables_of
 from audits.sensitivity.options import SensitivityOptions
-from audits.sensitivity.packing import _withheld
+from audits.sensitivity.packing import why_withheld
 from audits.sensitivity.result import FeatureShare, GroupSensitivity, SensitivityResult
 from audits.sensitivity.words import finding, too_few
 from audits.stats import Estimate, wilson, worst_of
@@ -137,7 +137,7 @@ class Fold:
         inside = ~data.frame.index.isin(self.taught)
         frame, groups = data.frame[inside], data.groups[inside]
         space, options = self.subject.space, self.options
-        noise = smoothing_noise(_numbers(space), options.smooth, options.smooth_noise, seed=0)
+        noise = smoothing_noise(space.movable(), options.smooth, options.smooth_noise, seed=0)
         found = measure(
             space.encode(frame, unknown="zero"),
             self.audited,
@@ -217,7 +217,7 @@ class Fold:
         baseline = baseline_of(values, weights, options.level)
         models = Models(self.audited, "", self.statuses, result.status)
         compared = _compare(
-            values, weights, flagged, groups, options, self.rng, withheld=_withheld(models, options)
+            values, weights, flagged, groups, options, self.rng, withheld=why_withheld(models, options)
         )
         # the axis ends where few people are left: `histogram_of` takes lines for people there
         top = np.minimum(values, max(baseline.quantiles["0.99"].value or 0.0, 1.1 * edge))
@@ -336,15 +336,15 @@ def _compare(
             ratio = mean_ratio(mine, mean_test(values[~inside], weights[~inside]), level=level)
         if enough_people:
             p = _ratio_p_value(values, weights, inside, rng, draws)
-            ratio = _reaching_one(ratio, p, level)
-            judged.append(_judged(ratio, p * looks, False, withheld, options))
+            ratio = reaching_one(ratio, p, level)
+            judged.append(judge_group(ratio, p * looks, False, withheld, options))
         share = wilson(float(weights[inside] @ flagged[inside]), mine.n, level=options.level)
         found.append(GroupSensitivity(attribute, name, mine.n, mine.interval(options.level), ratio, share))
     if judged:
         return Compared(tuple(found), worst_of(judged), looks)
     reason = withheld or f"no two groups of {FEWEST} people or more could be compared"
     nothing = Estimate(None, None, None, n, "no groups compared")
-    return Compared(tuple(found), _judge(nothing, 1.0, options, reason=reason), looks)
+    return Compared(tuple(found), judge_about_one(nothing, 1.0, options, reason=reason), looks)
 
 
 def _ratio_p_value(

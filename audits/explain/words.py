@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audits.brief import brief, named_apart, shortest
+from audits.brief import brief, cut_apart, named_apart, shortest
 from audits.explain.result import Explained, ExplainResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import people_in
@@ -54,7 +54,8 @@ def _both(result: ExplainResult) -> list[str]:
     return [
         f"{ours} and {theirs}",
         f"{brief(ours, 99)} and {apart}",
-        f"{brief(ours, 7)} and {brief(apart, 5)}",
+        f"{people_in(cut_apart(result.source, result.target, 4))} and "
+        f"{people_in(cut_apart(named_apart(result.target, result.source), result.source, 3))}",
     ]
 
 

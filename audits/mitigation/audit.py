@@ -37,7 +37,7 @@ from audits.stats import wilson
 from audits.stats.intervals import cautious_difference
 from audits.stats.words import number
 
-__all__ = ["mitigation", "mitigation_audit"]
+__all__ = ["amounts_of", "augmented_by", "draw_samples", "mitigation", "mitigation_audit", "subject_on"]
 
 _FIRST_AMOUNT = 50
 _MOST_TRIES = 40
@@ -75,11 +75,11 @@ def mitigation(
             "model.train", "is needed to train again", subject.model.name, "train the model here"
         )
     progress(0.0, "Finding the worst rule set on the training rows")
-    before = _on(subject, subject.training, subject.model)
+    before = subject_on(subject, subject.training, subject.model)
     groups = group_kind(subject, options)
     group, held = find_worst(groups, before, options), _Held(subject, options, groups)
-    samples, labels, tried = _samples(before, groups, group, options, rng)
-    amounts = _amounts(options, subject.training.n, len(labels))
+    samples, labels, tried = draw_samples(before, groups, group, options, rng)
+    amounts = amounts_of(options, subject.training.n, len(labels))
     held.level = level_of_a_step(options.level, 1 + len(amounts))
     models, steps = [subject.model], [held.step(subject.model, 0, group)]
     for place, added in enumerate(amounts):
@@ -87,7 +87,7 @@ def mitigation(
             progress, 0.6 * (place + 0.2) / (len(amounts) + 1), 0.6 * (place + 1) / (len(amounts) + 1)
         )
         share(0.0, f"Training with {added:,} more {groups.noun}")
-        augmented = _augmented(subject.training, samples.iloc[:added], labels[:added])
+        augmented = augmented_by(subject.training, samples.iloc[:added], labels[:added])
         models.append(train_model(augmented, subject.train, subject.seed, share))
         steps.append(held.step(models[-1], added, group))
     chosen = chosen_step(steps)
@@ -112,7 +112,7 @@ class _Held:
 
     def step(self, model: Model, added: int, group: Treated) -> Step:
         data, level = self.subject.data, self.own_level
-        judged = _on(self.subject, data, model)
+        judged = subject_on(self.subject, data, model)
         attributes, cells = counted = self.groups.counted(judged)
         inside = self.groups.members(group, counted)
         total, good = cells.total, float(cells.favorable.sum())
@@ -134,7 +134,7 @@ class _Held:
     def headlines(
         self, model: Model, others: Mapping[str, Callable[[Subject], Any]], progress: Progress
     ) -> tuple[Headline, ...]:
-        judged, found = _on(self.subject, self.subject.data, model), []
+        judged, found = subject_on(self.subject, self.subject.data, model), []
         for place, (name, run) in enumerate(others.items()):
             progress(place / len(others), f"Running {name.replace('_', ' ')} on the held-out people")
             found.append(_headline(name, run, judged))
@@ -161,7 +161,7 @@ def chosen_step(steps: Sequence[Step]) -> int:
     return min(kept, key=lambda place: abs(steps[place].difference.value or 0.0)) if kept else 0
 
 
-def _on(subject: Subject, data: AuditData, model: Model) -> Subject:
+def subject_on(subject: Subject, data: AuditData, model: Model) -> Subject:
     """The subject with other people or another model; nothing remembered of the old ones."""
     return Subject(
         data,
@@ -175,7 +175,7 @@ def _on(subject: Subject, data: AuditData, model: Model) -> Subject:
     )
 
 
-def _samples(
+def draw_samples(
     subject: Subject,
     groups: Groups,
     group: Treated,
@@ -200,12 +200,13 @@ def _samples(
 _SEED = "\0seed"  # no column of a user has this name
 
 
-def _amounts(options: MitigationOptions, people: int, available: int) -> list[int]:
+def amounts_of(options: MitigationOptions, people: int, available: int) -> list[int]:
+    """Return how many samples to add, rising: the shares asked for, and a few; no more than there are."""
     asked = {max(_FIRST_AMOUNT, round(share * people)) for share in options.amounts} | {_FIRST_AMOUNT}
     return sorted({min(amount, available) for amount in asked if min(amount, available) > 0})
 
 
-def _augmented(training: AuditData, samples: pd.DataFrame, labels: np.ndarray) -> AuditData:
+def augmented_by(training: AuditData, samples: pd.DataFrame, labels: np.ndarray) -> AuditData:
     """The training rows and the samples below them, under new row numbers."""
     seeds, added = samples[_SEED].to_numpy(), samples.drop(columns=_SEED)
     if training.label is not None:

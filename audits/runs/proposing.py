@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import choices
-from audits.data import Table, build_data, data_spec, describe
+from audits.data import AuditData, Table, build_data, data_spec, describe
 from audits.data.values import text_of
 from audits.errors import InputError, called, how_to_install
 from audits.runs.registry import AUDITS, usual_audits
 
-__all__ = ["Proposal", "allowed", "propose"]
+__all__ = ["Proposal", "propose"]
 
 _GOOD = frozenset(
     {
@@ -103,8 +103,13 @@ class Proposal:
     allowed: dict[str, tuple[str, ...]]
 
 
-def propose(table: Table) -> Proposal:
+def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
     """Guess label, favourable value, groups, model and audits of a table.
+
+    Parameters
+    ----------
+    described : dict, optional
+        What `audits.data.describe` says of it, where that is at hand.
 
     Raises
     ------
@@ -112,7 +117,7 @@ def propose(table: Table) -> Proposal:
         If no column looks like a protected attribute, or none like a label or stored prediction: says which
         key to write.
     """
-    described = describe(table)
+    described = describe(table) if described is None else described
     suggested = described["suggested"]
     columns = {column["name"]: column for column in described["columns"]}
     guesses: dict[str, str] = {}
@@ -147,29 +152,23 @@ def propose(table: Table) -> Proposal:
     if "train" in model:
         names = [name for name in columns if name not in {label, *protected, *stored}]
         guesses["model"] += f" It reads {_listed(names[:6])}{' and others' if len(names) > 6 else ''}."
-    found = allowed(table, data)
+    built = _built(table, data)
+    usual = usual_audits(built) if built is not None else {}
+    found = {
+        "stored": tuple(name for name in usual if not AUDITS[name].asks_anew),
+        "model": tuple(usual) if built is not None and built.features else (),
+    }
     audits = found["stored" if "predictions" in model else "model"]
     left_out = {name: package for name in audits if (package := AUDITS[name].lacks) is not None}
     if left_out:
         audits = tuple(name for name in audits if name not in left_out)
         guesses["audits"] = _without(left_out)
     spec = {"data": data, "model": model, "threshold": 0.5, "seed": 0}
-    built = _built(table, data)
-    usual = usual_audits(built, anew="predictions" not in model) if built is not None else {}
     spec["audits"] = [{name: usual[name]} if usual.get(name) else name for name in audits]
     return Proposal(spec, guesses, found)
 
 
-def allowed(table: Table, data: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the audits that need no further choice, with stored predictions and with a model."""
-    built = _built(table, data)
-    if built is None:
-        return {"stored": (), "model": ()}
-    stored, model = (tuple(usual_audits(built, anew=anew)) for anew in (False, True))
-    return {"stored": stored, "model": model if built.features else ()}
-
-
-def _built(table: Table, data: dict[str, Any]) -> Any:
+def _built(table: Table, data: dict[str, Any]) -> AuditData | None:
     try:
         return build_data(table, data_spec(data))
     except InputError:

@@ -27,8 +27,11 @@ __all__ = [
     "baseline_of",
     "feature_shares",
     "histogram_of",
+    "judge_about_one",
+    "judge_group",
     "judge_groups",
     "ratio_p_value",
+    "reaching_one",
     "threshold_of",
 ]
 
@@ -117,31 +120,32 @@ def judge_groups(
             ratio = mean_ratio(mine, rest, level=level)
         if enough:
             p = ratio_p_value(sensitivity, weights, inside, rng, draws=draws)
-            ratio = _reaching_one(ratio, p, level)
+            ratio = reaching_one(ratio, p, level)
             alike = mine.deviation == 0 and rest.deviation == 0 and min(mine.n, rest.n) < _ALIKE
-            parts.append(_judged(ratio, p * looks, alike, withheld, options))
+            parts.append(judge_group(ratio, p * looks, alike, withheld, options))
         share = wilson(float(weights[inside] @ flagged[inside]), n, level=options.level)
         groups.append(GroupSensitivity(attribute, name, n, mine.interval(options.level), ratio, share))
     if parts:
         return Compared(tuple(groups), worst_of(parts), looks)
     nothing = Estimate(None, None, None, float(weights.sum()), "no groups compared")
     reason = f"no two groups of {FEWEST} people or more could be compared"
-    return Compared(tuple(groups), _judge(nothing, 1.0, options, reason=withheld or reason), looks)
+    return Compared(tuple(groups), judge_about_one(nothing, 1.0, options, reason=withheld or reason), looks)
 
 
-def _judged(ratio: Estimate, p: float, alike: bool, withheld: str, options: SensitivityOptions) -> Judged:
+def judge_group(ratio: Estimate, p: float, alike: bool, withheld: str, options: SensitivityOptions) -> Judged:
+    """Return the verdict on one group's ratio, or why there is none."""
     p = min(p, 1.0)
     if withheld:
-        return _judge(ratio, p, options, only_estimated=withheld)
+        return judge_about_one(ratio, p, options, only_estimated=withheld)
     if ratio.value is None:
-        return _judge(ratio, p, options, reason="nobody has a sensitivity to compare with")
+        return judge_about_one(ratio, p, options, reason="nobody has a sensitivity to compare with")
     if alike:
         reason = "everybody has one and the same sensitivity, which of so few says little of others"
-        return _judge(ratio, p, options, only_estimated=reason)
-    return _judge(ratio, p, options, people_needed=_needed(ratio, options))
+        return judge_about_one(ratio, p, options, only_estimated=reason)
+    return judge_about_one(ratio, p, options, people_needed=_needed(ratio, options))
 
 
-def _judge(ratio: Estimate, p: float, options: SensitivityOptions, **told: Any) -> Judged:
+def judge_about_one(ratio: Estimate, p: float, options: SensitivityOptions, **told: Any) -> Judged:
     """Return the verdict on one ratio; its interval and p-value are corrected for all looks."""
     immaterial = (1.0 / options.material, options.material)
     return judge(ratio, none=1.0, immaterial=immaterial, p_value=p, level=options.level, **told)
@@ -208,7 +212,7 @@ def ratio_p_value(
     return min(2 * min(p_value(observed, null), p_value(-observed, -null)), 1.0)
 
 
-def _reaching_one(ratio: Estimate, p: float, level: float) -> Estimate:
+def reaching_one(ratio: Estimate, p: float, level: float) -> Estimate:
     """Return `ratio` with an interval that holds 1 unless `p`, of permuted membership, is at most `level`."""
     method = f"{ratio.method}, 1 excluded only if studentised permutations do"
     if p <= level:

@@ -19,15 +19,15 @@ from audits.sensitivity.judging import (
 from audits.sensitivity.matching.sets import MatchSet
 from audits.sensitivity.measuring.gradients import Measured, exceeds
 from audits.sensitivity.measuring.scene import Models, People
-from audits.sensitivity.monitor.encoding import describe_space, parameter_table
 from audits.sensitivity.monitor.models import carry
+from audits.sensitivity.monitor.networks import parameter_table
 from audits.sensitivity.monitor.profile import profile_of
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.words import finding, too_few, warnings_for
 from audits.stats import wilson
 
-__all__ = ["distances", "pack"]
+__all__ = ["distances", "pack", "why_withheld"]
 
 
 def distances(subject: Subject, scores: np.ndarray) -> np.ndarray:
@@ -54,8 +54,8 @@ def pack(
     flagged = exceeds(values, threshold.value or 0.0)
     above, n = float(weights @ flagged), float(weights.sum())
     baseline = baseline_of(values, weights, options.level)
-    withheld = _withheld(models, options)
-    encoding, reads = describe_space(space), _reads(subject, models)
+    withheld = why_withheld(models, options)
+    encoding, reads = space.described(), _reads(subject, models)
     compared = judge_groups(
         values, flagged, data, weights, attributes, options, rng.spawn(1)[0], withheld=withheld
     )
@@ -105,7 +105,7 @@ def pack(
     )
 
 
-def _withheld(models: Models, options: SensitivityOptions) -> str:
+def why_withheld(models: Models, options: SensitivityOptions) -> str:
     """Say why no verdict can follow from these models; empty where one can."""
     networks = [None if models.audited is None else models.audited.network]
     networks += [status.network for status in models.statuses]

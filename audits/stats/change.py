@@ -12,10 +12,22 @@ Such a detector waits at least that many people on average, and so do the waits 
 false alarms of several streams add up whatever hangs together among them. So shares of one budget, one a
 stream, keep the budget for all of them, as long as people come independently of each other.
 
+*Other than the reference from the first person on.* Whoever comes joins those among whom ranks are taken, so
+that a change fades from the ranks: of one that is there at the first person no more is ever to be seen than a
+reference of that size can show. A rank stream therefore has a second detector, with half of its budget. Its
+players bet from the first person on, less and less, as such a change fades: by m / (m + t - 1) at person t
+after a reference of m. Their mean stake M does not grow on average while nothing changes, so that it ever
+reaches b with a chance of at most 1 / b (Ville). It alarms where M reaches 4 / 2^k times the people between
+false alarms, among the people 2^k to 2^(k + 1) - 1, but never below 200: so the chance of having alarmed by
+person t is at most t / 2 over the people between false alarms. A stake that begins but once needs to grow far
+less than those that may begin with anybody. Once it has alarmed the stream begins anew, as if the reference
+were all that it knew: found again and again while people differ from it, and no more once they do not.
+
 References
 ----------
 Shin, Ramdas, Rinaldo (2024), E-detectors, New England Journal of Statistics in Data Science 2:229-260,
 sections 2 and 3. Vovk (2021), Testing randomness online, Statistical Science 36:595-611 (conformal ranks).
+Ville (1939), Étude critique de la notion de collectif, Gauthier-Villars.
 """
 
 from __future__ import annotations
@@ -43,7 +55,7 @@ def _rank_players() -> np.ndarray:
     middle = (np.arange(_FINE) + 0.5) / _FINE
     centred = 2 * middle - 1
     spread = 12 * (middle - 0.5) ** 2 - 1
-    bets = [1 + tilt * centred for tilt in (-0.9, -0.5, 0.5, 0.9)]
+    bets = [1 + tilt * centred for tilt in (-0.7, -0.2, 0.2, 0.7)]
     bets += [1 + tilt * (spread - spread.mean()) for tilt in (-0.45, 0.8)]
     eighth = np.arange(_FINE) // 8
     for share in (0.25, 0.5):
@@ -53,8 +65,23 @@ def _rank_players() -> np.ndarray:
     return logs
 
 
+def _fading_players() -> np.ndarray:
+    """Return each player's first bet by part of the ranks, (64, players): mean 0, root mean square 0.2."""
+    parts = np.arange(_FINE)
+    middle = (parts + 0.5) / _FINE
+    shapes = [middle, (middle - 0.5) ** 2]
+    shapes += [(parts < _FINE * share).astype(float) for share in (0.125, 0.25, 0.5, 0.75, 0.875)]
+    shapes += [(parts // 8 == k).astype(float) for k in range(8)]
+    centred = np.column_stack(shapes)
+    centred -= centred.mean(axis=0)
+    centred *= 0.2 / np.sqrt((centred**2).mean(axis=0))
+    return np.hstack([centred, -centred])
+
+
 _RANKS = _rank_players()
 _PLAYERS = _RANKS.shape[1]
+_FADING = _fading_players()
+_LEAST_STAKE = 200.0  # a stake below which nothing is said, however long it took
 
 
 def _event_players(bound: float) -> np.ndarray:
@@ -112,13 +139,23 @@ class ChangeWatch:
         if budgets.shape != (self._ranks + self._events,) or not (budgets >= 1).all():
             raise InputError("between", "must hold a number of people, at least 1, for each stream")
         self.limits = np.log(budgets * _PLAYERS)
+        self.limits[: self._ranks] += math.log(
+            2
+        )  # the other half is of those who bet from the first person on
+        self._budgets = np.log(4 * budgets[: self._ranks])
+        self._reference = self._seen.copy()
         self._stakes = np.zeros((self._ranks + self._events, _PLAYERS))
         self._people = np.zeros(self._ranks + self._events)
+        self._fading = np.zeros((self._ranks, _FADING.shape[1]))
+        self._begun = np.zeros(self._ranks)  # people whom a stream had seen when it began anew
 
     @property
     def levels(self) -> np.ndarray:
         """How far each stream is on its way to an alarm, from 0 to 1, on a logarithmic scale."""
         shares: np.ndarray = self._stakes.max(axis=1) / self.limits
+        ranks = np.arange(self._ranks)
+        since = _mean_stake(self._fading) / self._least(self._people[: self._ranks] - self._begun, ranks)
+        shares[: self._ranks] = np.clip(np.maximum(shares[: self._ranks], since), 0.0, 1.0)
         return shares
 
     @property
@@ -128,24 +165,27 @@ class ChangeWatch:
 
     def dump(self) -> bytes:
         """Return all that `restore` needs to go on from here."""
-        parts = (self._seen, self._stakes, self._people)
+        parts = (self._seen, self._stakes, self._people, self._fading, self._begun)
         return b"".join(np.ascontiguousarray(part, dtype="<f8").tobytes() for part in parts)
 
     def restore(self, dumped: bytes) -> None:
-        """Go on from what `dump` gave.
+        """Go on from what `dump` gave, which before there were bets that fade ended with `people`.
 
         Raises
         ------
         InputError
             If it is of other streams.
         """
-        sizes = [self._seen.size, self._stakes.size, self._people.size]
-        if len(dumped) != 8 * sum(sizes):
+        given = np.frombuffer(dumped, dtype="<f8") if len(dumped) % 8 == 0 else np.empty(0)
+        shapes = [each.shape for each in (self._seen, self._stakes, self._people, self._fading, self._begun)]
+        sizes = [math.prod(shape) for shape in shapes]
+        if len(given) == sum(sizes[:3]):
+            given = np.concatenate([given, np.zeros(sum(sizes[3:]))])
+        if len(given) != sum(sizes):
             raise InputError("the state", "must be of the same streams", len(dumped))
-        found = np.split(np.frombuffer(dumped, dtype="<f8"), np.cumsum(sizes)[:-1])
-        seen, stakes, people = (part.copy() for part in found)
-        self._seen = seen.reshape(self._seen.shape)
-        self._stakes, self._people = stakes.reshape(self._stakes.shape), people
+        parts = np.split(given, np.cumsum(sizes)[:-1])
+        found = [part.copy().reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        self._seen, self._stakes, self._people, self._fading, self._begun = found
 
     def update(self, cells: np.ndarray, happened: np.ndarray) -> list[Crossing]:
         """Take the next people; return the alarms in the order of people.
@@ -163,26 +203,43 @@ class ChangeWatch:
             part = given[start : start + _AT_ONCE]
             active = np.flatnonzero((part >= 0).any(axis=0))
             if active.size:
-                steps = self._steps(part[:, active], active)
-                found += self._walk(steps, active, start)
+                found += self._take(part[:, active], active, start)
         return sorted(found, key=lambda each: each.person)
 
-    def _steps(self, given: np.ndarray, active: np.ndarray) -> np.ndarray:
+    def _take(self, given: np.ndarray, active: np.ndarray, first: int) -> list[Crossing]:
+        """Take people (n, streams) of some streams; a stream found apart from its reference begins anew."""
+        ranks = int(np.searchsorted(active, self._ranks))
+        turns = self._people[active] + (given >= 0).cumsum(axis=0)
+        fine = self._uniform(given[:, :ranks], active[:ranks], turns[:, :ranks])
+        stops = self._fade(fine, given[:, :ranks] >= 0, turns[:, :ranks], active[:ranks])
+        steps = self._steps(given, active, fine)
+        for place, stop in stops.items():
+            steps[stop + 1 :, place] = 0.0
+        found = self._walk(steps, active, first)
+        self._people[active] = turns[-1]
+        for place, stop in stops.items():
+            own = int(active[place])
+            found.append(Crossing(first + stop, own))
+            self._seen[own], self._fading[own] = self._reference[own], 0.0
+            self._people[own] = self._begun[own] = turns[stop, place]
+            rest = given[stop + 1 :, place : place + 1]
+            if (rest >= 0).any():
+                found += self._take(rest, active[place : place + 1], first + stop + 1)
+        return found
+
+    def _steps(self, given: np.ndarray, active: np.ndarray, fine: np.ndarray) -> np.ndarray:
         """Return what each player's stake is multiplied by, as logarithms (n, streams, players)."""
         steps = np.zeros((*given.shape, _PLAYERS))
-        ranks = int(np.searchsorted(active, self._ranks))
-        if ranks:
-            fine = (self._uniform(given[:, :ranks], active[:ranks]) * _FINE).astype(np.intp)
-            steps[:, :ranks] = _RANKS[np.minimum(fine, _FINE - 1)]
+        ranks = fine.shape[1]
+        steps[:, :ranks] = _RANKS[fine]
         for place in range(ranks, len(active)):
             own = np.maximum(given[:, place], 0)
             steps[:, place] = self._yes[active[place] - self._ranks][own]
         steps[given < 0] = 0.0
-        self._people[active] += (given >= 0).sum(axis=0)
         return steps
 
-    def _uniform(self, cells: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """Return the uniform rank of each cell among all before it (n, streams), and count the cells in."""
+    def _uniform(self, cells: np.ndarray, active: np.ndarray, turns: np.ndarray) -> np.ndarray:
+        """Return which part the uniform rank of each cell lies in (n, streams), and count the cells in."""
         here = cells >= 0
         cell = np.maximum(cells, 0)[:, :, None]
         own = ((np.arange(CELLS) == cell) & here[:, :, None]).astype(float)
@@ -190,10 +247,29 @@ class ChangeWatch:
         up_to = before.cumsum(axis=2)
         equal = np.take_along_axis(before, cell, axis=2)[:, :, 0]
         below = np.take_along_axis(up_to, cell, axis=2)[:, :, 0] - equal
-        turns = self._people[active] + here.cumsum(axis=0)
         self._seen[active] += own.sum(axis=0)
-        places: np.ndarray = (below + _coins(turns, active) * (equal + 1)) / (up_to[:, :, -1] + 1)
-        return places
+        places = (below + _coins(turns, active) * (equal + 1)) / (up_to[:, :, -1] + 1)
+        fine: np.ndarray = np.minimum((places * _FINE).astype(np.intp), _FINE - 1)
+        return fine
+
+    def _least(self, turns: np.ndarray, streams: np.ndarray) -> np.ndarray:
+        """Return the logarithm of the mean stake from which bets that fade alarm at a person's turn."""
+        doubled = np.floor(np.log2(np.maximum(turns, 1)))
+        least: np.ndarray = np.maximum(self._budgets[streams] - math.log(2) * doubled, math.log(_LEAST_STAKE))
+        return least
+
+    def _fade(
+        self, fine: np.ndarray, here: np.ndarray, turns: np.ndarray, active: np.ndarray
+    ) -> dict[int, int]:
+        """Follow the bets that fade; return where streams are first found apart from their reference."""
+        if not active.size:
+            return {}
+        since, size = turns - self._begun[active], self._reference[active].sum(axis=1)
+        weights = np.where(here, size / np.maximum(size + since - 1, 1), 0.0)
+        walk = self._fading[active] + np.log1p(weights[:, :, None] * _FADING[fine]).cumsum(axis=0)
+        self._fading[active] = walk[-1]
+        over = (_mean_stake(walk) >= self._least(since, active)) & here
+        return {place: int(over[:, place].argmax()) for place in np.flatnonzero(over.any(axis=0)).tolist()}
 
     def _walk(self, steps: np.ndarray, active: np.ndarray, first: int) -> list[Crossing]:
         start = self._stakes[active]
@@ -224,6 +300,13 @@ class ChangeWatch:
             else:
                 stakes, done = walk[-1], done + len(walk)
         return stakes, found
+
+
+def _mean_stake(logs: np.ndarray) -> np.ndarray:
+    """Return the logarithm of players' mean stake, over the last axis."""
+    most = logs.max(axis=-1, initial=-math.inf, keepdims=True)
+    mean: np.ndarray = most[..., 0] + np.log(np.exp(logs - most).mean(axis=-1))
+    return mean
 
 
 def _coins(turns: np.ndarray, streams: np.ndarray) -> np.ndarray:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from audits.checks import finite, one_of
 from audits.errors import InputError
@@ -60,6 +59,8 @@ def pairwise_cost(
     >>> pairwise_cost([[0, 0]], [[1, 2], [0, 3]], "l1_squared")
     array([[9., 9.]])
     """
+    from scipy.spatial.distance import cdist  # what only names a cost does without SciPy
+
     x, y = checked_points(x, y)
     one_of("cost", cost, COSTS)
     x, y = weighted(x, y, cost, weights)

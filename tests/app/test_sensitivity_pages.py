@@ -75,6 +75,21 @@ def test_the_page_before_and_after_the_run(space: Workspace) -> None:
     assert f"Row {row}: sensitivity" in texts(at)
 
 
+def test_units_stand_beside_one_persons_values_and_in_what_if(space: Workspace) -> None:
+    space.save_draft(drafts.with_data(space.draft(), units={"height": "cm"}))
+    audit(space)
+    at = visit(space, SENSITIVITY)
+    row = at.selectbox(key="person").options[0]
+    at.selectbox(key="person").set_value(row).run()
+    tables = [each.value for each in at.dataframe if "contribution" in each.value]
+    assert sorted(tables[0].index) == ["height (cm)", "skill", "town"]
+    at = at.toggle(key="what-if").set_value(True).run(timeout=120)
+    box = next(box for box in at.number_input if box.label == r"height \(cm\)")
+    said = f"With height {box.value + 1:,.6g} cm instead of {box.value:,.6g} this person would"
+    at = box.set_value(box.value + 1).run(timeout=120)
+    assert said in texts(at)
+
+
 def test_without_attributes_it_asks_for_one(space: Workspace) -> None:
     at = visit(space, SENSITIVITY)
     at.multiselect(key="about").set_value([]).run()

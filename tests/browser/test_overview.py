@@ -86,3 +86,46 @@ def test_a_link_opens_the_same_result_for_somebody_else(
     assert acts.finding(seen.page) == finding.splitlines()[0]
     other.close()
     assert seen.errors == seen.foreign == []
+
+
+def test_the_measure_chooser_asks_what_matters_and_the_back_button_takes_an_answer_back(
+    server: Server, watched: Watched
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    to(page, "Overview")
+    acts.run(page)
+    acts.finding(page)
+    box = page.locator(".st-key-measure-chooser")
+    box.get_by_text("Which measure fits your decision?").click()
+    asked = box.get_by_role("radiogroup")
+    said = box.locator("strong")
+    trusted, gives, many = "Yes: it happened", "It gives something", "There is enough"
+    for answers, name in (
+        ((trusted, gives, many), "true positive rate"),
+        ((trusted, gives, "Only a few"), "precision"),
+        ((trusted, "It burdens somebody"), "false negative rate"),
+        (("No: it was decided by people",), "selection rate"),
+    ):
+        for answer in answers:
+            answered = box.get_by_role("radio", name=answer)
+            if not answered.is_checked():
+                with acts.answered(page):
+                    box.get_by_text(answer).click()
+            expect(answered).to_be_checked()
+        expect(asked.locator("input:enabled:checked")).to_have_count(len(answers))
+        expect(said).to_have_text(name.capitalize())
+        with acts.answered(page):
+            box.locator(".st-key-show-measure button").click()
+        assert f"rates={name.replace(' ', '+')}" in page.url
+        expect(page.locator(".st-key-figure-group-rates")).to_contain_text(
+            re.compile(name.replace(" ", r"\s*"))
+        )
+    page.go_back()
+    acts.settle(page)
+    assert "rates=false+negative+rate" in page.url
+    expect(page.locator(".st-key-figure-group-rates")).to_contain_text(re.compile(r"false\s*negative\s*rate"))
+    page.go_back()
+    expect(said).to_have_text("False negative rate", timeout=acts.SLOW)
+    expect(box.get_by_role("radio", name="It burdens somebody")).to_be_checked()

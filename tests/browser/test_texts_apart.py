@@ -17,6 +17,7 @@ from playwright.sync_api import Browser
 from plotly.offline import get_plotlyjs
 
 from audits.drawing.marks import dot, named
+from audits.drawing.style import TURNED_JS
 from audits.runs.executing.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 
@@ -119,6 +120,7 @@ def page(drawn: list[tuple[str, str]]) -> str:
         f"<script>{get_plotlyjs()}</script>{''.join(parts)}<script>"
         "const all = []; const draw = (id, f) => all.push(Plotly.newPlot(id, f.data, {...f.layout, "
         "autosize: true}, {responsive: true, displayModeBar: false}));"
+        f"{TURNED_JS}"  # as reports and figures taken away have it
         f"{''.join(calls)} Promise.all(all).then(() => window.drawn = true);</script>"
     )
 
@@ -180,6 +182,13 @@ def _look(colour: str, symbol: str, kind: str) -> str:
     return f"{colour} {hollow}{'bar' if kind == 'bar' else 'diamond' if 'diamond' in symbol else 'dot'}"
 
 
+TURNED = """
+() => [...document.querySelectorAll(".js-plotly-plot")].every(figure =>
+    Math.abs(figure.querySelector(".main-svg").getBoundingClientRect().width - figure.clientWidth) < 2)
+"""
+"""Every figure has taken the width that it now has."""
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
     """Return every figure."""
@@ -201,6 +210,21 @@ def test_no_texts_overlap_and_none_leaves_its_figure(drawn: Path, browser: Brows
     shown.goto(drawn.as_uri(), wait_until="commit")
     shown.wait_for_function("window.drawn", timeout=180_000)
     found = shown.evaluate(APART)
+    context.close()
+    assert not found, "\n".join(found)
+
+
+def test_texts_stay_apart_when_a_phone_is_turned(drawn: Path, browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 380, "height": 800})
+    shown = context.new_page()
+    shown.goto(drawn.as_uri(), wait_until="commit")
+    shown.wait_for_function("window.drawn", timeout=180_000)
+    found = []
+    for width in (760, 380, 920, 380):  # turned, turned back, made a window's width, and narrow again
+        shown.set_viewport_size({"width": width, "height": 800})
+        shown.wait_for_function(TURNED, timeout=180_000)
+        shown.wait_for_timeout(1_000)
+        found += [f"{width} px: {each}" for each in shown.evaluate(APART)]
     context.close()
     assert not found, "\n".join(found)
 

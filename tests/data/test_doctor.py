@@ -89,6 +89,11 @@ def _infinite(frame):
     return frame.assign(skill=frame["skill"].mask(frame.index == 3, 1e308))
 
 
+def _worded(frame):
+    skill = frame["skill"].astype(str).mask(frame.index == 3, "inf").mask(frame.index == 9, "-inf")
+    return frame.assign(skill=skill.mask(frame.index == 5, "none yet"))
+
+
 def _impossible(frame):
     return frame.assign(age=(40 + 9 * frame["skill"]).round().mask(frame.index == 5, -66))
 
@@ -114,6 +119,7 @@ def _coded(frame):
         ("proxies of sex", _proxy, ["relationship"]),
         ("spellings", _spelled, ["town"]),
         ("infinite", _infinite, ["skill"]),
+        ("words among numbers", _worded, ["skill", "'inf'", "'none yet'"]),
         ("impossible", _impossible, ["age"]),
         ("impossible", _marked, ["income"]),
         ("equal rows", _repeated, []),
@@ -127,6 +133,30 @@ def test_what_is_wrong_is_found_named_and_mended(kind, wrong, columns, tmp_path)
     left, data = after(seen[kind].mends[0])
     assert kind not in left
     assert data is not None
+
+
+def test_words_among_numbers_become_missing_ones(tmp_path):
+    seen, after = found(
+        tmp_path, _worded(people()).assign(town=lambda each: each["town"].mask(each.index == 1))
+    )
+    mend = seen["words among numbers"].mends[0]
+    data = after(mend)[1]
+    assert data.kinds["skill"] == "continuous"
+    assert data.frame["skill"].isna().sum() == 3
+    assert data.frame["town"].isna().sum() == 1
+
+
+def test_a_code_with_zeros_before_it_is_no_number(tmp_path):
+    codes = [f"{k % 90:05d}" for k in range(N)]
+    assert found(tmp_path, people().assign(zip=["abroad", *codes[1:]]))[0] == {}
+
+
+def test_what_was_protected_twice_is_no_feature_after_its_mend(tmp_path):
+    seen, after = found(tmp_path, _twice(people()), protected=["sex", "gender"])
+    left, data = after(seen["same attribute"].mends[0])
+    assert left == {}
+    assert data.protected == ("sex",)
+    assert "gender" not in data.features
 
 
 def test_every_column_that_tells_the_label_is_named_the_strongest_first(tmp_path):

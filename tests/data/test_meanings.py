@@ -41,6 +41,14 @@ def test_an_ordinal_column_keeps_the_order_of_its_values():
     assert data.orders["stage"] == ("early", "later", "advanced")
 
 
+def test_a_unit_changes_neither_values_nor_digest():
+    plain, measured = (
+        build_data(FRAME, data_spec({**SECTION, **more})) for more in ({}, {"units": {"pay": "EUR an hour"}})
+    )
+    pd.testing.assert_frame_equal(plain.frame, measured.frame)
+    assert plain.digest == measured.digest
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -48,9 +56,11 @@ def test_an_ordinal_column_keeps_the_order_of_its_values():
         ({"labels": {"sx": {1: "male"}}}, "data.labels.sx must be a column of the data"),
         ({"labels": {"sex": {1: "x", 2: "x"}}}, "must give each value a name of its own, got 'x'"),
         ({"labels": {"pay": {5: "low"}}, "kinds": {"pay": "continuous"}}, "the column is used as a number"),
+        ({"units": {"payy": "EUR"}}, "data.units.payy must be a column of the data, got 'payy'"),
+        ({"units": ["pay"]}, "data.units must be a mapping of column to what it is measured in"),
         ({"labels": ["sex"]}, "data.labels must be a mapping of column"),
     ],
 )
-def test_labels_that_cannot_be_are_told(more, message):
+def test_labels_and_units_that_cannot_be_are_told(more, message):
     with pytest.raises(InputError, match=message):
         build_data(FRAME, data_spec({**SECTION, **more}))

@@ -120,14 +120,14 @@ def test_unknown_other_audit_is_named(trained):
 
 
 def test_samples_carry_the_label_against_the_trend(trained):
-    from audits.mitigation.audit import _augmented, _on, _samples
+    from audits.mitigation.audit import augmented_by, draw_samples, subject_on
     from audits.mitigation.treated import find_worst, group_kind
 
     options = MitigationOptions()
-    before, groups = _on(trained, trained.training, trained.model), group_kind(trained, options)
+    before, groups = subject_on(trained, trained.training, trained.model), group_kind(trained, options)
     group = find_worst(groups, before, options)
-    samples, labels, _ = _samples(before, groups, group, options, np.random.default_rng(0))
-    data = _augmented(trained.training, samples.iloc[:80], labels[:80])
+    samples, labels, _ = draw_samples(before, groups, group, options, np.random.default_rng(0))
+    data = augmented_by(trained.training, samples.iloc[:80], labels[:80])
     added = data.frame.iloc[trained.training.n :]
     assert labels.all()
     assert (added["decision"] == 1).all()
@@ -176,17 +176,17 @@ def test_mitigation_of_texts_needs_a_model_of_words(trained):
 
 
 def test_samples_of_texts_hold_the_terms_and_nothing_else_of_their_category():
-    from audits.mitigation.audit import _on, _samples
+    from audits.mitigation.audit import draw_samples, subject_on
     from audits.mitigation.treated import find_worst, group_kind
 
     audited, options = (
         text_subject(corpus(3000)),
         MitigationOptions(terms={"gender": ("gay", "male", "female")}),
     )
-    before, groups = _on(audited, audited.training, audited.model), group_kind(audited, options)
+    before, groups = subject_on(audited, audited.training, audited.model), group_kind(audited, options)
     group = find_worst(groups, before, options)
     assert group.words == "“gay”"
-    samples, labels, tried = _samples(before, groups, group, options, np.random.default_rng(0))
+    samples, labels, tried = draw_samples(before, groups, group, options, np.random.default_rng(0))
     assert labels.all()
     assert tried >= len(samples) > 0
     assert samples["text"].str.contains(r"\bgay\b").all()

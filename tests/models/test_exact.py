@@ -27,7 +27,7 @@ from audits.models import ModelSpec, make_subject
 from audits.models.networks.dense import dense_of
 from audits.models.networks.exact import TOLERANCE
 from audits.models.networks.gradients import logits_over
-from audits.sensitivity.monitor.encoding import network_arrays, network_of
+from audits.sensitivity.monitor.networks import network_arrays, network_of
 
 COLUMNS = ["age", "income", "job", "flag"]
 TYPES = [

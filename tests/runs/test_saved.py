@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -276,6 +278,27 @@ def test_two_processes_make_the_database_at_once(tmp_path, monkeypatch):
         thread.join()
     assert [answer.stderr for answer in answers] == ["", ""]
     assert len(SavedRuns(tmp_path / "fresh").list()) == 30
+
+
+def test_a_fresh_file_that_another_process_holds_is_waited_for(tmp_path):
+    # SQLite turns to writing ahead at once or not at all: its own patience does not cover that
+    other = sqlite3.connect(tmp_path / "fresh.sqlite", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    ended = threading.Timer(0.5, other.execute, ("COMMIT",))
+    ended.start()
+    began = time.monotonic()
+    with Database(f"sqlite:///{tmp_path / 'fresh.sqlite'}").reading() as connection:
+        assert connection.execute(sa.text("PRAGMA journal_mode")).scalar() == "wal"
+    assert time.monotonic() - began > 0.4
+    other.close()
+
+
+def test_a_fresh_file_that_is_held_for_too_long_is_told(tmp_path):
+    other = sqlite3.connect(tmp_path / "held.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(InputError, match=r"cannot \(database is locked"):
+        Database(f"sqlite:///{tmp_path / 'held.sqlite'}?timeout=0.2")
+    other.close()
 
 
 def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):

@@ -22,6 +22,7 @@ from audits.runs.keeping.backups import backup, restore
 from audits.runs.keeping.database import MIGRATIONS, Database, database_url
 from audits.runs.keeping.erasing import erase_person
 from audits.runs.keeping.saved import SavedRuns
+from audits.runs.keeping.store import RunStore
 from audits.runs.keeping.trail import Trail
 from tests.runs.postgres import serve
 
@@ -86,6 +87,23 @@ def test_what_was_copied_is_there_again(full, tmp_path, monkeypatch):
     assert Workspace(space.token, tmp_path / "new").draft() == space.draft()
     assert [entry["act"] for entry in Trail(tmp_path / "new").entries()][-1] == "restored"
     assert (tmp_path / "new").stat().st_mode & 0o077 == 0
+
+
+def test_what_ran_while_it_was_copied_is_told_as_interrupted_unless_its_result_was_there(full, tmp_path):
+    base, space, identity = full
+    saved, done = SavedRuns(base), SavedRuns(base).get(identity)
+    folder = RunStore(base).folder(done.key, space.token)
+    folder.mkdir(parents=True)
+    saved.load(identity).save(folder)
+    known = saved.begin(done.spec, space.folder, owner=space.token, key=done.key)
+    unknown = saved.begin(done.spec, space.folder, owner=space.token, key="0" * 64)
+    assert [saved.get(name).status for name in (known, unknown)] == ["running", "running"]
+    backup(tmp_path / "copy.tar.gz", base)
+    restore(tmp_path / "copy.tar.gz", tmp_path / "new")
+    again = SavedRuns(tmp_path / "new")  # though the process that began them goes on, here and now
+    assert [again.get(name).status for name in (known, unknown)] == ["done", "interrupted"]
+    assert again.load(known).to_json() == again.load(identity).to_json()
+    assert saved.get(unknown).status == "running", "where it was copied from it goes on"
 
 
 def test_a_monitor_is_copied_with_its_weights(tmp_path):

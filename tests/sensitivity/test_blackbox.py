@@ -143,7 +143,7 @@ def test_nobody_is_measured_too(subject: Subject, status: Status):
 
 def test_a_column_of_which_no_value_is_known_has_no_owners():
     """As where one person's value of a boolean column is known, and that person was trained on."""
-    assert blackbox._owners(np.zeros((5, 1)), np.zeros((0, 1))).sum(axis=1).tolist() == []
-    assert blackbox._owners(np.array([[0.0], [1.0], [1.0]]), np.array([[0.0], [1.0]])).sum(
+    assert blackbox.owners_of(np.zeros((5, 1)), np.zeros((0, 1))).sum(axis=1).tolist() == []
+    assert blackbox.owners_of(np.array([[0.0], [1.0], [1.0]]), np.array([[0.0], [1.0]])).sum(
         axis=1
     ).tolist() == [1, 2]

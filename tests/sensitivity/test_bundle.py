@@ -10,16 +10,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from audits.data import DataSpec, FeatureSpace, build_data
 from audits.errors import InputError
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
-from audits.sensitivity.monitor.encoding import RowEncoder, columns_of, describe_space
 from tests.sensitivity.conftest import people, subject_of
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
@@ -165,59 +161,3 @@ def test_damaged_bundles_are_refused(bundle, tmp_path: Path):
             MonitorBundle.parse(*bad)
     with pytest.raises(InputError, match="could not be read"):
         MonitorBundle.load(tmp_path / "nowhere")
-
-
-VALUES = {
-    "number": st.one_of(st.none(), st.floats(-1e6, 1e6), st.integers(-1000, 1000)),
-    "whole": st.integers(0, 5),
-    "yes": st.sampled_from([True, False]),
-    "word": st.sampled_from(["a", "b", "c", "1", None]),
-    "grade": st.sampled_from(["low", "medium", "high"]),
-    "code": st.sampled_from([1, 2, 10]),
-}
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.fixed_dictionaries(VALUES), min_size=3, max_size=12),
-    st.lists(st.fixed_dictionaries({**VALUES, "word": st.sampled_from(["a", "zz", None])}), max_size=6),
-)
-def test_rows_are_encoded_as_the_feature_space_does(fitted, others):
-    frame = pd.DataFrame(fitted).assign(group=["u", "v"] * (len(fitted) // 2) + ["u"] * (len(fitted) % 2))
-    frame["number"] = frame["number"].astype(float)
-    kinds = {
-        "number": "continuous",
-        "whole": "integer",
-        "yes": "boolean",
-        "word": "categorical",
-        "grade": "ordinal",
-        "code": "categorical",
-    }
-    names = tuple(kinds)
-    if frame["number"].notna().sum() == 0 or frame["word"].notna().sum() == 0:
-        return
-    spec = DataSpec(
-        protected=("group",), features=names, kinds=kinds, orders={"grade": ("low", "medium", "high")}
-    )
-    data = build_data(frame, spec)
-    space = FeatureSpace.fit(data)
-    encoder = RowEncoder(describe_space(space), names)
-    for rows in (fitted, others):
-        if not rows:
-            continue
-        raw = pd.DataFrame(rows).astype({"number": float})
-        z, _ = encoder.encode(columns_of(rows, names), len(rows))
-        np.testing.assert_allclose(z, space.encode(raw, unknown="zero"), atol=1e-12)
-
-
-def test_dates_count_in_days():
-    days = pd.to_datetime(["2024-01-01", "2024-01-03", "2024-01-07", "2024-01-09"])
-    frame = pd.DataFrame({"day": days, "group": ["u", "v", "u", "v"]})
-    data = build_data(frame, DataSpec(protected=("group",), features=("day",)))
-    space = FeatureSpace.fit(data)
-    encoder = RowEncoder(describe_space(space), ("day",))
-    z, unseen = encoder.encode({"day": ["2024-01-03", "2024-01-07T00:00:00", None]}, 3)
-    np.testing.assert_allclose(z[:2], space.encode(data.frame)[1:3])
-    assert unseen == {2: ["day"]}
-    with pytest.raises(InputError, match="must be a date such as"):
-        encoder.encode({"day": ["yesterday"]}, 1)

@@ -71,6 +71,8 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     excluded: dict[str, int] = {}
     notes += spec.mended
     frame = _selected(frame, spec, excluded, notes, times)
+    for name in spec.units if times is None else ():  # counted tables hold only what is asked of
+        known_column(f"data.units.{name}", name, frame)
     among = _among(frame, spec, notes)
     frame, meant = named_values(frame, spec, orders, counted=times is not None)
     written = dataclasses.replace(written, meant=meant)

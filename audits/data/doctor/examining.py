@@ -29,6 +29,7 @@ __all__ = ["examine"]
 _MOST_ROWS = 20_000  # looked at for how values are written
 _MOST_SPELLINGS = 200
 _MOST_RECODED = 50
+_MOST_WORDS = 10
 _HUGE = 1e15  # beyond it a number is a mark or a mistake
 _ROOM = 3  # different rows that there could be, in rows, from which equal ones are no matter of course
 _AMOUNTS = re.compile(
@@ -36,6 +37,7 @@ _AMOUNTS = re.compile(
     r"|rank|size|since|dependants|dependents|children|degrees?)([^a-z]|$)",
     re.IGNORECASE,
 )
+_PADDED = "[+-]?0[0-9]"  # 007 is a code
 _FEWEST_CODES, _MOST_CODES = 3, 12  # values of whole numbers that may be codes
 _EQUAL, _ENOUGH = 0.2, 100
 _WHOLE = 0.9
@@ -70,9 +72,11 @@ def examine(
     """
     frame = table.frame
     features = list(frame.columns if data is None else data.features)
+    second_header = _second_header(table, spec)
     found = [
-        *_second_header(table, spec),
+        *second_header,
         *_sheets(table, spec),
+        *([] if second_header else _words_among_numbers(table, spec)),  # that header is such words itself
         *_written_numbers(frame, spec),
         *_beyond_numbers(frame, spec),
         *_impossible(frame, spec),
@@ -123,6 +127,38 @@ def _sheets(table: Table, spec: DataSpec) -> list[Finding]:
     said = f"The workbook has {len(titles)} sheets; {read!r} is read, {listed(others)} {be(others)} not."
     mends = [Mend(f"Read {title}", {"read": _read(spec, sheet=title)}) for title in others[:4]]
     return [Finding("sheets", said, (*mends, Mend(f"{read} is right", {"read": _read(spec, sheet=read)})))]
+
+
+def _words_among_numbers(table: Table, spec: DataSpec) -> list[Finding]:
+    """Find columns of numbers that a few other texts, such as ``inf``, make text."""
+    if {file.format for file in table.report.files} - {"csv", "tsv"}:
+        return []
+    words: dict[str, None] = {}
+    columns, cells = [], 0
+    for name in table.frame.columns:
+        column = table.frame[name]
+        if not pd.api.types.is_string_dtype(column.dtype) or name in spec.recode:
+            continue
+        counts = column.value_counts()
+        odd = [str(text) for text in counts.index[:_MOST_ROWS] if not is_number(str(text))]
+        if not 1 <= len(odd) <= _MOST_WORDS or counts.index.str.match(_PADDED).any():
+            continue
+        n = int(counts[odd].sum())
+        if n <= (1 - _WHOLE) * counts.sum():
+            words |= dict.fromkeys(odd)
+            columns.append(name)
+            cells += n
+    if not columns:
+        return []
+    known = spec.read.missing
+    if known is None:  # a list says all there are
+        known = tuple({text for told in table.report.missing.values() for text in told} - {"null"})
+    holds = "holds numbers, but is" if len(columns) == 1 else "hold numbers, but are"
+    said = (
+        f"{named(columns)} {holds} read as text for {cell_count(cells)}: {listed(list(words), quoted=True)}."
+    )
+    read = _read(spec, missing=list(dict.fromkeys([*sorted(known), *words])))
+    return [Finding("words among numbers", said, (Mend("Take them as missing", {"read": read}),))]
 
 
 def _written_numbers(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:

@@ -63,7 +63,11 @@ def same_attribute(data: AuditData) -> list[Finding]:
         if first in data.protected and kept:
             said += f" A model that reads {listed(kept)} reads {first}."
         findings.append(
-            Finding("same attribute", said, (Mend(f"Keep {first} only", leave_out=kept, unprotect=twice),))
+            Finding(
+                "same attribute",
+                said,
+                (Mend(f"Keep {first} only", leave_out=(*kept, *twice), unprotect=twice),),
+            )
         )
     return findings
 

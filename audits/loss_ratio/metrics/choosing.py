@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from audits.checks import one_of
 from audits.data.audit_data import AuditData
@@ -241,6 +239,8 @@ def explore_metric(differences: np.ndarray, alike: np.ndarray, source: str) -> F
     InputError
         If only one of the answers occurs.
     """
+    from scipy.optimize import minimize  # slow to import, and describing a table gets as far as this module
+
     if alike.all() or not alike.any():
         raise InputError("comparable", "must give pairs that are alike and pairs that are not")
     d = differences.shape[1]
@@ -261,6 +261,8 @@ def _explore_objective(
     differences: np.ndarray, alike: np.ndarray
 ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
     """Mean negative log-likelihood of L (flat), and its gradient, with a slight pull towards 0."""
+    from scipy.special import expit
+
     m, d = differences.shape
     ridge = 1e-4
 

@@ -4,8 +4,9 @@ Each person moves along the gradient of ℓ(f(x), y) - λ d²(x, x0) from x0. Th
 2 λ M (x - x0), written out; the loss's comes from autograd (of plain layers, written out too). The losses
 of the original and the final points are computed in float64, so that a loss of 1e-12 is not lost to
 rounding; the flow itself runs in float32, in chunks of people, and keeps nothing of the steps but the
-losses at the steps asked for. Where a path slides along a kink of a ReLU, another order of the same sums
-can put a person a step's length elsewhere: of 9,045 people a few end up so, whoever computes it.
+losses at the steps asked for. Many people go through a network of ReLUs region by region (`regions`).
+Where a path slides along a kink of a ReLU, another order of the same sums can put a person a step's
+length elsewhere: of 9,045 people a few end up so, whoever computes it.
 
 Losses are the same formula in the flow and in the ratio. The gradient of linear layers and ReLUs is written
 out: autograd gives the same numbers, but builds a graph at every step and computes losses that nobody asked
@@ -24,6 +25,7 @@ import numpy as np
 from audits.checks import finite, one_of
 from audits.errors import InputError
 from audits.loss_ratio.metrics.distances import FairMetric
+from audits.loss_ratio.moving.regions import RegionFlow, pull_of
 from audits.progress import Progress, silent
 from audits.stats.words import people
 
@@ -154,6 +156,12 @@ class LayerGradient:
 Schedule = Literal["constant", "decreasing"]
 _Slope = Callable[["torch.Tensor", bool], "tuple[torch.Tensor, torch.Tensor | None]"]
 _CHUNK = 1024  # positions, gradients and the metric's matrix then stay in the processor's cache
+_MANY = (
+    20_000  # people from whom on regions are tried: the simulations of this audit move fewer, step by step
+)
+_PROBED = 512
+_MOVING = "Moving people along the gradient flow"
+_MOST_LEFT = 0.06  # entering a region takes about eight times as long as a step
 _MOST_GROWTH = 1e3
 _REPORT_EVERY = 50
 _TRIED_ROWS = 256
@@ -219,6 +227,9 @@ def gradient_flow(
 ) -> Flow:
     """Move every person along the gradient flow.
 
+    From 20,000 people on, where nothing but layers and ReLUs is between them and one logit, they go region by
+    region: the same steps, but for rounding.
+
     Parameters
     ----------
     network : torch module
@@ -266,23 +277,17 @@ def gradient_flow(
     _check_steps(metric, regularizer, sizes, steps, schedule)
     mover = _Mover(network, metric, loss, regularizer, bounds, device)
     kept = tuple(sorted({step for step in curve if 0 < step < steps}))
-    moved = np.empty_like(x)
+    regions = _regions(mover, metric, regularizer, sizes, kept, x, y)
+    if regions is not None:
+        shifts, running = regions.move(x, y, lambda share: progress(share, _MOVING))
+        moved = x + shifts
+    else:
+        moved, running = _by_chunks(mover, x, y, sizes, kept, chunk, progress)
     before, after = np.empty(len(x)), np.empty(len(x))
-    running = {step: np.empty(len(x)) for step in kept}
-    total = max(1, len(range(0, len(x), chunk)))
-    for place, start in enumerate(range(0, len(x), chunk)):
-        rows = slice(start, start + chunk)
-
-        def report(share: float, place: int = place) -> None:
-            progress((place + share) / total, "Moving people along the gradient flow")
-
-        points, losses = mover.move(x[rows], y[rows], sizes, kept, report)
-        with np.errstate(invalid="ignore", over="ignore"):
-            moved[rows] = points
-            before[rows] = mover.losses(x[rows], y[rows])
-            after[rows] = mover.losses(points, y[rows])
-        for step in kept:
-            running[step][rows] = losses[step]
+    with np.errstate(invalid="ignore", over="ignore"):
+        for start in range(0, len(x), chunk):
+            rows = slice(start, start + chunk)
+            before[rows], after[rows] = (mover.losses(at[rows], y[rows]) for at in (x, moved))
     lost = ~np.isfinite(moved).all(axis=1) | ~np.isfinite(after)
     if lost.any():
         raise _diverged(mover, x[lost][:_TRIED_ROWS], y[lost][:_TRIED_ROWS], steps, step_size, schedule, lost)
@@ -292,6 +297,51 @@ def gradient_flow(
     slack = 1e-5 * (1 + np.abs(before))  # rounding of float32 positions
     fell = int(np.count_nonzero(after - regularizer * distance < before - slack))
     return Flow(moved, before, after, distance, running, fell)
+
+
+def _by_chunks(
+    mover: _Mover,
+    x: np.ndarray,
+    y: np.ndarray,
+    sizes: np.ndarray,
+    kept: tuple[int, ...],
+    chunk: int,
+    progress: Progress,
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """Return the moved points (n, d) and the losses after the `kept` steps, `chunk` people at a time."""
+    moved, running = np.empty_like(x), {step: np.empty(len(x)) for step in kept}
+    total = max(1, len(range(0, len(x), chunk)))
+    for place, start in enumerate(range(0, len(x), chunk)):
+        rows = slice(start, start + chunk)
+
+        def report(share: float, place: int = place) -> None:
+            progress((place + share) / total, _MOVING)
+
+        moved[rows], losses = mover.move(x[rows], y[rows], sizes, kept, report)
+        for step in kept:
+            running[step][rows] = losses[step]
+    return moved, running
+
+
+def _regions(
+    mover: _Mover,
+    metric: FairMetric,
+    regularizer: float,
+    sizes: np.ndarray,
+    kept: tuple[int, ...],
+    x: np.ndarray,
+    y: np.ndarray,
+) -> RegionFlow | None:
+    """Return the flow region by region, where there are many people who seldom leave theirs."""
+    layers = mover.layers
+    if len(x) < _MANY or layers is None or mover.box is not None or mover.device != "cpu":
+        return None
+    pull = pull_of(metric, regularizer)
+    if pull is None:
+        return None
+    flow = RegionFlow(layers, *pull, sizes, kept)
+    some = np.arange(0, len(x), max(len(x) // _PROBED, 1))
+    return flow if flow.left(x[some], y[some]) <= _MOST_LEFT else None
 
 
 class _Mover:
@@ -313,6 +363,7 @@ class _Mover:
         if isinstance(network, torch.nn.Module):
             self.network = copy.deepcopy(network).to(device).float().requires_grad_(False)
             self.exact = copy.deepcopy(network).to(device).double().requires_grad_(False)
+        self.layers = layers_of(self.network) if loss != "squared" else None
         self.penalty = torch.as_tensor(2 * regularizer * metric.matrix, dtype=torch.float32, device=device)
         self.box = None
         if bounds is not None:
@@ -354,9 +405,8 @@ class _Mover:
         import torch
 
         function = loss_function(self.loss, y)
-        layers = layers_of(self.network) if self.loss != "squared" else None
-        if layers is not None:
-            written = LayerGradient(layers, 1.0 - 2.0 * y.to(torch.float32))
+        if self.layers is not None:
+            written = LayerGradient(self.layers, 1.0 - 2.0 * y.to(torch.float32))
 
             def by_layers(at: torch.Tensor, wanted: bool) -> tuple[torch.Tensor, torch.Tensor | None]:
                 gradient, logits = written(at)

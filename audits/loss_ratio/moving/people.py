@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,12 +21,22 @@ from audits.models import Subject
 from audits.models.labels import NumberModel
 from audits.models.networks.gradients import Differentiable, logits_over
 from audits.models.subspaces import category_units
-from audits.progress import Progress, part
+from audits.progress import Progress, part, silent
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["AUTOGRAD", "ESTIMATE", "OF_TREES", "Moved", "curve_steps", "move_people"]
+__all__ = [
+    "AUTOGRAD",
+    "ESTIMATE",
+    "OF_TREES",
+    "Moved",
+    "answers_at",
+    "curve_steps",
+    "differentiable_of",
+    "move_people",
+    "move_points",
+]
 
 
 AUTOGRAD = "gradient flow, exact gradients"
@@ -108,12 +119,17 @@ def move_people(
     InputError
         If the steps diverge, or the loss does not suit what the model predicts.
     """
-    model = subject.model
-    if subject.differentiable is not None:
-        return _by_gradient(subject, subject.differentiable, metrics, options, rng, progress)
-    if isinstance(model, NumberModel) and subject.regression is not None:
-        return _by_gradient(subject, _Regression(subject.regression), metrics, options, rng, progress)
+    model = differentiable_of(subject)
+    if model is not None:
+        return _by_gradient(subject, model, metrics, options, rng, progress)
     return _by_scoring(subject, metrics, options, rng, progress)
+
+
+def differentiable_of(subject: Subject) -> Differentiable | None:
+    """Return what gives the audited model's gradient, of a number too; None where there is none."""
+    if subject.differentiable is None and isinstance(subject.model, NumberModel):
+        return None if subject.regression is None else _Regression(subject.regression)  # type: ignore[return-value]
+    return subject.differentiable
 
 
 def _draw(
@@ -133,7 +149,7 @@ def _draw(
 
 def _by_gradient(
     subject: Subject,
-    model: Differentiable | _Regression,
+    model: Differentiable,
     metrics: Metrics,
     options: LossRatioOptions,
     rng: np.random.Generator,
@@ -147,8 +163,8 @@ def _by_gradient(
     target = target_of(subject, data, options.loss)
     units = category_units(subject.space)
     x = subject.space.encode(data.frame) * units
-    network = logits_over(model, subject.space, data.frame, units)  # type: ignore[arg-type]
-    before = _answers_at(network, x, target)
+    network = logits_over(model, subject.space, data.frame, units)
+    before = answers_at(network, x, target)
     apart = np.abs(before - target.raw(data.frame)).max() / max(1.0, np.abs(before).max())
     if apart > _AGREEMENT:
         raise RunFailed(
@@ -158,6 +174,41 @@ def _by_gradient(
         raise InputError("device", "must be 'cpu': there is no usable accelerator", options.device)
     steps = options.steps_for(number=target.kind == "number")
     bounds = (x.min(axis=0), x.max(axis=0)) if options.within_range else None
+
+    theirs = dataclasses.replace(metrics, place=metrics.place[used])
+    flow, after = move_points(
+        network, x, target, theirs, options, steps=steps, bounds=bounds, progress=progress
+    )
+    answers = target.answers(before), target.answers(after)
+    return Moved(used, left_out, x, flow, target, *answers, steps, AUTOGRAD, True)
+
+
+def move_points(
+    network: torch.nn.Module,
+    x: np.ndarray,
+    target: Target,
+    metrics: Metrics,
+    options: LossRatioOptions,
+    *,
+    steps: int,
+    bounds: tuple[np.ndarray, np.ndarray] | None = None,
+    progress: Progress = silent,
+) -> tuple[Flow, np.ndarray]:
+    """Move people along the gradient of a network, and return what it says of them then, too.
+
+    Parameters
+    ----------
+    network : torch module
+        As `logits_over` makes it: it takes points like `x`.
+    x : array (n, d)
+        The people; there may be none.
+    target : Target
+        What their losses compare.
+    metrics : Metrics
+        Whose `place` is that of these people.
+    steps, bounds
+        As `gradient_flow` takes them.
+    """
 
     def moved(rows: np.ndarray, metric: FairMetric, report: Progress) -> Flow:
         return gradient_flow(
@@ -176,10 +227,9 @@ def _by_gradient(
             progress=report,
         )
 
-    flow = _joined([moved(*each) for each in _parts(metrics, used, progress)], metrics.place[used])
-    after = _answers_at(network, flow.positions, target)
-    answers = target.answers(before), target.answers(after)
-    return Moved(used, left_out, x, flow, target, *answers, steps, AUTOGRAD, True)
+    parts = _parts(metrics, progress) or [(np.arange(0), metrics.parts[0], progress)]
+    flow = _joined([moved(*each) for each in parts], metrics.place)
+    return flow, answers_at(network, flow.positions, target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,13 +253,13 @@ class _Regression:
         return self.model.regression()
 
 
-def _answers_at(network: torch.nn.Module, x: np.ndarray, target: Target) -> np.ndarray:
+def answers_at(network: torch.nn.Module, x: np.ndarray, target: Target) -> np.ndarray:
     """What the model says at points (m, d), as `Target.raw` gives it from rows; float64."""
     import torch
 
     parts = []
     with torch.inference_mode():
-        for start in range(0, len(x), _ROWS_AT_ONCE):
+        for start in range(0, max(len(x), 1), _ROWS_AT_ONCE):
             outputs = network(torch.tensor(x[start : start + _ROWS_AT_ONCE], dtype=torch.float64))
             parts.append(target.read(outputs))
     return np.concatenate(parts)
@@ -233,14 +283,16 @@ def _by_scoring(
     data = subject.data.take(used)
     target = target_of(subject, data, options.loss)
 
+    theirs = dataclasses.replace(metrics, place=metrics.place[used])
+
     def search(within_range: bool) -> list[Found]:
         found = []
-        for rows, metric, report in _parts(metrics, used, progress):
-            theirs = data.take(rows)
+        for rows, metric, report in _parts(theirs, progress):
+            some = data.take(rows)
             found.append(
                 black_box_flow(
-                    target_of(subject, theirs, options.loss),
-                    theirs.frame,
+                    target_of(subject, some, options.loss),
+                    some.frame,
                     subject.space,
                     metric,
                     regularizer=options.regularizer,
@@ -260,7 +312,7 @@ def _by_scoring(
         if options.within_range or error.where != "model":
             raise
         found, kept_inside = search(True), True  # a logarithm of savings below any that were ever seen
-    place = metrics.place[used]
+    place = theirs.place
     flow = _joined([each.flow for each in found], place)
     shorter, reached, after = (
         _in_order([getattr(each, name) for each in found], place) for name in ("shorter", "reached", "raw")
@@ -273,11 +325,9 @@ def _by_scoring(
     return Moved(used, left_out, x, flow, target, *answers, steps, method, False, searched)
 
 
-def _parts(
-    metrics: Metrics, used: np.ndarray, progress: Progress
-) -> list[tuple[np.ndarray, FairMetric, Progress]]:
-    """People (bool or positions among those used), their metric, and its stretch of the progress."""
-    place, found = metrics.place[used], []
+def _parts(metrics: Metrics, progress: Progress) -> list[tuple[np.ndarray, FairMetric, Progress]]:
+    """People (positions), their metric, and its stretch of the progress."""
+    place, found = metrics.place, []
     for k, metric in enumerate(metrics.parts):
         rows = np.flatnonzero(place == k)
         if rows.size:

@@ -17,6 +17,7 @@ from audits.errors import InputError
 from audits.loss_ratio.metrics.distances import FairMetric, Metrics, direction_of
 from audits.loss_ratio.moving.flow import LEAST_LOSS, Flow, loss_ratios
 from audits.loss_ratio.moving.people import Moved, move_people
+from audits.loss_ratio.moving.targets import Target
 from audits.loss_ratio.options import LossRatioOptions, Misspecified
 from audits.loss_ratio.result import CurvePoint, Floored, GroupRatio, PaperBounds, TurnedRatio
 from audits.models import Subject
@@ -24,9 +25,10 @@ from audits.progress import Progress, part, silent
 from audits.stats.means import MeanMethod, MeanTest, mean_test
 from audits.stats.paired import PairedMethod, PairedRatio, paired_ratio
 
-__all__ = ["Tests", "run_tests", "turned_metrics", "turned_ratios"]
+__all__ = ["ROBUST_FLOOR", "Tests", "floor_of", "run_tests", "turned_metrics", "turned_ratios"]
 
-_ROBUST_FLOOR = 0.01
+ROBUST_FLOOR = 0.01
+"""What losses count as, at least, where ratios are told with careful losses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +53,7 @@ class Tests:
 
 def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests:
     """Test the ratios of the people of `data`, all of whom were moved."""
-    floor = options.loss_floor
-    if floor is None:
-        floor = 0.0 if moved.exact and moved.target.kind != "number" else _ROBUST_FLOOR
+    floor = floor_of(options, moved.target, exact=moved.exact)
     flow, weights = moved.flow, data.weights
     how: MeanMethod = "skewness" if options.inference == "robust" else "normal"
     pairs: PairedMethod = "score" if options.inference == "robust" else "delta"
@@ -65,7 +65,7 @@ def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests
         shorter = mean_test(loss_ratios(flow.before, moved.searched.shorter, floor), weights).mean
         rows = loss_ratios(flow.before, moved.searched.reached, floor)
         reached = mean_test(rows, weights, method=how).lower_bound(options.level)
-    careful = mean_test(loss_ratios(flow.before, flow.after, max(floor, _ROBUST_FLOOR)), weights, method=how)
+    careful = mean_test(loss_ratios(flow.before, flow.after, max(floor, ROBUST_FLOOR)), weights, method=how)
     return Tests(
         ratios,
         max(floor, LEAST_LOSS),
@@ -75,12 +75,19 @@ def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests
             dataclasses.replace(loss, method="normal").lower_bound(options.level),
             dataclasses.replace(errors, method="delta").lower_bound(options.level),
         ),
-        Floored(max(floor, _ROBUST_FLOOR), careful.mean, careful.lower_bound(options.level)),
+        Floored(max(floor, ROBUST_FLOOR), careful.mean, careful.lower_bound(options.level)),
         _curve(flow, weights, floor, how, options.level),
         _groups(data, ratios, how, options.level),
         shorter,
         reached,
     )
+
+
+def floor_of(options: LossRatioOptions, target: Target, *, exact: bool) -> float:
+    """Return the least loss counted: as asked for, or by whether a gradient moved people to a chance."""
+    if options.loss_floor is not None:
+        return options.loss_floor
+    return 0.0 if exact and target.kind != "number" else ROBUST_FLOOR
 
 
 def _curve(

@@ -41,8 +41,10 @@ def goes_on(process: str, created: float, base: Path | None = None) -> bool:
     """Tell whether `process`, as `this_process` named it, still runs.
 
     Without a lock of it in the home folder `base`, one of this machine is looked for; one of another machine
-    counts as running for a day after `created`.
+    counts as running for a day after `created`. An empty name is nobody's.
     """
+    if not process:
+        return False
     if base is not None and system.HAS_LOCKS:
         path = _file(base, process)
         if path.exists():

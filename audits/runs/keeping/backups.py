@@ -172,6 +172,8 @@ def _fill(kept: Database, folder: Path, manifest: dict[str, Any]) -> int:
             with path.open(encoding="utf-8") as lines:
                 for line in lines:
                     row = {name: _value(value) for name, value in json.loads(line).items()}
+                    if row.get("status") == "running":
+                        row["process"] = ""  # whoever carries it out does so for the home that was copied
                     connection.execute(sa.insert(table), row)
                     number += 1
     if number != manifest["rows"]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ __all__ = ["MIGRATIONS", "Database", "database", "database_url", "is_full", "is_
 
 _BUSY_SECONDS = 30
 _CONNECT_SECONDS = 10
+_AGAIN_SECONDS = 0.02
 _LOCK = 0x45564E48  # any number that all our processes agree on
 _URL = "EVENHAND_DATABASE_URL"
 _log = logging.getLogger("evenhand")
@@ -394,8 +396,8 @@ def _engine(url: sa.URL) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def _prepare(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin below, not where the driver thinks fit
+        _write_ahead(connection)
         for pragma in (
-            "journal_mode = WAL",
             "synchronous = FULL",
             "foreign_keys = ON",
             "secure_delete = ON",  # what is deleted is overwritten
@@ -409,6 +411,19 @@ def _engine(url: sa.URL) -> sa.Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _write_ahead(connection: Any) -> None:
+    """Have SQLite write ahead; wait for whoever has the file meanwhile, which it does not do by itself."""
+    until = time.monotonic() + connection.execute("PRAGMA busy_timeout").fetchone()[0] / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN_SECONDS)
 
 
 def _unless_in(url: sa.URL, settings: dict[str, Any]) -> dict[str, Any]:

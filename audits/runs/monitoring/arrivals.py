@@ -15,12 +15,12 @@ from typing import Any
 
 from audits.checks import choices, whole_text
 from audits.data import read_table
+from audits.data.rows import columns_of
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.runs.monitoring.monitors import MOST_PEOPLE, Batch, Monitor
 from audits.runs.monitoring.scoring import Scorer
 from audits.runs.monitoring.written import as_audited
-from audits.sensitivity.monitor.encoding import columns_of
 from audits.sensitivity.monitor.profile import Sent
 
 __all__ = [

@@ -21,6 +21,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from audits.data.rows import RowEncoder
 from audits.errors import InputError
 from audits.runs.keeping.database import Database
 from audits.runs.monitoring.handling import Handling, Token, check_webhook, digest, tokens_of
@@ -39,7 +40,6 @@ from audits.runs.monitoring.tables import (
     TOKENS,
 )
 from audits.sensitivity import MonitorBundle
-from audits.sensitivity.monitor.encoding import RowEncoder
 from audits.sensitivity.monitor.profile import Profile
 from audits.sensitivity.monitor.streams import SHARES, Streams
 from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, Point

@@ -19,7 +19,7 @@ from audits.data.blocks import Block, NumberBlock
 from audits.data.space import FeatureSpace
 from audits.data.values import MISSING, text_of
 from audits.models.trees.plain import PlainTrees, TreeColumn
-from audits.sensitivity.measuring.blackbox import _copies, _gradient, _is_moved, _owners, _Standing
+from audits.sensitivity.measuring.blackbox import StatusAt, copies_of, is_moved, owners_of, status_gradient
 from audits.sensitivity.measuring.gradients import Measured, Status
 from audits.sensitivity.monitor.bundle import MonitorBundle
 from audits.sensitivity.monitor.models import CarriedTrees
@@ -132,7 +132,7 @@ class _Plan:
         favorable : callable
             From the trees' outputs to the probability of the favourable outcome.
         """
-        n, copies = len(z), [_copies(each.block) for each in self.columns]
+        n, copies = len(z), [copies_of(each.block) for each in self.columns]
         single = self.model.trees.kind == "forest"  # scikit-learn's forests read float32
         x = np.empty((1 + sum(copies), n, self.model.width), dtype=np.float32 if single else np.float64)
         own: list[np.ndarray] = []
@@ -168,12 +168,12 @@ class _Plan:
     ) -> Measured:
         """Return what the scores of people and of their copies (1 + copies, n) come to."""
         n, at = len(z), 1
-        gradients = [_gradient(z, status, literal) for status in statuses]
-        standing = [_Standing.of(status, z, literal) for status in statuses]
+        gradients = [status_gradient(z, status, literal) for status in statuses]
+        standing = [StatusAt.of(status, z, literal) for status in statuses]
         influence = np.zeros(n)
         parts = np.zeros((len(statuses), n, len(self.space.parts)))
         for each, there in zip(self.columns, own, strict=True):
-            count = _copies(each.block)
+            count = copies_of(each.block)
             told, at = scores[at : at + count], at + count
             if each.points is None or each.common is None:
                 low, high = there.reshape(2, -1)
@@ -183,7 +183,7 @@ class _Plan:
                 for k, gradient in enumerate(gradients):
                     parts[k, :, each.place] = slope * np.abs(gradient[:, each.where.start])
                 continue
-            weight = np.where(_owners(z[:, each.where], each.points), 0.0, each.common[:, None])
+            weight = np.where(owners_of(z[:, each.where], each.points), 0.0, each.common[:, None])
             weight /= np.maximum(weight.sum(axis=0), 1e-300)
             changes = np.abs(told - scores[0]) * weight
             influence += changes.sum(axis=0)
@@ -212,7 +212,7 @@ def _plan(
                 return None
             found.append(_Column(place, block, own, where))
             continue
-        if _is_moved(block) or own.levels is None or own.codes is None:  # ranks; texts that are numbers
+        if is_moved(block) or own.levels is None or own.codes is None:  # ranks; texts that are numbers
             return None
         by_text = {text: own.codes[row] for text, row in own.levels.items()}
         unknown = own.codes[len(own.levels)]

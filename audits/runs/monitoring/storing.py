@@ -27,9 +27,7 @@ __all__ = ["Batch", "Known", "State", "Stored"]
 
 _TOGETHER = 500  # values in one question to a database
 _DAY = 86_400.0
-_QUIET = (
-    2000  # people without a finding after which a condition is over; for flags as many as the chart needs
-)
+_QUIET = 4000  # people without a finding after which a condition is over; of flags as many as the chart needs
 _FLAGS = "flags"
 
 # made once: what SQLAlchemy does to make a statement takes longer than SQLite to carry it out

@@ -22,7 +22,17 @@ from audits.data.space import FeatureSpace
 from audits.progress import Progress, silent
 from audits.sensitivity.measuring.gradients import Measured, Status
 
-__all__ = ["Ask", "Score", "level_counts", "measure_blackbox"]
+__all__ = [
+    "Ask",
+    "Score",
+    "StatusAt",
+    "copies_of",
+    "is_moved",
+    "level_counts",
+    "measure_blackbox",
+    "owners_of",
+    "status_gradient",
+]
 
 _ROWS = 65_536
 """Rows of a frame that the model is asked about, where a single person's copies are fewer."""
@@ -67,7 +77,7 @@ def measure_blackbox(
     ask = ask or (lambda people, moves: score(_stacked(people, moves)))
     asked = _Asked(ask, frozenset(columns), tuple(statuses), space, step, literal, counts)
     frame = frame[[column for column in frame.columns if column in asked.columns]]
-    copies = 1 + sum(_copies(block) for block in space.parts if block.column in asked.columns)
+    copies = 1 + sum(copies_of(block) for block in space.parts if block.column in asked.columns)
     at_once = max(1, _ROWS // copies)
     found = []
     for start in range(0, max(len(z), 1), at_once):
@@ -89,13 +99,14 @@ class _Asked:
     counts: Mapping[str, Sequence[float]]
 
 
-def _is_moved(block: Block) -> bool:
+def is_moved(block: Block) -> bool:
     """Whether a column is moved up and down, not swapped."""
     return isinstance(block, NumberBlock) and block.kind != "boolean"
 
 
-def _copies(block: Block) -> int:
-    return 2 if _is_moved(block) else len(block.levels)
+def copies_of(block: Block) -> int:
+    """How many moved copies of a person one column takes."""
+    return 2 if is_moved(block) else len(block.levels)
 
 
 def _chunk(
@@ -106,15 +117,15 @@ def _chunk(
     read = [(place, block) for place, block in enumerate(space.parts) if block.column in asked.columns]
     moves = [_moves(z, block, asked) for _, block in read]
     scores = asked.ask(frame, {block.column: raw for (_, block), raw in zip(read, moves, strict=True)})
-    scores = scores.reshape(1 + sum(_copies(block) for _, block in read), n)
+    scores = scores.reshape(1 + sum(copies_of(block) for _, block in read), n)
     base, at = scores[0], 1
-    gradients = [_gradient(z, status, asked.literal) for status in asked.statuses]
-    standing = [_Standing.of(status, z, asked.literal) for status in asked.statuses]
+    gradients = [status_gradient(z, status, asked.literal) for status in asked.statuses]
+    standing = [StatusAt.of(status, z, asked.literal) for status in asked.statuses]
     influence = np.zeros(n)
     parts = np.zeros((len(asked.statuses), n, len(space.parts)))
     for (place, block), raw in zip(read, moves, strict=True):
-        own, at = scores[at : at + _copies(block)], at + _copies(block)
-        if isinstance(block, NumberBlock) and _is_moved(block):
+        own, at = scores[at : at + copies_of(block)], at + copies_of(block)
+        if isinstance(block, NumberBlock) and is_moved(block):
             slope = np.abs(_slope(own, raw, block))
             influence += slope
             first = space.blocks[block.column].start
@@ -124,7 +135,7 @@ def _chunk(
             codes = block.encode(block.levels, unknown="zero")  # (levels, width)
             where = space.blocks[block.column]
             common = np.asarray(asked.counts[block.column], dtype=float)
-            weight = np.where(_owners(z[:, where], codes), 0.0, common[:, None])
+            weight = np.where(owners_of(z[:, where], codes), 0.0, common[:, None])
             weight /= np.maximum(weight.sum(axis=0), 1e-300)
             changes = np.abs(own - base) * weight  # (levels, n)
             influence += changes.sum(axis=0)
@@ -139,7 +150,7 @@ def _chunk(
 
 def _moves(z: np.ndarray, block: Block, asked: _Asked) -> pd.Series:
     """Return the raw values of one column in all moved copies, (copies n,): down and up, or every level."""
-    if isinstance(block, NumberBlock) and _is_moved(block):
+    if isinstance(block, NumberBlock) and is_moved(block):
         own = z[:, asked.space.blocks[block.column]]
         reach = max(asked.step, block.step / block.sd) if block.step else asked.step
         moved = np.concatenate([own, own])
@@ -167,7 +178,7 @@ def _stacked(frame: pd.DataFrame, moves: Mapping[str, pd.Series]) -> pd.DataFram
 
 
 @dataclass(frozen=True, eq=False)
-class _Standing:
+class StatusAt:
     """Where one A sees people: the group likeliest (n,) and its log-odds or probability there (n,)."""
 
     status: Status
@@ -176,7 +187,8 @@ class _Standing:
     level: np.ndarray
 
     @classmethod
-    def of(cls, status: Status, z: np.ndarray, literal: bool) -> _Standing:
+    def of(cls, status: Status, z: np.ndarray, literal: bool) -> StatusAt:
+        """Look at points (n, d)."""
         outputs = status.network.outputs(z)
         group = outputs.argmax(axis=1)
         return cls(status, literal, group, _level(outputs, group, literal))
@@ -208,15 +220,17 @@ def level_counts(z: np.ndarray, space: FeatureSpace) -> dict[str, list[float]]:
     """
     return {
         block.column: np.maximum(
-            _owners(z[:, space.blocks[block.column]], block.encode(block.levels, unknown="zero")).sum(axis=1),
+            owners_of(z[:, space.blocks[block.column]], block.encode(block.levels, unknown="zero")).sum(
+                axis=1
+            ),
             0.5,
         ).tolist()
         for block in space.parts
-        if not _is_moved(block)
+        if not is_moved(block)
     }
 
 
-def _owners(own: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def owners_of(own: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return who has which value of a column, (n, width) and (levels, width) -> (levels, n) bool."""
     owners = np.zeros((len(codes), len(own)), dtype=bool)  # a column without values has no level at all
     for level, code in enumerate(codes):
@@ -224,7 +238,8 @@ def _owners(own: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return owners
 
 
-def _gradient(z: np.ndarray, status: Status, literal: bool) -> np.ndarray:
+def status_gradient(z: np.ndarray, status: Status, literal: bool) -> np.ndarray:
+    """Return the gradient of what one A says of points (n, d), (n, d)."""
     outputs, hidden = status.network.forward(z)
     return status.network.backward(status.head(outputs, literal=literal), hidden)
 

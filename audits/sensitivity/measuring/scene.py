@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audits.checks import one_of
-from audits.data import AuditData, FeatureSpace
-from audits.data.blocks import NumberBlock
+from audits.data import AuditData
 from audits.data.heavy import check_spread
 from audits.errors import InputError
 from audits.models import Subject
@@ -22,7 +21,14 @@ from audits.sensitivity.measuring.gradients import Audited, Measured, Status, me
 from audits.sensitivity.measuring.protected import StatusQuality, hidden_widths, judge_status, train_status
 from audits.sensitivity.options import SensitivityOptions
 
-__all__ = ["Models", "People", "attributes_of", "choose_people", "measure_people", "train_models"]
+__all__ = [
+    "Models",
+    "People",
+    "attributes_of",
+    "choose_people",
+    "measure_people",
+    "train_models",
+]
 
 _HELD_OUT = 0.5
 
@@ -153,15 +159,6 @@ def measure_people(
             literal=literal,
             progress=progress,
         )
-    noise = smoothing_noise(_numbers(space), options.smooth, options.smooth_noise, seed=0)
+    noise = smoothing_noise(space.movable(), options.smooth, options.smooth_noise, seed=0)
     blocks = [space.blocks[column] for column in space.columns]
     return measure(people.z, models.audited, models.statuses, blocks, literal=literal, noise=noise)
-
-
-def _numbers(space: FeatureSpace) -> np.ndarray:
-    """Which encoded columns hold numbers that can move a little, (d,) of 0 and 1."""
-    movable = np.zeros(len(space.names))
-    for block in space.parts:
-        if isinstance(block, NumberBlock) and block.kind != "boolean":
-            movable[space.blocks[block.column].start] = 1.0
-    return movable

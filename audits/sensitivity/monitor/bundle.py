@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audits.data.rows import RowEncoder, columns_of
 from audits.errors import InputError
 from audits.models.networks.dense import Dense
 from audits.sensitivity.measuring.gradients import (
@@ -32,8 +33,8 @@ from audits.sensitivity.measuring.gradients import (
     measure,
     smoothing_noise,
 )
-from audits.sensitivity.monitor.encoding import RowEncoder, columns_of, network_arrays, network_of, tables_of
 from audits.sensitivity.monitor.models import Carried, restore, unpack
+from audits.sensitivity.monitor.networks import network_arrays, network_of, tables_of
 from audits.sensitivity.monitor.profile import Look, Profile
 from audits.sensitivity.result import SensitivityResult
 
@@ -202,7 +203,7 @@ class MonitorBundle:
 
     @cached_property
     def _noise(self) -> np.ndarray | None:
-        return smoothing_noise(self.encoder.movable(), self.smooth, self.smooth_noise, seed=0)
+        return smoothing_noise(self.encoder.space.movable(), self.smooth, self.smooth_noise, seed=0)
 
     @cached_property
     def _blocks(self) -> list[slice]:

@@ -20,12 +20,12 @@ import numpy as np
 import pandas as pd
 
 from audits.data import FeatureSpace
+from audits.data.rows import moment_of
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models.trees.plain import PlainTrees
 from audits.sensitivity.measuring.blackbox import Ask, level_counts, measure_blackbox
 from audits.sensitivity.measuring.gradients import Measured, Status
-from audits.sensitivity.monitor.encoding import moment_of, restore_space
 
 if TYPE_CHECKING:
     from audits.models import Model, Subject
@@ -48,7 +48,7 @@ class Carried:
     step : float
         Of finite differences, in standard deviations.
     encoding : list of dict
-        From `describe_space`.
+        From `FeatureSpace.described`.
     """
 
     levels_as_text: ClassVar[bool] = False
@@ -62,7 +62,7 @@ class Carried:
     @cached_property
     def space(self) -> FeatureSpace:
         """The feature space of the audit."""
-        return restore_space(self.encoding)
+        return FeatureSpace.restored(self.encoding)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -16,15 +16,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from audits.transport.maps.balance import BALANCED
-from audits.transport.maps.coupled import CoupledMap, CoupledOptions, couple
+from audits.transport.maps.coupled import CoupledMap, couple
+from audits.transport.maps.options import CoupledOptions, EntropicOptions
 from audits.transport.maps.protocol import Sample
 
-__all__ = ["EntropicMap", "EntropicOptions"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class EntropicOptions(CoupledOptions):
-    """Options of the entropic map: those of `CoupledOptions`."""
+__all__ = ["EntropicMap"]
 
 
 @dataclass(frozen=True, eq=False)

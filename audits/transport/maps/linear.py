@@ -17,33 +17,17 @@ Choices where the formula has none
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
+from audits.transport.maps.options import LinearOptions
 from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, by_blocks, check_people
 
-__all__ = ["LinearMap", "LinearOptions"]
+__all__ = ["LinearMap"]
 
 _LEAST = 1e-6  # weight of a feature, relative to the largest one, that a weight of 0 stands for
 _FLAT = 1e-10  # variance, relative to the largest one, below which a direction counts as constant
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinearOptions:
-    """Options of the linear map.
-
-    Attributes
-    ----------
-    shrinkage : float, optional
-        How far correlations are shrunk towards 0, in [0, 1], in both groups; by default as far as each
-        group's data suggest.
-    """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
-    shrinkage: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ person has the same counterpart whoever else is mapped.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,13 +23,13 @@ from audits.errors import InputError
 from audits.transport.blocks import threads
 from audits.transport.costs import Cost
 from audits.transport.maps.balance import Balance
+from audits.transport.maps.options import Projection
 from audits.transport.maps.pairs import PairCosts, pair_costs
 from audits.transport.maps.protocol import Groups, blocks_of_pairs, one_thread
 from audits.transport.maps.sinkhorn import Duals, log_sums
 
-__all__ = ["CostScales", "Potentials", "Projection", "cost_scales", "thin"]
+__all__ = ["CostScales", "Potentials", "cost_scales", "thin"]
 
-Projection = Literal["drawn", "barycentre", "likeliest"]
 
 _DOUBLE = 2048  # target people up to which double precision costs nothing worth saving
 _TYPICAL = 2000  # people of each group behind the scales of costs

@@ -12,42 +12,17 @@ mapped to young ones only because the groups' ages differ). Here a counterpart h
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from audits.transport.maps.balance import Balance
-from audits.transport.maps.coupled import CoupledMap, CoupledOptions, couple
+from audits.transport.maps.coupled import CoupledMap, couple
+from audits.transport.maps.options import CoupledOptions, UnbalancedOptions
 from audits.transport.maps.potentials import CostScales
 from audits.transport.maps.protocol import Sample, check_people
 
-__all__ = ["UnbalancedMap", "UnbalancedOptions"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnbalancedOptions(CoupledOptions):
-    """Options of the unbalanced map; those of `CoupledOptions`, and:
-
-    Attributes
-    ----------
-    relaxation : {"relaxed", "partial"}
-        Miss the groups' shares at a price, or match a given share of people.
-    price : float
-        ρ of the relaxed form, as a multiple of the mean cost of pairing the groups at random. Large values
-        match everyone.
-    share : float
-        Share of people that the partial form matches, in (0, 1].
-    """
-
-    relaxation: Literal["relaxed", "partial"] = "relaxed"
-    price: Annotated[float, Field(gt=0, le=1e6)] = 1.0
-    share: Annotated[float, Field(gt=0, le=1)] = 0.9
-
-    def balance(self, scales: CostScales) -> Balance:
-        """Which marginals to meet where costs amount to `scales`."""
-        amount = self.price * scales.mean if self.relaxation == "relaxed" else self.share
-        return Balance(self.relaxation, amount)
+__all__ = ["UnbalancedMap"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +42,7 @@ class UnbalancedMap(CoupledMap):
 
     @classmethod
     def _fitted(cls, sample: Sample, options: UnbalancedOptions) -> UnbalancedMap:
-        found, people, duals = couple(sample, options, options.balance)
+        found, people, duals = couple(sample, options, lambda scales: _balance(options, scales))
         return cls(
             **found,
             unmatched_source=_missed(duals.source_mass, people.a),
@@ -87,6 +62,12 @@ class UnbalancedMap(CoupledMap):
         """Share (n,) of each person of `x` that finds a counterpart; see `Potentials.matched_share`."""
         x = check_people("x", x, features=self.potentials.x.shape[1], empty=True)
         return self.potentials.matched_share(x)
+
+
+def _balance(options: UnbalancedOptions, scales: CostScales) -> Balance:
+    """Which marginals to meet where costs amount to `scales`."""
+    amount = options.price * scales.mean if options.relaxation == "relaxed" else options.share
+    return Balance(options.relaxation, amount)
 
 
 def _missed(mass: np.ndarray, weights: np.ndarray) -> float:

@@ -1,0 +1,14 @@
+"""The maps by the names that specs give them."""
+
+from __future__ import annotations
+
+from audits.transport.maps.entropic import EntropicMap
+from audits.transport.maps.gan import GanMap
+from audits.transport.maps.linear import LinearMap
+from audits.transport.maps.neural import NeuralMap
+from audits.transport.maps.unbalanced import UnbalancedMap
+
+__all__ = ["MAPS"]
+
+MAPS = {kind.kind: kind for kind in (GanMap, EntropicMap, NeuralMap, LinearMap, UnbalancedMap)}
+"""Name of a method to its class; all are fitted with the same keywords."""
