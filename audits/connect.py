@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import one_of
-from audits.errors import InputError
+from audits.errors import InputError, installed, not_installed
 
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
@@ -146,7 +146,8 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
     Raises
     ------
     InputError
-        If there is no such rate or comparison; when scoring, if fewer than two groups have the rate.
+        If there is no such rate or comparison, or no scikit-learn; when scoring, if fewer than two groups
+        have the rate.
 
     Examples
     --------
@@ -159,6 +160,8 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
     ...     scorer("accuracy")(rule, [[0]] * 4, labels, sensitive_features=groups)
     -0.5
     """
+    if not installed("sklearn"):
+        raise not_installed("scorer", "sklearn")
     from sklearn import config_context
     from sklearn.metrics import make_scorer
 

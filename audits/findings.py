@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from audits.checks import one_of
-from audits.errors import InputError
+from audits.errors import InputError, installed, not_installed
 from audits.models import Subject
 from audits.report_kinds import TEMPLATES, Template
 from audits.runs.registry import AUDITS
@@ -85,13 +85,15 @@ class Findings(RunResult):
         Raises
         ------
         InputError
-            If the ending is neither, `sex` or `race` is no protected attribute, or the file cannot be
-            written.
+            If the ending is neither, `sex` or `race` is no protected attribute, what makes PDFs is not
+            installed, or the file cannot be written.
         """
         place = Path(path)
         ending = place.suffix.lower()
         one_of("path", ending, (".html", ".htm", ".pdf"), what="the name of an .html or .pdf file")
         one_of("template", template, tuple(TEMPLATES))
+        if ending == ".pdf" and not installed("reportlab"):
+            raise not_installed("path", "reportlab")
         try:
             if ending == ".pdf":
                 from audits.reports.pdf import render_pdf

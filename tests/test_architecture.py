@@ -65,6 +65,7 @@ BASE = {
     "progress": 0,
     "threads": 0,
     "checks": 1,
+    "records": 1,
     "results": 2,
     "options": 2,
     "records": 3,

@@ -79,6 +79,14 @@ def render_card(run: RunLike) -> str:
         "Worst first. Numbers in brackets are intervals.",
         "",
     ]
+    lines += _analyses(run)
+    lines += ["## Ethical considerations", "", _OWNER, "", "## Caveats", "", FINDS, ""]
+    return "\n".join(lines)
+
+
+def _analyses(run: RunLike) -> list[str]:
+    """What each audit found, with the table behind it."""
+    lines: list[str] = []
     for audit, section, across in sections(run):
         lines += [
             f"### {_plain(section.title)}",
@@ -92,8 +100,7 @@ def render_card(run: RunLike) -> str:
         table = grid(audit.result.to_frame(), most=_MOST_ROWS)
         lines += [*_table(table), ""] if table.rows else []
         lines += [_plain(AUDITS[audit.name].limits), ""]
-    lines += ["## Ethical considerations", "", _OWNER, "", "## Caveats", "", FINDS, ""]
-    return "\n".join(lines)
+    return lines
 
 
 def _metrics(run: RunLike) -> list[tuple[str, str]]:

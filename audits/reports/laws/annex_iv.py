@@ -19,7 +19,6 @@ _PROVIDER = "To be added by the provider."
 
 def annex4(run: RunLike, spec_text: str = "") -> Document:
     """Arrange the evidence under the headings of Annex IV of the EU AI Act (Regulation (EU) 2024/1689)."""
-    data, model = run.data, run.model
     blocks: list[Block] = [
         Text(
             "An outline of the technical documentation that Annex IV of Regulation (EU) 2024/1689 describes, "
@@ -28,38 +27,7 @@ def annex4(run: RunLike, spec_text: str = "") -> Document:
             f"up. {AID}",
             "warning",
         ),
-        Heading("1. General description of the system"),
-        Facts(
-            (
-                ("(a) Intended purpose, provider, earlier versions", _PROVIDER),
-                ("(a) Name of the model audited", model["name"]),
-                ("(a) Version: SHA-256 of the model", model["sha256"]),
-                ("(b) Hardware, software and other AI systems that it works with", _PROVIDER),
-                ("(c) Versions of software and firmware, and what updates ask for", _PROVIDER),
-                ("(d) Forms in which it is placed on the market", _PROVIDER),
-                ("(e), (f) Hardware; products of which it is a part", _PROVIDER),
-                ("(g), (h) User interface and instructions for the deployer", _PROVIDER),
-            )
-        ),
-        Heading("2. Elements of the system and its development"),
-        Facts(
-            (
-                ("(a) Methods and steps of development, tools of others", _PROVIDER),
-                ("(b) Output of the model audited", model.get("rule") or "a decision"),
-                ("(b) Logic, choices and assumptions, what is optimised, trade-offs", _PROVIDER),
-                ("(c) Architecture and computing resources", _PROVIDER),
-                ("(d) Data audited", audited(run)),
-                ("(d) Data audited, SHA-256", data["sha256"]),
-                *((f"(d) Left out: {reason}", count(n)) for reason, n in data["excluded"].items() if n),
-                ("(d) Columns that the model reads", inputs(run)),
-                ("(d) Training data: provenance, selection, labelling, cleaning", _PROVIDER),
-                ("(e) Human oversight measures (Article 14), and how outputs are made understood", _PROVIDER),
-                ("(f) Changes determined beforehand", _PROVIDER),
-                ("(g) Protected attributes looked at", protected(run)),
-                ("(g) Robustness, test logs, and reports dated and signed", _PROVIDER),
-                ("(h) Cybersecurity measures", _PROVIDER),
-            )
-        ),
+        *_described(run),
         Text("2 (g): accuracy in this test:"),
         *metrics(run),
         Text("2 (g): potentially discriminatory impacts. Findings, worst first:"),
@@ -96,6 +64,45 @@ def annex4(run: RunLike, spec_text: str = "") -> Document:
     ):
         blocks += [Heading(title), Text(_PROVIDER)]
     return Document("Annex IV evidence outline", head(run), (*blocks, *reproduce(run, spec_text)))
+
+
+def _described(run: RunLike) -> list[Block]:
+    """Points 1 and 2: what the system is, and how it was made."""
+    data, model = run.data, run.model
+    return [
+        Heading("1. General description of the system"),
+        Facts(
+            (
+                ("(a) Intended purpose, provider, earlier versions", _PROVIDER),
+                ("(a) Name of the model audited", model["name"]),
+                ("(a) Version: SHA-256 of the model", model["sha256"]),
+                ("(b) Hardware, software and other AI systems that it works with", _PROVIDER),
+                ("(c) Versions of software and firmware, and what updates ask for", _PROVIDER),
+                ("(d) Forms in which it is placed on the market", _PROVIDER),
+                ("(e), (f) Hardware; products of which it is a part", _PROVIDER),
+                ("(g), (h) User interface and instructions for the deployer", _PROVIDER),
+            )
+        ),
+        Heading("2. Elements of the system and its development"),
+        Facts(
+            (
+                ("(a) Methods and steps of development, tools of others", _PROVIDER),
+                ("(b) Output of the model audited", model.get("rule") or "a decision"),
+                ("(b) Logic, choices and assumptions, what is optimised, trade-offs", _PROVIDER),
+                ("(c) Architecture and computing resources", _PROVIDER),
+                ("(d) Data audited", audited(run)),
+                ("(d) Data audited, SHA-256", data["sha256"]),
+                *((f"(d) Left out: {reason}", count(n)) for reason, n in data["excluded"].items() if n),
+                ("(d) Columns that the model reads", inputs(run)),
+                ("(d) Training data: provenance, selection, labelling, cleaning", _PROVIDER),
+                ("(e) Human oversight measures (Article 14), and how outputs are made understood", _PROVIDER),
+                ("(f) Changes determined beforehand", _PROVIDER),
+                ("(g) Protected attributes looked at", protected(run)),
+                ("(g) Robustness, test logs, and reports dated and signed", _PROVIDER),
+                ("(h) Cybersecurity measures", _PROVIDER),
+            )
+        ),
+    ]
 
 
 def audited(run: RunLike) -> str:

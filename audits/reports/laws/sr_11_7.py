@@ -18,6 +18,15 @@ __all__ = ["sr_11_7"]
 
 _OWNER = "To be added by the owner of the model."
 _VALIDATOR = "To be added by the validator."
+_CONCLUSION = (
+    ("Independence of the validator", _VALIDATOR),
+    ("Findings accepted, with their severity", _VALIDATOR),
+    ("Actions, owners, dates", _VALIDATOR),
+    ("Conditions on use, overlays, limits", _VALIDATOR),
+    ("Policies, roles, inventory of models, internal audit (section VI)", _OWNER),
+    ("Approved by, date", _VALIDATOR),
+    ("Next validation", _VALIDATOR),
+)
 
 
 def sr_11_7(run: RunLike, spec_text: str = "") -> Document:
@@ -75,16 +84,6 @@ def sr_11_7(run: RunLike, spec_text: str = "") -> Document:
         *map(Text, ASSUMPTIONS),
         *(Text(AUDITS[name].limits, "quiet") for name in dict.fromkeys(each.name for each in run.audits)),
         Heading("6. Effective challenge and conclusion"),
-        Facts(
-            (
-                ("Independence of the validator", _VALIDATOR),
-                ("Findings accepted, with their severity", _VALIDATOR),
-                ("Actions, owners, dates", _VALIDATOR),
-                ("Conditions on use, overlays, limits", _VALIDATOR),
-                ("Policies, roles, inventory of models, internal audit (section VI)", _OWNER),
-                ("Approved by, date", _VALIDATOR),
-                ("Next validation", _VALIDATOR),
-            )
-        ),
+        Facts(_CONCLUSION),
     ]
     return Document("Validation notes", head(run), (*blocks, *reproduce(run, spec_text)))
