@@ -16,13 +16,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts o
 
 # visitors must not have the server ask its own machine: nothing is allowed unless its owner says so
 os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
-# uvicorn would take a sender's word for where he is from if he sits on this machine
-os.environ["FORWARDED_ALLOW_IPS"] = ""
 
 from app import who, work
 from app.readers import READERS
 from app.serving import api, monitor_api, tracing
-from app.serving.listening import check_address
+from app.serving.listening import check_address, see_who_connects
 from app.serving.logs import set_up
 from app.serving.promptness import answer_at_once, take_turns
 from app.serving.tending import TENDING
@@ -58,6 +56,9 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     work.close()
     READERS.close()
     tracing.close()
+
+
+see_who_connects()  # before uvicorn puts this app into what it serves
 
 
 def _secrets() -> dict[str, Any] | None:

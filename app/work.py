@@ -11,9 +11,8 @@ import json
 import logging
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,19 +21,21 @@ from app.calling import ask_outside
 from app.columns import ColumnProfile
 from app.drafts import server_folder
 from app.held import Ask, DataHeld, TableHeld
+from app.named_files import check_inside, check_paths, file_digest, files_of, stamp_of, table_paths
 from app.readers import READERS
+from app.remembered import Futures
 from app.serving import tracing
 from app.shares import Shares
 from app.state import note
 from app.summary import Summary
 from app.workspace import Workspace
 from audits.checks import build
-from audits.data import DataSpec, data_spec
+from audits.data import data_spec
 from audits.data.doctor.findings import Finding, Mend
 from audits.errors import InputError, RunFailed
 from audits.models.checking import Checked, Feed
 from audits.records import Size
-from audits.runs.digests import digest_of, path_digest
+from audits.runs.digests import digest_of
 from audits.runs.executing.executors import ProcessExecutor, RunLimits, worker_count
 from audits.runs.executing.fitting import check_needs
 from audits.runs.executing.handle import Run
@@ -67,67 +68,13 @@ __all__ = [
     "table",
 ]
 
-_REMEMBERED_EACH, _REMEMBERED_SPACES = 4, 500
 _RESULT_BYTES, _RESULT_BYTES_EACH = 500_000_000, 300_000_000
-_HELD_BYTES = 100_000_000  # of what is known of all tables, and of all data
 _BYTES_COLUMN, _BYTES_VALUE = 5_000, 150  # about, beside the values of the first rows
-_WAITERS = 16  # threads that wait for the processes that read
 
 _lock = threading.Lock()
 _executor: ProcessExecutor | None = None
-_waiters = ThreadPoolExecutor(_WAITERS, thread_name_prefix="evenhand-read")
-_digests: Recent[str] = Recent(lambda _: 300, 3_000_000)
 _results: Recent[RunResult] = Recent(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
 _parsed: Recent[tuple[Spec, str]] = Recent(lambda found: 2000 + len(str(found[0])), 20_000_000, 2_000_000)
-
-
-@dataclass
-class _Asked:
-    future: Future[Any]
-    size: int = 0
-
-
-class _Futures:
-    """The last futures of each workspace by key; one that failed, but not for the input, is tried again.
-
-    Of workspaces that asked longest ago all goes once there are too many, or their answers take too much.
-    """
-
-    def __init__(self, size: Callable[[Any], int], most: int = _HELD_BYTES) -> None:
-        self._kept: OrderedDict[str, OrderedDict[str, _Asked]] = OrderedDict()
-        self._size, self._most = size, most
-        self._lock = threading.Lock()
-
-    def get(self, owner: str, key: str, make: Callable[[], Any]) -> Future[Any]:
-        with self._lock:
-            own = self._kept.setdefault(owner, OrderedDict())
-            asked = own.get(key)
-            if asked is None or _broken(asked.future):
-                asked = own[key] = _Asked(_waiters.submit(make))
-                asked.future.add_done_callback(lambda _: self._measure(asked))
-            own.move_to_end(key)
-            while len(own) > _REMEMBERED_EACH:
-                own.popitem(last=False)
-            self._kept.move_to_end(owner)
-            while len(self._kept) > _REMEMBERED_SPACES or (self.size > self._most and len(self._kept) > 1):
-                self._kept.popitem(last=False)
-        return asked.future
-
-    def forget(self, owner: str) -> None:
-        with self._lock:
-            self._kept.pop(owner, None)
-
-    @property
-    def size(self) -> int:
-        """About how many bytes all answers take."""
-        return sum(asked.size for own in self._kept.values() for asked in own.values())
-
-    def _measure(self, asked: _Asked) -> None:
-        error = asked.future.exception()
-        if error is None:
-            asked.size = self._size(asked.future.result())
-        else:  # what it passed on its way, files and tables among it, would be kept with it
-            error.__traceback__ = error.__context__ = error.__cause__ = None
 
 
 def _table_bytes(found: tuple[TableHeld, tuple[ColumnProfile, ...]]) -> int:
@@ -146,12 +93,8 @@ def _words_bytes(found: object) -> int:
     return 2 * len(str(found))
 
 
-def _broken(future: Future[Any]) -> bool:
-    return future.done() and (error := future.exception()) is not None and not isinstance(error, InputError)
-
-
-_tables, _frames = _Futures(_table_bytes), _Futures(_data_bytes)
-_models, _findings = _Futures(_words_bytes), _Futures(_words_bytes)
+_tables, _frames = Futures(_table_bytes), Futures(_data_bytes)
+_models, _findings = Futures(_words_bytes), Futures(_words_bytes)
 
 
 def executor() -> ProcessExecutor:
@@ -241,7 +184,7 @@ def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
         feeds = tuple(Feed(**each) for each in told["feeds"])
         return Checked(**{**told, **lists, "feeds": feeds, "notes": tuple(told["notes"])})
 
-    return _models.get(space.token, digest_of([key, path and _stamp(path), section]), check)
+    return _models.get(space.token, digest_of([key, path and stamp_of(path), section]), check)
 
 
 def forget(space: Workspace) -> None:
@@ -256,8 +199,8 @@ def forget(space: Workspace) -> None:
 def _asking(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> tuple[Ask, str, str]:
     """Return what asks about a data section, and the keys of its table and of its data."""
     spec = data_spec(section)
-    paths = _paths(space, spec)
-    stamps = [_stamp(path) for path in paths]
+    paths = table_paths(space, spec)
+    stamps = [stamp_of(path) for path in paths]
     reading = {"format": spec.format, "read": spec.to_dict().get("read")}
     table_key = digest_of([space.token, stamps, reading])
     data_key = digest_of([space.token, stamps, spec.to_dict(), seed])
@@ -340,7 +283,7 @@ def submit(
     `address` holds the choices under which its page was drawn, so that links lead back to them.
     """
     space.check_writable()
-    _check_paths(space, spec)
+    check_paths(space, spec)
     run = executor().submit(spec, space.folder, owner=space.token)
     record = {"id": run.id, "key": run.key, "spec": dict(spec), "title": title, "submitted": time.time()}
     record["address"] = dict(address or {})
@@ -357,13 +300,13 @@ def submit(
 def plan(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> Run:
     """Have it simulated what the audits of `spec` could see; `asked` are arguments of the plan."""
     space.check_writable()
-    _check_paths(space, spec)
+    check_paths(space, spec)
     return executor().submit(spec, space.folder, owner=space.token, plan=asked)
 
 
 def ask(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> Run:
     """Have the model of `spec` asked about one person, in a process of its own as a run is."""
-    _check_paths(space, spec)
+    check_paths(space, spec)
     return executor().submit(spec, space.folder, owner=space.token, ask=asked)
 
 
@@ -394,33 +337,21 @@ def delete_upload(space: Workspace, path: Path) -> int:
     space.check_writable()
     written = path.as_posix()
     saved = SavedRuns()
-    made = [run for run in saved.list(owner=space.token) if written in _files_of(run.spec)]
+    made = [run for run in saved.list(owner=space.token) if written in files_of(run.spec)]
     for record in space.runs():
-        if written in _files_of(record["spec"]):
+        if written in files_of(record["spec"]):
             executor().forget(space.token, record["key"])
             space.forget_run(record["key"])
     for run in made:
         executor().forget(space.token, run.key)
         saved.delete(run.id, space.token)
     draft = space.draft()
-    if draft is not None and written in _files_of(draft["spec"]):
+    if draft is not None and written in files_of(draft["spec"]):
         space.save_draft(None)
     space.remove_file(path)
     forget(space)
     note("deleted", space, path.parent.name)
     return len(made)
-
-
-def _files_of(spec: Mapping[str, Any]) -> set[str]:
-    """Return the files that a spec names: tables and models, a second model among an audit's options too."""
-    paths = spec.get("data", {}).get("path") or ()
-    found = {paths} if isinstance(paths, str) else set(paths)
-    models = [spec.get("model") or {}, (spec.get("compare") or {}).get("model") or {}]
-    for each in spec.get("audits", ()):
-        models += [
-            options["against"] for options in each.values() if isinstance(options.get("against"), dict)
-        ]
-    return found | {str(model["path"]) for model in models if model.get("path")}
 
 
 def erase(space: Workspace) -> None:
@@ -499,57 +430,11 @@ def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:
     """Check `spec` and return it with the key of its run."""
     parsed = parse_spec(spec, space.folder)
     for where, written, path in parsed.paths():
-        _check_inside(space, path, where, written)
-    stamps = [_stamp(path) for _, _, path in parsed.paths()]
+        check_inside(space, path, where, written)
+    stamps = [stamp_of(path) for _, _, path in parsed.paths()]
 
     def make() -> tuple[Spec, str]:
-        found = [_digest(path, where, written) for where, written, path in parsed.paths()]
+        found = [file_digest(path, where, written) for where, written, path in parsed.paths()]
         return parsed, parsed.key(found)
 
     return _parsed.get(json.dumps([space.token, stamps, dict(spec)], sort_keys=True), make, space.token)
-
-
-def _paths(space: Workspace, spec: DataSpec) -> list[Path]:
-    written = [spec.path] if isinstance(spec.path, str) else list(spec.path or ())
-    if not written:
-        raise InputError("data.path", "is missing", advice="choose a file first")
-    found = [space.folder / path for path in written]
-    for path, name in zip(found, written, strict=True):
-        _check_inside(space, path, "data.path", name)
-    return found
-
-
-def _check_paths(space: Workspace, spec: Mapping[str, Any]) -> None:
-    try:
-        named = parse_spec(spec, space.folder).paths()
-    except InputError:
-        return  # another mistake is the run's to tell
-    for where, written, path in named:
-        _check_inside(space, path, where, written)
-
-
-def _check_inside(space: Workspace, path: Path, where: str, written: str) -> None:
-    """Raise `InputError` unless a file lies in the workspace, or in the folder that the server offers."""
-    offered = server_folder()
-    folders = [space.folder.resolve()] + ([offered] if offered is not None else [])
-    try:
-        real = path.resolve()
-    except (OSError, ValueError):
-        return  # what is wrong with it is told where it is opened
-    if not any(real.is_relative_to(folder) for folder in folders):
-        raise InputError(where, "must be a file of this workspace", written)
-
-
-def _digest(path: Path, where: str, written: str) -> str:
-    return _digests.get(_stamp(path), lambda: path_digest(path, where, written))
-
-
-def _stamp(path: Path) -> str:
-    """Return what changes when a file, or one in a folder, is replaced."""
-    try:
-        if path.is_dir():
-            return digest_of([str(path), [_stamp(file) for file in sorted(path.rglob("*.parquet"))]])
-        found = path.stat()
-    except OSError:
-        return f"{path} absent"
-    return f"{path} {found.st_size} {found.st_mtime_ns} {found.st_ino}"

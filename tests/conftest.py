@@ -8,10 +8,11 @@ import os
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
+import gc  # noqa: E402
 import math  # noqa: E402
 from collections.abc import Callable, Iterator  # noqa: E402
 from pathlib import Path  # noqa: E402
-from typing import TYPE_CHECKING  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
 
 import pytest  # noqa: E402
 
@@ -29,6 +30,18 @@ LONG = ("app/", "test_wheel.py", "unchanged/", "runs/", "monitor/", "test_snippe
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[Any]:
+    """Look for garbage once, not again and again among half a million objects that stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -85,6 +98,21 @@ def serve_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[
 
     yield serve
     work.close()
+
+
+@pytest.fixture
+def own_worker() -> Iterator[None]:
+    """Have runs carried out by a worker that starts as the test has set its variables.
+
+    The workers of other tests stay up meanwhile, and are there again afterwards.
+    """
+    from app import work
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work, "_executor", None)
+        patch.setenv("EVENHAND_WORKERS", "1")
+        yield
+        work.close()
 
 
 @pytest.fixture

@@ -5,10 +5,26 @@ from __future__ import annotations
 import ipaddress
 import os
 
+import uvicorn.config
+from starlette.types import ASGIApp
+
 from app.who import secrets, settings
 from audits.errors import InputError
 
-__all__ = ["check_address"]
+__all__ = ["check_address", "see_who_connects"]
+
+
+def see_who_connects() -> None:
+    """Have uvicorn tell who really connects: it takes a sender's word for it if he sits on this machine.
+
+    Its settings are made before this app is loaded, from the environment of the command that began it: to
+    change that environment here would come too late.
+    """
+    uvicorn.config.ProxyHeadersMiddleware = _as_it_came  # type: ignore[misc, assignment]
+
+
+def _as_it_came(app: ASGIApp, **_: object) -> ASGIApp:
+    return app
 
 
 def check_address(address: str | None) -> None:

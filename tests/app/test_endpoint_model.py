@@ -38,9 +38,8 @@ def test_no_host_is_offered_unless_the_owner_allows_one(
 
 
 def test_an_endpoint_is_asked_and_its_finding_shown(
-    space: Workspace, monkeypatch: pytest.MonkeyPatch
+    space: Workspace, own_worker: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work.close()  # workers start below, to see which hosts are allowed
     with serve() as scorer:
         monkeypatch.setenv("EVENHAND_ENDPOINT_HOSTS", f"{scorer.url.split('/')[2]},127.0.0.1:9")
         bring_people(space)
@@ -73,4 +72,3 @@ def test_an_endpoint_is_asked_and_its_finding_shown(
         expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0].result
         assert at.container(key="numbers").text[0].value == expected.finding
         assert scorer.requests
-    work.close()

@@ -9,8 +9,8 @@ from concurrent.futures import wait
 
 import pytest
 
+from app.remembered import Futures
 from app.widgets.waiting import wait_for
-from app.work import _Futures
 from audits.errors import InputError
 
 
@@ -19,7 +19,7 @@ class Table:
 
 
 def test_answers_of_workspaces_that_asked_longest_ago_go_first():
-    kept = _Futures(len, 1000)
+    kept = Futures(len, 1000)
     for owner in "abc":
         wait([kept.get(owner, "key", lambda: "x" * 400)])
     again = kept.get("c", "key", lambda: "made anew")
@@ -30,7 +30,7 @@ def test_answers_of_workspaces_that_asked_longest_ago_go_first():
 
 
 def test_one_answer_that_is_too_large_alone_is_kept_while_it_is_looked_at():
-    kept = _Futures(len, 1000)
+    kept = Futures(len, 1000)
     wait([kept.get("a", "key", lambda: "x" * 5000)])
     assert kept.get("a", "key", lambda: "made anew").result() == "x" * 5000
     wait([kept.get("b", "key", lambda: "y")])
@@ -48,7 +48,7 @@ def test_a_remembered_error_keeps_nothing_alive_and_grows_with_no_view():
         except OSError:
             raise InputError("people.csv", "is not a table") from None
 
-    future = _Futures(len).get("a", "key", read)
+    future = Futures(len).get("a", "key", read)
     wait([future])
     lengths = []
     for _ in range(5):

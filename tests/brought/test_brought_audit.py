@@ -6,9 +6,9 @@ import html
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -43,12 +43,22 @@ def folder(beside: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the folder is kept as the run left it."""
+    return tmp_path_factory.mktemp("kept") / "folder"
+
+
 @pytest.fixture
-def ran(folder: Path, cli) -> Path:  # noqa: F811
-    """The folder after a run from the command line, in a worker process."""
+def ran(folder: Path, kept: Path, cli) -> Path:  # noqa: F811
+    """A copy of the folder as one run from the command line left it, which a worker process carried out."""
+    if kept.exists():
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
+        return folder
     answer: Answer = cli("run", folder / "spec.yaml", "--out", folder / "out")
     assert (answer.status, answer.err) == (0, "")
     assert f"1. {NAME}: evidence of a difference" in answer.out
+    shutil.copytree(folder, kept)
     return folder
 
 
@@ -184,17 +194,15 @@ def test_a_package_that_cannot_be_loaded_is_named(beside: Path, folder: Path, cl
 
 
 @pytest.fixture
-def space(beside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
-    """A workspace with people, whose workers find the package."""
+def space(beside: Path, own_worker: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A workspace with people, whose worker finds the package."""
     monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
-    work.close()
     made = Workspace(issue_token())
     write_people(tmp_path / "people.csv")
     path = made.add_file("people.csv", io.BytesIO((tmp_path / "people.csv").read_bytes()))
     data = {"label": "paid", "favorable": 1, "protected": ["group"], "features": ["skill", "hours"]}
     made.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **data))
-    yield made
-    work.close()
+    return made
 
 
 def page(space: Workspace, **query: str) -> AppTest:

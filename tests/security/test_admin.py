@@ -28,11 +28,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def base(tmp_path, monkeypatch):
+def base(tmp_path, monkeypatch, own_worker):
     monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
-    work.close()
-    yield tmp_path / "home"
-    work.close()
+    return tmp_path / "home"
 
 
 def test_a_run_is_seen_from_outside_and_cancelled(base, capsys):

@@ -21,11 +21,9 @@ _MARK = "Zanzibarensis"  # stands in every row of the table brought
 
 
 @pytest.fixture
-def base(tmp_path, monkeypatch):
+def base(tmp_path, monkeypatch, own_worker):
     monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
-    work.close()
-    yield tmp_path / "home"
-    work.close()
+    return tmp_path / "home"
 
 
 def bring(owner: str) -> Workspace:

@@ -1,0 +1,75 @@
+"""A real server that only its proxy may reach, and senders who say that they are the proxy."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.free_port import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+_PROXY = "127.0.0.9"
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory):
+    number = free_port()
+    given = {"EVENHAND_HOME": str(tmp_path_factory.mktemp("home")), "EVENHAND_AUTH": "proxy"}
+    command = [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={number}"]
+    server = subprocess.Popen(
+        [*command, "--server.address=127.0.0.1"],
+        cwd=ROOT,
+        env={**os.environ, **given, "EVENHAND_PROXIES": _PROXY},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        until = time.monotonic() + 120
+        while time.monotonic() < until:
+            try:
+                if ask(number, {}, path="/api/v1/health") == 200:
+                    break
+            except OSError:
+                time.sleep(0.2)
+        yield number
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def ask(port: int, headers: dict[str, str], source: str = "127.0.0.1", path: str = "/") -> int:
+    """Return the status that a request from `source` is answered with."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    with socket.create_connection(("127.0.0.1", port), 60, (source, 0)) as line:
+        line.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{lines}\r\n".encode("latin-1"))
+        return int(line.makefile("rb").readline().split()[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all of 127.0.0.0/8")
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {},
+        {"X-Forwarded-For": _PROXY},
+        {"X-Forwarded-For": f"1.2.3.4, {_PROXY}"},
+        {"Forwarded": f"for={_PROXY}"},
+        {"X-Real-IP": _PROXY},
+        {"X-Evenhand-Person": "root@example.org"},
+    ],
+)
+def test_nobody_becomes_the_proxy_by_saying_so(port, forged):
+    assert ask(port, {"X-Forwarded-User": "root@example.org", **forged}) == 403
+    assert ask(port, forged, path="/_stcore/host-config") == 403
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all of 127.0.0.0/8")
+def test_the_proxy_itself_is_believed_wherever_it_says_that_the_request_comes_from(port):
+    assert ask(port, {"X-Forwarded-User": "ada@example.org"}, _PROXY) < 400
+    assert ask(port, {"X-Forwarded-User": "ada@example.org", "X-Forwarded-For": "10.1.1.1"}, _PROXY) < 400
+    assert ask(port, {"X-Forwarded-For": "10.1.1.1"}, _PROXY) == 401
