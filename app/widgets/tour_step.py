@@ -44,7 +44,7 @@ _FOLLOWS = {
 }
 _YOUNG = {"ethnicity": "Velian", "age": "[18, 30)"}
 _AUDITS: list[dict[str, Any]] = [
-    {"groups": {"by": ["sex", "ethnicity"]}},
+    {"groups": {"by": ["ethnicity", "sex"]}},
     {"rule_sets": {"protected": ["sex", "ethnicity", "age"], "support": 0.02}},
     {
         "flipset": {
@@ -72,7 +72,7 @@ def show_step(found: RunResult, step: int) -> None:
     headline(audit.headline, audit.result.verdict, audit.result.finding)
     exhibit = record.section(audit.result).exhibits[0]
     st.text(exhibit.caption)
-    figure_card(f"tour-{step}", exhibit.figure(), exhibit.table, wide=True, selects=False)
+    figure_card(f"tour-{step}", exhibit.figure(), exhibit.table, wide=exhibit.wide, selects=False)
     with st.expander("What it cannot tell you"):
         st.text(record.limits)
     if step < max(STEPS):
