@@ -65,7 +65,6 @@ BASE = {
     "progress": 0,
     "threads": 0,
     "checks": 1,
-    "records": 1,
     "results": 2,
     "options": 2,
     "records": 2,
@@ -290,9 +289,6 @@ LONG = {
     "audits/flipset/packing.py people_tables": "four tables of the same people, column by column",
     "audits/notebook.py audit": STEPS,
     "audits/outcome_transport/matching/outcomes.py match_outcomes": "one way of matching after another",
-    "audits/reports/card.py render_card": DOCUMENT,
-    "audits/reports/laws/annex_iv.py annex4": DOCUMENT,
-    "audits/reports/laws/sr_11_7.py sr_11_7": DOCUMENT,
     "audits/rule_sets/audit.py audit_cells": STEPS,
     "audits/rule_sets/packing.py pack": PACKED,
 }
