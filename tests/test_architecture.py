@@ -275,7 +275,6 @@ MANY = {
 }
 CONTROLS = "controls in the order in which a page draws them; what they return is read at the end"
 PACKED = "most of it is one call that fills the fields of a result, a line each"
-DOCUMENT = "a document from its first line to its last, beside the text it serves"
 STEPS = "named steps one after another, each of which needs what those before it found"
 LONG = {
     # functions with longer bodies; likewise
