@@ -65,10 +65,9 @@ BASE = {
     "progress": 0,
     "threads": 0,
     "checks": 1,
-    "records": 1,
     "results": 2,
     "options": 2,
-    "records": 3,
+    "records": 2,
 }
 
 
@@ -276,7 +275,6 @@ MANY = {
 }
 CONTROLS = "controls in the order in which a page draws them; what they return is read at the end"
 PACKED = "most of it is one call that fills the fields of a result, a line each"
-DOCUMENT = "one document from its first part to its last"
 STEPS = "named steps one after another, each of which needs what those before it found"
 LONG = {
     # functions with longer bodies; likewise
@@ -290,9 +288,6 @@ LONG = {
     "audits/flipset/packing.py people_tables": "four tables of the same people, column by column",
     "audits/notebook.py audit": STEPS,
     "audits/outcome_transport/matching/outcomes.py match_outcomes": "one way of matching after another",
-    "audits/reports/card.py render_card": DOCUMENT,
-    "audits/reports/laws/annex_iv.py annex4": DOCUMENT,
-    "audits/reports/laws/sr_11_7.py sr_11_7": DOCUMENT,
     "audits/rule_sets/audit.py audit_cells": STEPS,
     "audits/rule_sets/packing.py pack": PACKED,
 }
