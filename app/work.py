@@ -36,9 +36,10 @@ from audits.errors import InputError, RunFailed
 from audits.models.checking import Checked, Feed
 from audits.records import Size
 from audits.runs.digests import digest_of
-from audits.runs.executing.executors import ProcessExecutor, RunLimits, worker_count
+from audits.runs.executing.executors import ProcessExecutor
 from audits.runs.executing.fitting import check_needs
 from audits.runs.executing.handle import Run
+from audits.runs.executing.queueing import RunLimits, worker_count
 from audits.runs.keeping.saved import SavedRuns, keep_run
 from audits.runs.keeping.store import RunStore, home
 from audits.runs.recent import Recent, frame_bytes, result_bytes

@@ -18,7 +18,7 @@ from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row, raw_cells
+from app.widgets.row_choice import Order, choose_row, raw_cells
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
@@ -138,9 +138,10 @@ def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
     result: LossRatioResult = found.audits[0].result
     st.subheader("People, largest ratio first", anchor=False)
     chosen = choose_row(
-        lambda: result.people.sort_values("ratio", ascending=False, kind="stable"),
+        lambda: result.people,
         "ratio-people",
         "person",
+        order=Order("ratio", falling=True),
         beside=raw_cells(data, result.people.columns),
         alt="People moved, largest ratio first; a click shows one person before and after",
         of=list(result.worst),

@@ -15,7 +15,7 @@ from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card
 from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row
+from app.widgets.row_choice import Order, choose_row
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.recourse import RecourseResult, words
@@ -100,9 +100,10 @@ def _people(found: RunResult, space: Workspace) -> None:
     if (result.people["people"] == 1).all():
         hidden.append("people")
     chosen = choose_row(
-        lambda: result.people.drop(columns=hidden).sort_values("alpha", kind="stable").rename(columns=_HEADS),
+        lambda: result.people.drop(columns=hidden).rename(columns=_HEADS),
         "recourse-people",
         "recourse-person",
+        order=Order(_HEADS["alpha"]),
         alt="Rejected people, those with least far to go first",
         number=_HEADS["alpha"],
     )

@@ -16,7 +16,7 @@ from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import ROWS, choose_row, clicked_row, raw_cells
+from app.widgets.row_choice import ROWS, Order, choose_row, clicked_row, raw_cells
 from app.widgets.selected import select
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import person_card
@@ -312,7 +312,7 @@ def _open_near(numbers: list[int]) -> None:
 
 def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> Any:
     def table() -> pd.DataFrame:
-        people = result.people[inside].sort_values("score", kind="stable")
+        people = result.people[inside]
         decision = people["favorable"].map({True: "favorable", False: "unfavorable"})
         return pd.DataFrame({"decision": decision, "score": people["score"]})
 
@@ -321,6 +321,7 @@ def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> Any:
         table,
         "rule-set-people",
         "rule-person",
+        order=Order("score"),
         beside=raw_cells(data, ("decision", "score")),
         alt="People in the chosen group",
         number="score",

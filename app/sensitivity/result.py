@@ -16,7 +16,7 @@ from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.person import card_of, in_units
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row, raw_cells
+from app.widgets.row_choice import Order, choose_row, raw_cells
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
@@ -101,9 +101,10 @@ def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
     flagged = count(result.above)
     st.subheader(f"People, most sensitive first ({flagged} above the threshold)", anchor=False)
     chosen = choose_row(
-        lambda: result.people.sort_values("sensitivity", ascending=False, kind="stable"),
+        lambda: result.people,
         "sensitivity-people",
         "person",
+        order=Order("sensitivity", falling=True),
         beside=raw_cells(data, result.people.columns),
         alt="People, most sensitive first; a click shows one person's parts by feature",
         number="sensitivity",

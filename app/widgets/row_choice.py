@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -15,7 +17,7 @@ from app.widgets.selected import only_selected
 from audits.drawing.selected import selected_among, selected_bins
 from audits.stats.words import count
 
-__all__ = ["ROWS", "Cells", "choose_row", "clicked_row", "raw_cells", "show_selected"]
+__all__ = ["ROWS", "Cells", "Order", "choose_row", "clicked_row", "raw_cells", "show_selected"]
 
 ROWS: tuple[Literal["single-row"], Literal["single-cell"]] = ("single-row", "single-cell")
 """What a click on a table selects: its row, wherever in the row it was."""
@@ -25,6 +27,29 @@ Cells = Callable[[pd.Index], pd.DataFrame]
 
 _MOST_SHOWN = 1000
 _TOGETHER = 50_000  # people written into a file at a time
+
+
+@dataclass(frozen=True)
+class Order:
+    """Whom a table shows first: by a column of numbers, and among equals those who come first in the table.
+
+    Of people without a number, none comes before one who has it.
+    """
+
+    by: str
+    falling: bool = False
+
+    def places(self, table: pd.DataFrame, most: int | None = None) -> np.ndarray:
+        """Return the places of the first `most` people, or of all, without copying the table."""
+        values = table[self.by].to_numpy(dtype=float)
+        if self.falling:
+            values = -values
+        if most is None or len(values) <= most:
+            return np.argsort(values, kind="stable")
+        last = np.partition(values, most - 1)[most - 1]
+        near = np.flatnonzero(~(values > last))  # where it is missing, all are
+        first: np.ndarray = near[np.argsort(values[near], kind="stable")[:most]]
+        return first
 
 
 def raw_cells(data: DataHeld, taken: Collection[Hashable]) -> Cells:
@@ -40,6 +65,7 @@ def choose_row(
     person: str,
     *,
     alt: str,
+    order: Order | None = None,
     beside: Cells | None = None,
     formats: Mapping[str, Any] | None = None,
     of: Sequence[Hashable] | None = None,
@@ -60,6 +86,8 @@ def choose_row(
         Of the table; names the file to download, too.
     person : str
         Key of the choice, kept in the address.
+    order : Order, optional
+        Whom it shows first; by default those who come first in it.
     beside : callable, optional
         Further columns, fetched for those who are shown, and for the file.
     formats : mapping, optional
@@ -79,7 +107,8 @@ def choose_row(
         table, only = selected, selected.index
     if table.empty:
         return None
-    shown = _with(table.head(_MOST_SHOWN), beside)
+    first = table.head(_MOST_SHOWN) if order is None else table.iloc[order.places(table, _MOST_SHOWN)]
+    shown = _with(first, beside)
     rows = [str(row) for row in shown.index]
     opened = {str(row): row for row in (shown.index if of is None else of) if row in table.index}
     typed = of is None and len(table) > len(shown)
@@ -106,7 +135,7 @@ def choose_row(
         )
         st.download_button(
             "People (CSV)",
-            data=state.exporting(lambda: _file(people, only, beside), key),
+            data=state.exporting(lambda: _file(people, only, order, beside), key),
             file_name=f"{key}.csv",
             mime="text/csv",
             on_click="ignore",
@@ -125,12 +154,15 @@ def _with(table: pd.DataFrame, beside: Cells | None) -> pd.DataFrame:
     return found.rename_axis(index="row")
 
 
-def _file(people: Callable[[], pd.DataFrame], only: pd.Index | None, beside: Cells | None) -> bytes:
-    """Return all people as CSV, their further columns fetched for some at a time."""
+def _file(
+    people: Callable[[], pd.DataFrame], only: pd.Index | None, order: Order | None, beside: Cells | None
+) -> bytes:
+    """Return all people as CSV, put in order and their further columns fetched for some at a time."""
     table = people()
     if only is not None:
         table = table[table.index.isin(only)]
-    parts = [table.iloc[start : start + _TOGETHER] for start in range(0, len(table), _TOGETHER)]
+    places = np.arange(len(table)) if order is None else order.places(table)
+    parts = [table.iloc[places[start : start + _TOGETHER]] for start in range(0, len(table), _TOGETHER)]
     return b"".join(csv_bytes(_with(part, beside), header=not place) for place, part in enumerate(parts))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -51,12 +52,12 @@ def test_a_long_table_says_how_many_are_shown_and_opens_everyone() -> None:
 def test_the_file_holds_everybody_with_their_cells_and_one_header(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_choice, "_TOGETHER", 400)
     table = pd.DataFrame({"score": range(1500)}, index=range(7, 1507))
-    whole = row_choice._file(lambda: table, None, lambda rows: pd.DataFrame({"town": "=a"}, index=rows))
+    whole = row_choice._file(lambda: table, None, None, lambda rows: pd.DataFrame({"town": "=a"}, index=rows))
     read = pd.read_csv(io.BytesIO(whole), index_col="row")
     assert read["score"].tolist() == list(range(1500))
     assert read.index.tolist() == list(table.index)
     assert set(read["town"]) == {"'=a"}
-    some = row_choice._file(lambda: table, pd.Index([9, 1000]), None)
+    some = row_choice._file(lambda: table, pd.Index([9, 1000]), None, None)
     assert pd.read_csv(io.BytesIO(some))["row"].tolist() == [9, 1000]
 
 
@@ -91,3 +92,24 @@ def test_a_click_anywhere_in_a_row_opens_it_and_the_latest_click_counts(
         kept["crowd"] = {"selection": {"rows": rows, "cells": cells}}
         opened.append(row_choice.clicked_row("crowd", 5))
     assert opened == [2, 4, 0, None, None]
+
+
+@pytest.mark.parametrize("falling", [False, True])
+@pytest.mark.parametrize("lacking", [0.0, 0.3, 0.995])
+def test_an_order_is_that_of_the_sorted_table_with_ties_and_missing_numbers(falling: bool, lacking: float):
+    rng = np.random.default_rng(4)
+    values = np.where(rng.random(5000) < lacking, np.nan, rng.integers(0, 40, 5000) / 4)
+    table = pd.DataFrame({"ratio": values}, index=rng.permutation(5000))
+    order = row_choice.Order("ratio", falling=falling)
+    by_pandas = table.sort_values("ratio", ascending=not falling, kind="stable").index
+    assert table.index[order.places(table)].equals(by_pandas)
+    for most in (1, 30, 1000, 5000, 9000):
+        assert table.index[order.places(table, most)].equals(by_pandas[:most])
+
+
+def test_a_file_of_people_in_order_holds_them_all_in_that_order(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(row_choice, "_TOGETHER", 300)
+    table = pd.DataFrame({"ratio": np.random.default_rng(5).random(1000)})
+    content = row_choice._file(lambda: table, None, row_choice.Order("ratio", falling=True), None)
+    written = pd.read_csv(io.BytesIO(content))
+    assert written["row"].tolist() == table.sort_values("ratio", ascending=False).index.tolist()

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.executing.executors import ProcessExecutor, RunLimits
+from audits.runs.executing.executors import ProcessExecutor
 from audits.runs.executing.handle import Run, RunError
+from audits.runs.executing.queueing import RunLimits
 from audits.runs.executing.scratch import scratch
 from audits.runs.keeping.store import RunStore, commit, home
 from audits.runs.version import stamp

@@ -8,30 +8,25 @@ from __future__ import annotations
 
 import atexit
 import importlib
-import os
 import threading
 import time
 import weakref
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.digests import digest_of, known_files
+from audits.runs.digests import digest_of
 from audits.runs.executing.handle import Run, RunError
 from audits.runs.executing.inline import InlineExecutor
 from audits.runs.executing.process import WorkerProcess, can_fork
-from audits.runs.executing.sandbox import machine_memory, number_from
+from audits.runs.executing.queueing import Job, Line, RunLimits, worker_count
 from audits.runs.executing.threads import thread_count
 from audits.runs.keeping.store import RunStore, home
 
-if TYPE_CHECKING:
-    from audits.runs.result import RunResult
-    from audits.runs.spec import Spec
-
-__all__ = ["InlineExecutor", "ProcessExecutor", "RunLimits", "worker_count"]
+__all__ = ["InlineExecutor", "ProcessExecutor"]
 
 GRACE_SECONDS = 1.0
 """How long a cancelled run may take to stop before its worker is killed."""
@@ -39,85 +34,6 @@ GRACE_SECONDS = 1.0
 _REMEMBERED_RUNS = 500
 _LOOK_SECONDS = 1.0
 _IDLE_SECONDS = 600.0  # after which a worker that was started when needed ends
-
-
-@dataclass(frozen=True)
-class RunLimits:
-    """What the runs of a server may take; None: no limit.
-
-    Attributes
-    ----------
-    memory : int or None
-        Bytes that one run may write to.
-    seconds : float or None
-        Wall time of one run, once it has begun.
-    at_once : int or None
-        Runs of one owner that go on at the same time.
-    waiting : int or None
-        Runs of one owner that wait.
-    """
-
-    memory: int | None = None
-    seconds: float | None = None
-    at_once: int | None = None
-    waiting: int | None = None
-
-    @classmethod
-    def of_server(cls, workers: int) -> RunLimits:
-        """Return what the environment says, or what suits a department on this machine."""
-        share = 0.6 * machine_memory() / workers / 1e6
-        memory = number_from("EVENHAND_RUN_MEMORY_MB", min(8000.0, max(1000.0, share)), least=500, most=1e7)
-        return cls(
-            int(1e6 * memory),
-            number_from("EVENHAND_RUN_SECONDS", 3600, least=1, most=1e7),
-            int(number_from("EVENHAND_RUNS_AT_ONCE", max(1, workers // 2), least=1, most=1000)),
-            int(number_from("EVENHAND_RUNS_WAITING", 20, least=1, most=100_000)),
-        )
-
-
-def worker_count() -> int:
-    """Return how many runs a server carries out at once: ``EVENHAND_WORKERS``, or by cores and memory.
-
-    One core is left to the pages, but two runs go on even on a small machine, so that a long one of one
-    owner does not keep the others waiting; 1.5 GB of memory are kept for each.
-    """
-    by_memory = int(0.6 * machine_memory() / 1.5e9)
-    usual = max(1, min(max(2, (os.cpu_count() or 1) - 1), by_memory, 16))
-    return int(number_from("EVENHAND_WORKERS", usual, least=1, most=256))
-
-
-class _Job:
-    """A run with what a worker needs to carry it out."""
-
-    def __init__(
-        self,
-        run: Run,
-        spec: Spec,
-        digests: list[str],
-        store: RunStore,
-        plan: Mapping[str, Any] | None = None,
-        ask: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.run, self.spec = run, spec
-        self.network = spec.asks_a_service
-        self.partial, self.folder = store.partial(run.key, run.id), store.folder(run.key, run.owner)
-        self.message = {
-            "run": run.id,
-            "spec": spec.to_dict(),
-            "base_dir": str(spec.base_dir),
-            "digests": digests,
-            "known": known_files([path for _, _, path in spec.paths()]),
-            "partial": str(self.partial),
-            "folder": str(self.folder),
-            "plan": plan,
-            "ask": ask,
-        }
-
-    def read(self) -> RunResult:
-        """Read the finished run, under the paths that its owner wrote."""
-        from audits.runs.result import RunResult
-
-        return RunResult.load(self.folder).with_spec(self.spec)
 
 
 class ProcessExecutor:
@@ -157,16 +73,14 @@ class ProcessExecutor:
         self._store = RunStore(base or home())
         self._plugin, self._loaded = plugin, warm
         self.limits = limits or RunLimits()
-        self._served: dict[str | None, float] = {}
         self._idle_warm = 0
         self._lock = threading.Condition()
-        self._queue: deque[_Job] = deque()
+        self._line = Line(self.limits)
         self._active: dict[tuple[str, str | None], Run] = {}
         self._remembered: OrderedDict[str, Run] = OrderedDict()
         self._workers: set[WorkerProcess] = set()
         self._warm: set[WorkerProcess] = set()
         self._current: dict[WorkerProcess, Run] = {}
-        self._begun: list[_Job] = []
         self._why_not = ""
         self._closing = False
         self._warm_from_start = workers or 1
@@ -217,7 +131,7 @@ class ProcessExecutor:
         except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
             run.fail(RunError.of(error))
             return self._remember(run)
-        job = _Job(run, parsed, digests, self._store, plan, ask)
+        job = Job(run, parsed, digests, self._store, plan, ask)
         finished = plan is None and ask is None and self._finished(job)
         with self._lock:
             if self._closing:
@@ -227,12 +141,12 @@ class ProcessExecutor:
                 return going
             if finished:
                 run.finish(job.read)
-            elif why := self._too_many(owner):
+            elif why := self._line.too_many(owner):
                 run.fail(RunError("failed", why))
             else:
                 run.on_cancel(lambda: self._cancel_queued(job))
                 self._active[run.key, owner] = run
-                self._queue.append(job)
+                self._line.add(job)
                 self._lock.notify_all()
             return self._remember(run)
 
@@ -262,9 +176,7 @@ class ProcessExecutor:
     def going_on(self, owner: str | None = None) -> list[Run]:
         """Return the runs that wait or go on, of all owners or of one."""
         with self._lock:
-            found = [
-                job.run for job in (*self._begun, *self._queue)
-            ]  # begun: its worker may only be starting
+            found = self._line.runs
         return [run for run in found if owner is None or run.owner == owner]
 
     def pids(self) -> list[int]:
@@ -276,9 +188,8 @@ class ProcessExecutor:
         """Cancel what is queued or running, end the workers, and wait until they are gone."""
         with self._lock:
             self._closing = True
-            for job in self._queue:
+            for job in self._line.clear():
                 job.run.end_cancelled()
-            self._queue.clear()
             going = [run for run in self._active.values() if not run.finished]
             workers = list(self._workers)
             self._lock.notify_all()
@@ -292,7 +203,7 @@ class ProcessExecutor:
             self._copy.close()
         _open_executors.discard(self)
 
-    def _finished(self, job: _Job) -> bool:
+    def _finished(self, job: Job) -> bool:
         """Tell whether the run's result is there and whole; a damaged one is removed."""
         if not self._store.finished(job.run.key, job.run.owner):
             return False
@@ -311,21 +222,10 @@ class ProcessExecutor:
                 del self._remembered[identity]
         return run
 
-    def _cancel_queued(self, job: _Job) -> None:
+    def _cancel_queued(self, job: Job) -> None:
         with self._lock:
-            if job in self._queue:
-                self._queue.remove(job)
+            if self._line.drop(job):
                 job.run.end_cancelled()
-
-    def _too_many(self, owner: str | None) -> str:
-        """Say why an owner can have no more runs wait; empty if he can."""
-        most = self.limits.waiting
-        if owner is None or most is None:
-            return ""
-        waiting = sum(job.run.owner == owner for job in self._queue)
-        if waiting < most:
-            return ""
-        return f"{waiting:,} of your runs wait already, as many as may; cancel one, or start this one later."
 
     def _serve(self, place: int) -> None:
         """Keep one worker alive and give it one run after another: the life of a supervising thread."""
@@ -352,14 +252,14 @@ class ProcessExecutor:
                 worker = None
         self._retire(worker)
 
-    def _next(self, warm: bool) -> _Job | None:
+    def _next(self, warm: bool) -> Job | None:
         """Return the run whose turn it is; None after a second without one, or when closing.
 
         Where a `warm` worker has nothing to do, none is started in its place.
         """
 
         def ready() -> bool:
-            return self._closing or (self._turn() is not None and (warm or not self._idle_warm))
+            return self._closing or (self._line.first() is not None and (warm or not self._idle_warm))
 
         with self._lock:
             self._active = {name: run for name, run in self._active.items() if not run.finished}
@@ -368,32 +268,11 @@ class ProcessExecutor:
                 found = self._lock.wait_for(ready, _LOOK_SECONDS)
             finally:
                 self._idle_warm -= warm
-            job = self._turn() if found and not self._closing else None
+            job = self._line.first() if found and not self._closing else None
             if job is not None:
-                self._queue.remove(job)
-                self._begun.append(job)
-                self._served[job.run.owner] = time.monotonic()
+                self._line.begin(job)
                 self._lock.notify_all()
-                if len(self._served) > _REMEMBERED_RUNS:
-                    self._served.pop(min(self._served, key=self._served.__getitem__))
             return job
-
-    def _turn(self) -> _Job | None:
-        """Return the waiting run whose owner has the fewest going on, then was served longest ago."""
-        going: dict[str | None, int] = {}
-        for job in self._begun:
-            going[job.run.owner] = going.get(job.run.owner, 0) + 1
-        most = self.limits.at_once
-        free = [
-            job
-            for job in self._queue
-            if job.run.owner is None or most is None or going.get(job.run.owner, 0) < most
-        ]
-        return min(
-            free,
-            key=lambda job: (going.get(job.run.owner, 0), self._served.get(job.run.owner, 0.0)),
-            default=None,
-        )
 
     def _copied(self) -> WorkerProcess | None:
         """Start the first worker as a copy of this process, if it can be one.
@@ -440,16 +319,16 @@ class ProcessExecutor:
                 self._workers.discard(worker)
                 self._warm.discard(worker)
 
-    def _carry_out(self, worker: WorkerProcess | None, job: _Job) -> bool:
+    def _carry_out(self, worker: WorkerProcess | None, job: Job) -> bool:
         """See one run to its end; tell whether the worker can take another."""
         try:
             return self._carried_out(worker, job)
         finally:
             with self._lock:
-                self._begun.remove(job)
+                self._line.end(job)
                 self._lock.notify_all()  # its owner may have another one begin
 
-    def _carried_out(self, worker: WorkerProcess | None, job: _Job) -> bool:
+    def _carried_out(self, worker: WorkerProcess | None, job: Job) -> bool:
         run = job.run
         if not run.begin():
             run.end_cancelled()
@@ -491,7 +370,7 @@ class ProcessExecutor:
         clock.start()
         return clock
 
-    def _settle(self, worker: WorkerProcess, job: _Job, message: dict[str, Any]) -> None:
+    def _settle(self, worker: WorkerProcess, job: Job, message: dict[str, Any]) -> None:
         """Take note of what a worker says about the end of a run."""
         if message["event"] == "done":
             job.run.planned, job.run.answer = message.get("planned", ()), message.get("answer")
@@ -506,7 +385,7 @@ class ProcessExecutor:
                 error = replace(error, details=f"{error.details}\n{worker.last_words()}".strip())
             job.run.fail(error)
 
-    def _mourn(self, worker: WorkerProcess, job: _Job) -> None:
+    def _mourn(self, worker: WorkerProcess, job: Job) -> None:
         """Take note of a worker that ended in the middle of a run."""
         with self._lock:
             del self._current[worker]
