@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from app import who
 from audits.errors import InputError
 from audits.runs.registry import AUDITS
 
-__all__ = ["navigation", "page_of", "view_of"]
+__all__ = ["load_views", "navigation", "page_of", "view_of"]
 
 _VIEWS = Path(__file__).resolve().parent / "views"
 _FIRST = "groups"  # how the groups compare at all: its page is the overview
@@ -36,6 +38,17 @@ def navigation() -> dict[str, list[st.Page]]:
         ],
         **(server if visitor is not None and visitor.administers else {}),
     }
+
+
+def load_views() -> None:
+    """Load what pages import and draw with, for which the first visitor would wait."""
+    importlib.import_module("plotly.graph_objects")
+    for name in AUDITS:
+        _title(name)  # loads its record
+    for view in sorted(_VIEWS.glob("*.py")):
+        for node in ast.parse(view.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and node.module != "__future__":
+                importlib.import_module(str(node.module))
 
 
 def page_of(name: str) -> st.Page | None:

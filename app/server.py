@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts o
 os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
 
 from app import who, work
+from app.pages import load_views
 from app.readers import READERS
 from app.serving import api, monitor_api, tracing
 from app.serving.listening import check_address, see_who_connects
@@ -33,7 +34,7 @@ _MOST_OPEN = 65_536  # files and sockets: each tab holds one
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
-    """Warm the worker processes before the first visitor, and end them with the server."""
+    """Warm workers and pages before the first visitor, and end the workers with the server."""
     try:
         check_address(st.get_option("server.address"))
     except InputError as error:
@@ -48,6 +49,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     READERS().start()
     TENDING.start()
     monitor_api.INGEST.start()
+    load_views()
     gc.collect()
     gc.freeze()  # what is loaded by now stays: no collection looks at it again
     yield {}

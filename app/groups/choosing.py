@@ -78,7 +78,7 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
                     st.text(f"{who[0].upper()}{who[1:]}{metric.about}: {mine}, against {theirs}.")
                 differ = sum(each.verdict == EVIDENCE for _, each in rows)
                 if len(rows) > 1:
-                    st.caption(f"{count(differ)} of {count(len(rows))} groups differ for sure")
+                    st.caption(f"{count(differ)} of {count(len(rows))} groups differ beyond chance")
 
 
 def measure_chooser(result: GroupsResult) -> None:

@@ -204,7 +204,7 @@ def _order(result: GroupsResult, attribute: str) -> dict[str, bool]:
         return {}
     with st.container(horizontal=True):
         by_gap = st.toggle("Largest gap first", **state.choice("by-gap"))
-        findings = st.toggle("Only groups that differ for sure", **state.choice("findings-only"))
+        findings = st.toggle("Only groups that differ beyond chance", **state.choice("findings-only"))
     return {"by_gap": by_gap, "findings": findings}
 
 

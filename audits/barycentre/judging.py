@@ -31,7 +31,7 @@ _NOTHING = 0.05  # of a planted difference, above chance: as good as none
 _MOST = 20_000  # people who are shuffled
 _OTHER_FEATURES = (
     "flips lie above chance, but neither the groups' rates nor single features that decisions go with differ "
-    "for sure: they may come from features that hang together differently"
+    "beyond chance: they may come from features that hang together differently"
 )
 
 

@@ -102,7 +102,7 @@ def finding(
             f"({_ends(together.unexplained)}), measured on the half of the people that did not choose these."
         )
     else:
-        said.append("No explainer goes with it for sure.")
+        said.append("No explainer goes with it beyond chance.")
     named = [item for item in each if item.kind][:_MOST_NAMED]
     for item in named:
         within = (

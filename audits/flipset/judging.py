@@ -30,8 +30,8 @@ __all__ = ["Judgement", "by_chance", "differing", "judge_flips"]
 _MANY = 2_000  # people from which the test for equal rates need not count tables
 _OTHER_FEATURES = (
     "the flips come from features that hang together differently in the groups; neither rates nor single "
-    "features that decisions go with differ for sure, and people alike in the features are decided alike as "
-    "far as can be told"
+    "features that decisions go with differ beyond chance, and people alike in the features are decided "
+    "alike as far as can be told"
 )
 
 

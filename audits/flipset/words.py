@@ -138,7 +138,10 @@ def _above(judgement: Judgement, n: float) -> list[str]:
         text += f" ({points(found.low, '')} to {points(found.high, '')})"
     rests_here = judgement.judged.verdict == EVIDENCE and judgement.judged.interval == found
     if rests_here and above.net_p > judgement.level:
-        return [f"{text}. Whether the groups' rates differ is not sure; their {above.feature} does surely."]
+        return [
+            f"{text}. Whether the groups' rates differ is left open; "
+            f"their {above.feature} differs beyond chance."
+        ]
     return [f"{text}."]
 
 

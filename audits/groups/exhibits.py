@@ -18,7 +18,7 @@ _SAID = {
     ),
     "differences": (
         "Differences from the reference group of {}",
-        "A line that leaves out 0 is a difference by {} for sure. The intervals hold for all groups and "
+        "A line that leaves out 0 is a difference by {} beyond chance. The intervals hold for all groups and "
         "rates together.",
     ),
     "scores": (

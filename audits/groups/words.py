@@ -97,7 +97,7 @@ def finding_probable(
     compared = f", corrected for {looks} comparisons" if looks > 1 else ""
     text += f" The difference lies between {least} and {most} points{compared}."
     if group.verdict == NO_MATERIAL:
-        return f"{text} That is within {100 * options.material:.3g} points for sure."
+        return f"{text} That is within {100 * options.material:.3g} points, with chance allowed for."
     return text if not group.reason else f"{text} More people would not settle it: {group.reason}."
 
 
@@ -122,7 +122,8 @@ def finding_known(
         return f"{text}{small} {seen} of {len(others)} groups {differ} reference."
     if judged.verdict == NO_MATERIAL:
         every = "" if len(others) == 1 else f" All {len(others)} groups lie"
-        return f"{text}{every or ' It lies'} within {100 * material:.3g} points of the reference for sure."
+        within = f"within {100 * material:.3g} points of the reference, with chance allowed for"
+        return f"{text}{every or ' It lies'} {within}."
     if judged.reason:
         return f"{text} More people would not settle it: {judged.reason}."
     if judged.people_needed is None:

@@ -13,7 +13,7 @@ SAID = {
     "against_tolerance": (
         "How many times as large",
         "Right of the dashed line: larger than you accept. The short stroke is the bound that has to lie "
-        "beyond it for sure.",
+        "beyond it.",
     ),
     "along_flow": (
         "How long people were moved",

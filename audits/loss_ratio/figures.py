@@ -74,7 +74,10 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
         )
     figure.add_vline(x=1.0, line={"color": GREY, "width": 1})
     drawn = [x for trace in figure.data for x in trace.x]
-    said = {True: ("above the tolerance for sure", CONTRAST), False: ("not above it for sure", ACCENT)}
+    said = {
+        True: ("above the tolerance beyond chance", CONTRAST),
+        False: ("may not be above it", ACCENT),
+    }
     met = [said[each] for each in dict.fromkeys(test.reject for _, test in tests)]
     lower = {"mode": "markers", "marker": {"color": INK, "symbol": "line-ns-open", "size": 14}}
     named(figure, [*((words, dot(colour)) for words, colour in met), ("lower bound", lower)])

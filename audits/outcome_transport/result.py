@@ -174,7 +174,7 @@ class OutcomeTransportResult:
     ----------
     judged : Judged
         The verdict with the interval that it follows from: of the distance between two groups; of two
-        policies that of the group whose mean bias differs most surely from everybody else's in every optimal
+        policies that of the group whose mean bias differs most clearly from everybody else's in every optimal
         coupling.
     wasserstein : Estimate
         Distance between the two sets of outcomes with the chosen cost: order 1 for Eq. 10's unsquared norm,

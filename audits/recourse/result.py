@@ -140,7 +140,7 @@ class RecourseResult:
         One a step.
     by_group : tuple of GroupRecourse
     judged : Judged
-        The verdict with the interval that it follows from: of the most surely different one of all groups'
+        The verdict with the interval that it follows from: of the most clearly different one of all groups'
         burdens and shares accepted.
     burden_p_value : float or None
         Chance of groups whose mean burdens are as unlike, among those for whom some step helps, twice: shares

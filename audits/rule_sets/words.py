@@ -33,7 +33,7 @@ def headline(result: RuleSetsResult) -> str:
     else:
         told = [
             ("These data cannot tell whether any group stands out; the farthest is", f": {numbers}."),
-            ("No group stands out for sure; the farthest is", f": {numbers}."),
+            ("No group stands out beyond chance; the farthest is", f": {numbers}."),
         ]
     names = [brief(quoted(row.rule_set), most) for most in (99, 12, 9)]
     return shortest(*(f"{begin} {name}{end}" for name in names for begin, end in told))
@@ -97,8 +97,8 @@ def finding(
     groups = f"{family:,} groups of at least {count(smallest)} {noun}"
     if judged.verdict == NO_MATERIAL:
         return (
-            f"All {groups} lie within {100 * material:.3g} points of everyone else for sure. The "
-            f"farthest that any may differ: of {who}, {reach}."
+            f"All {groups} lie within {100 * material:.3g} points of everyone else, with chance allowed "
+            f"for. The farthest that any may differ: of {who}, {reach}."
         )
     beyond = (
         "beyond chance"

@@ -53,7 +53,7 @@ def rates(
     by_gap : bool
         The largest differences from the reference first, instead of the largest groups.
     findings : bool
-        Only groups that differ for sure, and the reference.
+        Only groups that differ beyond chance, and the reference.
     """
     rows = drawn(result, attribute, most=most, by_gap=by_gap, findings=findings)[::-1]
     names = [
@@ -178,7 +178,7 @@ def differences(
     seen = sum(row.verdict == EVIDENCE for row in result.of(attribute))
     alt = (
         f"Differences of {len(rows)} groups of {attribute} from {in_words(reference)}, with "
-        f"intervals that hold together; {seen} groups differ for sure."
+        f"intervals that hold together; {seen} groups differ beyond chance."
     )
     return laid_out(figure, len(rows), pitch, alt)
 
