@@ -35,9 +35,12 @@ class Recent:
         if not asked or not (was_issued(asked) or Workspace(asked).exists):
             await self._app(scope, receive, send)
             return
-        kept = [token for token in _told(Headers(scope=scope).get("cookie", "")) if token != asked]
+        headers = Headers(scope=scope)
+        kept = [token for token in _told(headers.get("cookie", "")) if token != asked]
         tokens = [asked, *(token for token in kept if Workspace(token).exists)][:_MOST]
-        safe = "; Secure" if scope.get("scheme") == "https" else ""
+        # a proxy that ends TLS says so; whoever else says it makes but his own cookie stricter
+        proxied = headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
+        safe = "; Secure" if "https" in {scope.get("scheme"), proxied} else ""
         path = scope.get("root_path", "") or "/"
         about = f"Path={path}; Max-Age={_DAYS * 86_400}; HttpOnly; SameSite=Lax{safe}"
         value = f"{COOKIE}={'.'.join(tokens)}; {about}"

@@ -53,6 +53,23 @@ def test_a_link_plants_no_token_and_no_script_reads_the_cookie(browser: TestClie
     assert recent_workspaces("../..; x=1." + "g" * 32, but="") == []
 
 
+@pytest.mark.parametrize(
+    ("address", "headers", "secure"),
+    [
+        ("http://evenhand.example", {}, False),
+        ("https://evenhand.example", {}, True),
+        ("http://evenhand.example", {"X-Forwarded-Proto": "https"}, True),
+        ("http://evenhand.example", {"X-Forwarded-Proto": "HTTPS, http"}, True),
+        ("http://evenhand.example", {"X-Forwarded-Proto": "http"}, False),
+    ],
+)
+def test_the_cookie_of_pages_behind_tls_travels_by_tls_alone(
+    browser: TestClient, address: str, headers: dict[str, str], secure: bool
+) -> None:
+    told = browser.get(f"{address}/?w={issue_token()}", headers=headers).headers["set-cookie"]
+    assert ("; Secure" in told) == secure
+
+
 def test_where_people_sign_in_the_browser_is_not_asked(browser: TestClient, monkeypatch) -> None:
     token = issue_token()
     _keep(token, "credit")
