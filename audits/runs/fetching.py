@@ -30,7 +30,8 @@ ALLOWED = "EVENHAND_FETCH"
 _NOTED = ".evenhand-fetched"
 """File beside what was fetched, with the SHA-256 of each such file: only these are written again."""
 
-_READS = re.compile(r"(\s|--[^\n]*\n|/\*.*?\*/)*(SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
+# what a comment has taken stays taken: many of them are looked through once, not in every way to part them
+_READS = re.compile(r"(?>\s|--[^\n]*\n|/\*.*?\*/)*+(SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
 _CHUNK, _ROWS = 1 << 20, 50_000
 _WAIT, _HOPS = 60.0, 5
 _MOVED = {301, 302, 303, 307, 308}

@@ -123,6 +123,13 @@ def test_a_driver_that_is_not_installed_is_named(tmp_path, monkeypatch):
         ask(tmp_path, query="SELECT 1", database="WAREHOUSE")
 
 
+def test_many_comments_before_what_is_no_question_are_looked_through_once(tmp_path, monkeypatch):
+    """Each further comment doubled the time: of 200, nobody would have seen the end."""
+    monkeypatch.setenv("WAREHOUSE", f"sqlite:///{tmp_path}/people.db")
+    with pytest.raises(InputError, match="must be one SELECT"):
+        ask(tmp_path, query="/**/ -- of women\n" * 200 + "DELETE FROM people", database="WAREHOUSE")
+
+
 def test_passwords_stay_in_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("WAREHOUSE", "sqlite:////nowhere/secret-password/people.db")
     with pytest.raises(InputError) as error:
