@@ -15,8 +15,8 @@ TEMPLATES: dict[Template, str] = {
     "ll144": "Tables as New York City's Local Law 144 asks for",
     "four_fifths": "Four-fifths rule of the US Uniform Guidelines",
     "annex4": "Outline of evidence for Annex IV of the EU AI Act",
-    "colorado": "Outline of the Colorado AI Act's impact assessment",
-    "sr_11_7": "Validation notes in the style of SR 11-7",
+    "colorado": "Colorado: impact assessment of 2024, and what 2027 asks instead",
+    "sr_11_7": "Validation notes in the style of SR 11-7 and SR 26-2",
 }
 
 BY_CATEGORY: tuple[Template, ...] = ("ll144", "four_fifths")

@@ -3,11 +3,13 @@
 The tables that New York City's Local Law 144 of 2021 asks of a bias audit of an automated employment
 decision tool, as its rules define them (6 RCNY § 5-300 and § 5-301): the *selection rate* of a category is
 the share of its people decided favourably; its *scoring rate* the share with a score above the median of
-all scores; the *impact ratio* a category's rate divided by the highest category's. Categories under 2 % of
-the people are left out of the impact ratios, with their numbers and rates still shown (§ 5-301 (d)), and
-people of unknown category are counted (§ 5-301 (b) (5), (c) (5)). The intervals are ours: the rules ask for
-none. Those of a table's impact ratios hold together, whichever of its categories truly has the highest rate.
-Where rows are not one independent person each, they hold for as many people as would tell as much.
+all scores; the *impact ratio* a category's rate divided by the highest category's. An auditor may leave
+categories under 2 % of the data out of the impact ratios, with their numbers and rates still shown (§ 5-301
+(d)): they are left out here unless ``exclude_under`` says otherwise. People of unknown category are counted
+(§ 5-301 (b) (5), (c) (5)); they belong to the full sample whose median is taken (§ 5-301 (c) (1)), and to
+the whole that 2 % is taken of, on which the rules are silent. The intervals are ours: the rules ask for
+none. Those of a table's impact ratios hold together, whichever of its categories truly has the highest
+rate. Where rows are not one independent person each, they hold for as many people as would tell as much.
 
 An aid, not legal advice: whether the data are those that the rules require is for the auditor to judge.
 """
@@ -85,7 +87,11 @@ class BiasTable:
 
 
 def bias_tables(
-    result: GroupsResult, *, sex: str | None = None, race: str | None = None
+    result: GroupsResult,
+    *,
+    sex: str | None = None,
+    race: str | None = None,
+    exclude_under: float = SMALL_SHARE,
 ) -> tuple[BiasTable, ...]:
     """Return the tables for sex, race/ethnicity and both together, as far as the data have them.
 
@@ -95,12 +101,18 @@ def bias_tables(
         Its people's table is what is counted.
     sex, race : str, optional
         Protected attributes that hold them; by default the first whose names say so.
+    exclude_under : float
+        Share of all people below which a category has no impact ratio and sets no highest rate; 0 leaves none
+        out.
 
     Raises
     ------
     InputError
-        If one of them is not a protected attribute, or both are the same.
+        If one of them is not a protected attribute, both are the same, or the share is not one.
     """
+    if not 0 <= exclude_under < 1:
+        where = "the share under which categories are left out"
+        raise InputError(where, "must lie from 0 to below 1", exclude_under)
     names = protected_of(result)
     for where, given in (("sex", sex), ("race", race)):
         if given is not None:
@@ -115,7 +127,7 @@ def bias_tables(
     single = [(name,) for name in chosen if name is not None]
     both = [tuple(name for (name,) in single)] if len(single) == 2 else []
     level = float(result.options["level"])
-    return tuple(_table(result.people, attributes, level) for attributes in [*single, *both])
+    return tuple(_table(result.people, attributes, level, exclude_under) for attributes in [*single, *both])
 
 
 def protected_of(result: GroupsResult) -> list[str]:
@@ -130,7 +142,9 @@ def suggested_columns(result: GroupsResult) -> tuple[str | None, str | None]:
     return sex, race
 
 
-def _table(people: pd.DataFrame, attributes: tuple[str, ...], level: float) -> BiasTable:
+def _table(
+    people: pd.DataFrame, attributes: tuple[str, ...], level: float, exclude_under: float
+) -> BiasTable:
     size = people["people"].to_numpy(dtype=float)
     values = [people[f"group: {name}"].astype(str) for name in attributes]
     known = np.logical_and.reduce(
@@ -152,7 +166,7 @@ def _table(people: pd.DataFrame, attributes: tuple[str, ...], level: float) -> B
     found = found.sort_values("people", ascending=False, kind="stable")
     found["under 2 %"] = found["people"] < SMALL_SHARE * size.sum()
     rows = [{"category": name, "people": n} for name, n in found["people"].items()]
-    small = found["under 2 %"].to_numpy(dtype=bool)
+    left_out = (found["people"] < exclude_under * size.sum()).to_numpy(dtype=bool)
     for part, event, rate, ratio in (
         ("selected", decided, "selection rate", "impact ratio"),
         ("scored above median", above, "scoring rate", "scoring impact ratio"),
@@ -161,11 +175,11 @@ def _table(people: pd.DataFrame, attributes: tuple[str, ...], level: float) -> B
         if "cluster" in people:
             k, n = _worth(people, [code == each for each in found["code"]], event, level)
         for row, counted, some, many, estimate in zip(
-            rows, found[part], k, n, _ratios(k, n, small, level), strict=True
+            rows, found[part], k, n, _ratios(k, n, left_out, level), strict=True
         ):
             share = wilson(float(some), float(many), level=level)
             row |= {part: counted} | _ends(rate, share) | _ends(ratio, estimate)
-    for row, few in zip(rows, small, strict=True):
+    for row, few in zip(rows, found["under 2 %"], strict=True):
         row["under 2 %"] = bool(few)
     return BiasTable(attributes, float(size[~known].sum()), median, pd.DataFrame(rows))
 
@@ -181,15 +195,15 @@ def _worth(
     return np.array([share.estimate.value or 0.0 for share in shares]) * n, n
 
 
-def _ratios(count: np.ndarray, n: np.ndarray, small: np.ndarray, level: float) -> list[Estimate]:
-    """Return each category's impact ratio; none for those under 2 %, which set no highest rate either.
+def _ratios(count: np.ndarray, n: np.ndarray, left_out: np.ndarray, level: float) -> list[Estimate]:
+    """Return each category's impact ratio; none for those left out, which set no highest rate either.
 
     The intervals of a table hold together, whichever of its categories truly has the highest rate.
     """
-    ratios, _ = ratios_to_highest(np.where(small, 0.0, count), np.where(small, 0.0, n), level=level)
+    ratios, _ = ratios_to_highest(np.where(left_out, 0.0, count), np.where(left_out, 0.0, n), level=level)
     return [
-        Estimate(None, None, None, float(people), "category under 2 %") if left_out else ratio
-        for ratio, people, left_out in zip(ratios, n, small, strict=True)
+        Estimate(None, None, None, float(people), "category left out") if out else ratio
+        for ratio, people, out in zip(ratios, n, left_out, strict=True)
     ]
 
 

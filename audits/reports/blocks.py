@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from audits.records import Exhibit
-from audits.stats.words import count, number
+from audits.stats.words import count, number, p_words
 
 __all__ = [
     "Block",
@@ -130,11 +130,18 @@ def grid(frame: pd.DataFrame, *, most: int = _MOST_ROWS, name: str = "") -> Grid
     >>> shown = grid(pd.DataFrame({"group": ["a"], "rate": [0.25], "rate low": [0.1], "rate high": [None]}))
     >>> shown.head, [cell.text for cell in shown.rows[0]]
     (('group', 'rate'), ['a', '0.250 (0.100 to –)'])
+    >>> grid(pd.DataFrame({"p": [1e-20]})).rows[0][0].text
+    '< 0.001'
     """
     parts = columns_of(frame)
     whole = {places[0] for _, places in parts if len(places) == 1 and _all_whole(frame.iloc[:, places[0]])}
     rows = [
-        tuple(_cell([line[place] for place in places], whole=places[0] in whole) for _, places in parts)
+        tuple(
+            _cell(
+                [line[place] for place in places], whole=places[0] in whole, chance=head.split()[:1] == ["p"]
+            )
+            for head, places in parts
+        )
         for line in frame.head(most).itertuples(index=False, name=None)
     ]
     return Grid(tuple(head for head, _ in parts), tuple(rows), len(frame), name)
@@ -171,7 +178,8 @@ def _all_whole(column: pd.Series) -> bool:
     return bool(len(known)) and bool((known == known.round()).all())
 
 
-def _cell(values: list[object], *, whole: bool = False) -> Cell:
+def _cell(values: list[object], *, whole: bool, chance: bool) -> Cell:
+    """Word a value, or one with its ends; `whole` where it is a count, `chance` where it is a p-value."""
     exact = tuple(_exact(value) for value in values)
     value = values[0]
     if len(values) == 3:
@@ -180,7 +188,7 @@ def _cell(values: list[object], *, whole: bool = False) -> Cell:
     if isinstance(value, (bool, np.bool_)):
         return Cell("yes" if value else "no")
     if exact[0] is not None:
-        return Cell(count(exact[0]) if whole else number(exact[0]), exact)
+        return Cell((p_words if chance else count if whole else number)(exact[0]), exact)
     if value is None or value is pd.NA or isinstance(value, float):
         return Cell("–")
     return Cell(str(value))

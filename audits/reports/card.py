@@ -45,11 +45,11 @@ def render_card(run: RunLike) -> str:
         f"* SHA-256: `{model['sha256']}`",
         f"* Decision: {_plain(model.get('rule') or 'not stated')}",
         f"* Audited with Evenhand {run.evenhand}",
-        "* Developer, date, version, type, licence, contact: " + _OWNER,
+        "* Developer, date, version, type, resources, citation, licence, contact: " + _OWNER,
         "",
         "## Intended use",
         "",
-        _OWNER,
+        "* Primary uses, primary users, uses out of scope: " + _OWNER,
         "",
         "## Factors",
         "",
@@ -69,6 +69,7 @@ def render_card(run: RunLike) -> str:
         f"* {count(data['rows_audited'])} rows audited of {count(data['rows_read'])} read",
         *(f"* Left out, {_plain(reason)}: {count(n)}" for reason, n in data["excluded"].items()),
         f"* SHA-256: `{data['sha256']}`",
+        "* Why these data, and how they were prepared: " + _OWNER,
         "",
         "## Training data",
         "",
@@ -80,7 +81,8 @@ def render_card(run: RunLike) -> str:
         "",
     ]
     lines += _analyses(run)
-    lines += ["## Ethical considerations", "", _OWNER, "", "## Caveats", "", FINDS, ""]
+    lines += ["## Ethical considerations", "", _OWNER, ""]
+    lines += ["## Caveats and recommendations", "", FINDS, "", "* Recommendations: " + _OWNER, ""]
     return "\n".join(lines)
 
 

@@ -150,3 +150,86 @@ def test_rows_that_are_not_one_person_each_have_the_intervals_of_the_audit(desig
         assert line["selection rate high"] == pytest.approx(row.selection_rate.high)
         assert line["impact ratio low"] == pytest.approx(row.impact_ratio.low)
         assert line["impact ratio high"] == pytest.approx(row.impact_ratio.high)
+
+
+# 6 RCNY § 5-301 (b), example: people and selected of each category, and the ratios printed beside them
+_SELECTED = {
+    ("Male", "Hispanic or Latino"): (205, 90, 0.841),
+    ("Female", "Hispanic or Latino"): (190, 82, 0.827),
+    ("Male", "White"): (412, 215, 1.000),
+    ("Male", "Black or African American"): (226, 95, 0.806),
+    ("Male", "Native Hawaiian or Pacific Islander"): (87, 37, 0.815),
+    ("Male", "Asian"): (321, 167, 0.997),
+    ("Male", "Native American or Alaska Native"): (24, 11, 0.878),
+    ("Male", "Two or More Races"): (115, 52, 0.866),
+    ("Female", "White"): (385, 197, 0.981),
+    ("Female", "Black or African American"): (164, 75, 0.876),
+    ("Female", "Native Hawaiian or Pacific Islander"): (32, 15, 0.898),
+    ("Female", "Asian"): (295, 135, 0.877),
+    ("Female", "Native American or Alaska Native"): (17, 7, 0.789),
+    ("Female", "Two or More Races"): (98, 44, 0.860),
+}
+# the same section's example of scores: people and, of the rates printed, those above the median
+_SCORED = {
+    ("Male", "Hispanic or Latino"): (16, 12, 1.00),
+    ("Female", "Hispanic or Latino"): (12, 6, 0.67),
+    ("Male", "White"): (20, 7, 0.47),
+    ("Male", "Black or African American"): (20, 10, 0.67),
+    ("Male", "Native Hawaiian or Pacific Islander"): (4, 3, 1.00),
+    ("Male", "Asian"): (12, 7, 0.78),
+    ("Male", "Native American or Alaska Native"): (8, 5, 0.83),
+    ("Male", "Two or More Races"): (12, 6, 0.67),
+    ("Female", "White"): (20, 8, 0.53),
+    ("Female", "Black or African American"): (12, 6, 0.67),
+    ("Female", "Native Hawaiian or Pacific Islander"): (4, 2, 0.67),
+    ("Female", "Asian"): (12, 3, 0.33),
+    ("Female", "Native American or Alaska Native"): (8, 5, 0.83),
+    ("Female", "Two or More Races"): (8, 4, 0.67),
+}
+
+
+def applicants(counts: dict[tuple[str, str], tuple[int, int, float]], unknown: int) -> pd.DataFrame:
+    """People with a score above the median where selected, else below it; those unknown in the middle."""
+    rows = [
+        (sex, race, 0.9 if k < chosen else 0.1)
+        for (sex, race), (n, chosen, _) in counts.items()
+        for k in range(n)
+    ]
+    return pd.DataFrame([*rows, *[("unknown", "White", 0.4)] * unknown], columns=["sex", "race", "score"])
+
+
+@pytest.mark.parametrize(
+    ("counts", "unknown", "part", "places"),
+    [(_SELECTED, 250, "impact ratio", 3), (_SCORED, 15, "scoring impact ratio", 2)],
+)
+def test_the_example_of_the_rules(counts, unknown, part, places):
+    result = audit(applicants(counts, unknown), protected=("sex", "race"))
+    sex, race, both = bias_tables(result, exclude_under=0)
+    assert (sex.unknown, both.unknown) == (unknown, unknown)
+    shown = both.rows.set_index("category")[part]
+    for (one, other), (*_, printed) in counts.items():
+        assert shown[f"{one} & {other}"] == pytest.approx(printed, abs=0.51 * 10**-places)
+    by_sex = sex.rows.set_index("category")
+    assert by_sex[part]["Female"] == pytest.approx({3: 0.979, 2: 0.82}[places], abs=0.51 * 10**-places)
+    if part == "impact ratio":
+        assert by_sex[["people", "selected"]].to_numpy().tolist() == [[1390, 667], [1181, 555]]
+        by_race = race.rows.set_index("category")
+        assert by_race["people"]["Black or African American"] == 390
+    else:
+        assert both.rows["scored above median"].sum() == 84, "half of those of known category, as printed"
+
+
+def test_small_categories_are_left_out_only_as_far_as_asked():
+    result = audit(applicants(_SELECTED, 250), protected=("sex", "race"))
+    *_, usual = bias_tables(result)
+    left_out = usual.rows.set_index("category")["impact ratio"].isna()
+    assert set(left_out.index[left_out]) == {
+        f"{sex} & {race}" for (sex, race), (n, *_) in _SELECTED.items() if n < 0.02 * 2821
+    }
+    *_, every = bias_tables(result, exclude_under=0)
+    assert every.rows["impact ratio"].notna().all()
+    assert every.rows["under 2 %"].equals(usual.rows["under 2 %"])
+    with pytest.raises(
+        InputError, match="the share under which categories are left out must lie from 0 to below 1, got 2"
+    ):
+        bias_tables(result, exclude_under=2)

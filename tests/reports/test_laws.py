@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,8 @@ from audits.reports.blocks import Facts, Grid, Heading, Text
 from audits.reports.card import render_card
 from audits.reports.html import arrange
 from audits.reports.laws.uniform_guidelines import impact
+
+ROOT = Path(__file__).parents[2]
 
 
 def people(counts: dict[str, tuple[int, int]], **more) -> audits.Findings:
@@ -137,13 +140,63 @@ def test_every_letter_of_annex_iv_has_a_line(run):
     assert letters(2) == set("abcdefgh")
 
 
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("annex4", ["2 December 2027", "2 August 2028", "(EU) 2026/1744"]),
+        ("colorado", ["repeals them from 1 January 2027", "no impact assessment"]),
+        ("four_fifths", ["3046-AB43"]),
+        ("ll144", ["no impact ratio that has to be reached"]),
+        ("sr_11_7", ["superseded it on 17 April 2026", "no enforceable standards"]),
+    ],
+)
+def test_the_first_words_say_whether_the_text_still_stands(run, template, said):
+    first = next(block for block in arrange(run, template).blocks if isinstance(block, Text))
+    assert all(each in first.text for each in [*said, "not legal advice"])
+
+
+def test_what_colorado_asks_for_from_2027_has_a_line(run):
+    facts = [
+        row for block in arrange(run, "colorado").blocks if isinstance(block, Facts) for row in block.rows
+    ]
+    names = " ".join(name for name, _ in facts)
+    assert all(f"(1) ({letter})" in names for letter in "abcde")
+    for section in ("§ 6-1-1704 (1)", "§ 6-1-1704 (3)", "§ 6-1-1705 (1)"):
+        assert section in names
+    assert dict(facts)["Version identifier: SHA-256 of the model"] == run.model["sha256"]
+
+
+def test_each_report_of_a_law_has_its_text_in_the_docs():
+    page = (ROOT / "docs" / "regulation.md").read_text(encoding="utf-8")
+    laws = {name for name in TEMPLATES if name not in ("full", "executive", "comparison")}
+    assert set(re.findall(r"^## .*\(`(\w+)`\)$", page, flags=re.MULTILINE)) == laws | {"card"}
+    for part in re.split(r"^## .*\(`\w+`\)$", page, flags=re.MULTILINE)[1:]:
+        assert "**Seen.**" in part
+        assert "**Not seen.**" in part
+
+
 def test_what_local_law_144_asks_besides_is_told(run):
     lacking = [dict(block.rows) for block in arrange(run, "ll144").blocks if isinstance(block, Facts)][
         -1
     ]  # before how to make it again
-    for section in ("§ 5-300", "§ 5-301 (d)", "§ 5-302", "§ 5-303", "§ 5-304"):
+    for section in (
+        "§ 5-300", "§ 5-301 (b) (4)", "§ 5-301 (d)", "§ 5-302 (a)", "§ 5-302 (b)", "§ 5-303 (a)",
+        "§ 5-303 (c)", "6 months", "§ 5-304 (a)", "10 business days", "§ 5-304 (d)",
+    ):  # fmt: skip
         assert any(section in name for name in lacking)
     assert all(value.startswith("To be added by") for value in lacking.values())
+
+
+@pytest.mark.parametrize("template", ["ll144", "four_fifths"])
+def test_small_groups_have_their_ratios_in_a_second_table(run, template):
+    first, second = (block for block in arrange(run, template).blocks if isinstance(block, Grid))
+    assert second.name.startswith(first.name + ", every ")
+    left_out, counted = (
+        {line[0].text: line[grid.head.index("impact ratio")] for line in grid.rows}["other"]
+        for grid in (first, second)
+    )
+    assert left_out.text == "–"
+    assert counted.exact[0] == pytest.approx(0.5 / 0.6)
 
 
 def test_a_model_card_has_the_nine_sections_below_a_head_that_hubs_read(run):
@@ -155,7 +208,7 @@ def test_a_model_card_has_the_nine_sections_below_a_head_that_hubs_read(run):
     assert result["metrics"][0]["value"] == interval["value"]
     assert re.findall(r"^## (.*)$", body, flags=re.MULTILINE) == [
         "Model details", "Intended use", "Factors", "Metrics", "Evaluation data", "Training data",
-        "Quantitative analyses", "Ethical considerations", "Caveats",
+        "Quantitative analyses", "Ethical considerations", "Caveats and recommendations",
     ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Evidence under the headings of Annex IV of the EU AI Act. An aid, never legal advice.
 
-Regulation (EU) 2024/1689, Annex IV: its nine points, and the letters of points 1 and 2, each with what a run
-tells of it or that the provider has to.
+Regulation (EU) 2024/1689, Annex IV, which Regulation (EU) 2026/1744 left as it was: its nine points, and the
+letters of points 1 and 2, each with what a run tells of it or that the provider has to.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ def annex4(run: RunLike, spec_text: str = "") -> Document:
     """Arrange the evidence under the headings of Annex IV of the EU AI Act (Regulation (EU) 2024/1689)."""
     blocks: list[Block] = [
         Text(
-            "An outline of the technical documentation that Annex IV of Regulation (EU) 2024/1689 describes, "
-            "point by point and letter by letter, with what this audit can contribute. Small enterprises may "
-            "use a simplified form (Article 11 (1)); what applies to whom, and from when, has to be looked "
-            f"up. {AID}",
+            "An outline of the technical documentation that Annex IV of Regulation (EU) 2024/1689 "
+            "describes, point by point and letter by letter, with what this audit can contribute. The "
+            "Annex asks for at least this, as applicable to the system. Small and, since 2026, small "
+            "mid-cap enterprises may use a simplified form (Article 11 (1)). As amended by Regulation (EU) "
+            "2026/1744, the duty applies from 2 December 2027 to systems of Annex III and from 2 August "
+            "2028 to those of Annex I (Article 113); to which systems, and what changed since, has to be "
+            f"looked up. {AID}",
             "warning",
         ),
         *_described(run),
-        Text("2 (g): accuracy in this test:"),
+        Text("2 (g), and 3 on the accuracy overall: accuracy in this test:"),
         *metrics(run),
         Text("2 (g): potentially discriminatory impacts. Findings, worst first:"),
         *findings(sections(run)),
@@ -42,8 +45,9 @@ def annex4(run: RunLike, spec_text: str = "") -> Document:
         Facts(
             (
                 ("Persons and groups on whom it is intended to be used", _PROVIDER),
+                ("Overall level of accuracy expected for the intended purpose", _PROVIDER),
                 ("Unintended outcomes; risks to health, safety and other fundamental rights", _PROVIDER),
-                ("Human oversight measures (Article 14)", _PROVIDER),
+                ("Human oversight (Article 14), and what helps deployers interpret outputs", _PROVIDER),
                 ("Specifications of input data", _PROVIDER),
             )
         ),
@@ -58,9 +62,9 @@ def annex4(run: RunLike, spec_text: str = "") -> Document:
     for title in (
         "5. Risk management system (Article 9)",
         "6. Changes by the provider through the lifecycle",
-        "7. Harmonised standards applied, or the solutions adopted instead",
+        "7. Harmonised standards applied; where none, the solutions adopted and other standards",
         "8. EU declaration of conformity (Article 47)",
-        "9. Performance after it is placed on the market, with the monitoring plan (Article 72 (3))",
+        "9. System to evaluate performance on the market (Article 72), with its plan (Article 72 (3))",
     ):
         blocks += [Heading(title), Text(_PROVIDER)]
     return Document("Annex IV evidence outline", head(run), (*blocks, *reproduce(run, spec_text)))
@@ -79,26 +83,32 @@ def _described(run: RunLike) -> list[Block]:
                 ("(b) Hardware, software and other AI systems that it works with", _PROVIDER),
                 ("(c) Versions of software and firmware, and what updates ask for", _PROVIDER),
                 ("(d) Forms in which it is placed on the market", _PROVIDER),
-                ("(e), (f) Hardware; products of which it is a part", _PROVIDER),
+                ("(e) Hardware on which it is intended to run", _PROVIDER),
+                ("(f) Product of which it is a part: photographs, marking, layout", _PROVIDER),
                 ("(g), (h) User interface and instructions for the deployer", _PROVIDER),
             )
         ),
         Heading("2. Elements of the system and its development"),
         Facts(
             (
-                ("(a) Methods and steps of development, tools of others", _PROVIDER),
+                ("(a) Methods and steps of development; pre-trained systems and tools of others", _PROVIDER),
                 ("(b) Output of the model audited", model.get("rule") or "a decision"),
-                ("(b) Logic, choices and assumptions, what is optimised, trade-offs", _PROVIDER),
+                ("(b) General logic; key choices, reasons and assumptions, on whom it is used", _PROVIDER),
+                ("(b) Classification choices, what is optimised, relevance of parameters", _PROVIDER),
+                ("(b) Expected output and its quality; trade-offs", _PROVIDER),
                 ("(c) Architecture and computing resources", _PROVIDER),
                 ("(d) Data audited", audited(run)),
                 ("(d) Data audited, SHA-256", data["sha256"]),
                 *((f"(d) Left out: {reason}", count(n)) for reason, n in data["excluded"].items() if n),
                 ("(d) Columns that the model reads", inputs(run)),
-                ("(d) Training data: provenance, selection, labelling, cleaning", _PROVIDER),
+                ("(d) Training: methods; data, their provenance, scope and characteristics", _PROVIDER),
+                ("(d) Training data: how obtained, selected, labelled and cleaned", _PROVIDER),
                 ("(e) Human oversight measures (Article 14), and how outputs are made understood", _PROVIDER),
-                ("(f) Changes determined beforehand", _PROVIDER),
+                ("(f) Changes determined beforehand, and what keeps the system compliant", _PROVIDER),
                 ("(g) Protected attributes looked at", protected(run)),
-                ("(g) Robustness, test logs, and reports dated and signed", _PROVIDER),
+                ("(g) Validation and testing: procedures, data and their characteristics", _PROVIDER),
+                ("(g) Metrics of robustness and of the other requirements", _PROVIDER),
+                ("(g) Test logs, and reports dated and signed, of changes under (f) too", _PROVIDER),
                 ("(h) Cybersecurity measures", _PROVIDER),
             )
         ),

@@ -1,7 +1,9 @@
-"""Evidence under the headings of the Colorado AI Act's impact assessment. An aid, never legal advice.
+"""Evidence for Colorado's law on automated decisions, in its two versions. An aid, never legal advice.
 
-Colorado Revised Statutes § 6-1-1703 (3) (a) to (g), as enacted by Senate Bill 24-205 (2024): what a
-deployer's impact assessment has to include, when it is made again, and how long it is kept.
+Colorado Revised Statutes, title 6, article 1, part 17. As enacted by Senate Bill 24-205 (2024), § 6-1-1703
+(3) (a) to (g) has a deployer assess impact; Senate Bill 26-189 (2026) repeals and reenacts the part from
+1 January 2027 without an assessment: documents of the developer (§ 6-1-1702), records (§ 6-1-1703), and
+what consumers are told and may ask for (§ 6-1-1704, § 6-1-1705).
 """
 
 from __future__ import annotations
@@ -15,18 +17,23 @@ from audits.stats.words import count
 __all__ = ["colorado"]
 
 _DEPLOYER = "To be added by the deployer."
+_DEVELOPER = "To be added by the developer."
+_STANDS = (
+    "The impact assessment below is that of Senate Bill 24-205 of 2024 (§ 6-1-1703 (3) of the "
+    "Colorado Revised Statutes). Its duties were moved to 30 June 2026 by Senate Bill 25B-004, and "
+    "a court order of 27 April 2026 stayed their enforcement; Senate Bill 26-189, signed on 14 May "
+    "2026, repeals them from 1 January 2027 and asks for no impact assessment. What it asks for "
+    "instead stands at the end, with what this audit can contribute; the attorney general's rules "
+    f"under it have to be looked up. {AID}"
+)
 
 
 def colorado(run: RunLike, spec_text: str = "") -> Document:
-    """Arrange the evidence under what § 6-1-1703 (3) (b) of the Colorado Revised Statutes lists."""
+    """Arrange the evidence under what part 17 asked for in 2024, and asks for from 2027."""
     data, model = run.data, run.model
     blocks: list[Block] = [
-        Text(
-            "An outline of the impact assessment that § 6-1-1703 (3) of the Colorado Revised Statutes "
-            "(Senate Bill 24-205 of 2024) describes, with what this audit can contribute. When its duties "
-            f"begin, and what later bills changed, has to be looked up. {AID}",
-            "warning",
-        ),
+        Text(_STANDS, "warning"),
+        Heading("Impact assessment as enacted in 2024, § 6-1-1703 (3)"),
         Heading("(b) (I) Purpose, intended use cases, deployment context, benefits"),
         Facts((("System", model["name"]), ("Purpose, uses, context, benefits", _DEPLOYER))),
         Heading("(b) (II) Risks of algorithmic discrimination, and steps taken against them"),
@@ -76,5 +83,51 @@ def colorado(run: RunLike, spec_text: str = "") -> Document:
             "after the final deployment; each deployment is reviewed at least once a year for algorithmic "
             "discrimination."
         ),
+        *_since_2027(run),
     ]
-    return Document("Impact assessment outline", head(run), (*blocks, *reproduce(run, spec_text)))
+    return Document("Colorado outline", head(run), (*blocks, *reproduce(run, spec_text)))
+
+
+def _since_2027(run: RunLike) -> list[Block]:
+    """What Senate Bill 26-189 asks for of decisions made from 1 January 2027 on."""
+    model, trained = run.model, run.model.get("trained_on")
+    return [
+        Heading("From 1 January 2027: documents of the developer, § 6-1-1702 (1) and (2)"),
+        Facts(
+            (
+                ("(1) (a) Intended uses; known harmful or inappropriate uses", _DEVELOPER),
+                ("(1) (b) Categories of training data", _DEVELOPER),
+                *([("(1) (b) People trained on in this run", count(trained))] if trained else []),
+                ("(1) (c) Known limitations and risks: found here", "The findings and limits above."),
+                ("(1) (c) Others, and when it should not be used", _DEVELOPER),
+                ("(1) (d) Instructions for use, monitoring and human review", _DEVELOPER),
+                ("(1) (e) What deployers need for what they disclose", _DEVELOPER),
+                ("(2) Notice of material updates and changed uses, limits or mitigation", _DEVELOPER),
+            )
+        ),
+        Heading("Records for three years, § 6-1-1702 (4) and § 6-1-1703"),
+        Facts(
+            (
+                ("Version identifier: SHA-256 of the model", model["sha256"]),
+                ("Data of this audit, SHA-256", run.data["sha256"]),
+                ("Changelogs and notices, three years from when each was made", _DEVELOPER),
+                ("Changes made to mitigate, three years from the date of a decision", _DEPLOYER),
+            )
+        ),
+        Heading("What consumers are told and may ask for, § 6-1-1704 and § 6-1-1705"),
+        Facts(
+            (
+                (
+                    "Whether the technology materially influences a consequential decision (§ 6-1-1701)",
+                    _DEPLOYER,
+                ),
+                ("Notice before the decision (§ 6-1-1704 (1), (2))", _DEPLOYER),
+                (
+                    "Within 30 days of an adverse outcome: the decision, and its part in it (§ 6-1-1704 (3))",
+                    _DEPLOYER,
+                ),
+                ("Personal data used: inputs of the model", inputs(run)),
+                ("Correction of data, meaningful human review (§ 6-1-1705 (1))", _DEPLOYER),
+            )
+        ),
+    ]

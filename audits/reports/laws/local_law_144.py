@@ -16,11 +16,42 @@ _NOT_HERE = (
     ("Whether the tool is an automated employment decision tool (§ 5-300)", _AUDITOR),
     ("Independence of the auditor (§ 5-300)", _AUDITOR),
     ("Whether the categories are those of the EEO-1 report, Component 1 (§ 5-300)", _AUDITOR),
-    ("Why a category under 2 % was left out of the ratios (§ 5-301 (d))", _AUDITOR),
-    ("Source and explanation of the data; historical data of whom, or test data and why (§ 5-302)", _AUDITOR),
-    ("Date of the latest bias audit; a tool is used within one year of it (§ 5-301 (a), § 5-303)", _EMPLOYER),
-    ("Distribution date of the tool, and where this is published (§ 5-303)", _EMPLOYER),
-    ("Notice to candidates and employees (§ 5-304)", _EMPLOYER),
+    ("Rates of each group into which the tool classifies people, if it does (§ 5-301 (b) (4))", _AUDITOR),
+    ("Whether a category under 2 % is left out of the ratios, and why (§ 5-301 (d))", _AUDITOR),
+    (
+        "Source and explanation of the data, and whose historical data they are (§ 5-302 (a), § 5-303)",
+        _AUDITOR,
+    ),
+    ("If test data: why not historical data, how generated and obtained (§ 5-302 (b))", _AUDITOR),
+    (
+        "Date of the latest bias audit; after a year the tool may not be used (§ 5-301 (a), § 5-303)",
+        _EMPLOYER,
+    ),
+    ("Distribution date: when use of the tool began (§ 5-300, § 5-303 (a) (2))", _EMPLOYER),
+    (
+        "Where the website's employment section shows or links all this, before use (§ 5-303 (a), (b))",
+        _EMPLOYER,
+    ),
+    ("That it stays there for at least 6 months after the latest use (§ 5-303 (c))", _EMPLOYER),
+    (
+        "Notice at least 10 business days before use, and how to ask for another way (§ 5-304 (a) to (c))",
+        _EMPLOYER,
+    ),
+    ("Qualifications and characteristics looked at, in that notice (§ 20-871 b 2 of the Code)", _EMPLOYER),
+    ("Data kept, their type and source: posted, and given on request in 30 days (§ 5-304 (d))", _EMPLOYER),
+)
+_COUNTED = (
+    "Selection rate: people decided favorably, of all in the category. Scoring rate: people whose "
+    "score lies above the median of all scores, those of people of unknown category included (“the "
+    "full sample”, § 5-301 (c) (1)). Impact ratio: a rate divided by the highest of the table. "
+    f"Categories under {100 * SMALL_SHARE:.0f} % of all people are left out of the first impact "
+    "ratios, as an auditor may who says why (§ 5-301 (d)), because ratios of so few people say "
+    "little; their numbers and rates are shown, and a table with every category follows. That all "
+    f"people, those of unknown category included, are the data of which {100 * SMALL_SHARE:.0f} % "
+    "is taken is our reading. Numbers in brackets are 95 % intervals unless the spec says "
+    "otherwise; those of a table's impact ratios hold for all its categories together, whichever "
+    "truly has the highest rate. The rules do not ask for them, and a ratio without its interval "
+    "can mislead. Nor do they say how to round; their examples show two or three places."
 )
 
 
@@ -36,7 +67,8 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
     blocks: list[Block] = [
         Text(
             "Tables as described in the rules of New York City's Local Law 144 of 2021 (6 RCNY § 5-300 to § "
-            "5-304). " + AID,
+            "5-304, in effect since 6 May 2023). The rules name no impact ratio that has to be reached. "
+            + AID,
             "warning",
         )
     ]
@@ -66,25 +98,15 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
                 )
             )
         )
-        for table in tables:
-            blocks += _bias_table(table, scored=scored)
+        every = bias_tables(result, sex=sex, race=race, exclude_under=0)
+        for table, whole in zip(tables, every, strict=True):
+            blocks += _bias_table(table, whole, scored=scored)
         blocks += not_assessed(run)
         if not scored:
             blocks.append(Text("The model gives decisions and no scores: there are no scoring rates."))
     blocks += [
         Heading("What is counted"),
-        Text(
-            "Selection rate: people decided favorably, of all in the category. Scoring rate: people whose "
-            "score lies "
-            "above the median of all scores. Impact ratio: a rate divided by the highest of the table. "
-            f"Categories under {100 * SMALL_SHARE:.0f} % of all people are left out of the impact ratios, "
-            f"because ratios of so "
-            "few people say little; their numbers and rates are shown. Numbers in brackets are 95 % "
-            "intervals unless the "
-            "spec says otherwise; those of a table's impact ratios hold for all its categories together, "
-            "whichever truly has the highest rate. The rules do not ask for them, and a ratio without its "
-            "interval can mislead."
-        ),
+        Text(_COUNTED),
         Heading("What the rules ask for and this run cannot give"),
         Facts(_NOT_HERE),
         *reproduce(run, spec_text),
@@ -103,7 +125,7 @@ def not_assessed(run: RunLike) -> list[Block]:
     return [Text(told + (advice if missing else ""), "warning")]
 
 
-def _bias_table(table: BiasTable, *, scored: bool) -> list[Block]:
+def _bias_table(table: BiasTable, every: BiasTable, *, scored: bool) -> list[Block]:
     name = " and ".join(table.attributes)
     small = int(table.rows["under 2 %"].sum()) if len(table.rows) else 0
     selection = ["category", "people", "selected"] + [f"selection rate{end}" for end in ("", " low", " high")]
@@ -116,9 +138,14 @@ def _bias_table(table: BiasTable, *, scored: bool) -> list[Block]:
     unknown = f"{few} {'is' if few.startswith('1 ') else 'are'} of unknown category and in no row."
     if not len(table.rows):
         return [Heading(name), Text(unknown)]
+    shown = [(table, "")] + ([(every, ", every category")] if small else [])
     return [
         Heading(name),
-        grid(table.rows[selection], name=f"Selection rates by {name}"),
-        *([grid(table.rows[scoring], name=f"Scoring rates by {name}")] if scored else []),
+        *(grid(each.rows[selection], name=f"Selection rates by {name}{which}") for each, which in shown),
+        *(
+            grid(each.rows[scoring], name=f"Scoring rates by {name}{which}")
+            for each, which in shown
+            if scored
+        ),
         Text(f"{unknown} {small} of {len(table.rows)} categories hold under 2 % of all people.", "quiet"),
     ]

@@ -29,12 +29,32 @@ FOUR_FIFTHS = 0.8
 _EMPLOYER = "To be added by the employer."
 _NOT_HERE = (
     ("Whether the groups are those of § 1607.4 B, each with its own records", _EMPLOYER),
+    ("Groups under 2 % of the labor force or the applicable workforce (§ 1607.15 A)", _EMPLOYER),
     ("The whole selection process (§ 1607.4 C, the “bottom line”)", _EMPLOYER),
     ("Each component, where the whole shows adverse impact (§ 1607.4 C)", _EMPLOYER),
-    ("Recruiting that changed who applied (§ 1607.4 D)", _EMPLOYER),
+    ("Recruiting or other programs that changed who applied; people discouraged (§ 1607.4 D)", _EMPLOYER),
+    ("Where numbers are small: a longer time, or the same procedure elsewhere (§ 1607.4 D)", _EMPLOYER),
     ("Evidence of validity, where there is adverse impact (§ 1607.5 to § 1607.9, § 1607.14)", _EMPLOYER),
     ("Alternatives with less adverse impact that were considered (§ 1607.3 B)", _EMPLOYER),
-    ("Job, dates, and where records are kept (§ 1607.15 A)", _EMPLOYER),
+    ("Job, dates, the yearly look at impact, and where records are kept (§ 1607.15 A)", _EMPLOYER),
+)
+_MADE = (
+    (
+        "Selection rate: selected, of the applicants of the group (§ 1607.16 R). Impact ratio: the rate "
+        "divided by the rate of the group with the highest one; intervals of a table hold for all its "
+        "groups together, whichever truly has the highest rate. Below four fifths: the ratio is under "
+        "0.8 (§ 1607.4 D). p: Fisher's exact test against the group with the highest rate, corrected by "
+        "Holm for all pairs of groups of the table. Beyond chance: so corrected, some group's rate is "
+        "significantly higher; where rows carry weights, the interval of the ratio lies below 1. One "
+        "person: whether one selection more here and one fewer there would turn the order of the two "
+        "rates around (question 21 of the agencies' questions and answers)."
+    ),
+    (
+        f"Groups under {100 * SMALL_SHARE:.0f} % of the applicants have no ratio in the first table, "
+        "and have one in a second, with every group: § 1607.15 A leaves out groups under 2 % of the "
+        "labor force or of the applicable workforce, which these data do not tell. A group that is "
+        "larger there than among the applicants is to be judged by the second."
+    ),
 )
 
 
@@ -51,8 +71,10 @@ def four_fifths(
     blocks: list[Block] = [
         Text(
             "Selection rates as the US Uniform Guidelines on Employee Selection Procedures (29 CFR part "
-            "1607) look at them. The four-fifths rule is a rule of thumb of the enforcement agencies, not a "
-            f"test of whether a procedure is lawful. {AID}",
+            "1607) look at them. The four-fifths rule is a rule of thumb of the enforcement agencies, not "
+            "a test of whether a procedure is lawful. The EEOC's regulatory agenda lists the rescission of "
+            "part 1607 (RIN 3046-AB43 and 3046-AB45), which was in the eCFR of 20 August 2026: whether it "
+            f"still is has to be looked up. {AID}",
             "warning",
         )
     ]
@@ -62,7 +84,10 @@ def four_fifths(
             Text("The run holds no groups audit: add “- groups: {}” to the spec's audits and run it again.")
         )
     for result in results:
-        tables = [each for each in bias_tables(result, sex=sex, race=race) if len(each.attributes) == 1]
+        tables, every = (
+            [each for each in bias_tables(result, sex=sex, race=race, **share) if len(each.attributes) == 1]
+            for share in ({}, {"exclude_under": 0.0})
+        )
         if not tables:
             blocks.append(
                 Text(
@@ -82,26 +107,12 @@ def four_fifths(
         )
         # rows that stand for other than one independent person each cannot be counted in an exact test
         counted = "cluster" not in result.people and bool(np.all(result.people["people"] % 1 == 0))
-        for table in tables:
-            blocks += _table(table, counted=counted, level=float(result.options["level"]))
+        for table, whole in zip(tables, every, strict=True):
+            blocks += _table(table, whole, counted=counted, level=float(result.options["level"]))
         blocks += not_assessed(run)
     blocks += [
         Heading("How the columns are made"),
-        Text(
-            "Selection rate: selected, of the applicants of the group (§ 1607.16 R). Impact ratio: the rate "
-            "divided by the rate of the group with the highest one; intervals of a table hold for all its "
-            "groups together, whichever truly has the highest rate. Below four fifths: the ratio is under "
-            "0.8 (§ 1607.4 D). p: Fisher's exact test against the group with the highest rate, corrected by "
-            "Holm for all pairs of groups of the table. Beyond chance: so corrected, some group's rate is "
-            "significantly higher; where rows carry weights, the interval of the ratio lies below 1. One "
-            "person: whether one selection more here and one fewer there would turn the order of the two "
-            "rates around (question 21 of the agencies' questions and answers)."
-        ),
-        Text(
-            f"Groups under {100 * SMALL_SHARE:.0f} % of the applicants have no ratio: § 1607.15 A asks for "
-            "none where a group is under 2 % of the labor force or of the applicable workforce, which these "
-            "data do not tell; judge by those."
-        ),
+        *map(Text, _MADE),
         Heading("What the Guidelines ask for and this run cannot give"),
         Facts(_NOT_HERE),
         *reproduce(run, spec_text),
@@ -167,7 +178,7 @@ def _pairs(count: np.ndarray, n: np.ndarray, places: np.ndarray) -> np.ndarray:
     return p
 
 
-def _table(table: BiasTable, *, counted: bool, level: float) -> list[Block]:
+def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float) -> list[Block]:
     name = table.attributes[0]
     unknown = (
         f"{people(table.unknown)} of unknown category {'is' if table.unknown == 1 else 'are'} in no row."
@@ -179,6 +190,16 @@ def _table(table: BiasTable, *, counted: bool, level: float) -> list[Block]:
         Heading(name),
         Text(_sentence(found, level), "finding"),
         grid(found, name=f"Selection rates and impact ratios by {name}"),
+        *(
+            [
+                grid(
+                    impact(every, level=level, counted=counted),
+                    name=f"Selection rates and impact ratios by {name}, every group",
+                )
+            ]
+            if table.rows["under 2 %"].any()
+            else []
+        ),
         Text(unknown, "quiet"),
     ]
     if not counted:
