@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from onnx import TensorProto, helper, numpy_helper
+from pyarrow import csv
 
 from audits.runs.documents import dump_yaml
 
@@ -59,7 +60,9 @@ def bare(path: Path, columns: list[str]) -> float:
     """Return the processor time of Arrow reading the columns and grouping by the categories among them."""
     start = time.process_time()
     keys = [name for name in columns if name in {"sex", "race", "age", "repaid"}]
-    ds.dataset(path).to_table(columns=columns).group_by(keys).aggregate([([], "count_all")])
+    ds.dataset(path, format=path.suffix[1:]).to_table(columns=columns).group_by(keys).aggregate(
+        [([], "count_all")]
+    )
     return time.process_time() - start
 
 
@@ -95,9 +98,10 @@ def network(path: Path, columns: list[str]) -> None:
     onnx.save(model, path)
 
 
-def command(folder: Path, path: Path, data: dict, model: dict, audit: dict) -> tuple[float, float, float]:
+def command(folder: Path, path: Path, data: dict, model: dict, audits: dict) -> tuple[float, float, float]:
     """Return wall time, processor time and peak memory in GB of ``run``."""
-    spec = {"data": {"path": path.name, **data}, "model": model, "audits": [audit]}
+    listed = [{name: options} for name, options in audits.items()]
+    spec = {"data": {"path": path.name, **data}, "model": model, "audits": listed}
     (folder / "spec.yaml").write_text(dump_yaml(spec), encoding="utf-8")
     before, start = _spent(), time.perf_counter()
     process = subprocess.Popen(
@@ -137,6 +141,14 @@ def main() -> None:
             {"groups": {}},
         ),
         (
+            "groups and rule_sets, 20 columns of CSV",
+            15,
+            _USED,
+            {**labelled, "bins": {"age": [18, 30, 45, 60, 90]}},
+            scored,
+            {"groups": {}, "rule_sets": {}},
+        ),
+        (
             "rule_sets, 5 columns",
             0,
             _USED[:4],
@@ -171,6 +183,9 @@ def main() -> None:
             for millions in chosen.millions:
                 path = folder / "people.parquet"
                 write(path, int(millions * _STEP), more)
+                if "CSV" in what:
+                    table, path = pq.read_table(path), path.with_suffix(".csv")
+                    csv.write_csv(table, path)
                 wall, spent, memory = command(folder, path, data, model, audit)
                 alone = bare(path, columns)
                 print(

@@ -14,8 +14,9 @@ import pandas as pd
 from scipy import sparse
 
 from audits.barycentre.meeting import Group, Meeting
-from audits.barycentre.people import Compared, Line
+from audits.barycentre.people import Compared
 from audits.barycentre.result import FeatureDifference, MarginalRow, Way
+from audits.data.report_lines import ReportLine
 from audits.data.values import MISSING, as_text
 from audits.stats import Estimate
 from audits.stats.words import number
@@ -251,7 +252,7 @@ def _pairs(mine: np.ndarray, theirs: np.ndarray, people: np.ndarray) -> _Pairs:
 
 
 def _told(
-    pairs: _Pairs, lines: Sequence[Line], points: np.ndarray
+    pairs: _Pairs, lines: Sequence[ReportLine], points: np.ndarray
 ) -> Iterator[tuple[str, str, Estimate, Estimate, float, float]]:
     """Yield each line: names, mean difference, mean sign, the former in deviations, and what one is."""
     if float(pairs.people.sum()) <= 1e-9:

@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from audits.barycentre.options import MOST_SECONDS, BarycentreOptions, in_all
 from audits.checks import one_of
 from audits.data import AuditData, group_name
-from audits.data.blocks import LevelBlock, NumberBlock
+from audits.data.report_lines import ReportLine, report_lines
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress
 from audits.stats import apportion
 
-__all__ = ["Compared", "Line", "compare"]
+__all__ = ["Compared", "compare"]
 
 _LEAST_DRAWN = 200  # of every group, where there are as many: a small one is not thinned like a large one
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of the transparency report: one column of the points.
-
-    Attributes
-    ----------
-    name, column : str
-        What the line is called, and the raw feature behind it.
-    index : int
-        Column of `Compared.points`.
-    unit : float
-        What a step of 1 of the points is in the feature's own unit; of a level, as a share of people.
-    deviation : float
-        Standard deviation in the feature's own unit.
-    missing : int or None
-        Column that says whether the number is missing.
-    """
-
-    name: str
-    column: str
-    index: int
-    unit: float
-    deviation: float
-    missing: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +43,7 @@ class Compared:
         People of each group before a sample was drawn.
     axes : tuple of str
         Names of the columns of `points`.
-    lines : tuple of Line
+    lines : tuple of ReportLine
         How the transparency report reads them.
     """
 
@@ -85,7 +59,7 @@ class Compared:
     shares: np.ndarray
     totals: np.ndarray
     axes: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ReportLine, ...]
     left_out: dict[str, int]
     warnings: tuple[str, ...]
 
@@ -225,38 +199,22 @@ def _encoded(subject: Subject, by: Sequence[str]) -> tuple[np.ndarray, list[str]
 
 def _lines(
     subject: Subject, by: Sequence[str], points: np.ndarray, sizes: np.ndarray, varies: np.ndarray
-) -> tuple[Line, ...]:
-    """Lines of the transparency report for those columns of `points` (n, d) that vary."""
-    mean = np.average(points, axis=0, weights=sizes)
-    deviation = np.sqrt(np.average((points - mean) ** 2, axis=0, weights=sizes))
+) -> tuple[ReportLine, ...]:
+    """Lines of the transparency report for the columns of `points` (n, d) that vary, by their place there."""
     places = {int(column): place for place, column in enumerate(varies)}
-    found: list[Line] = []
+    found: list[ReportLine] = []
     first = 0
     for block in subject.space.parts:
         if block.column in by:
             continue
-        numeric = isinstance(block, NumberBlock)
-        missing = places.get(first + 1) if numeric and len(block.names) == 2 else None
-        for k in range(len(block.names)):
-            if first + k in places:
-                # a level counts 0.5 among the points; a number is one in standard deviations
-                unit = (float(block.sd) if k == 0 else 1.0) if isinstance(block, NumberBlock) else 2.0
-                found.append(
-                    Line(
-                        _line_name(block, k), block.column, places[first + k], unit,
-                        float(deviation[first + k]) * unit, missing if k == 0 else None,
-                    )
-                )  # fmt: skip
-        first += len(block.names)
+        after = first + len(block.names)
+        found += [
+            replace(line, index=places[line.index], missing=places.get(line.missing))  # type: ignore[arg-type]
+            for line in report_lines(block, first, points[:, first:after], sizes)
+            if line.index in places
+        ]
+        first = after
     return tuple(found)
-
-
-def _line_name(block: NumberBlock | LevelBlock, k: int) -> str:
-    """Name of the report line; for two words the one that counts as 1."""
-    if k == 0 and isinstance(block, NumberBlock) and block.kind == "boolean" and len(block.levels):
-        top = block.levels.iloc[-1]
-        return block.column if isinstance(top, (bool, int, float, np.generic)) else f"{block.column}={top}"
-    return block.names[k]
 
 
 def _affordable(

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from audits.data import DataSpec
-from audits.data.files.larger import COUNTED_FROM, beyond_limits, parquet_rows
-from audits.errors import InputError, not_counted
+from audits.data.files.larger import COUNTED_FROM, beyond_limits, parquet_rows, text_lines
+from audits.errors import InputError, NotCounted, not_counted
 from audits.models import ModelSpec
 from audits.runs.registry import AUDITS
 
@@ -34,10 +34,10 @@ class Request(Protocol):
 
 
 def is_counted(data: DataSpec, model: ModelSpec, audits: Sequence[Request], paths: Sequence[Path]) -> bool:
-    """Return whether people are counted batch by batch: of Parquet with predictions, for audits of counts.
+    """Return whether people are counted batch by batch: of files with predictions, for audits of counts.
 
-    So is every such table that is too large to be read whole, and one of a million rows where all that the
-    spec asks for can be counted.
+    So is all Parquet that is too large to be read whole, and a table of a million rows, be it Parquet or
+    delimited text, where all that the spec asks for can be counted.
     """
     if (
         data.draw is not None
@@ -47,11 +47,11 @@ def is_counted(data: DataSpec, model: ModelSpec, audits: Sequence[Request], path
         return False
     if beyond_limits(paths):
         return True
-    if (parquet_rows(paths) or 0) < COUNTED_FROM:
+    if (parquet_rows(paths) or text_lines(paths) or 0) < COUNTED_FROM:
         return False
     try:
         asked_columns(data, audits)
-    except InputError:
+    except NotCounted:
         return False
     return True
 

@@ -29,8 +29,8 @@ __all__ = ["Expected", "estimate"]
 
 # seconds of one core, measured on the machine that `_USUAL_SPEED` was
 _START, _PARENT, _WRITING = 3.5, 0.4, 0.6
-_HELD, _TEXT, _COUNTED, _PASSED, _EVERYBODY = 2.5e-7, 2e-7, 5e-8, 3e-8, 2.2e-6
-_PEOPLE_WRITTEN = 6e-6
+_HELD, _TEXT, _COUNTED, _PASSED, _EVERYBODY = 2.5e-7, 1.2e-7, 5e-8, 3e-8, 2.2e-6
+_PEOPLE_WRITTEN = 3e-6
 _USUAL_SPEED = 0.027
 # bytes
 _BASE, _CELL, _BATCHES = 2.5e8, 26.0, 3e8
@@ -93,8 +93,10 @@ def estimate(spec: Spec) -> Expected:
     steps = {"starting": starting, "reading": speed * rows * columns * (_HELD + text * _TEXT)}
     memory = _BASE + held * columns * _CELL
     if how == "counted":
-        steps["reading"] = speed * rows * min(columns, len(data.protected) + 2) * _COUNTED
-        memory = _BASE + _BATCHES
+        lines = min(columns, len(data.protected) + 2) * _COUNTED
+        steps["reading"] = speed * rows * (lines + text * columns * _TEXT)
+        if not text:  # whose cells are all held until its columns are typed
+            memory = _BASE + _BATCHES
     elif how == "drawn":
         steps["reading"] = speed * (rows * columns * _PASSED + held * columns * _HELD)
         memory += _BATCHES

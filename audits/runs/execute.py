@@ -16,8 +16,9 @@ import numpy as np
 from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
 from audits.data.files.drawing_rows import Drawn
+from audits.data.files.larger import beyond_limits
 from audits.data.heavy import check_spread
-from audits.errors import InputError, RunFailed, not_installed
+from audits.errors import InputError, NotCounted, RunFailed, not_installed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.making import without_feature
 from audits.progress import Progress, part, silent
@@ -89,8 +90,7 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
         counted = spec.streamed
         begun = _COUNTED if counted else _PREPARED
         if counted:
-            key = f"{spec.subject_key(expected)} {spec.base_dir} counted"
-            prepared = _prepared.get(key, lambda: _count(spec, expected, progress))
+            prepared = _counted_for(spec, expected, progress)
         elif spec.compare is not None:
             return _execute_both(spec, expected, progress)
         else:
@@ -191,6 +191,17 @@ def _prepared_for(
         return make()
     # audits can name files beside the spec
     return _prepared.get(f"{spec.subject_key(expected)} {spec.base_dir}{' second' if second else ''}", make)
+
+
+def _counted_for(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
+    """Return people counted; held, where it turns out that they must be and their table can be read whole."""
+    key = f"{spec.subject_key(expected)} {spec.base_dir} counted"
+    try:
+        return _prepared.get(key, lambda: _count(spec, expected, progress))
+    except NotCounted:
+        if beyond_limits(spec.data_paths()):
+            raise
+    return _prepared_for(spec, expected, progress)
 
 
 def _finished(spec: Spec, prepared: _Prepared, audits: Sequence[AuditResult]) -> RunResult:

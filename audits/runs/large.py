@@ -15,13 +15,16 @@ import pandas as pd
 import pyarrow as pa
 
 from audits.checks import one_of
-from audits.data import AuditData, LabelCut, Table, build_data
+from audits.data import AuditData, LabelCut, Table, build_data, read_table
+from audits.data.building.kept_batches import kept_batches
 from audits.data.counted import MOST_VALUES, Asked, Quantiles, TooMany, count_rows, finish
-from audits.data.files.batches import Batches, open_batches
+from audits.data.files.batches import Batches, held_batches, open_batches
+from audits.data.files.larger import parquet_files
 from audits.data.files.ordering import known_numbers, values_at
 from audits.data.files.tables import ReadReport
 from audits.data.files.typed_tables import convert_typed
-from audits.errors import InputError
+from audits.data.spec import Keep
+from audits.errors import InputError, NotCounted
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
 from audits.progress import Progress, part
 from audits.runs.countable import asked_columns
@@ -61,17 +64,17 @@ def count_subject(
             "data.path", "names a file that changed since the run was asked for", advice="run it again"
         )
     progress(0.0, "Opening the data")
-    batches = open_batches(spec.data_paths(), digest=lambda file: path_digest(file, "data.path", file.name))
+    batches, read = _opened(spec, asked)
     cuts: dict[str, np.ndarray] = {}
     plain = dataclasses.replace(spec.data, features=())
-    table = _counted(spec, batches, asked, cuts, part(progress, 0.05, 0.6))
+    table = _counted(spec, batches, read, asked, cuts, part(progress, 0.05, 0.6))
     data = build_data(table, plain)
     score = str((spec.model.predictions or Predictions()).score)
     if score in cuts and data.gathered is not None and _filtered(spec):
         ends = float(data.gathered["low"].min()), float(data.gathered["high"].max())
         if ends != batches.ends(score) and (ends[0] < -1 or ends[1] > 1):  # bins of the scores of who is left
             cuts[score] = np.union1d(cuts[score], _figure_cuts(spec, *ends))
-            table = _counted(spec, batches, asked, cuts, part(progress, 0.6, 0.9))
+            table = _counted(spec, batches, read, asked, cuts, part(progress, 0.6, 0.9))
             data = build_data(table, plain)
     _refuse_unscored(data, spec.model)
     subject = make_subject(
@@ -94,9 +97,26 @@ def count_subject(
     return subject, facts, model
 
 
+def _opened(spec: Spec, asked: Mapping[str, Asked]) -> tuple[Batches, ReadReport]:
+    """Return the table in batches, and how it was read; text is typed as a whole, in the columns needed."""
+    paths = spec.data_paths()
+    if parquet_files(paths):
+        found = open_batches(paths, digest=lambda file: path_digest(file, "data.path", file.name))
+        return found, ReadReport(found.files, {})
+    table = read_table(
+        paths,
+        format=spec.data.format,
+        options=spec.data.read,
+        columns=lambda names: _columns(spec, names, asked),
+    )
+    held = held_batches(pa.Table.from_pandas(table.frame, preserve_index=False))
+    return dataclasses.replace(held, files=table.report.files), table.report
+
+
 def _counted(
     spec: Spec,
     batches: Batches,
+    read: ReadReport,
     asked: Mapping[str, Asked],
     cuts: dict[str, np.ndarray],
     progress: Progress,
@@ -104,7 +124,7 @@ def _counted(
     """Count people by the columns needed; those with many values are found out, and added to `cuts`."""
     predictions = spec.model.predictions
     assert predictions is not None  # noqa: S101 - `is_counted` has looked
-    columns = _columns(spec, batches.schema, asked)
+    columns = _columns(spec, batches.schema.names, asked)
     if predictions.score is not None:
         kind = batches.schema.field(predictions.score).type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
@@ -123,7 +143,7 @@ def _counted(
     plain, gathered = finish(counts, schema, scored=predictions.score)
     converted, notes = convert_typed(plain, markers=spec.data.read.missing)
     frame = pd.DataFrame({name: each.values.set_axis(gathered.index) for name, each in converted.items()})
-    report = ReadReport(batches.files, {}, notes)
+    report = dataclasses.replace(read, notes=(*read.notes, *notes))
     return Table(frame, report, gathered=gathered)
 
 
@@ -134,14 +154,14 @@ def _refuse_groups(spec: Spec) -> None:
         *((f"data.recode.{name}", recode.is_group) for name, recode in spec.data.recode.items()),
     ):
         if said:
-            raise InputError(
+            raise NotCounted(
                 key,
                 "cannot be used where a table is counted batch by batch",
                 advice="filter with data.keep: no model is trained here",
             )
 
 
-def _columns(spec: Spec, schema: pa.Schema, asked: Mapping[str, Asked]) -> list[str]:
+def _columns(spec: Spec, names: Sequence[str], asked: Mapping[str, Asked]) -> list[str]:
     """Return the columns of the file to count by; one that a recode makes need not be there."""
     predictions = spec.model.predictions
     named = [(where, name) for where, name in _used(spec) if name is not None]
@@ -151,10 +171,10 @@ def _columns(spec: Spec, schema: pa.Schema, asked: Mapping[str, Asked]) -> list[
     named.append((f"model.predictions.{key}", str(predictions.score or predictions.label)))
     found: dict[str, None] = {}
     for where, name in named:
-        if name not in schema.names:
+        if name not in names:
             if name in spec.data.recode:
                 continue
-            one_of(where, name, schema.names, what="a column of the data")
+            one_of(where, name, names, what="a column of the data")
         found[name] = None
     return list(found)
 
@@ -222,7 +242,7 @@ def _needs(
     if data.weighing is not None and data.weighing.column == name:
         yield "data.weights", None
     if asked.get(name) is not None:
-        yield f"rule_sets.bins.{name}", _rule_cuts(asked[name], batches, name, filtered=_filtered(spec))
+        yield f"rule_sets.bins.{name}", _rule_cuts(asked[name], _kept(batches, spec), name)
     if predictions is not None and predictions.label == name:
         yield "model.predictions.label", None
     if predictions is not None and predictions.score == name:
@@ -246,11 +266,11 @@ def _figure_cuts(spec: Spec, low: float, high: float) -> list[float]:
     return found
 
 
-def _rule_cuts(asked: Asked, batches: Batches, name: str, *, filtered: bool) -> Sequence[float] | None:
+def _rule_cuts(asked: Asked, batches: Batches | None, name: str) -> Sequence[float] | None:
     """Return the edges of the bins that rules are made of; None where they depend on every value."""
     if isinstance(asked, tuple):
         return asked
-    if asked is None or filtered:
+    if asked is None or batches is None:
         return None
     ends = batches.ends(name)
     if ends is None or ends[0] == ends[1]:
@@ -285,6 +305,18 @@ def _quantile_cuts(bins: int, batches: Batches, name: str) -> list[float]:
     return [*values.tolist(), *edges]
 
 
+def _kept(batches: Batches, spec: Spec) -> Batches | None:
+    """Return the rows that filters and a label leave; None where that takes more than looking at values."""
+    if not _filtered(spec):
+        return batches
+    data = spec.data
+    label = data.label.column if isinstance(data.label, LabelCut) else data.label
+    rules = [*data.keep, *([Keep(column=label, not_missing=True)] if label is not None else [])]
+    if data.weighing is not None or any(rule.column in data.recode for rule in rules):
+        return None
+    return kept_batches(batches, rules, missing=data.read.missing, most=MOST_VALUES)
+
+
 def _filtered(spec: Spec) -> bool:
     """Return whether rows are left out, so that the ends of a column are not those of the file."""
     return bool(spec.data.keep) or spec.data.label is not None or spec.data.weighing is not None
@@ -294,8 +326,8 @@ def _where(name: str, spec: Spec) -> str:
     return next((where for where, used in _used(spec) if used == name), f"column {name!r}")
 
 
-def _too_many(where: str, name: str) -> InputError:
-    return InputError(
+def _too_many(where: str, name: str) -> NotCounted:
+    return NotCounted(
         where,
         f"must have at most {MOST_VALUES:,} values in a table whose people are counted batch by batch, but "
         f"{name!r} has more",

@@ -93,9 +93,22 @@ RULES = [{"rule_sets": {"support": 0.04, "permutations": 49}}]
             [{"rule_sets": {"support": 0.04, "permutations": 49, "context": ["income"], "bins": 7,
                             "binning": "quantile"}}],
         ),
+        (
+            {**LABEL, "protected": ["sex", "race"], "kinds": {"income": "continuous"}, "keep": [
+                {"column": "race", "not_in": ["c"]}, {"column": "grade", "at_least": 1.5},
+                {"column": "age", "between": [20, 70]}]}, SCORE, 0.4,
+            [{"rule_sets": {"support": 0.04, "permutations": 49, "context": ["income"], "bins": 7,
+                            "binning": "quantile"}}],
+        ),
+        (
+            {"protected": ["sex", "race"], "label": {"column": "price", "at_least": 2e4},
+             "keep": [{"column": "race", "not_missing": True}, {"column": "income", "above": 2e4}]},
+            SCORE, 0.4,
+            [{"rule_sets": {"support": 0.04, "permutations": 49, "context": ["income"], "bins": 4}}],
+        ),
     ],
     ids=["labels", "scores of few digits", "decimals", "thresholds", "filter", "everything", "bins",
-         "quantiles", "continuous", "many quantiles"],
+         "quantiles", "continuous", "many quantiles", "quantiles of some", "bins of some"],
 )  # fmt: skip
 def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, data, model, threshold, audits):
     spec = parse_spec(
@@ -116,6 +129,54 @@ def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, dat
     assert "counted batch by batch" in counted.data["notes"][-1]
     if whole.model["quality"]:
         assert counted.model["quality"]["accuracy"] == whole.model["quality"]["accuracy"]
+
+
+@pytest.fixture(scope="module")
+def text(folder):
+    """Return a file of the same people as delimited text, some of whom have no age."""
+    frame = pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))])
+    frame["age"] = frame["age"].astype(str).where(frame["age"] > 19, "?")
+    frame.to_csv(folder / "people.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("data", "model", "audits"),
+    [
+        ({**LABEL, "bins": {"age": [18, 30, 50, 80]}, "protected": ["sex", "race", "age"]}, SCORE, GROUPS),
+        ({"protected": ["sex"], "keep": [{"column": "age", "at_least": 25}]}, RISK, GROUPS + RULES),
+    ],
+    ids=["bins", "filter"],
+)
+def test_text_is_counted_like_parquet(text, monkeypatch, data, model, audits):
+    spec = parse_spec({"data": {"path": "people.csv", **data}, "model": model, "audits": audits}, text)
+    whole = execute(spec)
+    for module in ("audits.runs.countable", "audits.data.files.larger"):
+        monkeypatch.setattr(f"{module}.COUNTED_FROM", 1000)
+    assert spec.streamed
+    counted = execute(spec)
+    for one, other in zip(whole.audits, counted.audits, strict=True):
+        same(*(json.loads(json.dumps(each.result.to_json())) for each in (other, one)))
+        assert not len(other.result.people)
+    for key in ("rows_read", "rows_used", "excluded", "sha256", "files"):
+        assert counted.data[key] == whole.data[key]
+
+
+@pytest.mark.parametrize("path", ["people.csv", "."])
+def test_what_cannot_be_counted_is_held_where_it_can_be(text, monkeypatch, path):
+    cut = {"column": "income", "at_least": 2e4}
+    audits = [{"groups": {"bootstrap": 50}}, {"rule_sets": {**RULES[0]["rule_sets"], "context": ["grade"]}}]
+    data = {"path": path, "protected": ["sex"], "label": cut, "weights": "weight"}
+    spec = parse_spec({"data": data, "model": SCORE, "audits": audits}, text)
+    whole = execute(spec)
+    for module in ("audits.runs.countable", "audits.data.files.larger"):
+        monkeypatch.setattr(f"{module}.COUNTED_FROM", 1000)
+    assert spec.streamed
+    again = execute(spec)
+    assert [each.result.to_json() for each in again.audits] == [
+        each.result.to_json() for each in whole.audits
+    ]
+    assert len(again.audits[1].result.people)
 
 
 def same(found, expected, where=""):
@@ -174,7 +235,7 @@ def test_a_column_with_many_values_says_so():
             "data.label must have at most 2,000",
         ),
         (
-            {"protected": ["sex"], "keep": [{"column": "age", "at_least": 20}]},
+            {"protected": ["sex"], "weights": "weight"},
             [{"rule_sets": {"context": ["income"]}}],
             r"rule_sets\.bins\.income must have at most",
         ),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import http.server
+import os
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
+import yaml
 
 import audits
 from audits.data import read_table
@@ -46,6 +50,20 @@ def test_duckdb_answers_over_files_beside_the_spec(people, tmp_path):
     expected = people[people["year"] == 2025]
     assert sorted(table["income"]) == sorted(expected["income"])
     assert table["s"].sum() == expected.groupby("income")["said"].transform("sum").sum()
+
+
+def test_a_command_that_asked_duckdb_has_nothing_to_add_at_its_end(people, tmp_path):
+    query = "SELECT sex, paid, income FROM 'people.csv'"
+    spec = {
+        "data": {**REST, "query": query},
+        "model": {"predictions": {"label": "paid"}},
+        "audits": ["groups"],
+    }
+    (tmp_path / "audit.yaml").write_text(yaml.safe_dump(spec), encoding="utf-8")
+    command = [sys.executable, "-m", "audits", "run", "audit.yaml", "--no-save", "--executor", "inline"]
+    places = os.environ | {"PYTHONPATH": str(Path(audits.__file__).parents[1])}
+    ended = subprocess.run(command, cwd=tmp_path, env=places, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_nobodys_own_file_is_written_over(people, tmp_path):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import pickle
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import lightgbm
 import numpy as np
 import onnx
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import xgboost
 from onnx import TensorProto, helper
 
 __all__ = ["MODELS", "TABLES"]
@@ -38,6 +42,26 @@ def _row_number() -> bytes:
     return _workbook(
         lambda name, part: part.replace(b'<row r="2"', b'<row r="99999999999"') if "sheet1" in name else part
     )
+
+
+def _backwards() -> bytes:
+    """Return a workbook of 60,000 rows, the last one first: who reads in order leaves most of them out."""
+    rows = b"".join(b'<row r="%d"><c r="A%d"><v>1</v></c></row>' % (row, row) for row in range(60_000, 2, -1))
+    return _workbook(
+        lambda name, part: part.replace(b"</sheetData>", rows + b"</sheetData>") if "sheet1" in name else part
+    )
+
+
+def _many_cells() -> bytes:
+    """Return a workbook that names one cell eight million times."""
+    row = b'<row r="3">' + b'<c r="A3"><v>1</v></c>' * 8_000_000 + b"</row></sheetData>"
+    return _workbook(lambda name, part: part.replace(b"</sheetData>", row) if "sheet1" in name else part)
+
+
+def _long_attribute() -> bytes:
+    """Return a workbook with an attribute of 400 MB, looked through anew with each part of it."""
+    head = b'<worksheet z="' + b"q" * 400_000_000 + b'" '
+    return _workbook(lambda name, part: part.replace(b"<worksheet ", head, 1) if "sheet1" in name else part)
 
 
 def _entities() -> bytes:
@@ -199,6 +223,9 @@ class _Harm:
 # name: what makes it, and what is said; "limit" where a limit of the process is reached
 TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
     "row.xlsx": (_row_number, "names row 99999999999; a sheet has at most 1,048,576"),
+    "backwards.xlsx": (_backwards, "names row 59,999 after row 60,000"),
+    "many-cells.xlsx": (_many_cells, "limit"),
+    "attribute.xlsx": (_long_attribute, "limit"),
     "laughs.xlsx": (_entities, "defines entities"),
     "far.xlsx": (_far_cells, "columns; at most"),
     "no-zip.xlsx": (lambda: b"PK\x03\x04" + b"\0" * 200, "is not a readable XLSX workbook"),
@@ -365,6 +392,44 @@ def _foreign() -> bytes:
     return made.SerializeToString()
 
 
+def _functions(levels: int) -> bytes:
+    """Return a graph of one node whose function calls another twice, and so on; of 0 levels: itself."""
+    opset = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+    made = onnx.load_from_string(
+        _graph([helper.make_node(f"f{max(0, levels - 1)}", ["x"], ["y"], domain="local")], [])
+    )
+    for level in range(max(1, levels)):
+        name, where = (f"f{level - 1}", "local") if level else ("Identity", "") if levels else ("f0", "local")
+        body = [
+            helper.make_node(name, ["x"], ["m"], domain=where),
+            helper.make_node(name, ["m"], ["y"], domain=where),
+        ]
+        made.functions.append(helper.make_function("local", f"f{level}", ["x"], ["y"], body, opset))
+    made.opset_import.append(opset[1])
+    return made.SerializeToString()
+
+
+def _categories() -> bytes:
+    """Return a tree of XGBoost's whose list of categories ends a billion places behind the one there is."""
+    columns = np.arange(200.0).reshape(100, 2)
+    booster = xgboost.train({"max_depth": 1}, xgboost.DMatrix(columns, np.arange(100) > 50), 1)
+    told = json.loads(booster.save_raw("json"))
+    tree = told["learner"]["gradient_booster"]["model"]["trees"][0]
+    lists = {"categories": [0], "categories_nodes": [0], "categories_segments": [0]}
+    tree.update(lists, categories_sizes=[10**9], split_type=[1, *tree["split_type"][1:]])
+    return json.dumps(told).encode()
+
+
+def _no_number() -> bytes:
+    """Return LightGBM's text whose leaves hold letters: its reader ends the process at them."""
+    columns = np.random.default_rng(0).normal(size=(200, 2))
+    data = lightgbm.Dataset(columns, columns[:, 0] > 0)
+    told = lightgbm.train({"objective": "binary", "verbose": -1}, data, 2).model_to_string()
+    values = re.search(r"^leaf_value=(.*)$", told, re.MULTILINE)
+    assert values is not None
+    return told.replace(values[1], re.sub(r"\d", "e", values[1])).encode()
+
+
 MODELS: dict[str, tuple[Callable[[], bytes], str]] = {
     "around.onnx": (_around, "not acyclic"),
     "claimed.onnx": (_claimed, "must make tensors of at most"),
@@ -377,6 +442,11 @@ MODELS: dict[str, tuple[Callable[[], bytes], str]] = {
     "many.onnx": (_many_nodes, "must have at most 50,000 nodes"),
     "outside.onnx": (_outside, "external|outside|other files"),
     "names.onnx": (lambda: _loop(3).replace(b"\x01n", b"\x01\xff"), "not UTF-8|is not a whole ONNX model"),
+    "functions.onnx": (lambda: _functions(40), "nodes, but has 65,536 once its functions"),
+    "calls-itself.onnx": (lambda: _functions(0), "must not have functions that call themselves"),
+    "categories.json": (_categories, "names a list of categories that there is not"),
+    "no-number.txt": (_no_number, "has a leaf_value that is no number"),
+    "longer.cbm": (lambda: b"CBM1" + b"\xff\xff\xff\x7f" + b"x" * 100, "it is not whole"),
     "pickle.onnx": (lambda: pickle.dumps(_Harm()), "holds a pickle and is refused"),
 }
 

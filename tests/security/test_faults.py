@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -25,9 +26,14 @@ from audits.runs.executing import processes
 from audits.runs.executing.inline import InlineExecutor
 from audits.runs.keeping import database as databases
 from audits.runs.keeping import saved as module
+from audits.runs.keeping import store as stores
 from audits.runs.keeping.saved import SavedRuns, keep_run
 from audits.runs.keeping.store import RunStore
+from audits.runs.result import RunResult
+from tests.free_port import free_port
 from tests.runs.postgres import Postgres
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_result_returns_to_the_list_once_the_database_is_back(tmp_path, monkeypatch):
@@ -178,6 +184,38 @@ def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert space.draft() == {"spec": 1}
     assert not list(space.folder.rglob("*.partial"))
+
+
+def test_results_are_shown_while_the_home_is_read_only(tmp_path, monkeypatch):
+    run = InlineExecutor().submit(spec_beside(tmp_path), tmp_path, "ada")
+    assert run.status == "done", run.error
+    folder = RunStore(tmp_path).folder(run.key, "ada")
+    folder.mkdir(parents=True)
+    run.result().save(folder)
+    monkeypatch.setattr(stores.os, "access", lambda *_: False)
+    with pytest.raises(InputError, match="must be a folder that can be written to"):
+        RunStore(tmp_path)
+    looked = RunStore(tmp_path, writes=False)
+    assert looked.finished(run.key, "ada")
+    assert RunResult.load(looked.folder(run.key, "ada")).audits[0].name == "groups"
+    assert not RunStore(tmp_path / "elsewhere", writes=False).finished(run.key)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_server_whose_home_cannot_be_written_to_says_so_and_ends(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    ended = subprocess.run(
+        [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={free_port()}"],
+        cwd=ROOT,
+        env={**os.environ, "EVENHAND_HOME": str(tmp_path / "file" / "home")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ended.returncode
+    said = ended.stdout + ended.stderr
+    assert "Evenhand does not start: EVENHAND_HOME must be a folder that can be written to" in said
+    assert "Error" not in said
 
 
 def test_readiness_is_another_question_than_health(tmp_path, monkeypatch):

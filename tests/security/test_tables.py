@@ -11,9 +11,12 @@ import sys
 import time
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from app.readers import Readers
+from audits.data import read_table
+from audits.data.files import sheets
 from audits.errors import InputError
 from audits.runs.executing import sandbox
 from tests.security.corpus import TABLES, write
@@ -152,3 +155,14 @@ def test_what_forks_ends_by_itself_where_its_server_has_gone_before_it_was_ready
             check=False,
         )
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("chunk", [600, 997, 4096, 1 << 20])
+def test_rows_that_follow_each_other_are_read_wherever_a_part_is_cut(tmp_path, monkeypatch, chunk):
+    monkeypatch.setattr(sheets, "_CHUNK", chunk)
+    book = openpyxl.Workbook()
+    for row in range(3000):
+        book.active.append(["a", "b"] if not row else [row, row % 7])
+    book.create_sheet("second").append([1])
+    book.save(tmp_path / "people.xlsx")
+    assert len(read_table([tmp_path / "people.xlsx"]).frame) == 2999

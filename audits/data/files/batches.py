@@ -150,7 +150,7 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
         # texts stay the numbers of their dictionary: a batch then has few values to look at
         coded = coded_columns(parquet_files(paths)[0]) if parquet else []
         form = ds.ParquetFileFormat(dictionary_columns=coded) if parquet else name
-        parts = [ds.dataset(path, format=form, partitioning="hive") for path in paths]
+        parts = [_dataset(path, form) for path in paths]
         data = parts[0] if len(parts) == 1 else ds.dataset(parts)
         pieces = [piece for each in parts for piece in each.get_fragments()]
         for piece in pieces:
@@ -199,6 +199,14 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
     return Batches(
         data.schema, rows, files, read, ends, heads, nulls, tuple(paths), _pieces(pieces), read_part
     )
+
+
+def _dataset(path: Path, form: object) -> ds.Dataset:
+    """Return a file, or the Parquet files of a folder, whatever else lies in it."""
+    if not path.is_dir():
+        return ds.dataset(path, format=form, partitioning="hive")
+    files = list(map(str, parquet_files([path])))
+    return ds.dataset(files, format=form, partitioning="hive", partition_base_dir=str(path))
 
 
 def reopened(paths: Sequence[Path]) -> Batches:

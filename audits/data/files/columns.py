@@ -18,6 +18,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from audits.data.files.plain_numbers import plain_numbers, spoken_of
+
 __all__ = ["Converted", "Markers", "as_written_number", "convert_text", "convert_texts", "is_number"]
 
 # In a column of text these are missing; "-", "." and "none" may be levels there
@@ -178,14 +180,23 @@ def convert_texts(
     decimal : {",", "."}, optional
         The decimal mark, where it is told: see `as_written_number`.
     """
-    distinct = {name: _Distinct.of(name, column, trim=True) for name, column in columns.items()}
-    if decimal is not None:
-        return {
-            name: _convert(_plain_numbers(each, markers, decimal), markers, ".")
-            for name, each in distinct.items()
-        }
-    mark = _decimal_mark(distinct.values(), markers) if comma else "."
-    return {name: _convert(column, markers, mark) for name, column in distinct.items()}
+    made: dict[str, Converted] = {}
+    distinct: dict[str, _Distinct] = {}
+    for name, column in columns.items():
+        # whole numbers say nothing about a decimal mark, so that other columns need not know of them
+        numbers = (
+            None if spoken_of(markers) else plain_numbers(column, whole_only=comma or decimal is not None)
+        )
+        if numbers is None:
+            distinct[name] = _Distinct.of(name, column, trim=True)
+        else:
+            empty = int(np.isnan(numbers).sum()) if numbers.dtype.kind == "f" else 0
+            made[name] = Converted(pd.Series(numbers), {"": empty} if empty else {})
+    mark = _decimal_mark(distinct.values(), markers) if comma and decimal is None else "."
+    for name, each in distinct.items():
+        written = each if decimal is None else _plain_numbers(each, markers, decimal)
+        made[name] = _convert(written, markers, mark)
+    return {name: made[name] for name in columns}
 
 
 def as_written_number(text: str, decimal: str) -> str | None:

@@ -43,13 +43,20 @@ def to_utf8(data: bytes, name: str, encoding: str | None) -> tuple[bytes, str, t
     if found is None:
         _refuse_binary(data, name)
         found, notes = _eight_bits(data)
+    if found == "utf-8" and data.isascii():  # nothing to decode
+        if b"\0" in data:
+            raise _binary(name)
+        plain = data.rstrip(b"\x1a")
+        return _unix_lines(plain), found, notes
     text = _decode(data, found, name)
     text = text.removeprefix("\ufeff").rstrip("\x1a")
     if "\0" in text:
         raise _binary(name)
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.encode(), found, notes
+    return _unix_lines(text.encode()), found, notes
+
+
+def _unix_lines(text: bytes) -> bytes:
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
 def _wide(sample: bytes) -> str | None:
@@ -73,6 +80,8 @@ def _binary(name: str) -> InputError:
 
 
 def _eight_bits(data: bytes) -> tuple[str, tuple[str, ...]]:
+    if data.isascii():
+        return "utf-8", ()
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

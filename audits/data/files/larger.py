@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,10 +11,13 @@ import pyarrow.parquet as pq
 
 from audits.data.files.tables import Limits
 
-__all__ = ["COUNTED_FROM", "beyond_limits", "format_of", "parquet_files", "parquet_rows"]
+__all__ = ["COUNTED_FROM", "beyond_limits", "format_of", "parquet_files", "parquet_rows", "text_lines"]
 
 COUNTED_FROM = 1_000_000
-"""Rows from which people of a Parquet table are counted, where counts are all that the audits need."""
+"""Rows from which people of a table are counted, where counts are all that the audits need."""
+_TEXTS = frozenset({".csv", ".tsv", ".tab"})
+_LINE_BYTES = 2  # at least: a letter and its end
+_BLOCK = 1 << 22
 
 
 def format_of(path: Path) -> str:
@@ -46,6 +50,32 @@ def parquet_rows(paths: Sequence[Path]) -> int | None:
         return sum(pq.read_metadata(file).num_rows for file in files) if files else None
     except (pa.ArrowException, OSError, ValueError):
         return None
+
+
+def text_lines(paths: Sequence[Path], limits: Limits | None = None) -> int | None:
+    """Return the lines of delimited text, as many as there are rows or a few more.
+
+    None for other files, packed ones, those that are too large to be read, and those that are too small to
+    have `COUNTED_FROM` lines: they are not read.
+    """
+    limits = limits or Limits()
+    try:
+        seen = [path.stat() for path in paths if path.is_file() and path.suffix.lower() in _TEXTS]
+        size = sum(each.st_size for each in seen)
+        if len(seen) < len(paths) or any(each.st_size > limits.file_bytes for each in seen):
+            return None
+        if size < COUNTED_FROM * _LINE_BYTES:
+            return None
+        stamps = [(each.st_size, each.st_mtime_ns, each.st_ino) for each in seen]
+        return sum(_line_ends(path, stamp) for path, stamp in zip(paths, stamps, strict=True))
+    except OSError:
+        return None
+
+
+@functools.lru_cache(maxsize=16)
+def _line_ends(path: Path, _stamp: tuple[int, int, int]) -> int:
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(functools.partial(file.read, _BLOCK), b""))
 
 
 def beyond_limits(paths: Sequence[Path], limits: Limits | None = None) -> bool:

@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import io
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ def read_table(
     format: str | None = None,  # noqa: A002 - the spec's word
     options: ReadOptions | None = None,
     limits: Limits | None = None,
+    columns: Callable[[Sequence[str]], Sequence[str]] | None = None,
 ) -> Table:
     """Read a file, several files with the same columns, or a folder of Parquet files.
 
@@ -82,6 +83,9 @@ def read_table(
         What detection should not decide.
     limits : Limits, optional
         What is refused for its size.
+    columns : callable, optional
+        Given the names that delimited text has, returns those that are wanted: others are not typed, unless
+        they show what the decimal mark is.
 
     Returns
     -------
@@ -110,7 +114,7 @@ def read_table(
         limits.check_names(file.name, parts[-1].table.column_names)
         rows = sum(part.table.num_rows for part in parts)
         limits.check(file.name, rows=rows, columns=parts[0].table.num_columns)
-    return _assemble(parts, options)
+    return _assemble(parts, options, columns)
 
 
 def _files(path: Path, wanted: str | None) -> list[tuple[Path, Path]]:
@@ -274,7 +278,9 @@ def _detect(data: bytes, name: str) -> str:
     return "jsonl" if meant == "csv" and data.startswith(b'{"') else meant
 
 
-def _assemble(parts: list[_Part], options: ReadOptions) -> Table:
+def _assemble(
+    parts: list[_Part], options: ReadOptions, columns: Callable[[Sequence[str]], Sequence[str]] | None
+) -> Table:
     """Join the files' columns, convert them together, and number the rows."""
     first = parts[0]
     if len({part.report.format in _TEXT for part in parts}) > 1:
@@ -284,6 +290,8 @@ def _assemble(parts: list[_Part], options: ReadOptions) -> Table:
     report_notes: tuple[str, ...] = ()
     if first.report.format in _TEXT:
         comma = all(part.report.separator == ";" for part in parts)
+        if columns is not None and not comma:
+            joined = joined.select(list(columns(joined.column_names)))
         converted = convert_texts(
             _columns(joined), markers=options.missing, comma=comma, decimal=options.decimal
         )

@@ -122,9 +122,10 @@ def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
 
 def _refuse_part(part: IO[bytes], title: str, name: str) -> None:
     """Refuse rows and columns that no sheet has, and definitions that unfold, before a parser sees them."""
-    before = b""
+    before, last = b"", 0
     while chunk := part.read(_CHUNK):
         text = (before + chunk).replace(b"\x00", b"")  # UTF-16 as well
+        seen = len(before) - before.count(0)
         if _DEFINITIONS.search(text):
             raise InputError(name, "defines entities, which no workbook needs", title, "save it again")
         for found in _ROW_NUMBER.finditer(text):
@@ -133,6 +134,13 @@ def _refuse_part(part: IO[bytes], title: str, name: str) -> None:
                 raise InputError(
                     name, f"names row {shown}; a sheet has at most {_MOST_ROWS:,}", advice="save it again"
                 )
+            # what was in the chunk before too has been looked at, and a number at the end may go on
+            if seen < found.end() < len(text):
+                row = int(found[1])
+                if row < last:  # who reads them in order leaves it out
+                    rule = f"names row {row:,} after row {last:,}; rows must follow each other"
+                    raise InputError(name, rule, advice="save it again")
+                last = row
         before = chunk[-_OVERLAP:]
 
 

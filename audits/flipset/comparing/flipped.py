@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from audits.data.report_lines import ReportLine
 from audits.data.values import MISSING
 from audits.flipset.counterparts.matching import FlipLinks
-from audits.flipset.counterparts.people import Axis
 from audits.flipset.parts import FeatureDifference, Marginal
 from audits.stats import Estimate, as_people, draw_counts, holm, p_value, ratio_means, sign_balance
 from audits.stats.intervals import percent_level
@@ -23,7 +23,7 @@ __all__ = ["bar_names", "bars_of", "crossed", "in_bar", "marginals", "numbers_of
 _FEWEST = 10  # people below which a bootstrap interval would pretend to know
 
 
-def _differences(links: list[FlipLinks], axis: Axis) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _differences(links: list[FlipLinks], axis: ReportLine) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Per source atom: total difference in raw units, total sign, and the mass where both are known."""
     total, sign, mass = [], [], []
     for part in links:
@@ -41,7 +41,7 @@ def _differences(links: list[FlipLinks], axis: Axis) -> tuple[np.ndarray, np.nda
     return np.concatenate(total), np.concatenate(sign), np.concatenate(mass)
 
 
-def _direction_mass(links: list[FlipLinks], axis: Axis, direction: int) -> float:
+def _direction_mass(links: list[FlipLinks], axis: ReportLine, direction: int) -> float:
     """People whose flips go to a counterpart with less (1) or more (-1) of the feature."""
     found = 0.0
     for part in links:
@@ -56,7 +56,7 @@ def _direction_mass(links: list[FlipLinks], axis: Axis, direction: int) -> float
 
 def report(
     links: list[FlipLinks],
-    axes: list[Axis],
+    axes: list[ReportLine],
     rng: np.random.Generator,
     *,
     draws: int,

@@ -9,7 +9,7 @@ import pandas as pd
 
 from audits.checks import one_of
 from audits.data import AuditData, group_name
-from audits.data.blocks import LevelBlock, NumberBlock
+from audits.data.report_lines import ReportLine, report_lines
 from audits.errors import InputError
 from audits.flipset import options as budget
 from audits.flipset.options import FlipsetOptions
@@ -19,7 +19,6 @@ from audits.stats import apportion
 from audits.transport import estimated_bytes, estimated_seconds
 
 __all__ = [
-    "Axis",
     "Chosen",
     "Compared",
     "Encoded",
@@ -284,28 +283,6 @@ def _drawn(
     return found
 
 
-@dataclass(frozen=True)
-class Axis:
-    """One line of the report: an encoded column, its unit, and where its value is missing.
-
-    Attributes
-    ----------
-    unit : float
-        Raw units per encoded unit.
-    deviation : float
-        Standard deviation of the raw feature among the audited people; 0 for a constant.
-    missing : int or None
-        Encoded column that is 1 where the feature is missing.
-    """
-
-    name: str
-    column: str
-    index: int
-    unit: float
-    deviation: float
-    missing: int | None
-
-
 @dataclass(frozen=True, eq=False)
 class Encoded:
     """Features of all audited people in standardised units.
@@ -317,7 +294,7 @@ class Encoded:
         Weight of each encoded column in the cost.
     columns : tuple of str
         The raw features behind them.
-    axes : list of Axis
+    axes : list of ReportLine
         The lines of a transparency report.
     scaled : dict
         Raw feature to whether its values are numbers with a scale.
@@ -328,7 +305,7 @@ class Encoded:
     values: np.ndarray
     weights: np.ndarray
     columns: tuple[str, ...]
-    axes: list[Axis]
+    axes: list[ReportLine]
     scaled: dict[str, bool]
     keep: np.ndarray
 
@@ -352,7 +329,7 @@ def encode(subject: Subject, options: FlipsetOptions) -> Encoded:
     every = space.encode(data.frame)
     sizes = np.ones(data.n) if data.weights is None else data.weights
     keep: list[int] = []
-    axes: list[Axis] = []
+    axes: list[ReportLine] = []
     columns: list[str] = []
     column_weights: list[float] = []
     scaled = {}
@@ -364,7 +341,7 @@ def encode(subject: Subject, options: FlipsetOptions) -> Encoded:
         keep.extend(range(where.start, where.stop))
         columns.append(block.column)
         column_weights.extend([float(weights.get(block.column, 1.0))] * (where.stop - where.start))
-        axes.extend(_axes(block, first, every[:, where], sizes))
+        axes.extend(report_lines(block, first, every[:, where], sizes))
         scaled[block.column] = data.kinds[block.column] in {"continuous", "integer", "datetime"}
     if not keep:
         raise InputError(
@@ -384,31 +361,3 @@ def encode(subject: Subject, options: FlipsetOptions) -> Encoded:
         scaled=scaled,
         keep=np.array(keep),
     )
-
-
-def _axes(block: NumberBlock | LevelBlock, first: int, encoded: np.ndarray, sizes: np.ndarray) -> list[Axis]:
-    """Report lines of one feature; `first` is its first column among the kept ones."""
-    mean = np.average(encoded, axis=0, weights=sizes)
-    deviation = np.sqrt(np.average((encoded - mean) ** 2, axis=0, weights=sizes))
-    # the deviation of equal values is rounding, not spread
-    deviation = np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1.0), deviation, 0.0)
-    if isinstance(block, NumberBlock):
-        units = [float(block.sd), 1.0]
-        names = [_number_name(block), *block.names[1:]]
-        missing = [first + 1 if len(block.names) == 2 else None, None]
-    else:
-        units = [2.0] * len(block.names)  # one-hot entries are 0.5
-        names = list(block.names)
-        missing = [None] * len(names)
-    return [
-        Axis(name, block.column, first + k, units[k], float(deviation[k]) * units[k], missing[k])
-        for k, name in enumerate(names)
-    ]
-
-
-def _number_name(block: NumberBlock) -> str:
-    """Name of the report line: for two words, the one that counts as 1."""
-    if block.kind != "boolean" or not len(block.levels):
-        return block.column
-    top = block.levels.iloc[-1]
-    return block.column if isinstance(top, (bool, int, float, np.generic)) else f"{block.column}={top}"

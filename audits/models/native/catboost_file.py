@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "open_catboost", "splits_of"]
 
+_HEAD = 8  # bytes: what it is, and how long
 _CHANCES = {"Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll"}
 _NUMBERS = ("RMSE", "MAE", "Quantile", "Poisson", "Huber", "MAPE", "Tweedie", "LogLinQuantile", "Expectile")
 
@@ -35,6 +36,14 @@ _NUMBERS = ("RMSE", "MAE", "Quantile", "Poisson", "Huber", "MAPE", "Tweedie", "L
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
     """Load a file: see `audits.models.formats.reader_of`."""
     return match(open_catboost(path), data, spec, number=number)
+
+
+def _check_length(path: Path) -> None:
+    """Raise `ValueError` for a file that is shorter than it states: the library dies making room."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if len(head) < _HEAD or int.from_bytes(head[4:], "little") > path.stat().st_size - _HEAD:
+        raise ValueError("it is not whole")
 
 
 def open_catboost(path: Path) -> Opened:
@@ -48,6 +57,7 @@ def open_catboost(path: Path) -> Opened:
     name, digest, catboost = begin(path, "CatBoost", "catboost", "catboost")
     model = catboost.CatBoost()
     try:
+        _check_length(path)
         model.load_model(str(path), format="cbm")
         names = list(model.feature_names_)
         words = {names[k] for k in model.get_cat_feature_indices()}

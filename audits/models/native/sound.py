@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_lightgbm", "check_nesting", "check_sklearn", "check_xgboost"]
+__all__ = ["check_categories", "check_lightgbm", "check_nesting", "check_sklearn", "check_xgboost"]
 
 _DEEPEST = 500
 _MOST_CATEGORIES = 1 << 24
@@ -29,6 +29,10 @@ _WIDTHS = {
 _QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BLOCK = re.compile(r"^Tree=", re.MULTILINE)
 _MISSING = "is not whole"
+_NUMBERS = (
+    *("leaf_value", "leaf_weight", "leaf_count", "split_gain", "internal_value", "internal_weight"),
+    *("internal_count", "shrinkage", "leaf_const", "leaf_coeff"),
+)  # of a tree in LightGBM's text
 
 
 def check_nesting(content: bytes) -> None:
@@ -101,6 +105,32 @@ def _behind(content: bytes, at: int, width: int) -> int:
     return end
 
 
+def check_categories(content: bytes) -> None:
+    """Raise `ValueError` for JSON whose lists of categories reach too far: XGBoost follows them unchecked."""
+    if content.lstrip()[:1] != b"{" or content[1:2].isalpha():
+        return  # UBJSON
+    try:
+        model = json.loads(content)
+        for key in ("learner", "gradient_booster"):
+            model = model.get(key, {})
+        trees = model.get("gbtree", model).get("model", {}).get("trees", ())
+        for place, tree in enumerate(trees):
+            _check_lists(place, tree, len(tree.get("left_children", ())))
+    except AttributeError:
+        raise ValueError(f"it {_MISSING}") from None
+
+
+def _check_lists(place: int, tree: Mapping[str, Any], nodes: int) -> None:
+    _check_range(place, tree.get("categories", ()), _MOST_CATEGORIES, "category")
+    _check_range(place, tree.get("categories_nodes", ()), nodes, "node")
+    begins, sizes = tree.get("categories_segments", ()), tree.get("categories_sizes", ())
+    if not len(begins) == len(sizes) == len(tree.get("categories_nodes", ())):
+        raise ValueError(f"tree {place} has not as many lists of categories as nodes that have one")
+    ends = np.add(begins, sizes)
+    for told in (begins, sizes, ends):
+        _check_range(place, told, len(tree.get("categories", ())) + 1, "list of categories")
+
+
 def check_xgboost(content: bytes) -> None:
     """Check trees as ``Booster.save_raw("json")`` gives them.
 
@@ -128,10 +158,7 @@ def check_xgboost(content: bytes) -> None:
         if not (within == (right != -1)).all():
             raise ValueError(f"tree {place} has a node with one child")
         _check_range(place, np.asarray(tree["split_indices"])[within], features, "feature")
-        _check_range(place, tree.get("categories", ()), _MOST_CATEGORIES, "category")
-        _check_range(place, tree.get("categories_nodes", ()), len(left), "node")
-        ends = np.add(tree.get("categories_segments", ()), tree.get("categories_sizes", ()))
-        _check_range(place, ends, len(tree.get("categories", ())) + 1, "list of categories")
+        _check_lists(place, tree, len(left))
 
 
 def check_lightgbm(text: str) -> None:
@@ -154,6 +181,9 @@ def check_lightgbm(text: str) -> None:
     if stated.tolist() != [len(part.encode()) for part in parts]:
         raise ValueError("its trees are not as long as it states")
     features = int(head["max_feature_idx"]) + 1
+    names = head.get("feature_names", "").split()
+    if len(set(names)) != len(names):
+        raise ValueError("two of its features have one name")
     together, classes = int(head["num_tree_per_iteration"]), int(head["num_class"])
     if not (1 <= together <= max(1, len(parts)) and 1 <= classes <= max(1, together)):
         raise ValueError("it has not as many trees as classes")
@@ -176,6 +206,11 @@ def _check_lightgbm_tree(place: int, tree: Mapping[str, str], features: int) -> 
     _check_range(place, within["split_feature"], features, "feature")
     if not np.isfinite(thresholds).all():
         raise ValueError(f"tree {place} splits at what is no number")
+    for name in _NUMBERS:
+        try:
+            np.array(tree.get(name, "").split(), dtype=float)
+        except ValueError:  # the library ends the process at one
+            raise ValueError(f"tree {place} has a {name} that is no number") from None
     by_list = thresholds[(within["decision_type"] & 1).astype(bool)]
     _check_range(place, by_list, lists, "list of categories")
     if lists:

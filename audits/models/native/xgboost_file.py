@@ -20,7 +20,7 @@ from audits.models.native.opened import (
     match,
     splits_by_feature,
 )
-from audits.models.native.sound import check_nesting, check_xgboost
+from audits.models.native.sound import check_categories, check_nesting, check_xgboost
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +59,7 @@ def open_xgboost(path: Path) -> Opened:
         # the content decides, not the ending: a file may have been renamed
         content = bytearray(path.read_bytes())
         check_nesting(bytes(content))
+        check_categories(bytes(content))
         booster = xgboost.Booster({"nthread": 1})
         booster.load_model(content)
         booster.set_param({"nthread": 1})

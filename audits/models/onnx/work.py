@@ -26,6 +26,7 @@ _MOST_LEVELS = 10
 _MOST_TRIPS = 1_000_000
 _MOST_VALUES = 50_000_000
 _LONGEST_SHAPE = 64
+_WRITTEN_OUT = " once its functions are written out where they are used"
 _MAKERS = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1, "Reshape": 1, "EyeLike": 0}
 
 
@@ -41,6 +42,7 @@ def check_work(model: onnx.ModelProto, name: str) -> None:
     """
     check_count(model, name)
     graphs = list(_graphs(model, name))
+    _check_functions(model, graphs, name)
     nodes = sum(len(graph.node) for graph in graphs) + sum(len(each.node) for each in model.functions)
     _check_nodes(nodes, name)
     known: dict[str, tuple[int, ...]] = {}
@@ -70,9 +72,52 @@ def check_count(model: onnx.ModelProto, name: str) -> None:
     _check_nodes(len(model.graph.node) + sum(len(each.node) for each in model.functions), name)
 
 
-def _check_nodes(nodes: int, name: str) -> None:
+def _check_nodes(nodes: int, name: str, when: str = "") -> None:
     if nodes > _MOST_NODES:
-        raise InputError(name, f"must have at most {_MOST_NODES:,} nodes, but has {nodes:,}")
+        raise InputError(name, f"must have at most {_MOST_NODES:,} nodes, but has {nodes:,}{when}")
+
+
+def _check_functions(model: onnx.ModelProto, graphs: list[onnx.GraphProto], name: str) -> None:
+    """Refuse functions that call themselves, or that are too many nodes once written out where they are used.
+
+    A function that calls another twice, which calls another twice, doubles with each: forty make 2^40 nodes.
+    """
+    bodies = {_called(function): list(_nodes_of(function)) for function in model.functions}
+    sizes: dict[tuple[str, ...], int] = {}
+    waiting = [(each, False) for each in bodies]
+    begun = set()
+    while waiting:
+        own, ready = waiting.pop()
+        if own in sizes:
+            continue
+        inner = [key for node in bodies[own] if (key := _called(node)) in bodies]
+        if ready:
+            sizes[own] = sum(sizes.get(_called(node), 1) for node in bodies[own])
+            _check_nodes(sizes[own], name, _WRITTEN_OUT)
+        elif own in begun or own in inner:
+            raise InputError(name, "must not have functions that call themselves", own[1][:80])
+        else:
+            begun.add(own)
+            waiting += [(own, True), *((each, False) for each in set(inner) if each not in sizes)]
+    whole = sum(sizes.get(_called(node), 1) for graph in graphs for node in graph.node)
+    _check_nodes(whole, name, _WRITTEN_OUT)
+
+
+def _called(what: onnx.NodeProto | onnx.FunctionProto) -> tuple[str, ...]:
+    """Return what names a function, where it is and where it is called."""
+    kind = what.name if hasattr(what, "opset_import") else what.op_type
+    return (what.domain, kind, getattr(what, "overload", ""))
+
+
+def _nodes_of(function: onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
+    """Yield the nodes of a function, those of graphs inside them too."""
+    waiting = list(function.node)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for item in node.attribute:
+            for graph in [item.g] if item.HasField("g") else list(item.graphs):
+                waiting += graph.node
 
 
 def _check_node(node: onnx.NodeProto, known: Mapping[str, tuple[int, ...]], name: str) -> None:

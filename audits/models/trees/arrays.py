@@ -147,8 +147,8 @@ class Trees:
         copies, n, d = x.shape
         if (copies * n > _MANY or "masks" in vars(self)) and self.masks is not None and n:
             made = np.empty((copies, n, self.width))
-            for copy, people, leaves in self.masks.walk(x, moved):
-                made[copy, people] = self._outputs(leaves)
+            for copies_of, people, leaves in self.masks.walk(x, moved):
+                made[copies_of, people] = self._outputs(leaves)
             return made
         at_once = max(1, _CELLS // (copies * max(len(self.roots), d)))
         found = [

@@ -131,8 +131,10 @@ class LeafMasks:
 
     def walk(
         self, x: np.ndarray, moved: Sequence[tuple[slice, Sequence[int]]]
-    ) -> Iterator[tuple[int, slice, np.ndarray]]:
+    ) -> Iterator[tuple[int | slice, slice, np.ndarray]]:
         """Yield leaves of n people (copy 0) and of their copies, (c, n, d): copy, people, nodes (t, people).
+
+        Of few people all copies come together, and nodes are (t, c, n).
 
         Parameters
         ----------
@@ -141,20 +143,49 @@ class LeafMasks:
         """
         n = x.shape[1]
         at_once = max(1, _CELLS // self.every.size)
+        if len(x) * n <= at_once:
+            left = self._together(x, moved)
+            nodes = self._nodes(left.reshape(len(left), -1, *self.every.shape[1:]))
+            yield slice(0, len(x)), slice(0, n), nodes.reshape(-1, len(x), n)
+            return
         for start in range(0, n, at_once):
             people = slice(start, min(start + at_once, n))
             for copy, left in self._left(x[:, people], moved):
-                places = _lowest(left) + self.first[:, None]
-                nodes = self.leaves.take(places)
+                nodes = self._nodes(left)
                 yield copy, people, np.broadcast_to(nodes, (len(nodes), people.stop - start))
+
+    def _nodes(self, left: np.ndarray) -> np.ndarray:
+        """Return the leaf of each row, (t, n), from those that nothing rules out."""
+        nodes: np.ndarray = self.leaves.take(_lowest(left) + self.first[:, None])
+        return nodes
+
+    def _without(
+        self, x: np.ndarray, moved: Sequence[tuple[slice, Sequence[int]]]
+    ) -> tuple[list[list[int]], list[np.ndarray], np.ndarray]:
+        """Return which columns each group of copies differs in, and what `_without_each` says of people."""
+        own = {place: column.left(x[0, :, place]) for place, column in self.columns.items()}
+        groups = [[place for place in places if place in self.columns] for _, places in moved]
+        return groups, *_without_each(own, groups, self.every[:, None])
+
+    def _together(self, x: np.ndarray, moved: Sequence[tuple[slice, Sequence[int]]]) -> np.ndarray:
+        """Return the leaves that nothing rules out, of people and copies, (t, c, n) or (t, c, n, words)."""
+        groups, rest, base = self._without(x, moved)
+        copies, n = x.shape[:2]
+        left = np.empty((len(self.every), copies, n, *self.every.shape[1:]), dtype=self.every.dtype)
+        left[:, 0] = base
+        for (which, _), places, others in zip(moved, groups, rest, strict=True):
+            left[:, which] = others[:, None]
+            for place in places:
+                there = self.columns[place].left(x[which, :, place].reshape(-1))  # of one where all are equal
+                many = (-1, n) if there.shape[1] > 1 else (1, 1)
+                left[:, which] &= there.reshape(len(there), *many, *there.shape[2:])
+        return left
 
     def _left(
         self, x: np.ndarray, moved: Sequence[tuple[slice, Sequence[int]]]
     ) -> Iterator[tuple[int, np.ndarray]]:
         """Yield of each copy the leaves that nothing rules out."""
-        own = {place: column.left(x[0, :, place]) for place, column in self.columns.items()}
-        groups = [[place for place in places if place in self.columns] for _, places in moved]
-        rest, base = _without_each(own, groups, self.every[:, None])
+        groups, rest, base = self._without(x, moved)
         yield 0, base
         for (which, _), places, others in zip(moved, groups, rest, strict=True):
             for copy in range(which.start, which.stop):
