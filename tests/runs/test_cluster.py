@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import resource
 import sys
 import time
 import types
@@ -151,6 +152,19 @@ def opened_pieces():
     from audits.data.files import batches
 
     return batches._read_here
+
+
+def test_arrays_reuse_memory_in_a_worker(executor):
+    """Dask's own setting has the system give each of 200 arrays of a megabyte 256 new pages."""
+    assert executor._client.submit(clusters._there, new_pages, pure=False).result() < 20_000
+
+
+def new_pages():
+    """Return how many pages the system hands out while 200 arrays come and go."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(200):
+        np.ones(2**17)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 
 def test_what_is_wrong_is_said_as_here(executor, folder):

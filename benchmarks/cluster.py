@@ -1,0 +1,127 @@
+"""Folds over a table by two Dask workers of one core and by one process: ``python -m benchmarks.cluster``.
+
+Prints processor time, which other work on a machine disturbs less than wall time, of the fold alone: what one
+process takes, and what each of the workers and the process that adds their parts up take. The gain is the
+first over the busiest of the two cores, where adding up goes to the one that has less to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import distributed
+import numpy as np
+import pyarrow.parquet as pq
+
+from audits.data.counted import count_rows
+from audits.data.files.batches import open_batches
+from audits.dividing import divided
+from audits.runs.execute import carry_out, prepared_subject
+from audits.runs.executing.cluster import _there
+from audits.runs.executing.threads import fixed_threads
+from audits.runs.folding import _folded, _parts
+from audits.runs.registry import AUDITS
+from audits.runs.spec import parse_spec
+from benchmarks.scale import people
+
+_FEATURES = ["x0", "x1", "age", "score"]
+_WORK = {
+    "loss_ratio": {"steps": 50},
+    "sensitivity": {},
+    "mitigation": {},
+    "recourse": {},
+}
+
+
+def _spent() -> float:
+    return time.process_time()
+
+
+def _divide(client: distributed.Client) -> Callable[..., Iterator[Any]]:
+    def divide(work: Any, common: tuple[Any, ...], pieces: Sequence[Any]) -> Iterator[Any]:
+        held = client.scatter(list(common), broadcast=True, hash=False)
+        for future in [client.submit(_there, work, *held, piece, pure=False) for piece in pieces]:
+            yield future.result()
+            future.release()
+
+    return divide
+
+
+def counting(path: Path, folder: Path) -> Callable[[], object]:  # noqa: ARG001
+    """Return the fold that counts people."""
+    columns, cuts = ["sex", "race", "age", "score", "repaid"], {"score": np.linspace(0, 1, 21)}
+    return lambda: count_rows(open_batches([path]), columns, cuts, scored="score")
+
+
+def folding(name: str, path: Path, folder: Path) -> Callable[[], object]:
+    """Return the fold of an audit, whose models 20,000 people drawn have taught."""
+    data = {"path": str(path), "protected": ["sex"], "label": "repaid", "favorable": 1, "draw": 20_000}
+    document = {
+        "data": {**data, "features": _FEATURES},
+        "model": {"train": "mlp" if name == "sensitivity" else "logistic"},
+        "audits": [{name: _WORK[name]}],
+    }
+    spec = parse_spec(document, folder)
+    subject = prepared_subject(spec)
+    found = carry_out(spec.audits[0], 0, subject, 0)
+    draws = np.random.default_rng(0), np.random.default_rng([0, 0])
+    fold = AUDITS[name].fold(subject, spec.audits[0].options, found.result, *draws)
+    everybody = folder / "everybody.parquet"
+    return lambda: _folded(_parts(spec, subject, fold), fold, everybody, lambda _: None)
+
+
+def measured(
+    work: Callable[[], object], client: distributed.Client
+) -> tuple[float, list[float], float, float]:
+    """Return processor time of one process, of each worker and of adding up, and the wall times' ratio."""
+    work()  # files are in memory, libraries loaded
+    with divided(_divide(client)):
+        work()
+    begun, start = _spent(), time.perf_counter()
+    work()
+    alone, waited = _spent() - begun, time.perf_counter() - start
+    before, begun, start = client.run(_spent), _spent(), time.perf_counter()
+    with divided(_divide(client)):
+        work()
+    adding, together = _spent() - begun, time.perf_counter() - start
+    after = client.run(_spent)
+    return alone, sorted(after[each] - before[each] for each in after), adding, waited / together
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--millions", type=float, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--only", nargs="+", default=["counting", *_WORK], choices=["counting", *_WORK])
+    chosen = parser.parse_args()
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    with tempfile.TemporaryDirectory() as place, fixed_threads():
+        folder = Path(place)
+        with (
+            distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            for millions in chosen.millions:
+                path = folder / f"{millions:g}.parquet"
+                pq.write_table(people(int(millions * 1e6), 0, 2), path, row_group_size=2**17)
+                for name in chosen.only:
+                    make = counting if name == "counting" else lambda *at, name=name: folding(name, *at)
+                    alone, workers, adding, wall = measured(make(path, folder), client)
+                    less, most = workers
+                    gain = alone / max(most, less + adding, (less + most + adding) / 2)
+                    told = f"{less:.2f} and {most:.2f} s of two workers, {adding:.2f} s to add up"
+                    print(
+                        f"{name}, {millions:g} M rows: {alone:.2f} s alone; {told}: {gain:.2f} times; by the "
+                        f"clock {wall:.2f} times",
+                        flush=True,
+                    )
+
+
+if __name__ == "__main__":
+    main()
