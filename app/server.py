@@ -23,11 +23,11 @@ from app.readers import READERS
 from app.serving import api, monitor_api, tracing
 from app.serving.listening import check_address, see_who_connects
 from app.serving.logs import set_up
-from app.serving.promptness import answer_at_once, take_turns
+from app.serving.promptness import answer_at_once, take_turns, tell_theme_once
 from app.serving.tending import TENDING
 from audits.errors import InputError
 from audits.runs.executing.system import open_many_files
-from audits.runs.keeping.store import home, make_private
+from audits.runs.keeping.store import RunStore, home, make_private
 
 _MOST_OPEN = 65_536  # files and sockets: each tab holds one
 
@@ -37,6 +37,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     """Warm workers and pages before the first visitor, and end the workers with the server."""
     try:
         check_address(st.get_option("server.address"))
+        RunStore(home())
     except InputError as error:
         raise SystemExit(f"Evenhand does not start: {error}") from None
     make_private(home())
@@ -45,6 +46,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     answer_at_once()
     open_many_files(_MOST_OPEN)
     take_turns()
+    tell_theme_once()
     work.executor()
     READERS().start()
     TENDING.start()

@@ -13,7 +13,9 @@ a request is answered with 200 is on disk.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import http.client
+import itertools
 import json
 import os
 import socket
@@ -21,13 +23,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -49,13 +50,20 @@ class Running:
     rows: list[dict[str, Any]]
     pid: int
 
-    def body(self, size: int) -> tuple[str, bytes, dict[str, str]]:
-        """Return path, body and headers of a batch of `size` people."""
-        return (
-            f"/api/v1/monitors/{self.monitor}/predictions",
-            json.dumps({"rows": self.rows[:size]}).encode(),
-            {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"},
-        )
+    def requests(self, size: int) -> list[bytes]:
+        """Return requests of batches of `size` people each, everybody once."""
+        found = []
+        for start in range(0, len(self.rows), size):
+            body = json.dumps({"rows": self.rows[start : start + size]}).encode()
+            lines = (
+                f"POST /api/v1/monitors/{self.monitor}/predictions HTTP/1.1",
+                "Host: 127.0.0.1",
+                "Content-Type: application/json",
+                f"Authorization: Bearer {self.token}",
+                f"Content-Length: {len(body)}",
+            )
+            found.append("\r\n".join([*lines, "", ""]).encode() + body)
+        return found
 
 
 @contextmanager
@@ -77,6 +85,7 @@ def app(train: str) -> Iterator[Running]:
     with tempfile.TemporaryDirectory() as home, socket.socket() as free:
         monitors = Monitors(Database(f"sqlite:///{home}/evenhand.sqlite"))
         monitor, token = monitors.create(bundle, name="load", owner=workspace)
+        (Path(home) / "workspaces" / workspace).mkdir(parents=True)  # else the page takes it for made up
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
@@ -136,28 +145,91 @@ def settle(pid: int) -> None:
             return
 
 
+class _Sender(asyncio.Protocol):
+    """One connection that is kept: sends one request after another, each when the last is answered."""
+
+    def __init__(self, requests: Iterator[bytes], due: Iterator[float], taken: list[float]) -> None:
+        self._requests, self._due, self._taken = requests, due, taken
+        self._came, self._began = bytearray(), 0.0
+        self.done = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._next()
+
+    def _next(self) -> None:
+        began = next(self._due, None)
+        if began is None:
+            self._transport.close()
+            return
+        # without a time of its own a request is due when the one before it is answered
+        self._began = began or time.perf_counter()
+        wait = self._began - time.perf_counter()
+        if wait > 0:
+            asyncio.get_running_loop().call_later(wait, self._transport.write, next(self._requests))
+        else:
+            self._transport.write(next(self._requests))
+
+    def data_received(self, data: bytes) -> None:
+        """Note how long a whole answer took, and send again."""
+        self._came += data
+        head = self._came.find(b"\r\n\r\n")
+        if head < 0:
+            return
+        if not self._came.startswith(b"HTTP/1.1 200"):
+            raise SystemExit(bytes(self._came[:2000]).decode())
+        at = self._came.lower().index(b"content-length:", 0, head) + 15
+        if len(self._came) < head + 4 + int(self._came[at : self._came.index(b"\r\n", at)]):
+            return
+        self._taken.append(time.perf_counter() - self._began)
+        self._came.clear()
+        self._next()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Tell that it is over."""
+        self.done.set_result(error)
+
+
+async def _send(running: Running, senders: int, size: int, seconds: float, rate: float) -> list[float]:
+    """Send for so long, over several connections: at `rate` a second, or as many as go; return the delays."""
+    requests = itertools.cycle(running.requests(size))
+    taken: list[float] = []
+    begun = time.perf_counter()
+
+    def due(first: int) -> Iterator[float]:
+        turn = first
+        while time.perf_counter() < begun + seconds:
+            yield begun + turn / rate if rate else 0.0
+            turn += senders
+
+    loop = asyncio.get_running_loop()
+    made = [
+        await loop.create_connection(lambda k=k: _Sender(requests, due(k), taken), "127.0.0.1", running.port)
+        for k in range(senders)
+    ]
+    await asyncio.gather(*(sender.done for _, sender in made))
+    return taken
+
+
+def _sending(running: Running, senders: int, size: int, seconds: float, rate: float = 0.0) -> Any:
+    """Send from a process of its own, so that neither waits for the other's interpreter."""
+    told = json.dumps({"running": vars(running), "how": [senders, size, seconds, rate]})
+    command = [sys.executable, "-m", "benchmarks.monitor", "--sender", told]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+
+
+def _delays(sender: Any) -> list[float]:
+    answer = sender.communicate()[0]
+    if sender.returncode:
+        raise SystemExit("The sender failed; see above.")
+    return list(json.loads(answer))
+
+
 def flat_out(running: Running, senders: int, size: int, seconds: float, *, silent: bool = False) -> None:
     """Send batches one after another from `senders` connections; print how many went, and how fast."""
-    path, body, headers = running.body(size)
-    taken: list[float] = []
-    stop = time.perf_counter() + seconds
-
-    def send() -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", running.port)
-        while time.perf_counter() < stop:
-            start = time.perf_counter()
-            connection.request("POST", path, body, headers)
-            response = connection.getresponse()
-            response.read()
-            assert response.status == 200
-            taken.append(time.perf_counter() - start)
-
-    threads = [threading.Thread(target=send) for _ in range(senders)]
     before = processor_seconds(running.pid)
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    taken = _delays(_sending(running, senders, size, seconds))
     after = processor_seconds(running.pid)
     rate = len(taken) / seconds
     if silent:
@@ -173,46 +245,6 @@ def flat_out(running: Running, senders: int, size: int, seconds: float, *, silen
     )
 
 
-def paced(running: Running, rate: float, senders: int, stop: threading.Event) -> list[float]:
-    """Send single rows at `rate` a second until `stop`; return the seconds from when each was due."""
-    path, body, headers = running.body(1)
-    taken: list[float] = []
-    begun = time.perf_counter()
-
-    def send(first: int) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", running.port)
-        turn = first
-        while not stop.is_set():
-            due = begun + turn / rate
-            time.sleep(max(0.0, due - time.perf_counter()))
-            connection.request("POST", path, body, headers)
-            response = connection.getresponse()
-            response.read()
-            assert response.status == 200
-            taken.append(time.perf_counter() - due)
-            turn += senders
-
-    threads = [threading.Thread(target=send, args=(k,)) for k in range(senders)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return taken
-
-
-def _sender(arguments: list[str]) -> None:
-    """Be the sending process: until the parent closes our input."""
-    running = Running(**json.loads(arguments[0]))
-    stop = threading.Event()
-
-    def listen() -> None:
-        sys.stdin.read()
-        stop.set()
-
-    threading.Thread(target=listen, daemon=True).start()
-    print(json.dumps(paced(running, float(arguments[1]), 8, stop)))
-
-
 def pages(running: Running, rate: float, seconds: float) -> None:
     """Switch pages without and with predictions coming in; print both, and the answers' delays."""
     from playwright.sync_api import sync_playwright
@@ -223,22 +255,15 @@ def pages(running: Running, rate: float, seconds: float) -> None:
         browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
         page.goto(f"http://127.0.0.1:{running.port}/monitor?w={running.workspace}")
+        page.wait_for_selector("text=Latest people", timeout=60_000)  # it is the monitor's own page
         switches(page, 4)  # first visits load what the later ones find loaded
         quiet = switches(page, 12)
-        command = [
-            sys.executable,
-            "-m",
-            "benchmarks.monitor",
-            "--sender",
-            json.dumps(vars(running)),
-            str(rate),
-        ]
-        sender = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        sender = _sending(running, 8, 1, seconds + 3, rate)
         time.sleep(3)
         began, loaded = time.perf_counter(), []
         while time.perf_counter() - began < seconds:
             loaded += switches(page, 4)
-        delays = json.loads(sender.communicate()[0])
+        delays = _delays(sender)
         browser.close()
     for name, found in (("nothing else to do", quiet), (f"{rate:.0f} single rows a second", loaded)):
         print(
@@ -270,7 +295,8 @@ def switches(page: Any, times: int) -> list[float]:
 def main() -> None:
     """Measure and print."""
     if sys.argv[1:2] == ["--sender"]:
-        _sender(sys.argv[2:])
+        told = json.loads(sys.argv[2])
+        print(json.dumps(asyncio.run(_send(Running(**told["running"]), *told["how"]))))
         return
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

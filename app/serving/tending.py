@@ -15,6 +15,7 @@ from typing import Any
 
 from app import work
 from app.readers import READERS
+from app.serving.downloads import DOWNLOADS
 from app.shares import Shares
 from app.workspace import Workspace, is_token
 from audits.errors import InputError, RunFailed
@@ -108,6 +109,7 @@ class Tending:
         with contextlib.suppress(InputError, RunFailed):  # it is away
             SavedRuns().reconcile()
         Shares().tidy()
+        DOWNLOADS.tidy()
         days = number_from("EVENHAND_KEEP_DAYS", 0, least=0, most=36_500)
         if days and self._clock_is_to_be_believed(home() / "status" / "tidied"):
             self._remove_older(days * _DAY)

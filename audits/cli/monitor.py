@@ -132,8 +132,10 @@ def replayed(
         return json.dumps(told, indent=1, ensure_ascii=False)
     lines = found[0].sentences()
     if len(found) == 2:
-        lines += ["", f"{against}:", *found[1].sentences(), "", "First alarm of each condition, at person:"]
-        for row in compared(*found):
+        alarms = compared(*found)
+        head = "First alarm of each condition, at person:" if alarms else "No condition alarms in either."
+        lines += ["", f"{against}:", *found[1].sentences(), "", head]
+        for row in alarms:
             at = ["never" if row[name] is None else f"{row[name] + 1:,}" for name in ("first", "second")]
             lines.append(f"  {row['about']}: {at[0]}; {at[1]}")
     return "\n".join(lines)

@@ -180,7 +180,7 @@ def ratio_p_value(
     size, total = int(member.sum()), len(rows)
     x = np.asarray(values, dtype=float)[rows]
     sums = np.stack([each, each * x, each * x * x])  # (3, people)
-    whole = sums.sum(axis=1)
+    whole, single = sums.sum(axis=1), bool((each == 1).all())
 
     def statistic(part: np.ndarray) -> np.ndarray:
         """Studentised log ratio of means, from the sums (3, draws) of a side."""
@@ -205,11 +205,26 @@ def ratio_p_value(
             drawn = rng.permuted(every, axis=1)[:, :size]
         else:
             drawn = rng.integers(0, total, (stop - start, size))
-        null[start:stop] = statistic(sums[:, drawn].sum(axis=2))
+        null[start:stop] = statistic(_sums_of(drawn, sums, single=single).T)
     observed = float(statistic(sums[:, member].sum(axis=1)[:, None])[0])
     null = np.nan_to_num(null, nan=0.0, posinf=1e300, neginf=-1e300)
     observed = float(np.nan_to_num(observed, nan=0.0, posinf=1e300, neginf=-1e300))
     return min(2 * min(p_value(observed, null), p_value(-observed, -null)), 1.0)
+
+
+def _sums_of(drawn: np.ndarray, sums: np.ndarray, *, single: bool) -> np.ndarray:
+    """Return the sums (draws, 3) of the people of each draw (draws, size), each while it is in the cache.
+
+    Of people who count once each, a value is looked up once.
+    """
+    found = np.empty((len(drawn), 3))
+    for place, people in enumerate(drawn):
+        if single:
+            x = sums[1].take(people)
+            found[place] = len(x), x.sum(), (x * x).sum()
+        else:
+            found[place] = [one.take(people).sum() for one in sums]
+    return found
 
 
 def reaching_one(ratio: Estimate, p: float, level: float) -> Estimate:

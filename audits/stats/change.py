@@ -269,7 +269,9 @@ class ChangeWatch:
         weights = np.where(here, size / np.maximum(size + since - 1, 1), 0.0)
         walk = self._fading[active] + np.log1p(weights[:, :, None] * _FADING[fine]).cumsum(axis=0)
         self._fading[active] = walk[-1]
-        over = (_mean_stake(walk) >= self._least(since, active)) & here
+        least = self._least(since, active)
+        over = (walk.max(axis=2) >= least) & here  # their mean is at most the largest
+        over[over] = _mean_stake(walk[over]) >= least[over]
         return {place: int(over[:, place].argmax()) for place in np.flatnonzero(over.any(axis=0)).tolist()}
 
     def _walk(self, steps: np.ndarray, active: np.ndarray, first: int) -> list[Crossing]:

@@ -62,6 +62,8 @@ def test_a_past_table_is_replayed_and_two_bundles_compared(cli, project, exporte
     assert all(row["first"] == row["second"] for row in told["compared"])
     words = cli("monitor", "replay", exported, project / "past.csv").out
     assert f"Person {first['person'] + 1:,}: " in words
+    words = cli("monitor", "replay", exported, project / "people.csv", "--against", exported).out
+    assert words.endswith("No condition alarms in either.\n")
 
 
 def test_what_a_monitor_received_is_audited(cli, project, exported):

@@ -18,6 +18,7 @@ from app.serving import ingest, webhooks
 from audits.errors import InputError, RunFailed
 from audits.runs.monitoring import history
 from audits.runs.monitoring.arrivals import read_arrow, read_json
+from audits.runs.monitoring.buckets import Buckets
 from audits.runs.monitoring.monitors import Batch, Monitors, check_webhook
 from audits.runs.monitoring.tables import BATCHES, BUCKETS, CASES, FLAGS, PREDICTIONS, STATES
 from audits.sensitivity import MonitorBundle, Scored
@@ -141,6 +142,26 @@ def test_batches_stored_together_end_as_those_stored_one_by_one(monitors: Monito
 _TIMES = ("monitor", "received", "began", "raised", "latest", "ended")
 
 
+def test_a_transaction_that_fails_leaves_nothing_behind(monitors: Monitors, bundle, monkeypatch):
+    """Not in the counters that this process remembers either: what comes next ends as if it had not been."""
+    frame, kept = people(120, 5), []
+    for fails in (False, True):
+        monitor, _ = monitors.create(bundle, name="m")
+        for start in range(0, 120, 40):
+            scored = bundle.score(frame[start : start + 40])
+            own = Batch(monitor.id, scored, "x", look=bundle.look(scored))
+            if fails:
+                with monkeypatch.context() as patch:
+                    patch.setattr(Buckets, "write", lambda _: 1 / 0)  # the last that is written
+                    with pytest.raises(ZeroDivisionError):
+                        monitors.store([own])
+            monitors.store([own])
+        with monitors._database.reading() as connection:
+            asked = sa.select(STATES.c.streams).where(STATES.c.monitor == monitor.id)
+            kept.append(bytes(connection.execute(asked).scalar_one()))
+    assert kept[0] == kept[1]
+
+
 def test_alarms_are_acknowledged_with_a_note(monitors: Monitors, bundle):
     monitor, _ = monitors.create(bundle, name="m", people_between=500)
     [stored] = monitors.store([batch(monitor, [True] * 60)])
@@ -164,9 +185,9 @@ def test_a_condition_is_one_alarm_until_it_is_over(monitors: Monitors, bundle):
     monitors.store([batch(monitor, quiet) for _ in range(3)])
     assert not monitors.alarms(monitor.id)[0].lasts
     monitors.store([batch(monitor, [True] * 100)])
-    waiting, oldest = monitors.waiting(monitor.id)
+    waiting, first = monitors.waiting(monitor.id)
     assert waiting == 2
-    assert [each.place for each in oldest] == [0, 1]
+    assert [(each.place, each.lasts) for each in first] == [(1, True), (0, False)]
     assert monitors.acknowledge_all(monitor.id, "one cause") == 2
     assert monitors.waiting(monitor.id) == (0, [])
     assert {each.note for each in monitors.alarms(monitor.id)} == {"one cause"}

@@ -1,16 +1,24 @@
-"""Trees asked without frames say what they said with them, to the last digit."""
+"""Trees and ONNX files asked without frames say what they said with them, to the last digit."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import skl2onnx
 from scipy.special import expit
+from skl2onnx.common.data_types import FloatTensorType, StringTensorType
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from audits.data import DataSpec, build_data
+from audits.models import make_subject, model_spec
 from audits.models.trees import arrays
 from audits.runs.monitoring import quick
 from audits.runs.monitoring.quick import quicker
 from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
-from audits.sensitivity.monitor.models import CarriedTrees
+from audits.sensitivity.monitor.models import CarriedOnnx, CarriedTrees
 from tests.sensitivity.conftest import people, subject_of
 
 
@@ -97,3 +105,49 @@ def test_sums_over_trees_are_the_same_however_many_there_are():
             np.testing.assert_array_equal(many, expected)
         elif len(start) == 1:
             np.testing.assert_array_equal(many, expit(one_by_one))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """A bundle with boosting as an ONNX file, whose columns are inputs of their own."""
+    frame = people()
+    pipeline = make_pipeline(
+        ColumnTransformer(
+            [
+                ("numbers", StandardScaler(), ["skill", "height"]),
+                ("texts", OneHotEncoder(handle_unknown="ignore"), ["town"]),
+            ]
+        ),
+        GradientBoostingClassifier(n_estimators=20, random_state=0),
+    ).fit(frame[["skill", "height", "town"]], frame["hired"])
+    kinds = [("skill", FloatTensorType([None, 1])), ("height", FloatTensorType([None, 1]))]
+    made = skl2onnx.convert_sklearn(
+        pipeline, initial_types=[*kinds, ("town", StringTensorType([None, 1]))], target_opset=17
+    )
+    path = tmp_path_factory.mktemp("file") / "boosting.onnx"
+    path.write_bytes(made.SerializeToString())
+    spec = DataSpec(label="hired", favorable=1, protected=("group",), features=("skill", "height", "town"))
+    subject = make_subject(build_data(frame, spec), model_spec({"path": str(path)}))
+    options = SensitivityOptions(bootstrap=100, match_set="off", max_people=300)
+    return MonitorBundle.of(sensitivity(subject, options)), frame
+
+
+@pytest.mark.parametrize("n", [1, 5, 300])
+def test_an_onnx_file_says_the_same_without_frames(file, n, monkeypatch):
+    bundle, frame = file
+    columns = columns_of(frame, bundle, n)
+    before = bundle.score_columns(columns, n)
+    made = quicker(bundle)
+    monkeypatch.setattr(CarriedOnnx, "measure", None)  # what makes frames
+    found = made.score_columns(columns, n)
+    for name in ("score", "sensitivity", "contributions", "flagged"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(before, name))
+
+
+def test_what_only_a_frame_tells_of_is_left_to_it(file):
+    bundle, frame = file
+    columns = columns_of(frame, bundle, 3)
+    columns["town"] = ["a town that nobody has seen", None, "north"]
+    before, found = bundle.score_columns(columns, 3), quicker(bundle).score_columns(columns, 3)
+    np.testing.assert_array_equal(found.sensitivity, before.sensitivity)
+    assert found.unseen == before.unseen == {0: ["town"], 1: ["town"]}

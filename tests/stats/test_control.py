@@ -38,7 +38,11 @@ def test_run_lengths_computed_from_outside():
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.booleans(), max_size=60), st.integers(1, 6), st.integers(1, 12), st.integers(0, 11), st.data()
+    st.lists(st.booleans(), max_size=100),
+    st.integers(1, 6),
+    st.integers(1, 12),
+    st.integers(0, 11),
+    st.data(),
 )
 def test_following_equals_the_slow_loop_however_it_is_cut(flags, jump, limit, start, data):
     chart = Chart(0.05, 0.1, jump, limit, 1.0, 1.0)

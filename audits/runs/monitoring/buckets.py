@@ -9,22 +9,24 @@ import sqlalchemy as sa
 
 from audits.runs.monitoring.tables import BUCKETS
 
-__all__ = ["MOST", "Buckets"]
+__all__ = ["LAST", "MOST", "Buckets"]
 
 MOST = 512
 
 # made once: what SQLAlchemy does to make a statement takes longer than SQLite to carry it out
 _MINE = BUCKETS.c.monitor == sa.bindparam("own")
-_LAST = (
+LAST = (
     sa.select(
-        BUCKETS,
-        sa.select(sa.func.count()).select_from(BUCKETS).where(_MINE).scalar_subquery().label("number"),
-        sa.select(sa.func.max(BUCKETS.c.batches)).where(_MINE).scalar_subquery().label("width"),
+        *(each.label(f"last_{each.name}") for each in BUCKETS.c),
+        sa.select(sa.func.count()).select_from(BUCKETS).where(_MINE).scalar_subquery().label("last_number"),
+        sa.select(sa.func.max(BUCKETS.c.batches)).where(_MINE).scalar_subquery().label("last_width"),
     )
     .where(_MINE)
     .order_by(BUCKETS.c.first_person.desc())
     .limit(1)
 )
+"""The last stretch of the monitor `own`, how many there are, and how wide: what `Buckets` begins with."""
+
 _GROWS = ("received", "batches", "people", "flagged", "total", "chart_high", "chart_value")
 _CHANGE = (
     sa.update(BUCKETS)
@@ -32,17 +34,19 @@ _CHANGE = (
     .values({name: sa.bindparam(name) for name in _GROWS})
 )
 _ADD = sa.insert(BUCKETS)
+_NAMES = tuple(each.name for each in BUCKETS.c)
 
 
 class Buckets:
     """One monitor's stretches in a transaction: the last one grows until it is as wide as the rest."""
 
-    def __init__(self, connection: sa.Connection, identity: str) -> None:
+    def __init__(self, connection: sa.Connection, identity: str, row: Any) -> None:
         self._connection, self._identity = connection, identity
-        row = connection.execute(_LAST, {"own": identity}).first()
-        last = None if row is None else dict(row._mapping)
-        self._number: int = 0 if last is None else last.pop("number")
-        self._width: int | None = None if last is None else last.pop("width")
+        last = None
+        if row.last_monitor is not None:
+            last = {name: getattr(row, f"last_{name}") for name in _NAMES}
+        self._number: int = row.last_number or 0
+        self._width: int | None = row.last_width
         self._last: dict[str, Any] | None = last
         self._stored = last is not None
         self._changed = False

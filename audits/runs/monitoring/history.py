@@ -174,7 +174,10 @@ class History:
         return Standing({}, 0, {}) if row is None else Standing.of(bytes(row.streams), row.tally)
 
     def waiting(self, identity: str, most: int = 3) -> tuple[int, list[Alarm]]:
-        """Return how many alarms nobody has acknowledged yet, and the oldest of them."""
+        """Return how many alarms nobody has acknowledged yet, and the first of them.
+
+        Those whose condition lasts come before those that are over, and the oldest before later ones.
+        """
         mine = sa.and_(
             CASES.c.monitor == identity, CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None)
         )
@@ -182,7 +185,8 @@ class History:
             number = connection.execute(
                 sa.select(sa.func.count()).select_from(CASES).where(mine)
             ).scalar_one()
-            rows = connection.execute(sa.select(CASES).where(mine).order_by(CASES.c.place).limit(most)).all()
+            order = (CASES.c.ended.is_not(None), CASES.c.place)
+            rows = connection.execute(sa.select(CASES).where(mine).order_by(*order).limit(most)).all()
         return int(number), [_alarm(row) for row in rows]
 
     def catch_up(self, bundle: MonitorBundle, identity: str) -> bool:

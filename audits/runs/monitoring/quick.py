@@ -1,9 +1,9 @@
-"""Trees that a monitor carries along, asked without a frame of every copy: the same numbers, sooner.
+"""Trees and ONNX files that a monitor carries along, asked without a frame of every copy: the same, sooner.
 
 `audits.sensitivity.measuring.blackbox` makes a frame of every moved copy of a person. Most of what that takes
 for one person is not the model's: here each column knows beforehand what its values become in the matrix that
-trees read, and copies are made there. Columns of which that cannot be said (dates, ranks) leave all to
-`blackbox`.
+trees read, or in an ONNX file's inputs, and copies are made there. Columns of which that cannot be said leave
+all to `blackbox`: dates and ranks, and in files also what is neither text nor a number with a fraction.
 """
 
 from __future__ import annotations
@@ -11,22 +11,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from audits.data.blocks import Block, NumberBlock
 from audits.data.space import FeatureSpace
 from audits.data.values import MISSING, text_of
+from audits.errors import InputError
 from audits.models.trees.plain import PlainTrees, TreeColumn
 from audits.sensitivity.measuring.blackbox import StatusAt, copies_of, is_moved, owners_of, status_gradient
 from audits.sensitivity.measuring.gradients import Measured, Status
 from audits.sensitivity.monitor.bundle import MonitorBundle
-from audits.sensitivity.monitor.models import CarriedTrees
+from audits.sensitivity.monitor.models import CarriedOnnx, CarriedTrees
+
+if TYPE_CHECKING:
+    from audits.models.onnx.model import OnnxModel
 
 __all__ = ["quicker"]
 
 _FEW = 1000  # people whose copies are held together
+_TEXT = "tensor(string)"
+_FRACTIONS: dict[str, Any] = {"tensor(float)": np.float32, "tensor(double)": np.float64}
 
 
 class _Unusual(Exception):
@@ -76,7 +82,10 @@ class _Column:
         for value in values:
             if isinstance(value, float) and math.isnan(value):
                 raise _Unusual
-            found.append(self.missing if value is None else self.by_text.get(text_of(value), self.unknown))
+            code = self.missing if value is None else self.by_text.get(text_of(value), self.unknown)
+            if code is None:
+                raise _Unusual
+            found.append(code)
         return np.array(found)
 
     def of_numbers(self, x: np.ndarray) -> np.ndarray:
@@ -109,9 +118,9 @@ class _Column:
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """A plan for each column that the trees read, in the order of the space."""
+    """A plan for each column that the model reads, in the order of the space."""
 
-    model: PlainTrees
+    model: PlainTrees | _Inputs
     space: FeatureSpace
     columns: tuple[_Column, ...]
     step: float
@@ -130,10 +139,11 @@ class _Plan:
         Parameters
         ----------
         favorable : callable
-            From the trees' outputs to the probability of the favourable outcome.
+            From the model's outputs to the probability of the favourable outcome.
         """
         n, copies = len(z), [copies_of(each.block) for each in self.columns]
-        single = self.model.trees.kind == "forest"  # scikit-learn's forests read float32
+        # scikit-learn's forests read float32
+        single = isinstance(self.model, PlainTrees) and self.model.trees.kind == "forest"
         x = np.empty((1 + sum(copies), n, self.model.width), dtype=np.float32 if single else np.float64)
         own: list[np.ndarray] = []
         moved: list[tuple[slice, list[int]]] = []
@@ -155,7 +165,11 @@ class _Plan:
                     x[which, :, places] = each.by_level[:, None]
                 moved.append((which, places))
                 at += count
-        scores = favorable(self.model.trees.outputs_of_copies(x, moved))
+        own_model = self.model
+        if isinstance(own_model, PlainTrees):
+            scores = favorable(own_model.trees.outputs_of_copies(x, moved))
+        else:
+            scores = favorable(own_model.outputs(x))
         return self._put_together(scores.reshape(-1, n), own, z, statuses, literal)
 
     def _put_together(
@@ -234,6 +248,107 @@ def _plan(
 
 
 @dataclass(frozen=True, eq=False)
+class _Inputs:
+    """An ONNX file whose inputs are made from a matrix: numbers as they are, texts by their places.
+
+    Attributes
+    ----------
+    places : dict of str to int
+        Of each column in the matrix.
+    texts : dict of str to (levels,) object
+        Of the columns with texts.
+    most : int
+        Rows that it is asked about at once.
+    """
+
+    file: OnnxModel
+    places: dict[str, int]
+    texts: dict[str, np.ndarray]
+    most: int
+
+    @property
+    def width(self) -> int:
+        """Columns of the matrix."""
+        return len(self.places)
+
+    def outputs(self, x: np.ndarray) -> np.ndarray:
+        """Return the probability of each class of people and copies, (c, n, d) -> (c, n, k)."""
+        rows = x.reshape(-1, x.shape[-1])
+        tensors = {}
+        for each in self.file.graph.inputs:
+            columns = []
+            for name in each.columns:
+                values, texts = rows[:, self.places[name]], self.texts.get(name)
+                columns.append(
+                    values.astype(_FRACTIONS[each.type]) if texts is None else texts[values.astype(np.intp)]
+                )
+            tensors[each.name] = columns[0] if len(each.shape) == 1 else np.column_stack(columns)
+        return self.file.score_ready(tensors, len(rows)).reshape(*x.shape[:2], -1)
+
+
+def _file_plan(own: CarriedOnnx) -> _Plan | None:
+    """Return the plan of an ONNX file; None where what it is fed with is known from a frame alone."""
+    from audits.models.onnx.graph import ROWS_AT_ONCE  # the runtime is loaded only where one is asked
+    from audits.models.onnx.inputs import batch_size
+
+    graph = own.model.graph
+    kinds = {name: each.type for each in graph.inputs for name in each.columns}
+    if graph.written or batch_size(graph.inputs, graph.name) is not None:
+        return None
+    found: list[_Column] = []
+    texts: dict[str, np.ndarray] = {}
+    for place, block in enumerate(own.space.parts):
+        kind, name = kinds.get(block.column), block.column
+        if kind is None:
+            continue
+        where, at = own.space.blocks[name], (len(found),)
+        if isinstance(block, NumberBlock) and not len(block.levels):
+            if block.kind not in {"continuous", "integer"} or kind not in _FRACTIONS:
+                return None
+            found.append(_Column(place, block, TreeColumn(name, at), where))
+            continue
+        levels = block.levels.tolist()
+        if is_moved(block) or kind != _TEXT or not all(isinstance(each, str) for each in levels):
+            return None
+        texts[name] = np.array(levels, dtype=object)
+        codes = np.arange(len(levels), dtype=float)[:, None]
+        by_text = dict(zip(levels, codes, strict=True))
+        points = block.encode(block.levels, unknown="zero")
+        common = np.asarray(own.counts[name], dtype=float)
+        more: dict[str, Any] = {"by_level": codes, "points": points, "common": common}
+        found.append(_Column(place, block, TreeColumn(name, at), where, by_text, **more))
+    if {each.own.column for each in found} != set(kinds):
+        return None
+    places = {each.own.column: each.own.places[0] for each in found}
+    return _Plan(_Inputs(own.model, places, texts, ROWS_AT_ONCE), own.space, tuple(found), own.step)
+
+
+def _by_plan(
+    plan: _Plan,
+    columns: Mapping[str, Sequence[Any]],
+    z: np.ndarray,
+    statuses: Sequence[Status],
+    favorable: Callable[[np.ndarray], np.ndarray],
+    literal: bool,
+) -> Measured | None:
+    """Measure rows given as columns of values, at points `z` (n, d); None where only a frame can tell."""
+    copies = 1 + sum(copies_of(each.block) for each in plan.columns)
+    at_once = _FEW if isinstance(plan.model, PlainTrees) else max(1, min(_FEW, plan.model.most // copies))
+    found: list[Measured] = []
+    for start in range(0, len(z), at_once):
+        rows = slice(start, start + at_once)
+        part = {name: values[rows] for name, values in columns.items()}
+        own = plan.measure(part, z[rows], statuses, favorable, literal=literal)
+        if own is None:
+            return None
+        found.append(own)
+    if len(found) <= 1:
+        return found[0] if found else None
+    parts = zip(*map(_parts_of, found), strict=True)
+    return Measured(*(np.concatenate(each) for each in parts))
+
+
+@dataclass(frozen=True, eq=False)
 class _QuickTrees(CarriedTrees):
     """Trees carried along that measure people by a plan."""
 
@@ -248,19 +363,33 @@ class _QuickTrees(CarriedTrees):
         literal: bool,
     ) -> Measured:
         """Measure rows given as columns of values, at points `z` (n, d)."""
-        found: list[Measured] = []
-        for start in range(0, len(z), _FEW):
-            rows = slice(start, start + _FEW)
-            part = {name: values[rows] for name, values in columns.items()}
-            own = self.plan.measure(part, z[rows], statuses, self._favorable, literal=literal)
-            if own is None:
-                break
-            found.append(own)
-        else:
-            if found:
-                parts = zip(*map(_parts_of, found), strict=True)
-                return Measured(*(np.concatenate(each) for each in parts))
-        return super().measure(columns, z, statuses, literal=literal)
+        found = _by_plan(self.plan, columns, z, statuses, self._favorable, literal)
+        return found or super().measure(columns, z, statuses, literal=literal)
+
+
+@dataclass(frozen=True, eq=False)
+class _QuickOnnx(CarriedOnnx):
+    """An ONNX file carried along that measures people by a plan."""
+
+    plan: _Plan
+
+    def measure(
+        self,
+        columns: Mapping[str, Sequence[Any]],
+        z: np.ndarray,
+        statuses: Sequence[Status],
+        *,
+        literal: bool,
+    ) -> Measured:
+        """Measure rows given as columns of values, at points `z` (n, d)."""
+        try:
+            found = _by_plan(self.plan, columns, z, statuses, self._chance, literal)
+        except InputError:  # which row it was is told below
+            found = None
+        return found or super().measure(columns, z, statuses, literal=literal)
+
+    def _chance(self, scores: np.ndarray) -> np.ndarray:
+        return np.clip(scores[..., self.favorable].sum(axis=-1), 0.0, 1.0)
 
 
 def _parts_of(measured: Measured) -> list[np.ndarray]:
@@ -268,11 +397,16 @@ def _parts_of(measured: Measured) -> list[np.ndarray]:
 
 
 def quicker(bundle: MonitorBundle) -> MonitorBundle:
-    """Return a bundle that says the same numbers, by trees sooner."""
+    """Return a bundle that says the same numbers, by what it carries along sooner; an ONNX file is opened."""
     own = bundle.audited
-    plan = _plan(own.model, own.space, own.counts, own.step) if isinstance(own, CarriedTrees) else None
-    if plan is None:
-        return bundle
-    _ = plan.model.trees.masks  # made ready now: the first who is asked about shall not wait for it
     told = {each.name: getattr(own, each.name) for each in fields(own)}
-    return replace(bundle, audited=_QuickTrees(**told, plan=plan))
+    if isinstance(own, CarriedTrees):
+        plan = _plan(own.model, own.space, own.counts, own.step)
+        if plan is not None:
+            _ = own.model.trees.masks  # made ready now: the first who is asked about shall not wait for it
+            return replace(bundle, audited=_QuickTrees(**told, plan=plan))
+    if isinstance(own, CarriedOnnx):
+        plan = _file_plan(own)
+        if plan is not None:
+            return replace(bundle, audited=_QuickOnnx(**told, plan=plan))
+    return bundle

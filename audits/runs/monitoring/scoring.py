@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,8 @@ class Scorer:
         self._worker: WorkerProcess | None = None
         self._said: Any = None
         self._known: set[str] = set()
+        self._until = math.inf  # when the answer that is waited for comes too late
+        self._over = threading.Event()
 
     @staticmethod
     def is_quick(bundle: MonitorBundle) -> bool:
@@ -85,6 +89,7 @@ class Scorer:
             self._end()
 
     def _end(self) -> None:
+        self._over.set()
         if self._worker is not None:
             self._worker.close()
         self._worker, self._said = None, None
@@ -97,9 +102,11 @@ class Scorer:
             self._end()
             self._worker = WorkerProcess(module=__name__)
             self._said = self._worker.messages()
+            self._over = threading.Event()
+            watching = threading.Thread(target=self._watch, args=(self._worker, self._over), daemon=True)
+            watching.start()
         worker = self._worker
-        clock = threading.Timer(self._seconds, worker.kill)
-        clock.start()
+        self._until = time.monotonic() + self._seconds
         try:
             if identity not in self._known:
                 if len(self._known) >= _MOST_OPEN:
@@ -113,11 +120,17 @@ class Scorer:
             worker.send({"score": identity, "columns": plain, "people": people})
             answer = next(self._said, None)
         finally:
-            clock.cancel()
+            self._until = math.inf
         if answer is None:
             self._end()
             raise RunFailed(f"The audited model's process ended ({worker.ending()}).")
         return answer
+
+    def _watch(self, worker: WorkerProcess, over: threading.Event) -> None:
+        """End a worker that takes too long: one thread for all its life, as one an answer takes its time."""
+        while not over.wait(min(1.0, self._seconds / 4)):
+            if time.monotonic() > self._until:
+                worker.kill()
 
 
 def _serve() -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from audits.errors import InputError
 from audits.runs.monitoring.batches import Batch, joined, parts
-from audits.runs.monitoring.buckets import Buckets
+from audits.runs.monitoring.buckets import LAST, Buckets
 from audits.runs.monitoring.messages import queue, ways_of
 from audits.runs.monitoring.tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
 from audits.runs.monitoring.written import plain_values
@@ -32,17 +32,19 @@ _FLAGS = "flags"
 # made once: what SQLAlchemy does to make a statement takes longer than SQLite to carry it out
 _OWN: sa.BindParameter[Any] = sa.bindparam("own")
 _COUNTERS = ("batches", "people", "flagged", "chart_value")
+_LASTS = (CASES.c.monitor == _OWN, CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
+_LASTING = sa.select(CASES).where(*_LASTS)
+_BEFORE = LAST.subquery("last")
 _STANDS = (
     sa.select(
         *(MONITORS.c[name] for name in ("name", "webhook", "chart", "settings", *_COUNTERS)),
         STATES.c.tally,
         STATES.c.streams,
+        sa.select(sa.func.count()).select_from(CASES).where(*_LASTS).scalar_subquery().label("lasting"),
+        _BEFORE,
     )
-    .select_from(MONITORS.outerjoin(STATES, STATES.c.monitor == MONITORS.c.id))
+    .select_from(MONITORS.outerjoin(STATES, STATES.c.monitor == MONITORS.c.id).outerjoin(_BEFORE, sa.true()))
     .where(MONITORS.c.id == _OWN)
-)
-_LASTING = sa.select(CASES).where(
-    CASES.c.monitor == _OWN, CASES.c.ended.is_(None), CASES.c.resolved.is_(None)
 )
 _SENT_BEFORE = sa.select(
     BATCHES.c.idempotency_key, BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted
@@ -54,6 +56,12 @@ _STAND = (
     sa.update(STATES)
     .where(STATES.c.monitor == _OWN)
     .values(tally=sa.bindparam("tally"), streams=sa.bindparam("streams"))
+)
+_GOES_ON = ("last_person", "times", "latest", "ended", "snoozed")
+_CASE = (
+    sa.update(CASES)
+    .where(CASES.c.monitor == _OWN, CASES.c.place == sa.bindparam("at"))
+    .values({name: sa.bindparam(name) for name in _GOES_ON})
 )
 _ADD_BATCH, _ADD_FLAGS, _ADD_PREDICTIONS = (sa.insert(table) for table in (BATCHES, FLAGS, PREDICTIONS))
 
@@ -117,10 +125,9 @@ class State:
         self._streams = streams
         self._tally = Tally({} if self._fresh else json.loads(row.tally))
         streams.restore(b"" if self._fresh else bytes(row.streams))
-        self._buckets = Buckets(connection, identity)
-        self._open = {
-            row.about: dict(row._mapping) for row in connection.execute(_LASTING, {"own": identity})
-        }
+        self._buckets = Buckets(connection, identity, row)
+        lasting = connection.execute(_LASTING, {"own": identity}) if row.lasting else ()
+        self._open = {each.about: dict(each._mapping) for each in lasting}
         self._changed: set[str] = set()
 
     def add(self, batches: Sequence[Batch], now: float) -> list[Stored | InputError]:
@@ -247,11 +254,15 @@ class State:
         else:
             self._connection.execute(_STAND, {"own": self._identity, **state})
         self._buckets.write()
-        for about in self._changed:
-            case = self._open[about]
-            place = sa.and_(CASES.c.monitor == self._identity, CASES.c.place == case["place"])
-            changed = {name: case[name] for name in ("last_person", "times", "latest", "ended", "snoozed")}
-            self._connection.execute(sa.update(CASES).where(place).values(**changed))
+        changed = [self._open[about] for about in self._changed]
+        if changed:
+            self._connection.execute(
+                _CASE,
+                [
+                    {"own": self._identity, "at": case["place"], **{name: case[name] for name in _GOES_ON}}
+                    for case in changed
+                ],
+            )
 
     def _before(self, batches: Sequence[Batch]) -> list[Stored | InputError | int | None]:
         """Return how batches ended that were sent before under their keys; None for new ones.

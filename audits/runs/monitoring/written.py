@@ -64,6 +64,8 @@ def as_audited(
     Values that are so already are left.
     """
     known = meanings(bundle)
+    if not known:
+        return {name: _mapped(values, None) for name, values in columns.items()}, sent
     made = {name: _mapped(values, known.get(name)) for name, values in columns.items()}
     protected = {
         name: tuple(None if each is None else text_of(each) for each in _mapped(values, known[name]))

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 from audits.models.networks.dense import Dense
 
@@ -45,7 +45,7 @@ class Audited:
         if self.favorable is None:
             p = expit(outputs[:, 0])
             return p, (p * (1.0 - p))[:, None]
-        shares = softmax(outputs, axis=1)
+        shares = softmax(outputs)
         p = shares @ self.favorable.astype(outputs.dtype)
         return p, shares * (self.favorable - p[:, None])
 
@@ -72,7 +72,7 @@ class Status:
         if out.shape[1] == 1:
             second = expit(out[:, 0])
             return np.column_stack([1.0 - second, second])
-        return softmax(out, axis=1)
+        return softmax(out)
 
     def head(self, outputs: np.ndarray, *, literal: bool) -> np.ndarray:
         """Return the derivative of what A's gradient is taken of by the outputs, (n, k)."""
@@ -84,7 +84,7 @@ class Status:
         likeliest = np.argmax(outputs, axis=1)
         rows = np.arange(len(outputs))
         if literal:
-            shares = softmax(outputs, axis=1)
+            shares = softmax(outputs)
             own = shares[rows, likeliest]
             seed = -own[:, None] * shares
             seed[rows, likeliest] += own
@@ -92,7 +92,7 @@ class Status:
         # log p - log(1 - p) by the other logits: minus their softmax among themselves, which cannot saturate
         others = outputs.copy()
         others[rows, likeliest] = -np.inf
-        seed = -softmax(others, axis=1)
+        seed = -softmax(others)
         seed[rows, likeliest] = 1.0
         return seed
 
@@ -145,6 +145,8 @@ def measure(
     """
     starts = [block.start for block in blocks]
     found = [_chunk(part, audited, statuses, starts, literal, noise) for part in _chunks(z)]
+    if len(found) == 1:
+        return Measured(*found[0])
     if not found:
         k = len(statuses)
         return Measured(np.empty(0), np.empty((0, k)), np.empty((0, len(starts))), np.empty(0))
@@ -171,6 +173,12 @@ def totals(
     if not found:
         return np.empty(0, z.dtype), np.empty(0, z.dtype)
     return np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
+
+
+def softmax(outputs: np.ndarray) -> np.ndarray:
+    """Return shares of rows, (n, k): as SciPy's to the last digit, without what it does to find a library."""
+    shares = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
 
 
 def exceeds(sensitivity: np.ndarray, threshold: float) -> np.ndarray:
@@ -215,6 +223,8 @@ def _chunk(
         part = np.add.reduceat(by_score * np.abs(by_status), starts, axis=1)  # (n, d) -> (n, c)
         parts.append(part)
         sums.append(part.sum(axis=1))
+    if len(parts) == 1:
+        return score, sums[0][:, None], parts[0], by_score.sum(axis=1)
     by_attribute = np.column_stack(sums)
     largest = by_attribute.argmax(axis=1)
     contributions = np.stack(parts)[largest, np.arange(len(z))]

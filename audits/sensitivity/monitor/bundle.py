@@ -79,6 +79,10 @@ class Scored:
         return self._tops(self.contributions, most)
 
     def _tops(self, parts: np.ndarray, most: int) -> list[list[tuple[str, float]]]:
+        if len(parts) == 1:  # arrays of a few numbers take longer than numbers
+            row = parts[0].tolist()
+            places = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:most]
+            return [[(self.columns[k], row[k]) for k in places if row[k] > 0]]
         order = np.argsort(-parts, axis=1, kind="stable")[:, :most]
         values = np.take_along_axis(parts, order, axis=1).tolist()
         names = self.columns
@@ -144,7 +148,7 @@ class MonitorBundle:
                 "the audit",
                 "must be of a model that a monitor can carry along",
                 result.model["name"],
-                result.unwatchable,
+                result.unwatchable.removesuffix("."),
             )
         arrays = tables_of(result.parameters)
         good = arrays.pop("F.favorable", None)

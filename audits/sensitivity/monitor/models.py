@@ -277,10 +277,11 @@ def _why_not(subject: Subject) -> str:
         return f"The {name} predicts a number; a monitor carries along models of a chance only."
     if hasattr(subject.model, "service"):
         return f"The {name} answers from elsewhere; a monitor carries the model itself along."
-    return (
+    why = (
         f"The {name} cannot be written down as plain arrays; a monitor carries along networks, logistic "
-        "regressions, forests and boosting trained here, and ONNX files."
+        "regressions, forests and boosting trained here, and ONNX files"
     )
+    return f"{why}: export it to ONNX." if hasattr(subject.model, "opened") else f"{why}."
 
 
 def _packed(carried: Carried) -> dict[str, Any]:

@@ -7,6 +7,7 @@ and decisions, by group where the audit knew groups.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -180,6 +181,30 @@ class Profile:
 
     def look(self, z: np.ndarray, unseen: Mapping[int, Sequence[str]]) -> Look:
         """Hold points (n, d), and by row the columns with a value never seen, against the people audited."""
+        ordinary = self._ordinary(z) if len(z) == 1 and not unseen else None
+        return ordinary or self._look(z, unseen)
+
+    @cached_property
+    def _cells(self) -> list[_Cells]:
+        places = {
+            str(entry["column"]): (entry, at) for entry, at in zip(self.encoding, self.starts, strict=True)
+        }
+        return [_Cells.of(*places[own["column"]], own) for own in self.plain["columns"]]
+
+    def _ordinary(self, z: np.ndarray) -> Look | None:
+        """Return what `_look` says of one person of whom there is nothing to say; None where there is.
+
+        Most people who come alone are such, and arrays of one number each take longer than numbers.
+        """
+        row, cells = z[0].tolist(), []
+        for own in self._cells:
+            cell = own.ordinary(row)
+            if cell is None:
+                return None
+            cells.append(cell)
+        return Look(np.array([cells], dtype=int), np.zeros(1, dtype=bool), {}, (), hashed(z))
+
+    def _look(self, z: np.ndarray, unseen: Mapping[int, Sequence[str]]) -> Look:
         n = len(z)
         cells = np.full((n, len(self.columns)), -1)
         impossible = np.zeros(n, dtype=bool)
@@ -212,6 +237,84 @@ class Profile:
         if repeats is None or again <= 3 + 1.5 * n * (n - 1) * repeats["pairs"]:
             return []  # as among the audited people
         return [f"{_of(again, n)} repeat another row of the batch exactly: more than chance makes alike."]
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """How the cell of one person in one column is found.
+
+    Attributes
+    ----------
+    at : int
+        The column's first place in a row of points.
+    sd, mean : float
+    least, most : float
+        A number's range among the people audited.
+    low, high : float
+        The range of the column, in its own units, with some slack for rounding.
+    edges : list of float
+    levels : int
+        How many the column has; 0 of a number.
+    is_category : bool
+        Whether each level has a place of its own.
+    places : list of int
+        The cell by level; then of a missing one.
+    marks_missing : bool
+    """
+
+    at: int
+    sd: float
+    mean: float
+    least: float
+    most: float
+    low: float
+    high: float
+    edges: list[float]
+    levels: int
+    is_category: bool
+    places: list[int]
+    marks_missing: bool
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any], at: int, own: Mapping[str, Any]) -> _Cells:
+        """Make ready what `cells_of` and `_beyond` look up."""
+        levels = len(entry["levels"]) if "levels" in own else 0
+        places = [] if "levels" not in own else _places(entry, own).tolist()
+        is_category = entry["kind"] == "categorical"
+        low, high, slack = (0.0, 0.0, 0.0) if "levels" in own else _range(entry)
+        return cls(
+            at,
+            float(entry.get("sd") or 1.0),
+            float(entry.get("mean") or 0.0),
+            float(own.get("low", 0.0)),
+            float(own.get("high", 0.0)),
+            low - slack,
+            high + slack,
+            [float(edge) for edge in own.get("edges", ())],
+            levels,
+            is_category,
+            places,
+            bool(entry.get("marks_missing")),
+        )
+
+    def ordinary(self, row: Sequence[float]) -> int | None:
+        """Return the cell of a person (d,); None of one of whom more is to be said."""
+        value = row[self.at]
+        if self.places and self.is_category:
+            own = row[self.at : self.at + self.levels]
+            return self._known(own.index(max(own))) if any(own) else None
+        if self.marks_missing and row[self.at + 1] > 0:
+            return None
+        x = value * self.sd + self.mean
+        if self.places:
+            return self._known(round(x)) if 0 <= round(x) < self.levels else None
+        if self.least <= value <= self.most and self.low <= x <= self.high:
+            return 1 + bisect_right(self.edges, value)
+        return None
+
+    def _known(self, level: int) -> int | None:
+        cell = self.places[level]
+        return None if cell == self.places[-1] else cell
 
 
 _T = TypeVar("_T")
@@ -263,16 +366,27 @@ def cells_of(
             if entry["marks_missing"]:
                 codes[z[:, at + 1] > 0] = len(entry["levels"])
             codes[strange] = -1
-        place = np.full(len(entry["levels"]) + 2, len(own["levels"]))  # a rare one
-        place[own["levels"]] = np.arange(len(own["levels"]))
-        place[-1] = len(own["levels"]) + 1  # never seen
-        return place[np.clip(codes, -1, len(entry["levels"]))]
+        return _places(entry, own)[np.clip(codes, -1, len(entry["levels"]))]
     cells = number_cells(z[:, at], own)
     gone = len(own["edges"]) + 3
     cells[strange] = gone
     if entry["marks_missing"]:
         cells[z[:, at + 1] > 0] = gone
     return cells
+
+
+def _places(entry: Mapping[str, Any], own: Mapping[str, Any]) -> np.ndarray:
+    """Return the cell of each level of a column, of a missing one, and last of one never seen."""
+    place = np.full(len(entry["levels"]) + 2, len(own["levels"]))  # a rare one
+    place[own["levels"]] = np.arange(len(own["levels"]))
+    place[-1] = len(own["levels"]) + 1  # never seen
+    return place
+
+
+def _range(entry: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Return the range of a column's numbers, and what rounding may add to it."""
+    low, high = float(entry["low"]), float(entry["high"])
+    return low, high, 1e-9 * max(abs(low), abs(high), high - low)
 
 
 def number_cells(values: np.ndarray, own: Mapping[str, Any]) -> np.ndarray:
@@ -300,9 +414,8 @@ def _beyond(
     there = cells <= top
     with np.errstate(over="ignore"):
         x = z * entry["sd"] + entry["mean"]
-    low, high = float(entry["low"]), float(entry["high"])
+    low, high, slack = _range(entry)
     width = high - low
-    slack = 1e-9 * max(abs(low), abs(high), width)
     outside = there & ((x < low - slack) | (x > high + slack))
     if not outside.any():
         return np.zeros(len(z), dtype=bool), []

@@ -129,6 +129,7 @@ class Streams:
         self.block: list[int] = []
         self.counts: dict[str, dict[str, int]] = {}
         self.counted = 0
+        self._stands = b""  # what was dumped or restored last, while nobody has come since
         self._begun = self.dump()
 
     @staticmethod
@@ -167,14 +168,18 @@ class Streams:
     def dump(self) -> bytes:
         """Return where the streams stand."""
         head = json.dumps({"block": self.block, "counts": self.counts, "counted": self.counted}).encode()
-        return len(head).to_bytes(_DUMP_HEAD, "little") + head + self._watch.dump()
+        self._stands = len(head).to_bytes(_DUMP_HEAD, "little") + head + self._watch.dump()
+        return self._stands
 
     def restore(self, dumped: bytes) -> None:
         """Go on from what `dump` gave; from the beginning where that is nothing."""
         dumped = dumped or self._begun
+        if dumped == self._stands:
+            return
         head, end = read_head(dumped), _end_of_head(dumped)
         self.block, self.counts, self.counted = head["block"], head["counts"], head["counted"]
         self._watch.restore(dumped[end:])
+        self._stands = dumped
 
     def own_decisions(self, scores: np.ndarray, sent: Sequence[bool | None]) -> np.ndarray:
         """Return decisions (n,) as sent, else by the audited threshold, else -1."""
@@ -182,9 +187,10 @@ class Streams:
         cut = self._plain.get("threshold")
         if cut is not None:
             own = (scores > -cut if self._plain["unfavorable"] else scores >= cut).astype(int)
-        for place, each in enumerate(sent):
-            if each is not None:
-                own[place] = int(each)
+        if sent:
+            told = np.array(sent, dtype=float)  # nobody knows: not a number
+            there = ~np.isnan(told)
+            own[there] = told[there].astype(int)
         return own
 
     def follow(
@@ -196,6 +202,7 @@ class Streams:
         counts: np.ndarray,
     ) -> Followed:
         """Take a batch of n people, of whom `counts` (n,) bool are counted."""
+        self._stands = b""
         n = len(scores)
         cells = np.full((n, self._ranks), -1)
         events = np.full((n, len(self.streams) - self._ranks), -1)
@@ -222,20 +229,25 @@ class Streams:
 
     def learn(self, known: Outcomes) -> list[tuple[int, Stream]]:
         """Take outcomes; return alarms as places among them and streams."""
+        self._stands = b""
         cells = np.full((len(known.good), self._ranks), -1)
+        members: dict[tuple[str, str], list[int]] = {}
         for place, groups in enumerate(known.protected):
-            for attribute, group in groups.items():
-                own = self._plain.get("groups", {}).get(attribute, {}).get(group)
-                if own is None:
-                    continue
-                rate = "true positives" if known.good[place] else "false positives"
+            for name in groups.items():
+                members.setdefault(name, []).append(place)
+        for (attribute, group), places in members.items():
+            own = self._plain.get("groups", {}).get(attribute, {}).get(group)
+            if own is None:
+                continue
+            mine = np.array(places)
+            good = known.good[mine]
+            for rate, theirs in (("true positives", mine[good]), ("false positives", mine[~good])):
                 at = self._places.get(("outcomes", attribute, group, rate))
                 if at is not None:
-                    cells[place, at] = known.decisions[place]
-                at = self._places.get(("outcomes", attribute, group, "calibration"))
-                if at is not None:
-                    apart = np.array([known.good[place] - known.scores[place]])
-                    cells[place, at] = number_cells(apart, own["apart"])[0]
+                    cells[theirs, at] = known.decisions[theirs]
+            at = self._places.get(("outcomes", attribute, group, "calibration"))
+            if at is not None:
+                cells[mine, at] = number_cells(good - known.scores[mine], own["apart"])
         events = np.full((len(cells), len(self.streams) - self._ranks), -1)
         return list(self._named(self._watch.update(cells, events)))
 
@@ -274,11 +286,11 @@ class Streams:
         """Return 1 where the deployed model says otherwise than the bundle's, 0 where not, -1 unknown."""
         found = np.full(len(scores), -1)
         if sent.decisions and self._plain.get("threshold") is not None:
-            own = self.own_decisions(scores, ())
-            for place, each in enumerate(sent.decisions):
-                if each is not None:
-                    found[place] = int(bool(each) != bool(own[place]))
-        for place, score in enumerate(sent.scores):
-            if score is not None:
-                found[place] = max(int(abs(score - scores[place]) > MOST_APART), found[place])
+            own, told = self.own_decisions(scores, ()), np.array(sent.decisions, dtype=float)
+            there = ~np.isnan(told)
+            found[there] = told[there] != own[there]
+        if sent.scores:
+            apart = np.abs(np.array(sent.scores, dtype=float) - scores)
+            there = ~np.isnan(apart)
+            found[there] = np.maximum(apart[there] > MOST_APART, found[there])
         return found
