@@ -122,10 +122,13 @@ class DataHeld:
     ----------
     labelled : bool
         Whether each row has a label.
+    question : mapping
+        What another process is told that is to prepare the same data.
     """
 
     def __init__(self, facts: Mapping[str, Any], ask: Ask) -> None:
         self._ask, self._told = ask, OrderedDict[str, dict[str, Any]]()
+        self.question: Mapping[str, Any] = getattr(ask, "question", {})
         self.kinds: dict[str, Any] = dict(facts["kinds"])
         self.features: tuple[str, ...] = tuple(facts["features"])
         self.protected: tuple[str, ...] = tuple(facts["protected"])

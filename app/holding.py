@@ -11,8 +11,9 @@ import contextlib
 import dataclasses
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 import openpyxl  # noqa: F401  (loaded before the process gives up most of the file system)
 import pandas as pd
 
+from app import exports
 from app.columns import preview, profile
 from app.summary import summarise
 from app.wire import pack_array, pack_frame, unpack_array
@@ -267,6 +269,21 @@ def _file(question: Mapping[str, Any]) -> dict[str, Any]:
     return {**_arrived(arrival), "digest": digest}
 
 
+_writing: Iterator[bytes] = iter(())
+
+
+def _export(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Begin a file, and return its first part; ``export more`` gives the next, None after the last."""
+    global _writing
+    _writing = exports.parts(question, partial(_data, question))
+    return _more(question)
+
+
+def _more(_: Mapping[str, Any]) -> dict[str, Any]:
+    part = next(_writing, None)
+    return {"part": None if part is None else base64.b64encode(part).decode("ascii")}
+
+
 def _type(dtype: Any) -> np.dtype:
     return dtype if isinstance(dtype, np.dtype) else np.dtype(object)
 
@@ -304,6 +321,8 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "sensitive columns": _sensitive_columns,
     "body": _body,
     "file": _file,
+    "export": _export,
+    "export more": _more,
 }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from audits.errors import InputError, RunFailed
 from audits.runs.executing import sandbox
@@ -135,6 +135,30 @@ class Readers:
             finally:
                 child.kill()
         return _arrival(told), str(told["digest"])
+
+    def export(
+        self, owner: str, question: Mapping[str, Any], reads: Sequence[Path], size: int, into: IO[bytes]
+    ) -> None:
+        """Write a file part by part, made by a process that sees only `reads`: one of an owner at a time.
+
+        Raises
+        ------
+        InputError
+            If that takes more memory or time than it may.
+        RunFailed
+            If no process can be made, or a result is damaged.
+        """
+        what = "the file"
+        with self._alone, self._working.place(f"export {owner}"):
+            self._make_room(size, what)
+            child = self._nursery.child(memory=self.memory, reads=reads)
+            try:
+                told = self._say(child, {**question, "ask": "export"}, what)
+                while told["part"] is not None:
+                    into.write(base64.b64decode(told["part"]))
+                    told = self._say(child, {"ask": "export more"}, what)
+            finally:
+                child.kill()
 
     def forget(self, owner: str) -> None:
         """End the process of `owner`, whose tables are gone."""

@@ -40,7 +40,7 @@ _SAID = {
     ("flipset", "negative"): "flipped (unfavorable here only)",
     ("sensitivity", "flagged"): "flagged",
     ("recourse", "alpha", "missing"): "never accepted",
-    ("recourse", "alpha"): "smallest α",
+    ("recourse", "alpha"): "part of the way to be accepted",
     ("recourse", "alpha", "not_missing"): "accepted on the way",
     ("loss_ratio", "ratio"): "loss ratio",
     ("barycentre", "only_self"): "favored only as themselves",
@@ -262,6 +262,9 @@ def _run_words(found: RunResult, terms: Sequence[Term]) -> list[str]:
     }
     for column, own in _by_column([term for term in terms if not set(special) & set(term)]):
         whole = _SAID.get((audit, column, *(["missing"] if "missing" in own[0] else [])))
+        if (audit, column) == ("recourse", "alpha") and set(own[0]) - {"run"} == {"column", "at_most"}:
+            said.append(f"accepted within {100 * own[0]['at_most']:g} % of the way")
+            continue
         flag = len(own) == 1 and (own[0].get("in") == ["True"] or own[0].get("above") == 0)
         alone = whole is not None and (flag or "missing" in own[0])
         if column in _NAMED:  # a stratum or a group says what it is

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app import exports
 from app.calling import ask_outside
 from app.columns import ColumnProfile
 from app.drafts import server_folder
@@ -25,6 +26,7 @@ from app.named_files import check_inside, check_paths, file_digest, files_of, st
 from app.readers import READERS
 from app.remembered import Futures
 from app.serving import tracing
+from app.serving.downloads import DOWNLOADS
 from app.shares import Shares
 from app.state import note
 from app.summary import Summary
@@ -57,6 +59,7 @@ __all__ = [
     "delete_upload",
     "erase",
     "executor",
+    "export",
     "findings",
     "forget",
     "model",
@@ -188,8 +191,47 @@ def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
     return _models.get(space.token, digest_of([key, path and stamp_of(path), section]), check)
 
 
+def export(
+    space: Workspace,
+    found: RunResult,
+    file: str,
+    arguments: Mapping[str, Any] | None = None,
+    data: DataHeld | None = None,
+) -> bytes:
+    """Have a file of a result written; return what stands for it until the browser fetches it.
+
+    It is written by a process of its own, as the tables are that it may hold, and from there to the disk. A
+    result of another package's audit is written here: no such process runs other people's code.
+
+    Parameters
+    ----------
+    file : {"people", "tables", "report"}
+        Which, with what `app.exports` takes for it as `arguments`.
+
+    Raises
+    ------
+    InputError
+        If that takes more memory or time than it may.
+    RunFailed
+        If the result is damaged, or the disk is full.
+    """
+    more = dict(arguments or {})
+    with DOWNLOADS.writing(space.token) as into:
+        if found.folder is None or any(AUDITS.brought(audit.name) for audit in found.audits):
+            for part in exports.written(found, file, more, lambda: data):
+                into.write(part)
+        else:
+            asked = {"file": file, "arguments": more, "result": str(found.folder), "spec": found.spec}
+            known = {} if data is None else dict(data.question)
+            reads = [found.folder, *(_reads(space) if known else ())]
+            size = sum(path.stat().st_size for path in found.folder.rglob("*") if path.is_file())
+            READERS().export(space.token, {**known, **asked}, reads, size, into)
+    return DOWNLOADS.offer(Path(into.name), space.token)
+
+
 def forget(space: Workspace) -> None:
     """Drop all that is remembered of a workspace, and end the process that holds its tables."""
+    DOWNLOADS.forget(space.token)
     for kept in (_tables, _frames, _models, _findings):
         kept.forget(space.token)
     for recent in (_results, _parsed):
@@ -212,20 +254,36 @@ def _asking(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> tupl
         "data key": data_key,
         "seed": seed,
     }
-    folder = server_folder()
-    reads = [space.folder] + ([folder] if folder is not None else [])
+    reads = _reads(space)
     size = sum(path.stat().st_size for path in paths if path.is_file())
 
-    def ask(what: str, about: Path = paths[0], outside: bool = False, **more: Any) -> dict[str, Any]:
+    return _Asking(space.token, question, tuple(reads), size), table_key, data_key
+
+
+def _reads(space: Workspace) -> list[Path]:
+    """Return the folders that a process sees which opens the tables of a workspace."""
+    folder = server_folder()
+    return [space.folder] + ([folder] if folder is not None else [])
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """Asks about one data section; `question` says all that an answer about it depends on."""
+
+    owner: str
+    question: Mapping[str, Any]
+    reads: tuple[Path, ...]
+    size: int
+
+    def __call__(
+        self, what: str, about: Path | None = None, outside: bool = False, **more: Any
+    ) -> dict[str, Any]:
+        asked = {"ask": what, **self.question, **more}
         if outside:
             readers = READERS()
-            asked = {"ask": what, **question, **more}
             return ask_outside(asked, memory=readers.memory, seconds=readers.seconds)
-        return READERS().ask(
-            space.token, {"ask": what, **question, **more}, reads=reads, what=about.name, size=size
-        )
-
-    return ask, table_key, data_key
+        name = Path(self.question["paths"][0]).name if about is None else about.name
+        return READERS().ask(self.owner, asked, reads=self.reads, what=name, size=self.size)
 
 
 @dataclass(frozen=True)
@@ -263,7 +321,7 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
     run = executor().run(records[0]["id"]) if records else None
     # first whether it goes on, then whether it is there: a run that ends in between is seen as going on
     going = run is not None and not run.finished
-    return Standing(key, run, going, RunStore(home()).finished(key, space.token))
+    return Standing(key, run, going, RunStore(home(), writes=False).finished(key, space.token))
 
 
 def check_fits(audit: str, options: Mapping[str, Any], size: Size, seconds: float) -> None:
@@ -400,7 +458,7 @@ def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
         If it is not there or not whole.
     """
     parsed, key = _key(space, spec)
-    store = RunStore(home())
+    store = RunStore(home(), writes=False)
     if not store.finished(key, space.token):
         raise RunFailed("The result is no longer there; run the audit again.")
 

@@ -40,7 +40,7 @@ __all__ = [
 
 MAX_FILE_MB = int(os.environ.get("EVENHAND_MAX_FILE_MB", "200"))
 _CHUNK = 1 << 20
-_NO_ROOM = "the server's disk may be full; tell whoever runs it"
+_NO_ROOM = "the server's disk may be full or read-only; tell whoever runs it"
 _LONGEST_NAME = 100
 _REMEMBERED_RUNS = 30
 _REMEMBERED_TOKENS = 10_000

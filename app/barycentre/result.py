@@ -12,12 +12,13 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
+from app.listed import Listed, raw_cells
 from app.people import beside, most_different, spreads_of
 from app.widgets import notices
 from app.widgets.exhibits import show_exhibit, show_facts, show_section
 from app.widgets.person import card_of, in_units
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row, raw_cells
+from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
@@ -101,23 +102,9 @@ def _one_group(found: RunResult, space: Workspace, data: DataHeld) -> None:
         return
     columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
 
-    def table() -> pd.DataFrame:
-        people = result.people[(result.people["group"] == group) & (result.people[way] > 0)]
-        people = people.iloc[(-people[way]).argsort(kind="stable")]
-        return pd.DataFrame(
-            {
-                "flips": people[way],
-                "decision": people["decision"].map(_FAVORABLE),
-                "score": people["score"],
-                "nearest counterpart": people["counterpart"],
-                "of": people["counterpart_group"],
-                "distance": people["distance"],
-            }
-        )
-
     taken = ("flips", "decision", "score", "nearest counterpart", "of", "distance")
     chosen = choose_row(
-        table,
+        Listed(found, "flipping", {"group": group, "way": way}),
         f"all-people-{way}",
         "person",
         beside=raw_cells(data, taken),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from app import state
+from app.listed import Listed
 from app.widgets import notices
 from app.widgets.exhibits import show_exhibit
-from app.widgets.export import export_section, report_bytes
+from app.widgets.export import REPORTS, export_section, report_file
 from app.widgets.frame import page_text
 from app.widgets.person import card_of
 from app.widgets.result_frame import headline
@@ -22,7 +24,7 @@ from audits.runs.across import Across
 from audits.runs.changes import AuditChange, Changes
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE, VERDICTS
-from audits.stats.words import count, in_words, number
+from audits.stats.words import count, number
 
 __all__ = ["show_result"]
 
@@ -43,7 +45,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         _people(found, space, changes)
     for place, (change, across) in enumerate(told):
         _audit(found, place, change, across)
-    _downloads(found)
+    _downloads(found, space)
     for title, text in (
         ("How to read this", "compare_reading"),
         ("What it cannot tell you", "compare_limits"),
@@ -71,10 +73,8 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
     if not len(table):
         return
     st.subheader(f"People decided otherwise ({count(len(table))})", anchor=False)
-    words = {name: table[name].map(_DECIDED) for name in ("first decision", "second decision")}
-    words |= {name: table[name].map(in_words) for name in map(str, table) if name.startswith("group: ")}
     row = choose_row(
-        lambda: table.assign(**words).rename(columns=lambda name: str(name).removeprefix("group: ")),
+        Listed(found, "otherwise"),
         "decided-otherwise",
         "otherwise-person",
         alt="People whom the second model decides otherwise, by row number",
@@ -115,13 +115,12 @@ def _audit(found: RunResult, place: int, change: AuditChange, across: Across) ->
     show_exhibit(change_exhibit(change), name=f"change-{place}")
 
 
-def _downloads(found: RunResult) -> None:
+def _downloads(found: RunResult, space: Workspace) -> None:
     st.header("Report", anchor=False)
     with st.container(horizontal=True):
-        _download("HTML", "comparison.html", "text/html", lambda: report_bytes(found, "html", "comparison"))
-        _download(
-            "PDF", "comparison.pdf", "application/pdf", lambda: report_bytes(found, "pdf", "comparison")
-        )
+        for kind, (words, mime) in REPORTS.items():
+            make = partial(report_file, space, found, kind, "comparison")
+            _download(words, f"comparison.{kind}", mime, make)
     st.caption("A report is an aid to an assessment, not legal advice.")
 
 

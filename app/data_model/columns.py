@@ -10,7 +10,10 @@ import streamlit as st
 
 from app.columns import ColumnProfile
 from app.drafts import made_groups, with_data
+from app.numbers import read_numbers
+from app.widgets import notices
 from audits.data import KINDS, ROLES
+from audits.errors import InputError
 
 __all__ = ["bins_section", "columns_section", "features_of", "text_columns"]
 
@@ -65,15 +68,19 @@ def bins_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> di
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(f"Cut {name} at", width=220)
             text = st.text_input(
-                "Edges, separated by commas",
+                f"Cut {name} at",
                 ", ".join(f"{edge:g}" for edge in bins.get(name, ())),
                 key=f"bins-{draft['id']}-{name}",
                 placeholder="18, 25, 45, 120",
                 label_visibility="collapsed",
             )
-        edges = [part.strip() for part in text.split(",") if part.strip()]
+        try:
+            edges = read_numbers(text, f"the edges of {name}")
+        except InputError as error:
+            notices.problem(str(error))
+            continue
         if edges:
-            bins[name] = [_number(edge) for edge in edges]
+            bins[name] = edges
         else:
             bins.pop(name, None)
     return with_data(draft, bins=bins or None)
@@ -171,10 +178,3 @@ def features_of(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> 
 def _kinds(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, str]:
     inferred: dict[str, str] = {item.name: item.kind for item in profiles}
     return inferred | dict(draft["spec"]["data"].get("kinds") or {})
-
-
-def _number(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text  # told by the data section's check

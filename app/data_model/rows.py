@@ -12,6 +12,7 @@ import streamlit as st
 
 from app import state
 from app.drafts import with_data
+from app.numbers import read_number, split_numbers
 from app.summary import Summary
 from app.widgets import notices
 from audits.stats.words import count, in_words
@@ -137,21 +138,17 @@ def _rule(row: Mapping[str, Any]) -> dict[str, Any]:
     key = _CONDITIONS[row["condition"]]
     if key in _ALONE:
         return {"column": row["column"], key: True}
-    values = _split(row["values"])
     if key in {"in", "not_in"}:
-        return {"column": row["column"], key: values}
-    bounds = [_bound(value) for value in values]
+        return {"column": row["column"], key: _split(row["values"])}
+    many = 2 if key == "between" else 1
+    bounds = [_bound(value) for value in split_numbers(row["values"], "the row filters", many)]
     return {"column": row["column"], key: bounds if key == "between" or len(bounds) != 1 else bounds[0]}
 
 
 def _bound(text: str) -> Any:
-    try:
-        return int(text)
-    except ValueError:
-        try:
-            return float(text)
-        except ValueError:
-            return text  # a date, or told by the data section's check
+    """Return a number, or what is a date or told by the data section's check."""
+    found = read_number(text)
+    return text if found is None else int(found) if found.is_integer() else found
 
 
 def _split(text: str) -> list[str]:

@@ -8,10 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from app.held import DataHeld
+from app.listed import Listed, raw_cells
 from app.people import compare, flipped_people
 from app.widgets import notices
 from app.widgets.person import card_of, in_units
-from app.widgets.row_choice import choose_row, raw_cells, show_selected
+from app.widgets.row_choice import choose_row, show_selected
 from app.widgets.selected import only_selected
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
@@ -50,7 +51,7 @@ def people_section(
         show_selected(of_group, selected, f"people-{part}", "score")
     taken = flipped_people(result, part, rows[:0]).columns
     chosen = choose_row(
-        lambda: flipped_people(result, part, rows),
+        Listed(found, "flipped", {"part": part}, rows),
         f"people-{part}",
         "person",
         beside=raw_cells(data, taken),

@@ -14,12 +14,13 @@ from app.drawn import drawn
 from app.groups.choosing import measure_chooser, measure_tiles
 from app.groups.exploring import explored, keep_as_run, preset
 from app.groups.strip import survival_strip
+from app.listed import Listed
 from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
 from app.widgets.row_choice import ROWS, choose_row, clicked_row
-from app.widgets.selected import only_selected, select
+from app.widgets.selected import clickable, only_selected, select
 from app.widgets.subject import model_words
 from app.widgets.verdict_cards import verdict_cards
 from app.widgets.what_if import person_card
@@ -37,7 +38,6 @@ from audits.stats.words import count, in_words, number
 __all__ = ["show_result"]
 
 _MOST_THRESHOLDS, _FEW_GROUPS = 12, 5
-_DECIDED = {True: "favorable", False: "unfavorable"}
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -163,8 +163,14 @@ def _one(spec: Any, low: float, high: float) -> float:
     if (low, high) == (0.0, 1.0):
         return st.slider("Threshold", low, high, first, step=0.005, **state.choice("cut"))
     return st.number_input(
-        "Threshold", low, high, first, step=(high - low) / 100, format="%.6g", **state.choice("cut")
+        "Threshold", low, high, first, step=_step(low, high), format="%.6g", **state.choice("cut")
     )
+
+
+def _step(low: float, high: float) -> float:
+    """Return a hundredth of the range, and no whole number: those ask for whole numbers alone."""
+    step = (high - low) / 100
+    return step + 0.5 if step.is_integer() else step
 
 
 def _by_group(
@@ -186,7 +192,7 @@ def _by_group(
                 min(low, first),
                 max(high, first),
                 first,
-                step=(high - low) / 100,
+                step=_step(low, high),
                 format="%.6g",
                 **state.choice(f"cut-{place}{mark}"),
             )
@@ -266,22 +272,23 @@ def _group_rows(
     result: GroupsResult, attribute: str, table: pd.DataFrame, groups: list[str], key: str, *, alt: str
 ) -> None:
     """Draw a table of a row a group; a click on a row selects the group's people."""
+    clicks = clickable(key)
     st.dataframe(
         table,
-        key=key,
+        key=clicks,
         hide_index=True,
         column_config=number_columns(table),
-        on_select=lambda: _select_group(result, attribute, groups, key),
+        on_select=lambda: _select_group(result, attribute, groups, key, clicks),
         selection_mode=ROWS,
         alt=alt,
     )
 
 
-def _select_group(result: GroupsResult, attribute: str, rows: list[str], key: str) -> None:
-    place = clicked_row(key, len(rows))
+def _select_group(result: GroupsResult, attribute: str, rows: list[str], key: str, clicks: str) -> None:
+    place = clicked_row(clicks, len(rows))
     terms = None if place is None else layout.people_of(result, attribute).get(rows[place])
     if terms is not None:
-        select(json.loads(terms))
+        select(json.loads(terms), key)
 
 
 def _pooled(result: GroupsResult, attribute: str) -> None:
@@ -316,11 +323,7 @@ def _people(found: RunResult, space: Workspace, result: GroupsResult) -> None:
     st.subheader("The people selected", anchor=False)
     hidden = ["people"] if (result.people["people"] == 1).all() else []
 
-    def people() -> pd.DataFrame:
-        found = result.people.drop(columns=hidden)
-        found["decision"] = found["decision"].map(_DECIDED)
-        return found.rename(columns=lambda name: str(name).removeprefix("group: "))
-
+    people = Listed(found, "decided", {"hidden": hidden})
     row = choose_row(people, "group-people", "group-person", alt="The people selected", number="score")
     if row is not None:
         person_card(space, found, row)

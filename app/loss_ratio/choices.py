@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +11,7 @@ import streamlit as st
 from app import state
 from app.drafts import check_invents
 from app.held import DataHeld
+from app.numbers import read_number, read_numbers
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from app.widgets.page_words import page_words
@@ -160,10 +161,13 @@ def read_directions(text: str) -> list[dict[str, float]]:
     --------
     >>> read_directions("income: 1, savings: -0.5\nsex=female: 2")
     [{'income': 1.0, 'savings': -0.5}, {'sex=female': 2.0}]
+    >>> read_directions("income: 0,5, savings: -1,5")
+    [{'income': 0.5, 'savings': -1.5}]
     """
     found = []
     for place, line in enumerate(text.splitlines(), 1):
-        parts = [part.rpartition(":") for part in line.split(",") if part.strip()]
+        # a comma before a part with a colon stands between two, any other one in a number
+        parts = [part.rpartition(":") for part in re.split(r"[,;](?=[^,;]*:)", line) if part.strip()]
         if parts:
             what = f"line {place} of the directions"
             found.append({name.strip(): _coefficient(number, what) for name, _, number in parts})
@@ -183,20 +187,15 @@ def read_matrix(text: str) -> list[list[float]]:
     >>> read_matrix("1 0\n0, 2")
     [[1.0, 0.0], [0.0, 2.0]]
     """
-    rows = [line.replace(",", " ").replace(";", " ").split() for line in text.splitlines()]
-    return [
-        [_coefficient(cell, f"row {place} of the metric") for cell in row]
-        for place, row in enumerate(rows, 1)
-        if row
+    rows = [
+        read_numbers(line, f"row {place} of the metric") for place, line in enumerate(text.splitlines(), 1)
     ]
+    return [row for row in rows if row]
 
 
 def _coefficient(text: str, where: str) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+    found = read_number(text.strip().rstrip(",;"))
+    if found is None:
         raise InputError(where, "must hold numbers", text.strip() or "nothing", "write 1 or -0.5")
     return found
 

@@ -13,12 +13,13 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
+from app.listed import Listed, Order, raw_cells
 from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import Order, choose_row, raw_cells
+from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
@@ -30,7 +31,6 @@ from audits.runs.result import RunResult
 
 __all__ = ["show_earlier", "show_result"]
 
-_MOST_PEOPLE = 1000
 _LARGEST_TOLERANCE = 1000.0
 
 
@@ -138,7 +138,7 @@ def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
     result: LossRatioResult = found.audits[0].result
     st.subheader("People, largest ratio first", anchor=False)
     chosen = choose_row(
-        lambda: result.people,
+        Listed(found, "people"),
         "ratio-people",
         "person",
         order=Order("ratio", falling=True),

@@ -12,6 +12,7 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
+from app.listed import Listed, raw_cells
 from app.people import beside as people_beside
 from app.people import most_different, spreads_of
 from app.widgets import notices
@@ -21,7 +22,7 @@ from app.widgets.frame import page_text
 from app.widgets.person import card_of, in_units
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import ROWS, choose_row, clicked_row
-from app.widgets.selected import select
+from app.widgets.selected import clickable, let_go, select
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
@@ -99,13 +100,14 @@ def _flows(result: OutcomeTransportResult) -> None:
     pairs = list(zip(table["from"], table["to"], strict=True))
     shares = ["share", "low", "high", "least optimal", "most optimal", "mass", "part of the bias"]
     percents = {name: st.column_config.NumberColumn(format="percent") for name in shares}
+    clicks = clickable("flow-rows")
     st.dataframe(
         table,
-        key="flow-rows",
+        key=clicks,
         hide_index=True,
         height=388 if len(table) > 10 else "content",
         column_config=percents,
-        on_select=lambda: _open(pairs),
+        on_select=lambda: _open(pairs, clicks),
         selection_mode=ROWS,
         alt="Flows between subgroups, largest first; a click opens the people",
     )
@@ -116,11 +118,17 @@ def _open_cell(cell: list[str]) -> None:
     state.set_widget("flow-to", cell[1])
 
 
-def _open(pairs: list[tuple[str, str]]) -> None:
-    place = clicked_row("flow-rows", len(pairs))
+def _open(pairs: list[tuple[str, str]], clicks: str) -> None:
+    place = clicked_row(clicks, len(pairs))
     if place is not None:
         _open_cell(list(pairs[place]))
-        select([{"run": "", "flow": list(pairs[place])}])
+        select([{"run": "", "flow": list(pairs[place])}], "flow-rows")
+
+
+def _let_go() -> None:
+    """Have what was clicked be clicked again: the boxes say something else now."""
+    let_go("flow-rows")
+    let_go("figure-flow-matrix")
 
 
 def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
@@ -133,6 +141,7 @@ def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
             index=None,
             format_func=in_words,
             placeholder="Click a row above, or choose",
+            on_change=_let_go,
             **state.choice("flow-from"),
         )
         target = st.selectbox(
@@ -141,6 +150,7 @@ def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
             index=None,
             format_func=in_words,
             placeholder="Choose",
+            on_change=_let_go,
             **state.choice("flow-to"),
         )
     if source is None or target is None:
@@ -154,12 +164,11 @@ def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
         st.text("Nobody.")
         return
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
-    shown = ["share", "bias", "least", "most", "counterpart"]
     chosen = choose_row(
-        lambda: result.cell(source, target)[shown],
+        Listed(found, "of flow", {"source": source, "target": target}),
         "flow-people",
         "flow-person",
-        beside=lambda rows: data.frame.loc[rows, columns].add_suffix(" "),
+        beside=raw_cells(data, (), after=" "),
         alt="People of the chosen flow, surest first",
         formats={"share": st.column_config.NumberColumn(format="percent")},
         number="bias",

@@ -11,6 +11,7 @@ import streamlit as st
 from app import state
 from app.drafts import check_invents
 from app.held import DataHeld
+from app.numbers import read_number
 from app.recourse.questions import SCALED, WAYS, changeable, suggested, ways_of
 from app.summary import Summary
 from app.widgets import notices
@@ -18,6 +19,7 @@ from app.widgets.audit_page import Chosen
 from app.widgets.roles import roles_section, with_role
 from app.widgets.stated import stated_number
 from audits.checks import build
+from audits.errors import InputError
 from audits.options import option_of
 from audits.records import Size
 from audits.recourse.options import RecourseOptions
@@ -107,9 +109,9 @@ def _limits(
         {
             "column": actionable,
             "direction": ways,
-            "at least": pd.array([None] * len(actionable), dtype="Float64"),
-            "at most": pd.array([None] * len(actionable), dtype="Float64"),
-            "cost": 1.0,
+            "at least": pd.Series([None] * len(actionable), dtype=object),
+            "at most": pd.Series([None] * len(actionable), dtype=object),
+            "cost": "1",
         }
     )
     edited = st.data_editor(
@@ -119,8 +121,11 @@ def _limits(
         disabled=["column"],
         column_config={
             "direction": st.column_config.SelectboxColumn("direction", options=list(WAYS), required=True),
-            "cost": st.column_config.NumberColumn(
-                "cost", min_value=0.0, help="Of a standard deviation, or of a change of category"
+            # text, as cells for numbers drop every comma without a word
+            "at least": st.column_config.TextColumn("at least", alignment="right"),
+            "at most": st.column_config.TextColumn("at most", alignment="right"),
+            "cost": st.column_config.TextColumn(
+                "cost", alignment="right", help="Of a standard deviation, or of a change of category"
             ),
         },
         alt="Limits of each column and what a change costs",
@@ -132,8 +137,8 @@ def _limits(
             key: value
             for key, value in (
                 ("direction", WAYS.get(row["direction"])),
-                ("at_least", _number(row["at least"])),
-                ("at_most", _number(row["at most"])),
+                ("at_least", _number(row, "at least")),
+                ("at_most", _number(row, "at most")),
             )
             if value is not None
         }
@@ -141,7 +146,7 @@ def _limits(
             st.text(f"{row['column']} holds categories: direction and bounds do not apply.")
         elif found:
             limits[row["column"]] = found
-        cost = _number(row["cost"])
+        cost = _number(row, "cost")
         if cost is not None and cost != 1.0:
             costs[row["column"]] = cost
     for name in actionable:
@@ -197,5 +202,19 @@ def _among(name: str, values: Sequence[str]) -> dict[str, Any]:
     return {name: {"among": chosen}} if chosen else {}
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None or pd.isna(value) else float(value)
+def _number(row: Mapping[Any, Any], name: str) -> float | None:
+    """Return the number in a cell; None where it is empty.
+
+    Raises
+    ------
+    InputError
+        If something else is written there.
+    """
+    text = row[name]
+    if not isinstance(text, str) or not text.strip():
+        return None
+    found = read_number(text)
+    if found is None or (name == "cost" and found < 0):
+        what = "must be a number from 0" if name == "cost" else "must be one number"
+        raise InputError(f"“{name}” of {row['column']}", what, text, "write it as 1234 or 0.5")
+    return found

@@ -10,12 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from app.drawn import drawn
+from app.listed import RECOURSE_HEADS, Listed, Order
 from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card
 from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import Order, choose_row
+from app.widgets.row_choice import choose_row
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.recourse import RecourseResult, words
@@ -26,15 +27,6 @@ from audits.runs.result import RunResult
 from audits.stats.words import count, number, p_words
 
 __all__ = ["show_earlier", "show_result"]
-
-_HEADS = {
-    "alpha": "smallest α",
-    "cost": "burden",
-    "fewest": "fewest columns",
-    "fewest_columns": "which",
-    "fewest_proved": "all smaller sets tried",
-    "by_any_accepted": "accepted with somebody else's values",
-}
 
 _WAY = {
     "change": "what to change",
@@ -100,12 +92,12 @@ def _people(found: RunResult, space: Workspace) -> None:
     if (result.people["people"] == 1).all():
         hidden.append("people")
     chosen = choose_row(
-        lambda: result.people.drop(columns=hidden).rename(columns=_HEADS),
+        Listed(found, "rejected", {"hidden": hidden}),
         "recourse-people",
         "recourse-person",
-        order=Order(_HEADS["alpha"]),
+        order=Order(RECOURSE_HEADS["alpha"]),
         alt="Rejected people, those with least far to go first",
-        number=_HEADS["alpha"],
+        number=RECOURSE_HEADS["alpha"],
     )
     if chosen is not None:
         _person(found, space, chosen)

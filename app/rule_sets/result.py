@@ -11,13 +11,14 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
+from app.listed import Listed, Order, raw_cells
 from app.mitigation.result import mitigation_section
 from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import ROWS, Order, choose_row, clicked_row, raw_cells
-from app.widgets.selected import select
+from app.widgets.row_choice import ROWS, choose_row, clicked_row
+from app.widgets.selected import clickable, let_go, select
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import person_card
 from app.workspace import Workspace
@@ -175,9 +176,10 @@ def _leaderboard(rows: Sequence[LeaderRow]) -> None:
         table = table.drop(columns="on perturbed people")
     numbers = [row.number for row in rows]
     points = {name: st.column_config.NumberColumn(format="%.1f") for name in stated}
+    clicks = clickable("leaderboard")
     st.dataframe(
         table,
-        key="leaderboard",
+        key=clicks,
         hide_index=True,
         height=388 if len(table) > 10 else "content",
         column_config={
@@ -193,7 +195,7 @@ def _leaderboard(rows: Sequence[LeaderRow]) -> None:
             ),
             "confirmed": st.column_config.CheckboxColumn("confirmed", width=80),
         },
-        on_select=lambda: _open(numbers),
+        on_select=lambda: _open(numbers, clicks),
         selection_mode=ROWS,
         alt="Different findings, first in rank first; a click opens the group",
     )
@@ -205,11 +207,17 @@ def _whole(table: pd.DataFrame) -> pd.DataFrame:
     return table.astype(dict.fromkeys(people, "int64"))
 
 
-def _open(numbers: list[int]) -> None:
-    place = clicked_row("leaderboard", len(numbers))
+def _open(numbers: list[int], clicks: str) -> None:
+    place = clicked_row(clicks, len(numbers))
     state.set_widget("group", None if place is None else numbers[place])
     if place is not None:
-        select([{"run": "", "rule": numbers[place]}])
+        select([{"run": "", "rule": numbers[place]}], "leaderboard")
+
+
+def _let_go() -> None:
+    """Have rows that were clicked be clicked again: the box says another group now."""
+    let_go("leaderboard")
+    let_go("group-alike")
 
 
 def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: DataHeld) -> None:
@@ -226,6 +234,7 @@ def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: 
         index=None,
         format_func=lambda item: words.get(item, str(item)),
         placeholder="Click a row above, or choose one here",
+        on_change=_let_go,
         **state.choice("group"),
     )
     if chosen is None:
@@ -254,7 +263,7 @@ def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: 
     ]
     differs = data.differences(result.people.index, inside, columns)
     figure_card("rule-set-profile", figures.profile(differs), lambda: differs)
-    if (row_chosen := _people(result, data, inside)) is not None:
+    if (row_chosen := _people(found, data, inside)) is not None:
         person_card(space, found, row_chosen)
 
 
@@ -285,10 +294,11 @@ def _near(result: RuleSetsResult, rows: Sequence[LeaderRow], chosen: int) -> Non
     shown = _whole(table.head(_MOST_PEOPLE).rename(columns=_NEAR))
     decimals = {name: st.column_config.NumberColumn(format="%.1f") for name in _NEAR_POINTS}
     shares = {name: st.column_config.NumberColumn(format="percent") for name in _NEAR_SHARES}
+    clicks = clickable("group-alike")
     with st.expander(f"Rule sets alike ({count(len(table))})"):
         st.dataframe(
             shown,
-            key="group-alike",
+            key=clicks,
             hide_index=True,
             height=300 if len(shown) > 7 else "content",
             column_config={
@@ -296,29 +306,24 @@ def _near(result: RuleSetsResult, rows: Sequence[LeaderRow], chosen: int) -> Non
                 **decimals,
                 **shares,
             },
-            on_select=lambda: _open_near(numbers),
+            on_select=lambda: _open_near(numbers, clicks),
             selection_mode=ROWS,
             alt="Rule sets of the same finding; a click opens the group",
         )
 
 
-def _open_near(numbers: list[int]) -> None:
-    place = clicked_row("group-alike", len(numbers))
+def _open_near(numbers: list[int], clicks: str) -> None:
+    place = clicked_row(clicks, len(numbers))
     if place is not None:
         state.set_widget("group-alike-number", numbers[place])
         state.set_widget("group", numbers[place])
-        select([{"run": "", "rule": numbers[place]}])
+        select([{"run": "", "rule": numbers[place]}], "group-alike")
 
 
-def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> Any:
-    def table() -> pd.DataFrame:
-        people = result.people[inside]
-        decision = people["favorable"].map({True: "favorable", False: "unfavorable"})
-        return pd.DataFrame({"decision": decision, "score": people["score"]})
-
+def _people(found: RunResult, data: DataHeld, inside: Any) -> Any:
     st.text("People in the group, lowest score first")
     return choose_row(
-        table,
+        Listed(found, "in rule set", rows=found.audits[0].result.people.index[inside]),
         "rule-set-people",
         "rule-person",
         order=Order("score"),

@@ -11,12 +11,13 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
+from app.listed import Listed, Order, raw_cells
 from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.person import card_of, in_units
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import Order, choose_row, raw_cells
+from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
@@ -101,7 +102,7 @@ def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
     flagged = count(result.above)
     st.subheader(f"People, most sensitive first ({flagged} above the threshold)", anchor=False)
     chosen = choose_row(
-        lambda: result.people,
+        Listed(found, "people"),
         "sensitivity-people",
         "person",
         order=Order("sensitivity", falling=True),

@@ -43,7 +43,7 @@ except (InputError, RunFailed) as error:  # deleted or damaged meanwhile
     notices.problem(str(error))
     st.stop()
 if result is not None:
-    report_section(chosen, result)
+    report_section(space, chosen, result)
     compare_section(saved, space, chosen, result)
 keep_section(saved, space, chosen)
 share_section(space)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import streamlit as st
 import yaml
 
 from app import state
-from app.summary import Summary
+from app.listed import Listed
+from app.summary import Summary, audited_size
 from app.widgets import notices
 from app.widgets.audit_page import Chosen, audit_page
 from app.widgets.exhibits import show_facts, show_section
@@ -20,7 +20,7 @@ from app.workspace import Workspace
 from audits.checks import build
 from audits.errors import InputError
 from audits.options import Option, options_of
-from audits.records import Audit, Size
+from audits.records import Audit
 from audits.results import tables
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
@@ -61,7 +61,7 @@ def _choose(
         return None
     options: Any = build(record.options, chosen, record.name)
     told = ", ".join(f"{name} {_brief(value)}" for name, value in chosen.items())
-    seconds = record.expected_seconds(options, _size(draft, summary))
+    seconds = record.expected_seconds(options, audited_size(draft, summary))
     return Chosen(chosen, f"{record.title}: {told}" if told else record.title, seconds)
 
 
@@ -151,16 +151,6 @@ def _brief(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _size(draft: Mapping[str, Any], summary: Summary) -> Size:
-    trained = draft["spec"]["model"].get("train")
-    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    groups = {
-        name: {size.value: round(share * size.people) for size in sizes}
-        for name, sizes in summary.groups.items()
-    }
-    return Size(rows=round(share * summary.rows), width=summary.width, trained=trained, groups=groups)
-
-
 def _show(record: Audit, found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished run, top to bottom."""
     result = found.audits[0].result
@@ -169,7 +159,7 @@ def _show(record: Audit, found: RunResult, _: Workspace, draft: Mapping[str, Any
     notices.notes(result.warnings)
     show_section(section, prefix=f"{record.name}-")
     show_facts(section)
-    _people(record.name, result)
+    _people(record.name, found)
     fine_print(found, draft, record.name)
 
 
@@ -192,14 +182,15 @@ def _head(record: Audit, result: Any, title: str) -> None:
     headline(record.sentence(result), result.verdict, result.finding, how)
 
 
-def _people(name: str, result: Any) -> None:
+def _people(name: str, found: RunResult) -> None:
     """Draw the tables with one row a person; a person chosen is shown value by value."""
-    for field, table in tables(result).items():
+    for field, table in tables(found.audits[0].result).items():
         if not len(table):
             continue
         st.subheader(notices.label(field.replace("_", " ").capitalize()), anchor=False)
-        people = partial(getattr, result, field)
-        row = choose_row(people, f"{name}-{field}", f"person-{field}", alt=f"{field}, a row each")
+        row = choose_row(
+            Listed(found, field), f"{name}-{field}", f"person-{field}", alt=f"{field}, a row each"
+        )
         if row is not None:
             one = table.loc[[row]].iloc[0].map(str).rename(f"row {row}").to_frame()
             st.dataframe(one, alt=f"Row {row}, value by value")

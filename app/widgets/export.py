@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
-import io
 import json
-import zipfile
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 from typing import Any, Literal
 
 import streamlit as st
 
-from app import state
-from app.widgets.figure_card import csv_bytes
+from app import state, work
+from app.exports import portable
+from app.workspace import Workspace
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 
-__all__ = ["export_section", "portable", "report_bytes", "zipped_tables"]
+__all__ = ["REPORTS", "export_section", "report_file"]
 
-_ROWS_AT_ONCE = 10_000
-
-
-def portable(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `spec` with files of a workspace named as they were when they were brought."""
-    data, model = dict(spec["data"]), dict(spec["model"])
-    paths = data["path"]
-    data["path"] = _own_name(paths) if isinstance(paths, str) else [_own_name(path) for path in paths]
-    if "path" in model:
-        model["path"] = _own_name(model["path"])
-    second = dict(spec.get("compare") or {})
-    if "path" in second.get("model", {}):
-        second["model"] = {**second["model"], "path": _own_name(second["model"]["path"])}
-    audits = [{name: _own_policy(options) for name, options in each.items()} for each in spec["audits"]]
-    more = {"compare": second} if second else {}
-    return {**spec, "data": data, "model": model, "audits": audits, **more}
-
-
-def _own_policy(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an audit's options with the file of a second model named as it was when it was brought."""
-    against = options.get("against")
-    if isinstance(against, dict) and against.get("path"):
-        return {**options, "against": {**against, "path": _own_name(against["path"])}}
-    return dict(options)
+REPORTS: Mapping[Literal["html", "pdf"], tuple[str, str]] = {
+    "html": ("HTML", "text/html"),
+    "pdf": ("PDF", "application/pdf"),
+}
+"""What a report can be written as: its name, and its type for the browser."""
 
 
 def export_section(found: RunResult, sample: str | None) -> None:
@@ -53,9 +31,15 @@ def export_section(found: RunResult, sample: str | None) -> None:
     sample : str, optional
         Name of the bundled example that the data are.
     """
+    space = state.workspace()
     with st.container(horizontal=True):
         _button("Result (JSON)", "results.json", "application/json", lambda: _json(found))
-        _button("All tables (ZIP of CSV)", "tables.zip", "application/zip", lambda: zipped_tables(found))
+        _button(
+            "All tables (ZIP of CSV)",
+            "tables.zip",
+            "application/zip",
+            lambda: work.export(space, found, "tables"),
+        )
         _button(
             "Spec (YAML)", "spec.yaml", "application/yaml", lambda: dump_yaml(portable(found.spec)).encode()
         )
@@ -80,31 +64,8 @@ def _json(found: RunResult) -> bytes:
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
-def zipped_tables(found: RunResult) -> bytes:
-    """Return every table of a run as CSV files in a ZIP, named after audit and table."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, table in found.named_tables().items():
-            with archive.open(f"{name}.csv", "w", force_zip64=True) as file:
-                for place in range(0, max(1, len(table)), _ROWS_AT_ONCE):  # never all of them as text
-                    part = table.iloc[place : place + _ROWS_AT_ONCE]
-                    file.write(csv_bytes(part, header=not place))
-    return packed.getvalue()
-
-
-def report_bytes(
-    found: RunResult, kind: Literal["html", "pdf"], template: str = "full", **columns: str
+def report_file(
+    space: Workspace, found: RunResult, kind: Literal["html", "pdf"], template: str = "full", **columns: str
 ) -> bytes:
-    """Return the report of a run as a file; `columns` are those that a law's tables ask for."""
-    from audits.reports.html import render_report  # late: it loads what draws on paper
-    from audits.reports.pdf import render_pdf
-
-    result = dataclasses.replace(found, spec=portable(found.spec))
-    more: dict[str, Any] = {"template": template, "spec_text": dump_yaml(result.spec), **columns}
-    return render_pdf(result, **more) if kind == "pdf" else render_report(result, **more).encode()
-
-
-def _own_name(path: str) -> str:
-    """Return the file's own name where `path` lies in a workspace, else `path`."""
-    parts = PurePosixPath(path).parts
-    return parts[-1] if parts and parts[0] == "files" else path
+    """Have the report of a run written as a file; `columns` are those that a law's tables ask for."""
+    return work.export(space, found, "report", {"kind": kind, "template": template, "columns": columns})

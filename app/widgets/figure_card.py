@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from app import state
-from app.widgets.selected import select, worded
+from app.exports import csv_bytes
+from app.widgets.selected import clickable, select, worded
 from audits.drawing.style import TURNED_JS, alt_text
-from audits.runs.tables import spreadsheet_safe
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-__all__ = ["csv_bytes", "figure_card", "number_columns"]
+__all__ = ["figure_card", "number_columns"]
 
 
 _MOST_LISTED = 400  # selections below a figure: a list of more is not read
@@ -60,11 +60,11 @@ def figure_card(
         "modeBarButtonsToRemove": ["zoom", "pan", "zoomIn", "zoomOut", "autoScale"],  # dragging zooms
     }
     with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
-        key = f"figure-{name}"
+        key = clickable(f"figure-{name}")
         clicks: dict[str, Any] = (
             {}
             if on_point is None and not people
-            else {"on_select": lambda: _clicked(key, figure, on_point), "selection_mode": "points"}
+            else {"on_select": lambda: _clicked(name, key, figure, on_point), "selection_mode": "points"}
         )
         st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt_text(figure), **clicks)
     with st.container(horizontal=True, vertical_alignment="center", key=f"under-{name}"):
@@ -101,7 +101,7 @@ def figure_card(
         )
 
 
-def _clicked(key: str, figure: go.Figure, on_point: Callable[[list[Any]], None] | None) -> None:
+def _clicked(name: str, key: str, figure: go.Figure, on_point: Callable[[list[Any]], None] | None) -> None:
     points = state.widget(key)["selection"]["points"]
     if not points:
         return
@@ -110,7 +110,7 @@ def _clicked(key: str, figure: go.Figure, on_point: Callable[[list[Any]], None] 
     trace, place = points[0].get("curve_number"), points[0].get("point_index", points[0].get("point_number"))
     told = _told(figure.data[trace]) if isinstance(trace, int) and trace < len(figure.data) else ()
     if isinstance(place, int) and place < len(told) and told[place]:
-        select(json.loads(told[place]))
+        select(json.loads(told[place]), f"figure-{name}")
 
 
 def _people_of(figure: go.Figure) -> list[str]:
@@ -142,17 +142,6 @@ def _select_people(name: str, words: dict[str, str]) -> None:
         on_change=chosen,
         width=320,
     )
-
-
-def csv_bytes(frame: pd.DataFrame, *, header: bool = True) -> bytes:
-    """Return `frame` as CSV in UTF-8 that a spreadsheet opens without running anything.
-
-    Without its `header` it goes on with a file that has one.
-    """
-    text: str = spreadsheet_safe(frame).to_csv(
-        index=frame.index.name is not None, lineterminator="\n", header=header
-    )
-    return text.encode("utf-8-sig" if header else "utf-8")
 
 
 def number_columns(frame: pd.DataFrame) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from app import state, who
+from app.serving.headers import PAGE
 from app.widgets import notices
 from app.widgets.selected import selection_chip
 from audits.errors import InputError, RunFailed
@@ -24,6 +25,7 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
     """Draw the frame and the page asked for; whatever breaks is told in one sentence."""
     st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=ICON)
     st.html(f"<style>{_STYLE}</style>")
+    st.html(f"<script>{PAGE}</script>", unsafe_allow_javascript=True)
     page = st.navigation(pages, position="hidden")
     if not _signed_in():
         st.stop()

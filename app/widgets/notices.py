@@ -15,7 +15,8 @@ __all__ = ["bullets", "gathered", "label", "note", "notes", "problem"]
 _DIFFER = re.compile(r"'[^']*'|“[^”]*”|\d[\d,.]*\d|\d")
 _ALIKE, _NAMED = 3, 4
 
-_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:@-])")
+# _ and - between letters mark nothing, nor do parentheses without brackets; screen readers read backslashes
+_MARKS = re.compile(r"([\\`*{}\[\]<>#+!|~$&:@]|(?<![^\W_])[_-]|[_-](?![^\W_]))")
 
 
 def problem(sentence: str, details: str = "") -> None:
@@ -87,7 +88,9 @@ def label(text: str, longest: int = 60) -> str:
     Examples
     --------
     >>> label("*a* [b](c) :red[d] $e$")
-    '\\*a\\* \\[b\\]\\(c\\) \\:red\\[d\\] \\$e\\$'
+    '\\*a\\* \\[b\\](c) \\:red\\[d\\] \\$e\\$'
+    >>> label("work_years"), label("_emphasised_")
+    ('work_years', '\\_emphasised\\_')
     """
     flat = " ".join(text.split())
     flat = flat if len(flat) <= longest else flat[: longest - 1] + "…"

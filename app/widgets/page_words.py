@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+
+from audits.runs.registry import AUDITS
 
 __all__ = ["page_words"]
 
@@ -38,14 +41,91 @@ _SAID = {
     "model.endpoint": "The endpoint",
     "model.train": "The model to train",
 }
+_LABELS = {
+    "flipset.source": "Source",
+    "flipset.target": "Target",
+    "flipset.condition_on": "Compare only people alike in",
+    "flipset.transport": "Counterparts",
+    "flipset.map": "Counterparts",
+    "flipset.cost": "Distance",
+    "flipset.feature_weights": "Weigh features otherwise",
+    "flipset.max_people": "Match everyone",
+    "flipset.permutations": "Shuffles for the level of chance",
+    "flipset.seconds": "Seconds for the level of chance",
+    "flipset.repeats": "Match again, so many times",
+    "groups.by": "Compare by",
+    "groups.by_probability": "Columns of probabilities",
+    "explain.source": "Source",
+    "explain.target": "Target",
+    "explain.explainers": "May explain it",
+    "explain.outcome": "The gap of",
+    "barycentre.by": "Groups by",
+    "barycentre.fewest": "Leave out groups of fewer people than",
+    "outcome_transport.by": "Subgroups by",
+    "outcome_transport.source": "Source",
+    "outcome_transport.target": "Target",
+    "outcome_transport.outcome": "Compare the outcomes of",
+    "outcome_transport.against": "The other model",
+    "outcome_transport.features": "Distance over features that are",
+    "recourse.actionable": "A person can change",
+    "recourse.by": "Groups by",
+    "recourse.limits": "Limits and costs",
+    "recourse.cost_weights": "Limits and costs",
+    "recourse.follows": "Columns that move along",
+    "recourse.refits": "Models trained again",
+    "roles.actionable": "A person can change",
+    "rule_sets.protected": "Attributes",
+    "rule_sets.support": "Smallest group (share of people)",
+    "rule_sets.text": "Rules on",
+    "rule_sets.terms": "Identity terms",
+    "rule_sets.measures": "Errors to look at too",
+    "rule_sets.context": "Narrow groups further by",
+    "rule_sets.depth": "Rules in a group, at most",
+    "loss_ratio.sensitive": "Attributes",
+    "loss_ratio.metric": "What should not matter",
+    "loss_ratio.free_features": "Features",
+    "loss_ratio.directions": "And directions, one a line",
+    "loss_ratio.matrix": "Or the metric itself, a row of numbers a line",
+    "loss_ratio.comparable": "Comparable are people of the same",
+    "loss_ratio.factors": "Directions that should not matter",
+    "loss_ratio.misspecified": "Turn the metric towards",
+    "loss_ratio.compare": "Compare with models trained anew",
+    "loss_ratio.regularizer": "Price of moving elsewhere (λ)",
+    "sensitivity.protected": "Protected attributes",
+    "sensitivity.status_model": "Protected-status model",
+    "sensitivity.false_alarm_rate": "False alarms (% of the reference people)",
+}
+"""What stands above an option's control, where that is more than its name."""
+
+_PHRASES = {
+    re.compile(r"\buse in or not_in\b"): "use “is one of” or “is none of”",
+    re.compile(r", for example with keep: \{[^}]*\}"): " by “Keep only rows where … is not missing”",
+    re.compile(r": compare: \{model: …\}"): "",
+    re.compile(r"\bcompare\.(?:model\b(?!\.)|treated(?:\.also)?)"): "the second model",
+}
+_AUDITS = "|".join(AUDITS)
+_NAMED_AUDIT = re.compile(rf"\b(?:{'|'.join(name for name in AUDITS if '_' in name)})\b")
+_AN_OPTION = re.compile(
+    rf"\b(?:audits\[\d+\]\.)?(?P<option>(?:{_AUDITS}|roles)\.[a-z_]+)"
+    r"(?:\.(?P<of>\w+)|\[[^\]]*\])*(?=[ :,;.)]|$)"
+)
+_AN_AUDIT = re.compile(
+    rf"\baudits\[\d+\]\.(?:{_AUDITS})\b(?:: )?(?!\.)|^(?:{_AUDITS})(?= (?:has|must|needs|would) )"
+)
+_BARE = re.compile(
+    r"^(?P<option>sensitive|metric|free_features|directions|matrix|comparable|factors|misspecified|compare|loss"
+    r"|device|step_size|tolerance|preset)(?= (?:must|makes|is|has|needs|cannot|leaves)\b)"
+)
 _KEY = re.compile(
     r"(?P<second>\bcompare\.)?(?P<key>\b(?:data|read|model)\.[a-z_]+)(?:\[\d+\])?(?:\.(?P<of>\w+)(?=[ :,]))?"
 )
-_OPTION = re.compile(r"\baudits\[\d+\]\.[a-z_]+(?:\.(?P<option>[a-z_]+))?(?:\.\w+)*")
-
-
+_THRESHOLD = re.compile(r"\bthreshold\.(\w+)")
+_FIRST = re.compile(
+    r"^(?:the|this|line|column|bins|row|features|threshold|seed|protected|data|model)\b(?![.\[])"
+)
 _NAMES = re.compile(
-    r"\b(max_people|give_protected|status_model|match_set|smooth_noise|test_size|free_features)\b|`(\w+)`"
+    r"\b(max_people|give_protected|status_model|match_set|smooth_noise|test_size|free_features|higher_is"
+    r"|at_least|at_most|condition_on|feature_weights|rows_under|step_size)\b|`(\w+)`"
 )
 _OF_THE_PAPER = re.compile(r" \((?:the paper's )?\w+_thr\)")
 
@@ -63,30 +143,39 @@ def page_words(sentence: str) -> str:
     'Of the second model the model file is missing.'
     >>> page_words("audits[0].recourse.max_change must be above 0, got -1.")
     'The choice “max change” must be above 0, got -1.'
+    >>> page_words("sensitive must leave at least one direction that matters.")
+    'The choice “Attributes” must leave at least one direction that matters.'
+    >>> page_words("barycentre has no feature left to match people on.")
+    'This audit has no feature left to match people on.'
     >>> page_words("Margin at which sampling stops (error_thr); as many as `seconds` allow.")
     'Margin at which sampling stops; as many as “seconds” allow.'
     """
 
     def said(found: re.Match[str]) -> str:
-        words = _SAID.get(found["key"])
-        if words is None:
-            return found[0]
+        words = _SAID.get(found["key"]) or f"The choice “{found['key'].partition('.')[2].replace('_', ' ')}”"
         of = f" “{found['of']}”" if found["of"] else ""
         if found["second"]:
             words = f"Of the second model {words[0].lower()}{words[1:]}"
         return _cased(words, found) + of
 
     def option(found: re.Match[str]) -> str:
-        words = (
-            "This audit" if found["option"] is None else f"The choice “{found['option'].replace('_', ' ')}”"
-        )
-        return _cased(words, found)
+        name = found["option"] if "." in found["option"] else f"loss_ratio.{found['option']}"
+        words = _LABELS.get(name, name.partition(".")[2].replace("_", " "))
+        of = f" of “{found['of']}”" if found.groupdict().get("of") else ""
+        return _cased(f"The choice “{words}”", found) + of
 
-    plain = _OF_THE_PAPER.sub("", _KEY.sub(said, _OPTION.sub(option, sentence)))
+    plain = _OF_THE_PAPER.sub("", sentence)
+    for phrase, words in _PHRASES.items():
+        plain = phrase.sub(partial(_cased, words), plain)
+    plain = _BARE.sub(option, _AN_OPTION.sub(option, plain))
+    plain = _AN_AUDIT.sub(lambda found: _cased("This audit", found), _KEY.sub(said, plain))
+    plain = _THRESHOLD.sub(lambda found: f"the threshold by “{found[1]}”", plain)
+    plain = _NAMED_AUDIT.sub(lambda found: f"“{AUDITS[found[0]].title}”", plain)
+    plain = _FIRST.sub(lambda found: found[0].capitalize(), plain)
     return _NAMES.sub(lambda found: f"“{(found[1] or found[2]).replace('_', ' ')}”", plain)
 
 
 def _cased(words: str, found: re.Match[str]) -> str:
     """Begin with a capital where a sentence begins."""
     before = found.string[: found.start()].rstrip()
-    return words if not before or before[-1] in ".:!?" else words[0].lower() + words[1:]
+    return words if not before or before[-1] in ".:!?" else words[:1].lower() + words[1:]

@@ -25,12 +25,15 @@ _FEWEST, _MOST = 2, 20_000
 
 def planning_panel(space: Workspace, spec: Mapping[str, Any], audit: str) -> None:
     """Draw sizes and a difference to plan for, and how often the audit would give each verdict."""
-    with st.expander("What could this audit see among how many people?"):
+    kept, title = state.get(f"plan {audit}"), "What could this audit see among how many people?"
+    panel = st.expander(title, expanded=kept is not None, key=f"planning-{audit}", on_change="rerun")
+    if not panel.open:  # each view of each page would pay for its controls
+        return
+    with panel:
         if AUDITS[audit].unplanned:
             st.text(AUDITS[audit].unplanned)
             return
         asked = _asked(space)
-        kept = state.get(f"plan {audit}")
         if asked is not None:
             try:
                 kept = (work.plan(space, spec, asked), asked, spec)
@@ -71,7 +74,7 @@ def _asked(space: Workspace) -> dict[str, Any] | None:
             0.5,
             90.0,
             10.0,
-            step=1.0,
+            step=0.5,
             format="%g",
             **state.choice("plan-gap"),
         )

@@ -12,7 +12,7 @@ from app import state, work
 from app.latest import latest_audits
 from app.widgets import notices
 from app.widgets.audit_page import run_title
-from app.widgets.export import report_bytes
+from app.widgets.export import REPORTS, report_file
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.saved_runs import file_stem
 from app.widgets.verdict_cards import title_of
@@ -25,10 +25,6 @@ __all__ = ["report_of_all"]
 
 _NAMED = 3  # audits in the title of a run of several
 _AWAITED = "combined report"  # whose end opens it
-_FORMATS: tuple[tuple[str, Literal["html", "pdf"], str], ...] = (
-    ("HTML", "html", "text/html"),
-    ("PDF", "pdf", "application/pdf"),
-)
 
 
 def report_of_all(space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -77,7 +73,7 @@ def _finished(space: Workspace, spec: Mapping[str, Any], title: str, key: str) -
     st.text("All of them stand in one report, and among the saved audits below.")
     name = "audits" if kept is None else file_stem(kept)
     with st.container(horizontal=True):
-        for words, ending, mime in _FORMATS:
+        for ending, (words, mime) in REPORTS.items():
             make = state.exporting(partial(_report, space, spec, ending), f"{name}.{ending}")
             st.download_button(
                 f"Combined report ({words})",
@@ -90,4 +86,4 @@ def _finished(space: Workspace, spec: Mapping[str, Any], title: str, key: str) -
 
 
 def _report(space: Workspace, spec: Mapping[str, Any], kind: Literal["html", "pdf"]) -> bytes:
-    return report_bytes(work.result(space, spec), kind)
+    return report_file(space, work.result(space, spec), kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -67,14 +68,24 @@ def fine_print(
         **({"How to read this": lambda: st.markdown(f"{reading}{more}")} if reading else {}),
         "What it cannot tell you": lambda: st.markdown(limits),
         **(beside or {}),
-        "Settings used": lambda: st.code(
-            dump_yaml(_settings(found) | settings), language="yaml", wrap_lines=True
-        ),
+        "Settings used": lambda: st.code(_written(found, settings), language="yaml", wrap_lines=True),
         "Export": lambda: export_section(found, draft["source"].get("sample")),
     }
     for title, draw in sections.items():
         with st.expander(title):
             draw()
+
+
+_yaml: weakref.WeakKeyDictionary[RunResult, tuple[dict[str, Any], str]] = weakref.WeakKeyDictionary()
+
+
+def _written(found: RunResult, settings: Mapping[str, Any]) -> str:
+    """Return the settings of a run as YAML, written once: that takes longer than most of a page."""
+    told = _settings(found) | dict(settings)
+    before = _yaml.get(found)
+    if before is None or before[0] != told:
+        before = _yaml[found] = (told, dump_yaml(told))
+    return before[1]
 
 
 def _settings(found: RunResult) -> dict[str, Any]:

@@ -2,71 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app import state
+from app import state, work
 from app.held import DataHeld
-from app.widgets.figure_card import csv_bytes, figure_card, number_columns
-from app.widgets.selected import only_selected
+from app.listed import Listed, Order, RawCells
+from app.widgets.figure_card import figure_card, number_columns
+from app.widgets.selected import clickable, let_go, only_selected
+from app.wire import pack_array
+from app.workspace import Workspace
 from audits.drawing.selected import selected_among, selected_bins
 from audits.stats.words import count
 
-__all__ = ["ROWS", "Cells", "Order", "choose_row", "clicked_row", "raw_cells", "show_selected"]
+__all__ = ["ROWS", "choose_row", "clicked_row", "show_selected"]
 
 ROWS: tuple[Literal["single-row"], Literal["single-cell"]] = ("single-row", "single-cell")
 """What a click on a table selects: its row, wherever in the row it was."""
 
-Cells = Callable[[pd.Index], pd.DataFrame]
-"""Further columns of people, by their row numbers."""
-
 _MOST_SHOWN = 1000
-_TOGETHER = 50_000  # people written into a file at a time
-
-
-@dataclass(frozen=True)
-class Order:
-    """Whom a table shows first: by a column of numbers, and among equals those who come first in the table.
-
-    Of people without a number, none comes before one who has it.
-    """
-
-    by: str
-    falling: bool = False
-
-    def places(self, table: pd.DataFrame, most: int | None = None) -> np.ndarray:
-        """Return the places of the first `most` people, or of all, without copying the table."""
-        values = table[self.by].to_numpy(dtype=float)
-        if self.falling:
-            values = -values
-        if most is None or len(values) <= most:
-            return np.argsort(values, kind="stable")
-        last = np.partition(values, most - 1)[most - 1]
-        near = np.flatnonzero(~(values > last))  # where it is missing, all are
-        first: np.ndarray = near[np.argsort(values[near], kind="stable")[:most]]
-        return first
-
-
-def raw_cells(data: DataHeld, taken: Collection[Hashable]) -> Cells:
-    """Return what fetches people's protected attributes and features; marked where their name is `taken`."""
-    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
-    clash = {name: f"{name} (data)" for name in columns if name in taken}
-    return lambda rows: data.frame.loc[rows, columns].rename(columns=clash)
 
 
 def choose_row(
-    people: Callable[[], pd.DataFrame],
+    people: Listed,
     key: str,
     person: str,
     *,
     alt: str,
     order: Order | None = None,
-    beside: Cells | None = None,
+    beside: RawCells | None = None,
     formats: Mapping[str, Any] | None = None,
     of: Sequence[Hashable] | None = None,
     label: str = "One person, by row number",
@@ -80,15 +50,15 @@ def choose_row(
 
     Parameters
     ----------
-    people : callable
-        Makes the table, now and for the file.
+    people : Listed
+        Makes the table: here for the page, and in another process for the file.
     key : str
         Of the table; names the file to download, too.
     person : str
         Key of the choice, kept in the address.
     order : Order, optional
         Whom it shows first; by default those who come first in it.
-    beside : callable, optional
+    beside : RawCells, optional
         Further columns, fetched for those who are shown, and for the file.
     formats : mapping, optional
         Column configuration beyond that of numbers.
@@ -112,12 +82,21 @@ def choose_row(
     rows = [str(row) for row in shown.index]
     opened = {str(row): row for row in (shown.index if of is None else of) if row in table.index}
     typed = of is None and len(table) > len(shown)
+    clicks = clickable(key)
+    name = "row"
+    while name in shown:  # data may have columns of that name
+        name += " number" if name == "row" else "_"
     st.dataframe(
-        shown,
-        key=key,
+        shown.rename_axis(index=name).reset_index(),  # streamlit tells of no click on an index
+        key=clicks,
+        hide_index=True,
         height=min(38 + 35 * len(shown), 388),
-        column_config={**number_columns(shown), **(formats or {})},
-        on_select=lambda: _open(key, person, rows, opened),
+        column_config={
+            name: st.column_config.Column(name, pinned=True),
+            **number_columns(shown),
+            **(formats or {}),
+        },
+        on_select=lambda: _open(clicks, person, rows, opened),
         selection_mode=ROWS,
         alt=alt,
     )
@@ -131,11 +110,12 @@ def choose_row(
             placeholder=f"Click a row above, or {'type a number' if typed else 'choose one'} here",
             accept_new_options=typed,
             width=360,
+            on_change=lambda: let_go(key),
             **state.choice(person),
         )
         st.download_button(
             "People (CSV)",
-            data=state.exporting(lambda: _file(people, only, order, beside), key),
+            data=state.exporting(partial(_file, state.workspace(), people, only, order, beside), key),
             file_name=f"{key}.csv",
             mime="text/csv",
             on_click="ignore",
@@ -149,21 +129,29 @@ def choose_row(
     return found
 
 
-def _with(table: pd.DataFrame, beside: Cells | None) -> pd.DataFrame:
+def _with(table: pd.DataFrame, beside: RawCells | None) -> pd.DataFrame:
     found = table if beside is None else pd.concat([table, beside(table.index)], axis=1)
     return found.rename_axis(index="row")
 
 
 def _file(
-    people: Callable[[], pd.DataFrame], only: pd.Index | None, order: Order | None, beside: Cells | None
+    space: Workspace, people: Listed, only: pd.Index | None, order: Order | None, beside: RawCells | None
 ) -> bytes:
-    """Return all people as CSV, put in order and their further columns fetched for some at a time."""
-    table = people()
-    if only is not None:
-        table = table[table.index.isin(only)]
-    places = np.arange(len(table)) if order is None else order.places(table)
-    parts = [table.iloc[places[start : start + _TOGETHER]] for start in range(0, len(table), _TOGETHER)]
-    return b"".join(csv_bytes(_with(part, beside), header=not place) for place, part in enumerate(parts))
+    """Have all people written as CSV, put in order and with their further columns."""
+    arguments = {
+        "table": people.table,
+        "arguments": dict(people.arguments),
+        "rows": _packed(people.rows),
+        "only": _packed(only),
+        "order": None if order is None else asdict(order),
+        "beside": None if beside is None else dict(beside.names),
+    }
+    data = beside.data if beside is not None and isinstance(beside.data, DataHeld) else None
+    return work.export(space, people.found, "people", arguments, data)
+
+
+def _packed(rows: pd.Index | None) -> dict[str, Any] | None:
+    return None if rows is None else pack_array(np.asarray(rows, dtype=np.int64))
 
 
 def show_selected(table: pd.DataFrame, selected: pd.DataFrame, key: str, number: str) -> None:

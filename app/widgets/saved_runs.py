@@ -14,11 +14,12 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.exports import csv_bytes, portable
 from app.shares import LONGEST_DAYS, Share, Shares
 from app.widgets import notices
-from app.widgets.export import portable, report_bytes, zipped_tables
-from app.widgets.figure_card import csv_bytes
+from app.widgets.export import REPORTS, report_file
 from app.widgets.row_choice import ROWS, clicked_row
+from app.widgets.selected import clickable, let_go
 from app.widgets.verdict_cards import title_of
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
@@ -79,11 +80,12 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         columns=["title", "started", "status", "verdict", "finding"],
     )
     names = {run.id[:12]: run for run in found}
+    clicks = clickable("saved-runs")
     st.dataframe(
         table,
-        key="saved-runs",
+        key=clicks,
         hide_index=True,
-        on_select=lambda: _open_clicked(list(names)),
+        on_select=lambda: _open_clicked(list(names), clicks),
         selection_mode=ROWS,
         alt="Saved audits, latest first; a click opens one",
     )
@@ -98,16 +100,21 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         list(names),
         format_func=lambda name: _named(names[name]) if name in names else name,
         key="open",
-        on_change=lambda: state.put_in_address("run", state.widget("open")),
+        on_change=_open_chosen,
     )
     state.put_in_address("run", key)  # the latest too: a link must not move on to the next run
     return names.get(str(key))
 
 
-def _open_clicked(names: list[str]) -> None:
-    place = clicked_row("saved-runs", len(names))
+def _open_clicked(names: list[str], clicks: str) -> None:
+    place = clicked_row(clicks, len(names))
     if place is not None:
         state.put_in_address("run", names[place])
+
+
+def _open_chosen() -> None:
+    let_go("saved-runs")
+    state.put_in_address("run", state.widget("open"))
 
 
 def _kept(saved: SavedRuns, space: Workspace, identity: str) -> bool:
@@ -135,7 +142,7 @@ def standing_section(space: Workspace, run: SavedRun) -> None:
         _button("Start again", "again", lambda: work.start_again(space, run.id))
 
 
-def report_section(run: SavedRun, result: RunResult) -> None:
+def report_section(space: Workspace, run: SavedRun, result: RunResult) -> None:
     """Draw the downloads of a run's report."""
     st.subheader("Report", anchor=False)
     kinds = [name for name in TEMPLATES if name != "comparison" or result.compared is not None]
@@ -145,18 +152,15 @@ def report_section(run: SavedRun, result: RunResult) -> None:
     told = file_stem(run)
     name = told if template == "full" else f"{told}-{template}"
     with st.container(horizontal=True):
-        _download(
-            "HTML", f"{name}.html", "text/html", lambda: report_bytes(result, "html", template, **columns)
-        )
-        _download(
-            "PDF", f"{name}.pdf", "application/pdf", lambda: report_bytes(result, "pdf", template, **columns)
-        )
+        for kind, (words, mime) in REPORTS.items():
+            make = partial(report_file, space, result, kind, template, **columns)
+            _download(words, f"{name}.{kind}", mime, make)
         _download("JSON", f"{told}.json", "application/json", lambda: _json(result))
         _download(
             "Tables (ZIP of CSV)",
             f"{told}-tables.zip",
             "application/zip",
-            lambda: zipped_tables(result),
+            lambda: work.export(space, result, "tables"),
         )
         _download("Model card", f"{told}-model-card.md", "text/markdown", lambda: _card(result))
     st.caption("A report is an aid to an assessment, not legal advice.")

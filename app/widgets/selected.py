@@ -23,21 +23,50 @@ from audits.runs.result import RunResult
 from audits.runs.tables import spreadsheet_safe
 from audits.stats.words import count
 
-__all__ = ["among_note", "only_selected", "select", "selection_chip", "worded"]
+__all__ = ["among_note", "clickable", "let_go", "only_selected", "select", "selection_chip", "worded"]
 
 _LONGEST = 80
 
 
-def select(terms: Sequence[Mapping[str, Any]]) -> None:
+def select(terms: Sequence[Mapping[str, Any]], by: str = "") -> None:
     """Select the people who meet all terms, in place of who was selected: in a callback.
 
-    A term about "this run" is about the run whose result the page shows.
+    A term about "this run" is about the run whose result the page shows. `by` is the figure or table that was
+    clicked: see `clickable`.
     """
     if _about_shown(terms) and _shown_run(state.workspace()) is None:
         return
     run = state.addressed("run")
     made = [{**term, "run": run} if term.get("run") == "" else dict(term) for term in terms]
+    _selecting(by)
     state.select(json.dumps(made, ensure_ascii=False, separators=(",", ":")))
+
+
+def clickable(name: str) -> str:
+    """Return the key of the figure or table `name`: a new one once its click counts no more.
+
+    A browser keeps what was clicked, and tells nothing of a click on the same again.
+    """
+    times = state.get(f"let go {name}", 0)
+    return f"{name}-{times}" if times else name
+
+
+def let_go(name: str) -> None:
+    """Have the click on the figure or table `name` count no more: in a callback."""
+    state.keep(f"let go {name}", state.get(f"let go {name}", 0) + 1)
+
+
+def _selecting(by: str) -> None:
+    """Note what selects now, and let go of what did before."""
+    before = state.get("selecting", "")
+    if before and before != by:
+        let_go(before)
+    state.keep("selecting", by)
+
+
+def _take_back() -> None:
+    _selecting("")
+    state.select("")
 
 
 def only_selected(table: pd.DataFrame) -> pd.DataFrame | None:
@@ -65,15 +94,14 @@ def selection_chip(space: Workspace) -> None:
         words, rows, people = _found(space, chosen, data)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
-        st.button("Clear the selection", key="selection-clear", on_click=state.select, args=("",))
+        st.button("Clear the selection", key="selection-clear", on_click=_take_back)
         return
     state.keep("people selected", (chosen.text, rows))
     with st.container(key="selection", horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
             notices.label(f"{words}: {count(people)} {'person' if people == 1 else 'people'}  ×", 160),
             key="selection-chip",
-            on_click=state.select,
-            args=("",),
+            on_click=_take_back,
             help="Take the selection back",
         )
         st.download_button(
@@ -194,7 +222,7 @@ def _made(space: Workspace, chosen: Selection, data: DataHeld, proposed: str, on
     if not only and isinstance(shown := state.widget("by"), list):
         state.set_widget("by", [*dict.fromkeys([*shown, name])])
     space.save_draft({**with_data(draft, **changes), "id": token_hex(4)})
-    state.select("")
+    _take_back()
 
 
 @state.told

@@ -65,7 +65,8 @@ def _both_sides(result: OutcomeTransportResult) -> str:
         sides = f"{people_in(result.source)} and {second} {people_in(result.target)}"
         return f"{_first(first)} {sides} have the favorable outcome. "
     if result.source.startswith("label "):
-        return f"{_first(second)} are decided favorably, where {first.split(' of ')[0]} turned out so. "
+        are = "is" if second.startswith(("1 of", "the only")) else "are"
+        return f"{_first(second)} {are} decided favorably, where {first.split(' of ')[0]} turned out so. "
     return f"Favorable: {first} against {second}. "
 
 

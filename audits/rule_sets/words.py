@@ -22,7 +22,7 @@ def headline(result: RuleSetsResult) -> str:
     row = stated[0] if stated else result.leaderboard[0]
     numbers = (
         f"{out_of((row.favorable_in.value or 0.0) * row.n_in, row.n_in)} against "
-        f"{out_of((row.favorable_out.value or 0.0) * row.n_out, row.n_out)} others"
+        f"{_others((row.favorable_out.value or 0.0) * row.n_out, row.n_out)}"
     )
     if judged.verdict == EVIDENCE:
         way = "more frequent" if row.direction == "advantaged" else "rarer"
@@ -37,6 +37,20 @@ def headline(result: RuleSetsResult) -> str:
         ]
     names = [brief(quoted(row.rule_set), most) for most in (99, 12, 9)]
     return shortest(*(f"{begin} {name}{end}" for name in names for begin, end in told))
+
+
+def _others(some: float, everybody: float) -> str:
+    """Word how many of the others.
+
+    Examples
+    --------
+    >>> _others(3, 99), _others(0, 1), _others(1, 1)
+    ('3 of 99 others', 'none of 1 other', 'the only other')
+    """
+    told = out_of(some, everybody)
+    if told == "the only one":
+        return "the only other"
+    return f"{told} other" if told.endswith(" of 1") else f"{told} others"
 
 
 def points(share: float | None, n: float) -> str:

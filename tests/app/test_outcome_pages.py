@@ -11,7 +11,7 @@ import pytest
 
 from app import work
 from app.drafts import from_files, with_data
-from app.widgets.export import portable
+from app.exports import portable
 from tests.app.test_pages import texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"

@@ -20,8 +20,10 @@ PAGES = {
 }
 
 
-def _settled(at):
-    """Draw the page again until its data are there."""
+def _settled(at, name):
+    """Open the panel, and draw the page again until its data are there."""
+    at.session_state[f"planning-{name}"] = True
+    at.run()
     for _ in range(60):
         if not any(text.value.startswith("Preparing") for text in at.text):
             return at
@@ -45,7 +47,7 @@ def test_every_page_plans_or_says_why_not(space) -> None:
     assert set(PAGES) | {"mitigation"} == {name for name in AUDITS if not AUDITS.brought(name)}
     at = visit(space).button(key="open-hiring").click().run()
     for name, page in PAGES.items():
-        at = _settled(at.switch_page(page).run())
+        at = _settled(at.switch_page(page).run(), name)
         assert not at.exception, name
         labels = [panel.label for panel in at.expander]
         assert "What could this audit see among how many people?" in labels, name
@@ -58,7 +60,7 @@ def test_every_page_plans_or_says_why_not(space) -> None:
 
 def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
     at = visit(space).button(key="open-hiring").click().run()
-    at = _settled(at.switch_page(PAGES["groups"]).run())
+    at = _settled(at.switch_page(PAGES["groups"]).run(), "groups")
     at = _simulated(at, 400, 5)
     run, asked, _ = at.session_state["_kept plan groups"]
     assert run.wait(120)
@@ -75,7 +77,7 @@ def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
 
 def test_a_plan_can_be_stopped(space) -> None:
     at = visit(space).button(key="open-hiring").click().run()
-    at = _settled(at.switch_page(PAGES["flipset"]).run())
+    at = _settled(at.switch_page(PAGES["flipset"]).run(), "flipset")
     at = _simulated(at, 400, 500)
     run, _, _ = at.session_state["_kept plan flipset"]
     while run.progress.fraction == 0 and not run.finished:

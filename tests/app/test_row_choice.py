@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app import exports
+from app.listed import Order
 from app.widgets import row_choice
 
 
 def page() -> None:
+    from types import SimpleNamespace
+
     import pandas as pd
     import streamlit as st
 
+    from app.listed import Listed, RawCells
     from app.widgets import row_choice
 
+    class Fetched:  # a frame as of data that lie in another process
+        @property
+        def loc(self):
+            return self
+
+        def __getitem__(self, wanted):
+            st.text(f"fetched {len(wanted[0])}")
+            return pd.DataFrame({"place": "a"}, index=wanted[0])
+
     table = pd.DataFrame({"score": range(1500)}, index=range(7, 1507))
-
-    def cells(rows):
-        st.text(f"fetched {len(rows)}")
-        return pd.DataFrame({"town": "a"}, index=rows)
-
-    chosen = row_choice.choose_row(lambda: table, "crowd", "who", alt="A crowd", beside=cells)
+    found = SimpleNamespace(audits=(SimpleNamespace(result=SimpleNamespace(people=table)),))
+    beside = RawCells(SimpleNamespace(frame=Fetched()), {"place": "town"})
+    chosen = row_choice.choose_row(Listed(found, "people"), "crowd", "who", alt="A crowd", beside=beside)
     st.text(f"opened {chosen}")
 
 
@@ -37,7 +49,7 @@ def test_a_long_table_says_how_many_are_shown_and_opens_everyone() -> None:
     assert not at.exception
     assert "The first 1,000 of 1,500 people are shown; the file holds them all." in shown(at)
     assert len(at.dataframe[0].value) == 1000
-    assert list(at.dataframe[0].value.columns) == ["score", "town"]
+    assert list(at.dataframe[0].value.columns) == ["row", "score", "town"]
     assert "fetched 1000" in shown(at), "nothing is fetched of those who are not shown"
     assert len(at.selectbox[0].options) == 1000
     for asked, said in (("1506", "opened 1506"), ("9999", "opened None")):
@@ -50,14 +62,15 @@ def test_a_long_table_says_how_many_are_shown_and_opens_everyone() -> None:
 
 
 def test_the_file_holds_everybody_with_their_cells_and_one_header(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_choice, "_TOGETHER", 400)
+    monkeypatch.setattr(exports, "_TOGETHER", 400)
     table = pd.DataFrame({"score": range(1500)}, index=range(7, 1507))
-    whole = row_choice._file(lambda: table, None, None, lambda rows: pd.DataFrame({"town": "=a"}, index=rows))
+    cells = partial(pd.DataFrame, {"town": "=a"})
+    whole = b"".join(exports.people_parts(lambda: table, None, None, cells))
     read = pd.read_csv(io.BytesIO(whole), index_col="row")
     assert read["score"].tolist() == list(range(1500))
     assert read.index.tolist() == list(table.index)
     assert set(read["town"]) == {"'=a"}
-    some = row_choice._file(lambda: table, pd.Index([9, 1000]), None, None)
+    some = b"".join(exports.people_parts(lambda: table, pd.Index([9, 1000]), None, None))
     assert pd.read_csv(io.BytesIO(some))["row"].tolist() == [9, 1000]
 
 
@@ -100,7 +113,7 @@ def test_an_order_is_that_of_the_sorted_table_with_ties_and_missing_numbers(fall
     rng = np.random.default_rng(4)
     values = np.where(rng.random(5000) < lacking, np.nan, rng.integers(0, 40, 5000) / 4)
     table = pd.DataFrame({"ratio": values}, index=rng.permutation(5000))
-    order = row_choice.Order("ratio", falling=falling)
+    order = Order("ratio", falling=falling)
     by_pandas = table.sort_values("ratio", ascending=not falling, kind="stable").index
     assert table.index[order.places(table)].equals(by_pandas)
     for most in (1, 30, 1000, 5000, 9000):
@@ -108,8 +121,29 @@ def test_an_order_is_that_of_the_sorted_table_with_ties_and_missing_numbers(fall
 
 
 def test_a_file_of_people_in_order_holds_them_all_in_that_order(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(row_choice, "_TOGETHER", 300)
+    monkeypatch.setattr(exports, "_TOGETHER", 300)
     table = pd.DataFrame({"ratio": np.random.default_rng(5).random(1000)})
-    content = row_choice._file(lambda: table, None, row_choice.Order("ratio", falling=True), None)
+    content = b"".join(exports.people_parts(lambda: table, None, Order("ratio", falling=True), None))
     written = pd.read_csv(io.BytesIO(content))
     assert written["row"].tolist() == table.sort_values("ratio", ascending=False).index.tolist()
+
+
+def named_rows() -> None:
+    from types import SimpleNamespace
+
+    import pandas as pd
+
+    from app.listed import Listed
+    from app.widgets import row_choice
+
+    table = pd.DataFrame({"row": [1.0, 2.0], "row number": [3.0, 4.0]}, index=[7, 9])
+    found = SimpleNamespace(audits=(SimpleNamespace(result=SimpleNamespace(people=table)),))
+    row_choice.choose_row(Listed(found, "people"), "crowd", "who", alt="A crowd")
+
+
+def test_columns_of_the_data_that_are_called_row_stay_beside_the_row_number() -> None:
+    at = AppTest.from_function(named_rows).run()
+    assert not at.exception
+    first, *others = at.dataframe[0].value.columns
+    assert others == ["row", "row number"]
+    assert at.dataframe[0].value[first].tolist() == [7, 9]

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from app import drafts, work
+from app.exports import portable
 from app.pages import view_of
-from app.widgets.export import portable
 from app.workspace import Workspace, issue_token
 from audits.cli.main import main
 from audits.runs.documents import dump_yaml

@@ -84,7 +84,7 @@ def test_units_stand_beside_one_persons_values_and_in_what_if(space: Workspace) 
     tables = [each.value for each in at.dataframe if "contribution" in each.value]
     assert sorted(tables[0].index) == ["height (cm)", "skill", "town"]
     at = at.toggle(key="what-if").set_value(True).run(timeout=120)
-    box = next(box for box in at.number_input if box.label == r"height \(cm\)")
+    box = next(box for box in at.number_input if box.label == "height (cm)")
     said = f"With height {box.value + 1:,.6g} cm instead of {box.value:,.6g} this person would"
     at = box.set_value(box.value + 1).run(timeout=120)
     assert said in texts(at)

@@ -20,21 +20,12 @@ playwright = pytest.importorskip("playwright.sync_api", reason="browser tests ne
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright  # noqa: E402
 
+from benchmarks.serving import CHROMIUM, FLAGS  # noqa: E402
 from tests.browser import acts  # noqa: E402
 
 expect.set_options(timeout=30_000)  # two servers, two browsers and their workers share two cores
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 _START_SECONDS = 90
 
 
@@ -104,10 +95,10 @@ def started(tmp_path_factory: pytest.TempPathFactory, **settings: str) -> Iterat
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Start Debian's Chromium; no longer than a module, as other tests have event loops of their own."""
-    if not CHROMIUM.exists():
+    if not Path(CHROMIUM).exists():
         pytest.skip(f"{CHROMIUM} is not there; browser tests did not run")
     with sync_playwright() as engine:
-        chromium = engine.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
 

@@ -35,7 +35,7 @@ def test_a_brought_audit_is_chosen_run_and_read(server: Server, watched: Watched
     expect(page).to_have_url(re.compile(r"/top_scores\?"))
     expect(page.get_by_role("heading", name="Best scores")).to_be_visible()
     expect(page.get_by_text("Which groups are among the people with the best scores?")).to_be_visible()
-    best = page.get_by_role("spinbutton", name="Best (of people)")
+    best = page.get_by_label("Best (of people)", exact=True)
     expect(best).to_have_value("0.2")
     with acts.answered(page):
         best.fill("0.3")
@@ -55,7 +55,7 @@ def test_a_brought_audit_is_chosen_run_and_read(server: Server, watched: Watched
     page.reload()  # the address alone leads back to choices and result
     acts.settle(page)
     expect(page.locator(".st-key-finding")).to_have_text(said, timeout=acts.SLOW)
-    expect(page.get_by_role("spinbutton", name="Best (of people)")).to_have_value("0.3")
+    expect(page.get_by_label("Best (of people)", exact=True)).to_have_value("0.3")
     page.set_viewport_size({"width": 400, "height": 900})
     acts.settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 400

@@ -25,3 +25,4 @@ def test_a_second_model_beside_the_first(server: Server, watched: Watched, artef
         page.get_by_role("button", name="PDF", exact=True).click()
     assert Path(taken.value.path()).read_bytes().startswith(b"%PDF")
     acts.narrow_and_shoot(page, artefacts, "compare", 3600)
+    assert not acts.serious(page)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
 
 from benchmarks.serving import PAGES, Served
 from tests.browser import acts
@@ -12,18 +10,7 @@ from tests.browser.conftest import Server, Watched
 
 pytestmark = pytest.mark.browser
 
-_BAD = {"serious", "critical"}
-
-
-def serious(page: Page) -> list[str]:
-    """What axe finds serious, a line each; grids that draw on a canvas hide a table of their own from it."""
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    return [
-        f"{page.url.split('?')[0]}: {each['id']}: {node['html'][:160]}"
-        for each in found
-        if each["impact"] in _BAD
-        for node in each["nodes"][:3]
-    ]
+_RUN = {"groups", "explain", "barycentre"}  # other pages' results are looked at where they are made
 
 
 def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
@@ -32,23 +19,22 @@ def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
     page = watched.page
     found: list[str] = []
     acts.open_app(page, server.url)
-    found += serious(page)
+    found += acts.serious(page)
     acts.open_example(page, "hiring")
     address = page.url.partition("?")[2]
-    for scheme, name in [("light", name) for name in PAGES] + [("dark", "groups"), ("dark", PAGES[0])]:
+    for name in PAGES:
         link = page.locator(f'a[href$="/{name}"]').first
-        if scheme == "light" and name != PAGES[0] and link.is_visible():  # as a visitor comes there
+        if name != PAGES[0] and link.is_visible():  # as a visitor comes there
             with acts.answered(page):
                 link.click()
         else:
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             page.goto(Served(server.url, server.pid).page(name, address))
         page.wait_for_selector("h1", timeout=acts.SLOW)
         acts.settle(page)
-        if name == "groups" and scheme == "light":
+        if name in _RUN:
             acts.run(page)
             acts.finding(page)
-        found += serious(page)
+        found += acts.serious(page)
         page.set_viewport_size({"width": 400, "height": 900})
         page.wait_for_timeout(300)
         wide = page.locator('[data-testid="stMain"]').evaluate("e => [e.scrollWidth, e.clientWidth]")

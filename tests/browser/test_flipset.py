@@ -54,3 +54,4 @@ def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(
     expect(kept).to_contain_text("dotted: source to target")
     expect(page.locator(".st-key-wide-flipset-arrows .js-plotly-plot")).to_be_visible()
     acts.narrow_and_shoot(page, artefacts, "flipsets-map", 5200)
+    assert not acts.serious(page)

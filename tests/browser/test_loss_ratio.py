@@ -75,6 +75,7 @@ def test_tolerance_angle_and_one_person(
     )
     assert "person=" in page.url
     acts.narrow_and_shoot(page, artefacts, "individual", 6000)
+    assert not acts.serious(page)
 
 
 def test_a_model_of_a_number_and_comparable_people(

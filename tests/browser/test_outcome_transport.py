@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
@@ -41,9 +41,14 @@ def test_a_cell_of_the_matrix_opens_its_people_and_their_counterparts(
     acts.settle(page)
     source = page.locator(".st-key-flow-from input").input_value()
     assert "favorable" in source
+    _clicked_again(page, cell)
+    table = page.locator('[class*="st-key-flow-rows"] .dvn-scroller')
+    _click(page, table, 60, 52)
+    _clicked_again(page, table, x=60, y=52)
     page.locator(".st-key-flow-people .dvn-scroller").click(position={"x": 18, "y": 52})
     expect(page.locator(".st-key-person-card")).to_contain_text("Counterparts in", timeout=acts.SLOW)
     acts.narrow_and_shoot(page, artefacts, "flows", 4200)
+    assert not acts.serious(page)
     page.get_by_text("Why equal rates are not enough").click()
     acts.settle(page)
     expect(page.locator(".st-key-college-years")).to_be_visible(timeout=acts.SLOW)
@@ -89,8 +94,33 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
         page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
         expect(own.locator(".slider-label").first).to_contain_text(f"α {place:g}: score", timeout=5_000)
     acts.narrow_and_shoot(page, artefacts, "recourse", 3400)
+    assert not acts.serious(page)
     # nothing to change: said in a sentence, and the way out of it is on the page
     page.get_by_label("Clear all").first.click()
     expect(page.locator(".main, [data-testid=stMain]").first).to_contain_text(
         "at least one column", timeout=acts.SLOW
     )
+
+
+def _clicked_again(page: Page, place: Locator, x: float | None = None, y: float | None = None) -> None:
+    """Hold that what was clicked answers again once the box says another subgroup."""
+    target = page.locator(".st-key-flow-to input")
+    shown = target.input_value()
+    other = next(name for name in ("male, favorable", "male, unfavorable") if name not in shown)
+    acts.choose(page, "flow-to", other)
+    expect(target).not_to_have_value(shown)
+    _click(page, place, x, y)
+    expect(target).to_have_value(shown)
+
+
+def _click(page: Page, place: Locator, x: float | None = None, y: float | None = None) -> None:
+    """Move the mouse there, as people do, and click: a table that hears of no move may miss a click."""
+    place.scroll_into_view_if_needed()
+    acts.settle(page)
+    box = place.bounding_box()
+    assert box is not None
+    across, down = box["x"] + (x or box["width"] / 2), box["y"] + (y or box["height"] / 2)
+    page.mouse.move(across + 20, down + 20)
+    page.mouse.move(across, down, steps=4)
+    with acts.answered(page):
+        page.mouse.click(across, down)

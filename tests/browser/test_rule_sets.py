@@ -34,6 +34,7 @@ def test_the_planted_group_is_first_confirmed_and_opens_with_a_click(
     expect(page.get_by_text("decided favorably inside")).to_be_visible(timeout=acts.SLOW)
     assert "group=" in page.url
     acts.narrow_and_shoot(page, artefacts, "rule-sets-group", 4600)
+    assert not acts.serious(page)
     page.reload()
     assert "Velian" in acts.finding(page)
     expect(page.get_by_text("decided favorably inside")).to_be_visible(timeout=acts.SLOW)

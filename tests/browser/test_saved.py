@@ -46,6 +46,7 @@ def test_reports_comparison_link_and_deletion(
     assert acts.finding(page) == finding
     assert "run=" in page.url
     acts.narrow_and_shoot(page, artefacts, "saved", 1500)
+    assert not acts.serious(page)
 
     report = download(page, "HTML", tmp_path)
     assert finding in html.unescape(report.read_text(encoding="utf-8"))

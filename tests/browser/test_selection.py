@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from audits.runs.executing.executors import InlineExecutor
 from tests.browser import acts
@@ -67,6 +67,45 @@ def test_people_selected_on_one_page_are_so_on_all_and_become_a_group(
     found = InlineExecutor().submit({**spec, "audits": audits}, folder).result()  # as the command line would
     sizes = {row.group: row.n for row in found.audits[0].result.table}
     assert sizes == {"young, with short hair": people, "everyone else": 2000 - people}
+
+
+def test_what_was_taken_back_can_be_clicked_again(server: Server, watched: Watched) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    page.goto(f"{server.url}/groups?{page.url.partition('?')[2]}")
+    acts.run(page)
+    acts.finding(page)
+    chip = page.locator(".st-key-selection-chip button").first
+    row = page.locator('[data-testid="stDataFrame"] .dvn-scroller').first
+    point = page.locator('[class*="st-key-figure-group-rates"] .scatterlayer .point').first
+    for place in (
+        row,
+        point,
+        row,
+        point,
+    ):  # a browser tells nothing of a click on what it holds to be selected
+        box = _at_rest(page, place)
+        with acts.answered(page):
+            across, down = min(120, box["width"] / 2), box["height"] - min(12, box["height"] / 2)
+            page.mouse.click(box["x"] + across, box["y"] + down)  # in the last row, or on the point
+        expect(chip).to_contain_text("people")
+        with acts.answered(page):
+            chip.click()
+        expect(chip).to_have_count(0)
+
+
+def _at_rest(page: Page, place: Locator) -> FloatRect:
+    """Return where something is, once what is drawn above it has its height."""
+    before: FloatRect | None = None
+    for _ in range(60):
+        place.scroll_into_view_if_needed()
+        now = place.bounding_box()
+        if now is not None and now == before:
+            return now
+        before = now
+        page.wait_for_timeout(1_000)
+    raise AssertionError("what is to be clicked does not come to rest")
 
 
 def _ask_what_if(page: Page) -> None:

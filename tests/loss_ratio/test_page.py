@@ -215,7 +215,7 @@ def test_what_is_wrong_is_said_without_its_place_in_a_spec(space) -> None:
     for page in (PAGE, "views/sensitivity.py", "views/recourse.py"):
         at = visit(space).switch_page(page).run()
         assert not at.exception
-        assert any(text.startswith("model must be able to score people who do not") for text in texts(at))
+        assert any(text.startswith("Model must be able to score people who do not") for text in texts(at))
         assert not [button for button in at.button if button.key == "run"]
 
 
@@ -231,7 +231,7 @@ def test_directions_and_a_metric_of_ones_own_go_into_the_spec(space) -> None:
     assert spec["directions"] == [{"hair": 1.0, "skill": -0.5}]
     at.text_area(key="directions").set_value("").run()
     at.text_area(key="matrix").set_value("1 0\n0 x").run()
-    assert any("row 2 of the metric must hold numbers" in text for text in texts(at))
+    assert any("Row 2 of the metric must be numbers, got 'x'" in text for text in texts(at))
     at.text_area(key="matrix").set_value("1 0\n0 0").run()
     _ran(space, at)
     assert space.runs()[0]["spec"]["audits"][0]["loss_ratio"]["matrix"] == [[1.0, 0.0], [0.0, 0.0]]

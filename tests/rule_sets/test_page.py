@@ -38,8 +38,10 @@ def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:
     assert "sex = female, ethnicity = Velian, age < 30" in result.finding
     assert any(result.verdict in element.value for element in at.markdown)
     # opening the first group shows its people and what drives it
+    board = {frame.proto.id for frame in at.dataframe}
     at.selectbox(key="group").select(result.leaderboard[0].number).run()
     assert not at.exception
+    assert not board & {frame.proto.id for frame in at.dataframe}, "a row clicked before can be clicked again"
     assert any("decided favorably inside" in text for text in texts(at))
     assert any(text.startswith("People in the group") for text in texts(at)), "below what sets them apart"
     # a tolerance no group exceeds leaves no evidence, at once
@@ -193,7 +195,7 @@ def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space)
     assert at.selectbox(key="rules").value == "identity terms in words"
     at.text_area(key="terms").set_value("gender: gay, male\nmood brave").run()
     assert not at.exception
-    assert any("line 2 of the identity terms must be a category" in item for item in texts(at))
+    assert any("Line 2 of the identity terms must be a category" in item for item in texts(at))
     at.text_area(key="terms").set_value("gender: gay, male\nmood: brave").run()
     at.button(key="run").click().run()
     finish(space, at, "rule_sets")

@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from audits.drawing.marks import band, dot, named, reaching, verdict_look, verdicts_named, whiskers
-from audits.drawing.selected import of_run, people_id
+from audits.drawing.selected import of_run, people_id, within_edges
 from audits.drawing.slider import frame_slider
 from audits.drawing.style import (
     ACCENT,
@@ -117,6 +117,10 @@ def score_distribution(result: RecourseResult, alpha: float) -> go.Figure:
                 width=edges[1] - edges[0],
                 marker={"color": colour, "opacity": 0.65},
                 name=name,
+                # where people's scores lie on the way, no table holds
+                meta=[people_id(*within_edges("score", edges, k)) for k in range(len(edges) - 1)]
+                if row.alpha == 0
+                else None,
                 hovertemplate="score %{x:.2f}: %{y:.1f} %<extra></extra>",
             )
         )

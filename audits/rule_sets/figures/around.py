@@ -82,6 +82,7 @@ def conditions(table: pd.DataFrame, *, scale: float = 100.0) -> go.Figure:
             y=list(range(len(shown))),
             orientation="h",
             marker={"color": [ACCENT if value > 0 else CONTRAST for value in x]},
+            meta=[people_id({"run": "", "rules": words}) for words in shown["condition"]],
             hovertemplate="%{x:.3g}<extra></extra>",
         )
     )

@@ -262,6 +262,7 @@ def sweep(result: RuleSetsResult) -> go.Figure:
             cliponaxis=False,
             line={"color": ACCENT},
             customdata=[describe(row.rule_set or "", longest=120) for row in shown],
+            meta=[people_id({"run": "", "rules": row.rule_set}) if row.rule_set else "" for row in shown],
             hovertemplate="%{customdata}<br>%{y:.1f} points at support %{x} %<extra></extra>",
         )
     )

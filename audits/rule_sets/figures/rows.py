@@ -131,6 +131,8 @@ def comparisons(result: RuleSetsResult) -> go.Figure:
             marker={"color": INK, "size": 9},
             error_x=reaching([each for *_, each in shown], 100.0),
             customdata=[describe(each.method, longest=120) for *_, each in shown],
+            meta=[""] * len(result.comparisons)  # other methods' groups need not be rule sets
+            + [people_id({"run": "", "rule": row.number}) for row in result.leaderboard[:1]],
             hovertemplate="%{x:.1f} points<br>%{customdata}<extra></extra>",
         )
     )

@@ -1,0 +1,196 @@
+"""Files that are taken away: made by another process, kept on the disk, and served from there in parts."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from app import drafts, exports, work
+from app.listed import Listed, Order, raw_cells
+from app.readers import READERS
+from app.serving import downloads
+from app.serving.downloads import DOWNLOADS, Downloads
+from app.widgets.export import report_file
+from app.widgets.row_choice import _file
+from audits.errors import RunFailed
+from audits.runs.keeping.saved import SavedRuns
+
+
+@pytest.fixture
+def run(space):
+    """Return a finished comparison of groups, and the data that it is of."""
+    rows = "".join(f"{'ab'[k % 2]},=1+{k % 5},{k % 7 / 10},{int(k % 3 == 0)}\n" for k in range(300))
+    path = space.add_file("people.csv", io.BytesIO(f"kind,note,given,hired\n{rows}".encode()))
+    draft = drafts.with_data(
+        drafts.from_files([path], "upload"), label="hired", favorable=1, protected=["kind"], features=["note"]
+    )
+    spec = {**draft["spec"], "model": {"predictions": {"score": "given"}}, "audits": [{"groups": {}}]}
+    done = work.submit(space, spec, "people")
+    assert done.wait(120)
+    assert done.status == "done", done.error
+    data, _ = work.data(space, spec["data"]).result(60)
+    return work.result(space, spec), data
+
+
+def _taken(ticket: bytes) -> bytes:
+    path = DOWNLOADS.path(ticket)
+    assert path is not None
+    return path.read_bytes()
+
+
+def _own(space) -> list[Path]:
+    return [file.path for file in DOWNLOADS._files.values() if file.owner == space.token]
+
+
+def test_another_process_writes_the_people_that_this_one_would(space, run) -> None:
+    found, data = run
+    people, beside = Listed(found, "people"), raw_cells(data, found.audits[0].result.people.columns)
+    order, only = Order("score", falling=True), found.audits[0].result.people.index[5:90]
+    for picked in (None, only):
+        ticket = _file(space, people, picked, order, beside)
+        here = b"".join(exports.people_parts(people, picked, order, beside))
+        assert _taken(ticket) == here
+    read = pd.read_csv(io.BytesIO(here))
+    assert len(read) == 85
+    assert set(read["note"].str[:2]) == {"'="}
+
+
+def test_tables_and_reports_are_whole_for_fresh_and_for_saved_runs(space, run) -> None:
+    fresh, _ = run
+    kept = next(each for each in SavedRuns().list(owner=space.token))
+    for found in (fresh, work.saved_result(space, kept.id)):
+        assert found.folder is not None
+        assert found.folder.is_dir()
+        with zipfile.ZipFile(io.BytesIO(_taken(work.export(space, found, "tables")))) as archive:
+            assert archive.testzip() is None
+            names = {f"{name}.csv" for name in found.named_tables()}
+            assert set(archive.namelist()) == names
+            people = pd.read_csv(io.BytesIO(archive.read("groups-people.csv")))
+        assert len(people) == len(found.audits[0].result.people)
+        assert b"people.csv" in _taken(report_file(space, found, "html"))
+        assert _taken(report_file(space, found, "pdf")).startswith(b"%PDF-")
+
+
+def test_a_saved_runs_files_go_with_the_last_who_has_it(space, run) -> None:
+    kept = next(each for each in SavedRuns().list(owner=space.token))
+    found = SavedRuns().load(kept.id, space.token)
+    folder = found.folder
+    assert folder is not None
+    again = found.with_spec(_Spec(found.spec))
+    del found
+    assert folder.is_dir(), "an equal result reads them still"
+    del again
+    assert not folder.exists()
+
+
+class _Spec:
+    def __init__(self, spec) -> None:
+        self.to_dict = lambda: spec
+
+
+def test_a_file_whose_writer_is_killed_is_told_and_nothing_half_is_left(space, run, monkeypatch) -> None:
+    found, _ = run
+    monkeypatch.setattr(exports, "_TOGETHER", 10)
+    written, before = [], set(READERS()._nursery._children)
+
+    class Killing(io.BytesIO):
+        def write(self, part) -> int:
+            written.append(part)
+            (child,) = (child for name, child in READERS()._nursery._children.items() if name not in before)
+            os.kill(child.pid, signal.SIGKILL)
+            return len(part)
+
+    arguments = {
+        "table": "people",
+        "arguments": {},
+        "rows": None,
+        "only": None,
+        "order": None,
+        "beside": None,
+    }
+    asked = {"file": "people", "arguments": arguments, "result": str(found.folder), "spec": found.spec}
+    with pytest.raises(RunFailed, match="ended"):
+        READERS().export(space.token, asked, [found.folder], 0, Killing())
+    assert len(written) == 1
+
+
+def test_a_full_disk_is_told_and_nothing_half_is_left(space, run, monkeypatch) -> None:
+    found, _ = run
+    made = []
+
+    def full(owner, question, reads, size, into) -> None:
+        made.append(Path(into.name))
+        into.write(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(READERS(), "export", full)
+    with pytest.raises(RunFailed, match=r"could not be written \(No space left on device\)"):
+        work.export(space, found, "tables")
+    assert not made[0].parent.exists()
+    assert not _own(space)
+
+
+def test_of_one_workspace_the_last_four_wait_and_none_after_it_is_erased(space, run) -> None:
+    found, _ = run
+    tickets = [work.export(space, found, "tables") for _ in range(6)]
+    assert [DOWNLOADS.path(ticket) is not None for ticket in tickets] == [False] * 2 + [True] * 4
+    paths = _own(space)
+    work.forget(space)
+    assert not [path for path in paths if path.exists()]
+    assert DOWNLOADS.path(tickets[-1]) is None
+
+
+def _served(content: bytes) -> TestClient:
+    async def media(_) -> Response:
+        head = {"Content-Disposition": 'attachment; filename="people.csv"', "Accept-Ranges": "bytes"}
+        return Response(content, media_type="text/csv", headers=head)
+
+    inner = Starlette(routes=[Route("/media/{name}", media), Route("/{name}", media)])
+    return TestClient(Downloads(inner))
+
+
+def test_a_ticket_is_answered_with_its_file_whole_and_in_parts(space) -> None:
+    with DOWNLOADS.writing(space.token) as into:
+        into.write(b"0123456789" * 30_000)
+    ticket = DOWNLOADS.offer(Path(into.name), space.token)
+    client = _served(ticket)
+    whole = client.get("/media/a.csv")
+    assert whole.content == b"0123456789" * 30_000
+    assert whole.headers["content-disposition"] == 'attachment; filename="people.csv"'
+    assert whole.headers["content-type"].startswith("text/csv")
+    part = client.get("/media/a.csv", headers={"Range": "bytes=10-13"})
+    assert (part.status_code, part.content) == (206, b"0123")
+    head = client.head("/media/a.csv")
+    assert head.headers["content-length"] == "300000"
+    assert client.get("/other").content == ticket, "a ticket means something among downloads alone"
+    DOWNLOADS.forget(space.token)
+    assert client.get("/media/a.csv").content == ticket, "what is gone is not served"
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"evenhand-file-" + b"0" * 32, b"x" * 100_000])
+def test_what_is_no_ticket_passes_as_it_is(content: bytes) -> None:
+    answer = _served(content).get("/media/a.csv")
+    assert answer.content == content
+    assert answer.headers["content-disposition"] == 'attachment; filename="people.csv"'
+
+
+def test_a_file_is_over_after_its_time(space, monkeypatch) -> None:
+    with DOWNLOADS.writing(space.token) as into:
+        into.write(b"x")
+    ticket = DOWNLOADS.offer(Path(into.name), space.token)
+    late = downloads.time.monotonic() + downloads._SECONDS + 1
+    monkeypatch.setattr(downloads.time, "monotonic", lambda: late)
+    assert DOWNLOADS.path(ticket) is None
+    DOWNLOADS.tidy()
+    assert not Path(into.name).exists()

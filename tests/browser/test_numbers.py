@@ -1,0 +1,99 @@
+"""Numbers typed as people write them: read right, or refused in a sentence; never silently another number."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from app.numbers import read_number
+from benchmarks.serving import Served
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+
+pytestmark = pytest.mark.browser
+
+READ = {
+    "0,5": "0.5",
+    "1.234,5": "1234.5",
+    "1 234,5": "1234.5",
+    "1\u202f234,5": "1234.5",
+    "1,234.5": "1234.5",
+    "1.234.567": "1234567",
+    "1e-1": "0.1",
+    ",25": "0.25",
+}
+REFUSED = {
+    "1,234": "“1,234” can be 1234 or 1.234; write one of them. It is still 0.25.",
+    "½": "“½” is no number; write it as 1234 or 0.5. It is still 0.25.",
+    "1,5,5": "“1,5,5” is no number; write it as 1234 or 0.5. It is still 0.25.",
+}
+WHOLE = {"1.234": "1234", "1,234": "1234", "2e3": "2000"}
+
+
+def write(page: Page, box: Locator, text: str) -> None:
+    """Write over what is there by the keyboard, as people do."""
+    box.focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+
+
+def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    field = page.locator('[data-testid="stNumberInput"]', has_text="Threshold")
+    box = field.locator("input")
+    for text, number in READ.items():
+        assert read_number(text) == float(number), "boxes of text read it alike"
+        write(page, box, text)
+        with acts.answered(page):
+            page.keyboard.press("Enter")
+        expect(box).to_have_value(number)
+    for text, sentence in REFUSED.items():
+        assert read_number(text) is None
+        write(page, box, text)
+        page.keyboard.press("Enter")
+        expect(field.get_by_role("alert")).to_have_text(sentence)
+        page.keyboard.press("Tab")
+        expect(box).to_have_value("0.25")  # as it is used
+    with acts.answered(page):
+        write(page, box, "0,5")
+        page.keyboard.press("Tab")
+    expect(field.get_by_role("alert")).to_have_count(0)
+
+    query = page.url.partition("?")[2]
+    page.goto(Served(server.url, server.pid).page("flipset", query))
+    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
+    acts.settle(page)
+    page.get_by_text("More options").click()
+    shuffles = page.locator(".st-key-shuffles input")
+    for text, number in WHOLE.items():
+        write(page, shuffles, text)
+        with acts.answered(page):
+            page.keyboard.press("Enter")
+        expect(shuffles).to_have_value(number)
+    write(page, shuffles, "0,5")
+    page.keyboard.press("Enter")
+    said = page.locator(".st-key-shuffles").get_by_role("alert")
+    expect(said).to_have_text("“0,5” is no whole number. It is still 2000.")
+
+    page.goto(Served(server.url, server.pid).page("recourse", query))
+    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
+    acts.settle(page)
+    page.get_by_text("Limits and costs").click()
+    cells = page.locator('[class*="st-key-limits-"] .dvn-scroller')
+    box_of = cells.bounding_box() or {}
+    for text, told in (("12,5", None), ("1,234", "of work_years must be a number from 0, got '1,234'")):
+        acts.settle(page)
+        cells.click(position={"x": box_of["width"] / 2, "y": 52})
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        expect(page.locator(".gdg-input")).to_be_focused()
+        write(page, page.locator(".gdg-input"), text)
+        with acts.answered(page):
+            page.keyboard.press("Enter")
+        problem = page.locator('[class*="st-key-problem-"]')
+        expect(problem).to_have_count(0 if told is None else 1)
+        if told:
+            expect(problem).to_contain_text(told)
