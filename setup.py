@@ -40,11 +40,7 @@ setup(
         **{f"{INSIDE}.{top}": top for top in (*BESIDE, SITE)},
     },
     package_data={"": ["*.pyi", "py.typed", "*.json", "*.j2", "*.ttf", "LICENSE"], INSIDE: ["config.toml"]}
-    | {
-        f"{INSIDE}.{name}": ["*.svg", "*.css", "*.md", "*.csv", "*.yaml", "*.onnx"]
-        for top in BESIDE
-        for name in folders(top)
-    }
-    | {f"{INSIDE}.{name}": ["*.*"] for name in BUILT},
+    # every kind of file: one that a list of kinds forgets is missed only where there is no checkout
+    | {f"{INSIDE}.{name}": ["*.*"] for name in (*(each for top in BESIDE for each in folders(top)), *BUILT)},
     exclude_package_data={"": ["*.map"]},  # of the documentation's scripts, for who changes those
 )

@@ -7,6 +7,7 @@ import sys
 
 __all__ = [
     "InputError",
+    "NotCounted",
     "RunCancelled",
     "RunFailed",
     "called",
@@ -142,9 +143,13 @@ def _shorten(value: object) -> str:
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
 
 
-def not_counted(where: str) -> InputError:
+class NotCounted(InputError):
+    """Something needs every person of a table whose people are counted: where it can, it is read whole."""
+
+
+def not_counted(where: str) -> NotCounted:
     """Return the refusal of what needs every person in a table whose people are only counted."""
-    return InputError(
+    return NotCounted(
         where,
         "cannot be used with a table whose people are counted batch by batch",
         advice="leave it out, apply it to the file, or draw a sample",

@@ -243,6 +243,18 @@ class Audit:
         found: Section = loaded(self.presents)(result)
         return found
 
+    def show(self, result: Any) -> None:
+        """Show `result` in a notebook: its compact form, and below it the first of its figures.
+
+        Only where IPython runs. A Python that cannot pass figures on (no nbformat) gives the text alone.
+        """
+        from IPython.display import HTML, display
+
+        display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
+        exhibits = self.section(result).exhibits
+        if exhibits and installed("nbformat"):
+            display(exhibits[0].figure())  # type: ignore[no-untyped-call]
+
     def usual_options(self, data: Any) -> dict[str, Any] | None:
         """Return options that need no choice on these data, or None."""
         found: dict[str, Any] | None = loaded(self.usual)(data) if self.usual is not None else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import importlib
 import inspect
 import json
 import math
@@ -206,7 +207,7 @@ def verdict_as_now(value: Any) -> Any:
 
 
 def shown(kind: type[R]) -> type[R]:
-    """Give a result class a compact form for notebooks: verdict, finding, warnings, the head of its table.
+    """Give a result class a form for notebooks: verdict, finding, warnings, the head of its table, a figure.
 
     And ``explain()``, which prints the finding, the method that its audit implements, and where it is from.
 
@@ -214,6 +215,7 @@ def shown(kind: type[R]) -> type[R]:
     """
     kind.__repr__ = _repr  # type: ignore[method-assign]
     kind._repr_html_ = _repr_html  # type: ignore[attr-defined]
+    kind._ipython_display_ = _show  # type: ignore[attr-defined]
     kind.explain = _explain  # type: ignore[attr-defined]
     return kind
 
@@ -227,6 +229,12 @@ def _explain(result: Any) -> None:
     package = sys.modules[type(result).__module__.rpartition(".")[0] or type(result).__module__]
     method = inspect.cleandoc(package.__doc__ or "").replace("``", "`")
     print(f"{result.verdict}. {result.finding}\n\n{method}")
+
+
+def _show(result: Any) -> None:
+    """Show it in a notebook as the record of its audit does, which lies in its package."""
+    package = type(result).__module__.rpartition(".")[0]
+    importlib.import_module(f"{package}.record").AUDIT.show(result)
 
 
 def _repr_html(result: Any) -> str:

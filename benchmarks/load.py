@@ -284,6 +284,7 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
         ("longest", f"{reactions[-1]:.1f} s"),
         ("audits, median", f"{len(told.audits):,}, {statistics.median(told.audits or [0.0]):.1f} s"),
         ("processor time of the web process", f"{spent / (10 * seconds):.0f} % of one core"),
+        ("the same for each reaction", f"{spent / max(1, len(reactions)):.0f} ms"),
         ("its memory, first third", f"{statistics.mean(each for _, each in memory[:third]):,.0f} MB"),
         ("its memory, last third", f"{statistics.mean(each for _, each in memory[-third:]):,.0f} MB"),
         ("its memory, at most", f"{max(each for _, each in memory):,.0f} MB"),

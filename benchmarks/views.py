@@ -23,6 +23,9 @@ def main() -> None:
     with serving() as (port, base, pid):
         visitor = Visitor(port, workspace(1, base).token)
         visitor.open("groups")
+        while "Run audit" not in visitor.buttons:  # the data are being prepared
+            time.sleep(0.5)
+            visitor.open("groups")
         visitor.press("Run audit")
         while "Cancel" in visitor.buttons:
             time.sleep(0.5)

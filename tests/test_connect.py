@@ -147,8 +147,8 @@ def test_what_the_documentation_shows_runs(page, people, model, mlflow, capsys):
         )
 
 
-def test_numbers_are_those_of_aif360_and_aequitas():
-    """AIF360 0.6.1's ClassificationMetric (privileged: m) and Aequitas 1.1.0's metrics, run on this table."""
+def test_numbers_are_those_of_aif360_aequitas_and_the_responsible_ai_dashboard():
+    """AIF360 0.6.1 (privileged: m), Aequitas 1.1.0 and raiwidgets 0.36.0, run on this table."""
     rng, n = np.random.default_rng(5), 1500
     table = pd.DataFrame(
         {"sex": rng.choice(["f", "m"], n), "race": rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])}
@@ -180,6 +180,17 @@ def test_numbers_are_those_of_aif360_and_aequitas():
         row = rows[group]
         ours = (row.true_positive_rate, row.false_positive_rate, row.precision)
         assert [each.value for each in ours] == pytest.approx(numbers, abs=5e-7)
+    dashboard = {  # selection rate, accuracy, recall, fallout, precision
+        "f": (0.4038461538461, 0.7974358974358, 0.7400611620795, 0.1611479028697, 0.7682539682539),
+        "m": (0.6486111111111, 0.8180555555555, 0.8620689655172, 0.26171875, 0.8565310492505),
+        "a": (0.5297225891677, 0.8097754293262, 0.8188585607940, 0.2005649717514, 0.8229426433915),
+        "b": (0.5, 0.8268398268398, 0.8212765957446, 0.1674008810572, 0.8354978354978),
+        "c": (0.5338078291814, 0.7686832740213, 0.7777777777777, 0.2421875, 0.7933333333333),
+    }  # fmt: skip
+    asked = ("selection_rate", "accuracy", "true_positive_rate", "false_positive_rate", "precision")
+    for group, numbers in dashboard.items():
+        ours = [rows[group].metric(name).value for name in asked]
+        assert ours == pytest.approx(numbers, abs=1e-12)
     # pprev_disparity of m against f, the largest group, is the impact ratio of f upside down
     assert 1 / rows["f"].impact_ratio.value == pytest.approx(1.606085, abs=5e-7)
 

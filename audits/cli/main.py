@@ -7,7 +7,9 @@ cancelled. Whatever happens, standard error gets one sentence; a traceback goes 
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -16,6 +18,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from audits.cli.subcommands import (
     add_administration,
@@ -70,8 +73,17 @@ def _without(package: str) -> str:
     return f"This Python ({sys.executable}) lacks the package {called(package)!r}; {advice}."
 
 
+class _Parser(argparse.ArgumentParser):
+    """Answers a word that is nearly a command, or a choice, with the one that was meant."""
+
+    def error(self, message: str) -> NoReturn:
+        wrong = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        near = wrong and difflib.get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1)
+        super().error(f"{message}; did you mean {near[0]!r}?" if near else message)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog=called_as(),
         description="Fairness audits of data and models.",
         epilog="Exit status: 0 done; 1 done and --fail-on matched; 2 the input is wrong; "

@@ -57,6 +57,10 @@ class AuditResult:
         """Return the finding for a notebook."""
         return str(self.result._repr_html_())
 
+    def _ipython_display_(self) -> None:
+        """Show the finding and its first figure in a notebook."""
+        AUDITS[self.name].show(self.result)
+
     @property
     def headline(self) -> str:
         """What it found in one sentence for everybody."""
@@ -93,6 +97,10 @@ class RunResult:
         In the order of the spec.
     compared : Compared or None
         A second model on the same people, and what changes towards it, where the spec has ``compare``.
+    folder : Path or None
+        Where it was read from, for other processes.
+    laid_out : object, optional
+        What removes that folder once nobody has the result any more.
     """
 
     evenhand: str
@@ -101,6 +109,8 @@ class RunResult:
     model: dict[str, Any]
     audits: tuple[AuditResult, ...]
     compared: Compared | None = None
+    folder: Path | None = None
+    laid_out: object = None
 
     def __repr__(self) -> str:
         return f"<RunResult: {', '.join(f'{audit.name}: {audit.result.verdict}' for audit in self.audits)}>"
@@ -194,7 +204,7 @@ class RunResult:
                 compared = Compared(
                     RunResult.load(folder / "second"), load_result(Changes, folder / "people", "compared")
                 )
-            return cls(**document, audits=audits, compared=compared)
+            return cls(**document, audits=audits, compared=compared, folder=folder)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunFailed(
                 f"{folder} does not hold a whole result of this version ({error}); run it again."

@@ -300,6 +300,7 @@ def test_describe_and_sample_data_refuse_in_the_same_way(cli, project, tmp_path)
     refused(cli("describe", tmp_path / "empty.csv"), "empty.csv is empty")
     refused(cli("describe", tmp_path / "none.csv"), "must be a file that exists, got 'none.csv'")
     refused(cli("sample-data", "hirring", "--out", tmp_path / "s"), "did you mean 'hiring'")
+    assert "did you mean 'run'?" in cli("rum", "spec.yaml").err
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "hiring.csv").write_text("mine")
     refused(cli("sample-data", "hiring", "--out", tmp_path / "taken"), "hiring.csv, which would be replaced")

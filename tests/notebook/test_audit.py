@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -331,6 +336,41 @@ def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     assert (
         audits.Findings.__mro__[1].load(tmp_path / "kept").audits[0].result.finding == found["groups"].finding
     )
+
+
+_CELLS = """
+import json
+import audits, pandas as pd
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+people = pd.DataFrame({"sex": ["f", "m"] * 100, "hired": [0, 1, 1, 1] * 50})
+cells = InteractiveShell.instance()
+cells.user_ns["found"] = audits.audit(
+    None, people, "hired", predictions="hired", favorable=1, protected="sex", audits="groups"
+)
+for cell in ("found['groups']", "found.audits[0]"):
+    with capture_output() as shown:
+        assert cells.run_cell(cell).success
+    print(json.dumps([output.data for output in shown.outputs]))
+"""
+
+
+def test_a_notebook_shows_a_result_with_its_first_figure():
+    done = subprocess.run(
+        [sys.executable, "-c", _CELLS],
+        env=os.environ | {"PLOTLY_RENDERER": "plotly_mimetype", "IPYTHONDIR": os.devnull},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for line in done.stdout.splitlines()[-2:]:
+        said, drawn = json.loads(line)
+        assert "<table" in said["text/html"]
+        figure = drawn["application/vnd.plotly.v1+json"]
+        texts = json.dumps([figure["data"], figure["layout"]["yaxis"]])
+        assert '"f"' in texts
+        assert '"m"' in texts
 
 
 def test_an_audit_that_nobody_named_may_be_refused(crowd, monkeypatch):

@@ -358,11 +358,16 @@ def _matches(path: str, patterns: Any) -> bool:
 
 
 @functools.cache
-def found(name: str) -> tuple[Difference, ...]:
-    """Run a spec and return how it differs from what was recorded; runs once."""
+def every(name: str) -> tuple[bool, tuple[Difference, ...]]:
+    """Run a spec; whether this machine rounds as the recording one did, and all differences; runs once."""
     before, after = recorded(name), run(name)
     alike = before.pop("arithmetic") == after.pop("arithmetic")
-    pairs = differences(before, after, name, EXACT if alike else ELSEWHERE)
+    return alike, tuple(differences(before, after, name, EXACT if alike else ELSEWHERE))
+
+
+def found(name: str) -> tuple[Difference, ...]:
+    """Return how a spec's run differs from what was recorded, as far as this machine can tell."""
+    alike, pairs = every(name)
     return tuple(one for one in pairs if alike or not _matches(one.path, NOT_ELSEWHERE))
 
 
@@ -386,7 +391,7 @@ def test_every_intended_change_is_one():
         return
     if not SHARED.is_dir():
         pytest.skip("some changes may show on the shared data only, which is not beside the checkout")
-    paths = [one.path for name in NAMES for one in found(name)]
+    paths = [one.path for name in NAMES for one in every(name)[1]]
     unused = [pattern for pattern in CHANGED if not any(fnmatchcase(path, pattern) for path in paths)]
     assert not unused, f"no difference matches {unused}: take them out of CHANGED"
 

@@ -11,10 +11,12 @@ import contextlib
 import dataclasses
 import json
 import logging
+import shutil
 import tempfile
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,6 +106,14 @@ def _row(
         "ended": None,
         "process": process,
     }
+
+
+class _LaidOut:
+    """A folder for the files of a saved audit, which goes with the last result that was read from it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(dir=scratch()))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
 class SavedRuns:
@@ -296,9 +306,9 @@ class SavedRuns:
         """
         from audits.runs.result import RunResult
 
-        with tempfile.TemporaryDirectory(dir=scratch()) as folder:
-            self.export(identity, Path(folder), owner)
-            return RunResult.load(Path(folder))
+        laid_out = _LaidOut()
+        self.export(identity, laid_out.folder, owner)
+        return dataclasses.replace(RunResult.load(laid_out.folder), laid_out=laid_out)
 
     def export(self, identity: str, folder: Path, owner: str | None = None) -> None:
         """Write the files of a saved audit into `folder`, each held against its digest."""
@@ -419,7 +429,7 @@ class SavedRuns:
         """Take in the result of a run whose server ended, or had no database, before that was noted."""
         from audits.runs.result import RunResult
 
-        store = RunStore(self._base)
+        store = RunStore(self._base, writes=False)
         if not row.run_key or not store.finished(row.run_key, row.owner):
             return False
         try:

@@ -54,6 +54,8 @@ class RunStore:
     ----------
     base : Path
         Home folder; made if absent.
+    writes : bool
+        Whether anything is written: who only looks up results can while the disk is read-only.
 
     Raises
     ------
@@ -61,8 +63,10 @@ class RunStore:
         If the folder cannot be made or written to.
     """
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, *, writes: bool = True) -> None:
         self._runs = base / "runs"
+        if not writes:
+            return
         try:
             base.mkdir(mode=0o700, parents=True, exist_ok=True)  # results hold people's data
             make_private(base)
