@@ -13,6 +13,7 @@ from playwright.sync_api import TimeoutError as NotInTime
 __all__ = [
     "CALM",
     "COUNT_RUNS",
+    "PRESS",
     "answered",
     "choose",
     "finding",
@@ -28,17 +29,25 @@ __all__ = [
 ]
 
 SLOW = 180_000
+PRESS = 80
+"""Milliseconds from press to release: a table on a busy machine takes no notice of what is quicker."""
 SHOTS = os.environ.get("EVENHAND_SCREENSHOTS", "") not in {"", "0"}
 WIDTHS = """[document.documentElement, document.querySelector('[data-testid="stMain"]')]
     .map((each, place) => [each.scrollWidth, place ? each.clientWidth : innerWidth])"""
 """Of the window and of the page in it: how wide the content is, and how wide it may be."""
 COUNT_RUNS = """
     window.scriptRuns = 0;
+    window.messagesSent = 0;
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (...said) {
+        window.messagesSent += 1;
+        return send.apply(this, said);
+    };
     new MutationObserver(changes => changes.forEach(change => {
         if (change.target.getAttribute("data-test-script-state") === "running") window.scriptRuns += 1;
     })).observe(document, {attributes: true, subtree: true, attributeFilter: ["data-test-script-state"]});
 """
-"""Has a page count how often its script began to run; for `answered`."""
+"""Has a page count what it asks of the server, and how often its script began to run; for `answered`."""
 CALM = """
     addEventListener("DOMContentLoaded", () => {
         const style = document.createElement("style");
@@ -62,11 +71,12 @@ def settle(page: Page) -> None:
 @contextmanager
 def answered(page: Page) -> Iterator[None]:
     """Wait until what is done in the block has been answered: a busy server takes its time to begin."""
-    before = page.evaluate("window.scriptRuns ?? null")
+    sent, runs = page.evaluate("[window.messagesSent ?? null, window.scriptRuns ?? null]")
     yield
-    if before is not None:
-        with suppress(NotInTime):  # nothing was changed, so nothing runs
-            page.wait_for_function("before => window.scriptRuns > before", arg=before, timeout=3_000)
+    if runs is not None:
+        with suppress(NotInTime):  # nothing was changed, so nothing is asked; or it joined a run under way
+            page.wait_for_function("sent => window.messagesSent > sent", arg=sent, timeout=1_500)
+            page.wait_for_function("runs => window.scriptRuns > runs", arg=runs, timeout=10_000)
     settle(page)
 
 

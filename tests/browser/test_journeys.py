@@ -40,7 +40,7 @@ def test_an_example_gives_its_published_finding_in_three_clicks(
     assert "136 the other way" in found
     expect(page.locator(".st-key-verdict")).to_contain_text("evidence of a difference")
     acts.narrow_and_shoot(page, artefacts, "result", 2300)
-    page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52})
+    page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     acts.settle(page)
     expect(page.locator(".st-key-person-card")).to_contain_text("A counterpart is a statistical match")
     assert "person=" in page.url

@@ -85,7 +85,7 @@ def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) ->
     box_of = cells.bounding_box() or {}
     for text, told in (("12,5", None), ("1,234", "of work_years must be a number from 0, got '1,234'")):
         acts.settle(page)
-        cells.click(position={"x": box_of["width"] / 2, "y": 52})
+        cells.click(position={"x": box_of["width"] / 2, "y": 52}, delay=acts.PRESS)
         for _ in range(3):
             page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")

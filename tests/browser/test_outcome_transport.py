@@ -45,7 +45,7 @@ def test_a_cell_of_the_matrix_opens_its_people_and_their_counterparts(
     table = page.locator('[class*="st-key-flow-rows"] .dvn-scroller')
     _click(page, table, 60, 52)
     _clicked_again(page, table, x=60, y=52)
-    page.locator(".st-key-flow-people .dvn-scroller").click(position={"x": 18, "y": 52})
+    page.locator(".st-key-flow-people .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     expect(page.locator(".st-key-person-card")).to_contain_text("Counterparts in", timeout=acts.SLOW)
     acts.narrow_and_shoot(page, artefacts, "flows", 4200)
     assert not acts.serious(page)
@@ -82,7 +82,7 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
         before = told.text_content()
         assert f"α {place:g}:" in (before or "")
     assert len(asked) == so_far, "the slider moves in the browser alone"
-    page.locator(".st-key-recourse-people .dvn-scroller").click(position={"x": 18, "y": 52})
+    page.locator(".st-key-recourse-people .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     expect(page.locator(".st-key-person-card")).to_contain_text("Fewest columns", timeout=acts.SLOW)
     own = page.locator(".st-key-fit-person-path")
     acts.settle(page)
@@ -123,4 +123,4 @@ def _click(page: Page, place: Locator, x: float | None = None, y: float | None =
     page.mouse.move(across + 20, down + 20)
     page.mouse.move(across, down, steps=4)
     with acts.answered(page):
-        page.mouse.click(across, down)
+        page.mouse.click(across, down, delay=acts.PRESS)

@@ -79,16 +79,12 @@ def test_what_was_taken_back_can_be_clicked_again(server: Server, watched: Watch
     chip = page.locator(".st-key-selection-chip button").first
     row = page.locator('[data-testid="stDataFrame"] .dvn-scroller').first
     point = page.locator('[class*="st-key-figure-group-rates"] .scatterlayer .point').first
-    for place in (
-        row,
-        point,
-        row,
-        point,
-    ):  # a browser tells nothing of a click on what it holds to be selected
+    for place in [row, point] * 2:  # a browser tells nothing of a click on what it holds to be selected
         box = _at_rest(page, place)
         with acts.answered(page):
             across, down = min(120, box["width"] / 2), box["height"] - min(12, box["height"] / 2)
-            page.mouse.click(box["x"] + across, box["y"] + down)  # in the last row, or on the point
+            # in the last row, or on the point
+            page.mouse.click(box["x"] + across, box["y"] + down, delay=acts.PRESS)
         expect(chip).to_contain_text("people")
         with acts.answered(page):
             chip.click()
@@ -96,7 +92,8 @@ def test_what_was_taken_back_can_be_clicked_again(server: Server, watched: Watch
 
 
 def _at_rest(page: Page, place: Locator) -> FloatRect:
-    """Return where something is, once what is drawn above it has its height."""
+    """Return where something is, once the page has been drawn and what is above it has its height."""
+    acts.settle(page)
     before: FloatRect | None = None
     for _ in range(60):
         place.scroll_into_view_if_needed()
@@ -110,7 +107,7 @@ def _at_rest(page: Page, place: Locator) -> FloatRect:
 
 def _ask_what_if(page: Page) -> None:
     """Ask the model about the first of the people shown, with other values; leave the page as it was."""
-    page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52})
+    page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     acts.settle(page)
     card = page.locator(".st-key-person-card")
     expect(card).to_be_in_viewport()

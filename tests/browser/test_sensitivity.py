@@ -45,7 +45,7 @@ def test_the_law_school_from_the_finding_to_one_person(
     expect(match).to_contain_text("closeness to the threshold alone, AUC")
     table = page.locator(".st-key-sensitivity-people")
     table.scroll_into_view_if_needed()
-    table.locator(".dvn-scroller").click(position={"x": 18, "y": 52})
+    table.locator(".dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     card = page.locator(".st-key-person-card")
     expect(card).to_contain_text("above the threshold of", timeout=acts.SLOW)
     acts.settle(page)
