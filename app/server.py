@@ -35,11 +35,6 @@ _MOST_OPEN = 65_536  # files and sockets: each tab holds one
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     """Warm workers and pages before the first visitor, and end the workers with the server."""
-    try:
-        check_address(st.get_option("server.address"))
-        RunStore(home())
-    except InputError as error:
-        raise SystemExit(f"Evenhand does not start: {error}") from None
     make_private(home())
     set_up()
     tracing.set_up()
@@ -63,13 +58,11 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 
 see_who_connects()  # before uvicorn puts this app into what it serves
+try:  # here: what ends the start later comes with a traceback
+    SECRETS: dict[str, Any] | None = who.secrets()
+    check_address(st.get_option("server.address"))
+    RunStore(home())
+except InputError as error:
+    raise SystemExit(f"Evenhand does not start: {error}") from None
 
-
-def _secrets() -> dict[str, Any] | None:
-    try:
-        return who.secrets()
-    except InputError as error:
-        raise SystemExit(f"Evenhand does not start: {error}") from None
-
-
-app = st.App("main.py", routes=api.ROUTES, middleware=api.MIDDLEWARE, lifespan=lifespan, secrets=_secrets())
+app = st.App("main.py", routes=api.ROUTES, middleware=api.MIDDLEWARE, lifespan=lifespan, secrets=SECRETS)

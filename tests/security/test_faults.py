@@ -216,6 +216,7 @@ def test_a_server_whose_home_cannot_be_written_to_says_so_and_ends(tmp_path):
     said = ended.stdout + ended.stderr
     assert "Evenhand does not start: EVENHAND_HOME must be a folder that can be written to" in said
     assert "Error" not in said
+    assert "Traceback" not in said
 
 
 def test_readiness_is_another_question_than_health(tmp_path, monkeypatch):
