@@ -20,6 +20,7 @@ from app.shares import Shares
 from app.workspace import Workspace, is_token
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.sandbox import number_from, resident_memory
+from audits.runs.executing.system import give_back_memory
 from audits.runs.keeping import watching
 from audits.runs.keeping.saved import SavedRuns
 from audits.runs.keeping.store import home
@@ -105,7 +106,8 @@ class Tending:
                 (home() / "control" / f"cancel-{identity}").unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Take in runs that wait for the database, and remove what is too old."""
+        """Take in runs that wait for the database, remove what is too old, give back freed memory."""
+        give_back_memory()
         with contextlib.suppress(InputError, RunFailed):  # it is away
             SavedRuns().reconcile()
         Shares().tidy()
