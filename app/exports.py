@@ -24,7 +24,7 @@ from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.runs.tables import spreadsheet_safe
 
-__all__ = ["csv_bytes", "parts", "people_parts", "portable", "written"]
+__all__ = ["csv_bytes", "parts", "people_parts", "portable", "raw_parts", "written"]
 
 Data = Callable[[], AuditData | DataHeld | None]
 _TOGETHER = 50_000  # people written into a file at a time
@@ -65,6 +65,13 @@ def people_parts(
     for start in range(0, max(1, len(table)), _TOGETHER):
         part = table.iloc[places[start : start + _TOGETHER]]
         part = part if beside is None else pd.concat([part, beside(part.index)], axis=1)
+        yield csv_bytes(part.rename_axis(index="row"), header=not start)
+
+
+def raw_parts(data: DataHeld, rows: pd.Index) -> Iterator[bytes]:
+    """Give people as CSV with all of their columns as the data have them, some at a time."""
+    for start in range(0, max(1, len(rows)), _TOGETHER):
+        part = data.frame.rows(rows[start : start + _TOGETHER])
         yield csv_bytes(part.rename_axis(index="row"), header=not start)
 
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from app import exports
 from app.calling import ask_outside
 from app.columns import ColumnProfile
@@ -60,6 +62,7 @@ __all__ = [
     "erase",
     "executor",
     "export",
+    "export_people",
     "findings",
     "forget",
     "model",
@@ -226,6 +229,14 @@ def export(
             reads = [found.folder, *(_reads(space) if known else ())]
             size = sum(path.stat().st_size for path in found.folder.rglob("*") if path.is_file())
             READERS().export(space.token, {**known, **asked}, reads, size, into)
+    return DOWNLOADS.offer(Path(into.name), space.token)
+
+
+def export_people(space: Workspace, data: DataHeld, rows: pd.Index) -> bytes:
+    """Have the columns of people written as the data have them; return what stands for the file."""
+    with DOWNLOADS.writing(space.token) as into:
+        for part in exports.raw_parts(data, rows):
+            into.write(part)
     return DOWNLOADS.offer(Path(into.name), space.token)
 
 

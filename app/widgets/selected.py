@@ -20,7 +20,6 @@ from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.result import RunResult
-from audits.runs.tables import spreadsheet_safe
 from audits.stats.words import count
 
 __all__ = ["among_note", "clickable", "let_go", "only_selected", "select", "selection_chip", "worded"]
@@ -106,7 +105,7 @@ def selection_chip(space: Workspace) -> None:
         )
         st.download_button(
             "Selected people (CSV)",
-            data=state.exporting(lambda: _csv(data, rows), "people selected"),
+            data=state.exporting(partial(work.export_people, space, data, rows), "people selected"),
             file_name="people-selected.csv",
             mime="text/csv",
             on_click="ignore",
@@ -176,11 +175,6 @@ def _found(space: Workspace, chosen: Selection, data: DataHeld) -> tuple[str, pd
         state.keep("selection found", kept)
     found: tuple[str, pd.Index, float] = kept[1]
     return found
-
-
-def _csv(data: DataHeld, rows: pd.Index) -> bytes:
-    text: str = spreadsheet_safe(data.frame.rows(rows)).to_csv(index=True, lineterminator="\n")
-    return text.encode("utf-8-sig")
 
 
 def _make_group(space: Workspace, chosen: Selection, data: DataHeld, words: str) -> None:
