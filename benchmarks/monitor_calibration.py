@@ -18,8 +18,9 @@ from functools import partial
 
 import numpy as np
 
+from audits.sensitivity.monitor.cells import number_cells, numbers
 from audits.sensitivity.monitor.groups import Tally
-from audits.sensitivity.monitor.profile import Look, Profile, Sent, hashed, number_cells, numbers
+from audits.sensitivity.monitor.profile import Look, Profile, Sent, hashed
 from audits.sensitivity.monitor.streams import SHARES, Outcomes, Streams
 from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound

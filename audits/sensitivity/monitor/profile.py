@@ -7,22 +7,18 @@ and decisions, by group where the audit knew groups.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 
-from audits.data import FeatureSpace
-from audits.models import Subject
-from audits.stats.change import CELLS
+from audits.sensitivity.monitor.cells import ColumnCells, cells_of, counted, number_cells, padded, range_of
 from audits.stats.control import flag_rate_bound
 from audits.stats.words import count, number, percent
 
-__all__ = ["FACTOR", "MOST_APART", "Look", "Profile", "Sent", "profile_of"]
+__all__ = ["FACTOR", "MOST_APART", "Look", "Profile", "Sent", "hashed"]
 
 FACTOR = 3.0
 """A number beyond the audited range by more than so many times its width cannot be."""
@@ -30,13 +26,7 @@ FACTOR = 3.0
 MOST_APART = 0.005
 """How far a score that was sent may lie from the bundle's own: rounding."""
 
-_PARTS = 16
 _LONG = 1e9  # from here on a number's digits say less than its power of ten
-_MOST_LEVELS = CELLS - 3
-_MOST_GROUPS = 12
-_LEAST_IN_GROUP = 30
-_BLOCKS = (50, 20, 10, 5, 2)
-_MOST_REPEATS = 0.2
 _UNITS = {  # how many times too large or too small: what that looks like
     365.25: "days where the audit had years",
     52.18: "weeks where the audit had years",
@@ -185,11 +175,11 @@ class Profile:
         return ordinary or self._look(z, unseen)
 
     @cached_property
-    def _cells(self) -> list[_Cells]:
+    def _cells(self) -> list[ColumnCells]:
         places = {
             str(entry["column"]): (entry, at) for entry, at in zip(self.encoding, self.starts, strict=True)
         }
-        return [_Cells.of(*places[own["column"]], own) for own in self.plain["columns"]]
+        return [ColumnCells.of(*places[own["column"]], own) for own in self.plain["columns"]]
 
     def _ordinary(self, z: np.ndarray) -> Look | None:
         """Return what `_look` says of one person of whom there is nothing to say; None where there is.
@@ -217,7 +207,7 @@ class Profile:
             entry, at = entries[own["column"]]
             strange = np.array([k for k, names in unseen.items() if own["column"] in names], dtype=int)
             cells[:, place] = cells_of(z, entry, at, own, strange)
-            found = _counted(cells[:, place], own)
+            found = counted(cells[:, place], own)
             if "edges" in own:
                 cannot, words = _beyond(z[:, at], cells[:, place], entry, own)
                 impossible |= cannot
@@ -239,84 +229,6 @@ class Profile:
         return [f"{_of(again, n)} repeat another row of the batch exactly: more than chance makes alike."]
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """How the cell of one person in one column is found.
-
-    Attributes
-    ----------
-    at : int
-        The column's first place in a row of points.
-    sd, mean : float
-    least, most : float
-        A number's range among the people audited.
-    low, high : float
-        The range of the column, in its own units, with some slack for rounding.
-    edges : list of float
-    levels : int
-        How many the column has; 0 of a number.
-    is_category : bool
-        Whether each level has a place of its own.
-    places : list of int
-        The cell by level; then of a missing one.
-    marks_missing : bool
-    """
-
-    at: int
-    sd: float
-    mean: float
-    least: float
-    most: float
-    low: float
-    high: float
-    edges: list[float]
-    levels: int
-    is_category: bool
-    places: list[int]
-    marks_missing: bool
-
-    @classmethod
-    def of(cls, entry: Mapping[str, Any], at: int, own: Mapping[str, Any]) -> _Cells:
-        """Make ready what `cells_of` and `_beyond` look up."""
-        levels = len(entry["levels"]) if "levels" in own else 0
-        places = [] if "levels" not in own else _places(entry, own).tolist()
-        is_category = entry["kind"] == "categorical"
-        low, high, slack = (0.0, 0.0, 0.0) if "levels" in own else _range(entry)
-        return cls(
-            at,
-            float(entry.get("sd") or 1.0),
-            float(entry.get("mean") or 0.0),
-            float(own.get("low", 0.0)),
-            float(own.get("high", 0.0)),
-            low - slack,
-            high + slack,
-            [float(edge) for edge in own.get("edges", ())],
-            levels,
-            is_category,
-            places,
-            bool(entry.get("marks_missing")),
-        )
-
-    def ordinary(self, row: Sequence[float]) -> int | None:
-        """Return the cell of a person (d,); None of one of whom more is to be said."""
-        value = row[self.at]
-        if self.places and self.is_category:
-            own = row[self.at : self.at + self.levels]
-            return self._known(own.index(max(own))) if any(own) else None
-        if self.marks_missing and row[self.at + 1] > 0:
-            return None
-        x = value * self.sd + self.mean
-        if self.places:
-            return self._known(round(x)) if 0 <= round(x) < self.levels else None
-        if self.least <= value <= self.most and self.low <= x <= self.high:
-            return 1 + bisect_right(self.edges, value)
-        return None
-
-    def _known(self, level: int) -> int | None:
-        cell = self.places[level]
-        return None if cell == self.places[-1] else cell
-
-
 _T = TypeVar("_T")
 
 
@@ -327,14 +239,6 @@ def _one_after_another(parts: Sequence[tuple[_T, ...]], sizes: Sequence[int], no
     return tuple(
         each for part, size in zip(parts, sizes, strict=True) for each in (part or (nothing,) * size)
     )
-
-
-def padded(counts: Sequence[Sequence[float]]) -> np.ndarray:
-    """Return counts as rows of CELLS."""
-    found = np.zeros((len(counts), CELLS))
-    for row, own in zip(found, counts, strict=True):
-        row[: len(own)] = own
-    return found
 
 
 def hashed(z: np.ndarray) -> np.ndarray:
@@ -353,59 +257,6 @@ def _odd_numbers(width: int) -> np.ndarray:
     return odd
 
 
-def cells_of(
-    z: np.ndarray, entry: Mapping[str, Any], at: int, own: Mapping[str, Any], strange: np.ndarray
-) -> np.ndarray:
-    """Return the cell of each person in one column; `strange` are rows whose value was never seen."""
-    if "levels" in own:
-        if entry["kind"] == "categorical":
-            block = z[:, at : at + len(entry["levels"])]
-            codes = np.where(block.any(axis=1), block.argmax(axis=1), -1)
-        else:
-            codes = np.rint(z[:, at] * entry["sd"] + entry["mean"]).astype(int)
-            if entry["marks_missing"]:
-                codes[z[:, at + 1] > 0] = len(entry["levels"])
-            codes[strange] = -1
-        return _places(entry, own)[np.clip(codes, -1, len(entry["levels"]))]
-    cells = number_cells(z[:, at], own)
-    gone = len(own["edges"]) + 3
-    cells[strange] = gone
-    if entry["marks_missing"]:
-        cells[z[:, at + 1] > 0] = gone
-    return cells
-
-
-def _places(entry: Mapping[str, Any], own: Mapping[str, Any]) -> np.ndarray:
-    """Return the cell of each level of a column, of a missing one, and last of one never seen."""
-    place = np.full(len(entry["levels"]) + 2, len(own["levels"]))  # a rare one
-    place[own["levels"]] = np.arange(len(own["levels"]))
-    place[-1] = len(own["levels"]) + 1  # never seen
-    return place
-
-
-def _range(entry: Mapping[str, Any]) -> tuple[float, float, float]:
-    """Return the range of a column's numbers, and what rounding may add to it."""
-    low, high = float(entry["low"]), float(entry["high"])
-    return low, high, 1e-9 * max(abs(low), abs(high), high - low)
-
-
-def number_cells(values: np.ndarray, own: Mapping[str, Any]) -> np.ndarray:
-    """Return cells of numbers: below the audited ones, sixteenths of them, above."""
-    edges = np.asarray(own["edges"], dtype=float)
-    cells = 1 + np.searchsorted(edges, values, side="right")
-    cells[values < own["low"]] = 0
-    cells[values > own["high"]] = len(edges) + 2
-    return cells
-
-
-def _counted(cells: np.ndarray, own: Mapping[str, Any]) -> dict[str, int]:
-    if "levels" in own:
-        return {"unseen": int((cells == len(own["levels"]) + 1).sum())}
-    top = len(own["edges"]) + 2
-    named = {"below": 0, "above": top, "missing": top + 1}
-    return {name: int((cells == cell).sum()) for name, cell in named.items()}
-
-
 def _beyond(
     z: np.ndarray, cells: np.ndarray, entry: Mapping[str, Any], own: Mapping[str, Any]
 ) -> tuple[np.ndarray, list[str]]:
@@ -414,7 +265,7 @@ def _beyond(
     there = cells <= top
     with np.errstate(over="ignore"):
         x = z * entry["sd"] + entry["mean"]
-    low, high, slack = _range(entry)
+    low, high, slack = range_of(entry)
     width = high - low
     outside = there & ((x < low - slack) | (x > high + slack))
     if not outside.any():
@@ -476,118 +327,3 @@ def _worded(value: float) -> str:
 
 def _of(some: int, n: int) -> str:
     return f"{count(some)} of {count(n)}"
-
-
-def profile_of(
-    subject: Subject,
-    space: FeatureSpace,
-    z: np.ndarray,
-    scores: np.ndarray,
-    sensitivity: np.ndarray,
-    weights: np.ndarray,
-    encoding: Sequence[Mapping[str, Any]],
-    reads: Sequence[str],
-) -> dict[str, Any]:
-    """Return what is kept of the people audited, plain data."""
-    columns = []
-    for entry, part in zip(encoding, space.parts, strict=True):
-        at = space.blocks[part.column].start
-        if part.column in reads:
-            columns.append(_column(z, entry, at, weights))
-    decisions = subject.decisions
-    threshold = subject.threshold
-    return {
-        "people": float(weights.sum()),
-        "columns": columns,
-        "score": numbers(scores, weights),
-        "sensitivity": numbers(sensitivity, weights),
-        "decisions": _two(decisions, weights),
-        "threshold": float(threshold) if isinstance(threshold, (int, float)) else None,
-        "unfavorable": subject.higher_is == "unfavorable",
-        "groups": _groups(subject, scores, weights),
-        "repeats": None if subject.data.weights is not None else _repeats(z),
-    }
-
-
-def _column(z: np.ndarray, entry: Mapping[str, Any], at: int, weights: np.ndarray) -> dict[str, Any]:
-    if entry["levels"]:
-        own: dict[str, Any] = {"column": entry["column"], "levels": list(range(len(entry["levels"])))}
-        everyone = np.arange(len(entry["levels"]) + 2)
-        if entry["kind"] == "categorical" and len(entry["levels"]) > _MOST_LEVELS:
-            block = z[:, at : at + len(entry["levels"])]
-            common = np.argsort(-(weights @ (block > 0)), kind="stable")[:_MOST_LEVELS]
-            own["levels"] = sorted(common.tolist())
-        elif len(everyone) > CELLS:
-            own["levels"] = own["levels"][:_MOST_LEVELS]
-        size = len(own["levels"]) + 2
-    else:
-        values = z[:, at]
-        there = z[:, at + 1] == 0 if entry["marks_missing"] else np.ones(len(z), dtype=bool)
-        own = {"column": entry["column"], **_edges(values[there])}
-        size = len(own["edges"]) + 4
-    cells = cells_of(z, entry, at, own, np.empty(0, dtype=int))
-    own["counts"] = np.bincount(cells, weights, minlength=size).tolist()
-    return own
-
-
-def _edges(values: np.ndarray) -> dict[str, Any]:
-    if not len(values):
-        return {"edges": [], "low": 0.0, "high": 0.0}
-    inner = np.unique(np.quantile(values, np.arange(1, _PARTS) / _PARTS, method="inverted_cdf"))
-    return {
-        "edges": inner[inner > values.min()].tolist(),
-        "low": float(values.min()),
-        "high": float(values.max()),
-    }
-
-
-def numbers(values: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
-    """Return edges and counts of numbers that are never missing."""
-    own = _edges(values)
-    own["counts"] = np.bincount(number_cells(values, own), weights, minlength=len(own["edges"]) + 3).tolist()
-    return own
-
-
-def _two(events: np.ndarray, weights: np.ndarray) -> list[float]:
-    return [float(weights[~events].sum()), float(weights[events].sum())]
-
-
-def _groups(subject: Subject, scores: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
-    """Return decisions, and where labels are known what they were given the label, by attribute and group."""
-    data, found = subject.data, dict[str, Any]()
-    good = None if data.y is None else np.asarray(data.y).astype(bool)
-    chances = subject.model.classes is not None
-    for attribute in data.protected:
-        values = data.groups[attribute].to_numpy()
-        sizes = {str(name): float(weights[values == name].sum()) for name in pd.unique(values)}
-        own: dict[str, Any] = {}
-        for name in sorted(sizes, key=lambda each: -sizes[each])[:_MOST_GROUPS]:
-            mine = values == name
-            if sizes[name] < _LEAST_IN_GROUP:
-                continue
-            own[name] = {"people": sizes[name], "decisions": _two(subject.decisions[mine], weights[mine])}
-            if good is not None:
-                for key, label in (("good", True), ("bad", False)):
-                    given = mine & (good == label)
-                    own[name][key] = _two(subject.decisions[given], weights[given])
-                if chances:
-                    own[name]["apart"] = numbers(good[mine] - scores[mine], weights[mine])
-        found[attribute] = own
-    return found
-
-
-def _repeats(z: np.ndarray) -> dict[str, Any] | None:
-    """Return how many people to look at together for equal rows, and how rarely there are any by chance."""
-    rows = np.random.default_rng(0).permutation(hashed(z))
-    for block in _BLOCKS:
-        blocks = len(rows) // block
-        if blocks < 20:
-            continue
-        parts = np.sort(rows[: blocks * block].reshape(blocks, block), axis=1)
-        equal = int((parts[:, 1:] == parts[:, :-1]).any(axis=1).sum())
-        bound = flag_rate_bound(equal, blocks) if equal < blocks else 1.0
-        if bound <= _MOST_REPEATS:
-            _, sizes = np.unique(rows, return_counts=True)
-            pairs = float((sizes * (sizes - 1)).sum() / (len(rows) * (len(rows) - 1)))
-            return {"block": block, "bound": bound, "pairs": pairs}
-    return None

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from audits.sensitivity.monitor.profile import MOST_APART, Look, Profile, Sent, number_cells, padded
+from audits.sensitivity.monitor.cells import number_cells, padded
+from audits.sensitivity.monitor.profile import MOST_APART, Look, Profile, Sent
 from audits.stats.change import CELLS, ChangeWatch, Crossing
 from audits.stats.control import flag_rate_bound
 

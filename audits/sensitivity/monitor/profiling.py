@@ -1,0 +1,121 @@
+"""What a monitor keeps of the people audited: counts of them, by column, score, sensitivity and group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.data import FeatureSpace
+from audits.models import Subject
+from audits.sensitivity.monitor.cells import cells_of, edges_of, numbers
+from audits.sensitivity.monitor.profile import hashed
+from audits.stats.change import CELLS
+from audits.stats.control import flag_rate_bound
+
+__all__ = ["profile_of"]
+
+_MOST_LEVELS = CELLS - 3
+_MOST_GROUPS = 12
+_LEAST_IN_GROUP = 30
+_BLOCKS = (50, 20, 10, 5, 2)
+_MOST_REPEATS = 0.2
+
+
+def profile_of(
+    subject: Subject,
+    space: FeatureSpace,
+    z: np.ndarray,
+    scores: np.ndarray,
+    sensitivity: np.ndarray,
+    weights: np.ndarray,
+    encoding: Sequence[Mapping[str, Any]],
+    reads: Sequence[str],
+) -> dict[str, Any]:
+    """Return what is kept of the people audited, plain data."""
+    columns = []
+    for entry, part in zip(encoding, space.parts, strict=True):
+        at = space.blocks[part.column].start
+        if part.column in reads:
+            columns.append(_column(z, entry, at, weights))
+    decisions = subject.decisions
+    threshold = subject.threshold
+    return {
+        "people": float(weights.sum()),
+        "columns": columns,
+        "score": numbers(scores, weights),
+        "sensitivity": numbers(sensitivity, weights),
+        "decisions": _two(decisions, weights),
+        "threshold": float(threshold) if isinstance(threshold, (int, float)) else None,
+        "unfavorable": subject.higher_is == "unfavorable",
+        "groups": _groups(subject, scores, weights),
+        "repeats": None if subject.data.weights is not None else _repeats(z),
+    }
+
+
+def _column(z: np.ndarray, entry: Mapping[str, Any], at: int, weights: np.ndarray) -> dict[str, Any]:
+    if entry["levels"]:
+        own: dict[str, Any] = {"column": entry["column"], "levels": list(range(len(entry["levels"])))}
+        everyone = np.arange(len(entry["levels"]) + 2)
+        if entry["kind"] == "categorical" and len(entry["levels"]) > _MOST_LEVELS:
+            block = z[:, at : at + len(entry["levels"])]
+            common = np.argsort(-(weights @ (block > 0)), kind="stable")[:_MOST_LEVELS]
+            own["levels"] = sorted(common.tolist())
+        elif len(everyone) > CELLS:
+            own["levels"] = own["levels"][:_MOST_LEVELS]
+        size = len(own["levels"]) + 2
+    else:
+        values = z[:, at]
+        there = z[:, at + 1] == 0 if entry["marks_missing"] else np.ones(len(z), dtype=bool)
+        own = {"column": entry["column"], **edges_of(values[there])}
+        size = len(own["edges"]) + 4
+    cells = cells_of(z, entry, at, own, np.empty(0, dtype=int))
+    own["counts"] = np.bincount(cells, weights, minlength=size).tolist()
+    return own
+
+
+def _two(events: np.ndarray, weights: np.ndarray) -> list[float]:
+    return [float(weights[~events].sum()), float(weights[events].sum())]
+
+
+def _groups(subject: Subject, scores: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+    """Return decisions, and where labels are known what they were given the label, by attribute and group."""
+    data, found = subject.data, dict[str, Any]()
+    good = None if data.y is None else np.asarray(data.y).astype(bool)
+    chances = subject.model.classes is not None
+    for attribute in data.protected:
+        values = data.groups[attribute].to_numpy()
+        sizes = {str(name): float(weights[values == name].sum()) for name in pd.unique(values)}
+        own: dict[str, Any] = {}
+        for name in sorted(sizes, key=lambda each: -sizes[each])[:_MOST_GROUPS]:
+            mine = values == name
+            if sizes[name] < _LEAST_IN_GROUP:
+                continue
+            own[name] = {"people": sizes[name], "decisions": _two(subject.decisions[mine], weights[mine])}
+            if good is not None:
+                for key, label in (("good", True), ("bad", False)):
+                    given = mine & (good == label)
+                    own[name][key] = _two(subject.decisions[given], weights[given])
+                if chances:
+                    own[name]["apart"] = numbers(good[mine] - scores[mine], weights[mine])
+        found[attribute] = own
+    return found
+
+
+def _repeats(z: np.ndarray) -> dict[str, Any] | None:
+    """Return how many people to look at together for equal rows, and how rarely there are any by chance."""
+    rows = np.random.default_rng(0).permutation(hashed(z))
+    for block in _BLOCKS:
+        blocks = len(rows) // block
+        if blocks < 20:
+            continue
+        parts = np.sort(rows[: blocks * block].reshape(blocks, block), axis=1)
+        equal = int((parts[:, 1:] == parts[:, :-1]).any(axis=1).sum())
+        bound = flag_rate_bound(equal, blocks) if equal < blocks else 1.0
+        if bound <= _MOST_REPEATS:
+            _, sizes = np.unique(rows, return_counts=True)
+            pairs = float((sizes * (sizes - 1)).sum() / (len(rows) * (len(rows) - 1)))
+            return {"block": block, "bound": bound, "pairs": pairs}
+    return None
