@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData
+from audits.data.ranked import ranked
 from audits.models import Subject
 from audits.sensitivity.judging import (
     Compared,
@@ -149,8 +150,8 @@ class Fold:
         values, parts = found.sensitivity, found.contributions
         cells, cell = _cells([groups[name] for name in self.result.protected])
         digits = values.view(np.int64) >> np.int64(52 - _DIGITS)
-        some, among = _ranked(digits)
-        lines, at = _ranked(cell * len(some) + among)
+        some, among = ranked(digits)
+        lines, at = ranked(cell * len(some) + among)
         sums = [np.bincount(among, column, len(some)) for column in parts.T]
         part = Part(
             cells,
@@ -176,14 +177,14 @@ class Fold:
         """Return what both say together."""
         cells = tuple(dict.fromkeys([*first.cells, *second.cells]))
         place = {cell: k for k, cell in enumerate(cells)}
-        digits, among = _ranked(np.concatenate([first.digits, second.digits]))
+        digits, among = ranked(np.concatenate([first.digits, second.digits]))
         lines = [
             np.array([place[cell] for cell in part.cells], dtype=np.int64)[part.lines // _BINS] * len(digits)
             + np.searchsorted(digits, part.lines % _BINS)
             for part in (first, second)
             if len(part.lines)
         ]
-        both, at = _ranked(np.concatenate(lines or [np.empty(0, dtype=np.int64)]))
+        both, at = ranked(np.concatenate(lines or [np.empty(0, dtype=np.int64)]))
         both = both // len(digits) * _BINS + digits[both % len(digits)]
         own, parts = len(first.digits), np.zeros((len(digits), first.parts.shape[1]))
         parts[among[:own]] = first.parts
@@ -290,23 +291,13 @@ class Fold:
         return np.bincount(place, part.people, len(part.digits))
 
 
-def _ranked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `np.unique` does with the inverse; whole numbers close together are not sorted."""
-    low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
-    if high - low > 16 * len(values):
-        return np.unique(values, return_inverse=True)
-    seen = np.zeros(high - low + 1, dtype=bool)
-    seen[values - low] = True
-    return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[values - low]
-
-
 def _cells(groups: Sequence[pd.Series]) -> tuple[tuple[tuple[str, ...], ...], np.ndarray]:
     """Return the combinations of groups that occur, and the place of each person's (n,)."""
     coded = [pd.factorize(column, sort=True) for column in groups]
     index = np.zeros(len(groups[0]), dtype=np.int64)
     for codes, values in coded:
         index = index * max(len(values), 1) + codes
-    found, at = _ranked(index)
+    found, at = ranked(index)
     first = np.empty(len(found), dtype=np.int64)
     first[at] = np.arange(len(at))  # anybody of each
     cells = [tuple(str(values[codes[row]]) for codes, values in coded) for row in first]
