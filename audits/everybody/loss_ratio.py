@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData
+from audits.data.ranked import ranked
 from audits.everybody.adding import (
     UNLIKE,
     Moments,
@@ -160,7 +161,7 @@ class Fold:
             found |= moments_of(ratios, codes, [(name, str(group)) for group in groups])
         after, before = moved.after.wrong, moved.before.wrong
         wrong = [(after & before).sum(), (after & ~before).sum(), (~after & before).sum()]
-        digits, at = np.unique(ratios.view(np.int64) >> np.int64(52 - _DIGITS), return_inverse=True)
+        digits, at = ranked(ratios.view(np.int64) >> np.int64(52 - _DIGITS))
         shift = flow.positions - moved.start
         part = Part(
             found,
@@ -203,7 +204,7 @@ class Fold:
 
     def merge(self, first: Part, second: Part) -> Part:
         """Return what both say together."""
-        digits, at = np.unique(np.concatenate([first.digits, second.digits]), return_inverse=True)
+        digits, at = ranked(np.concatenate([first.digits, second.digits]))
         people, total = (
             np.bincount(at, np.concatenate([getattr(first, name), getattr(second, name)]), len(digits))
             for name in ("people", "total")

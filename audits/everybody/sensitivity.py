@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData
+from audits.data.ranked import ranked
 from audits.models import Subject
 from audits.sensitivity.judging import (
     Compared,
@@ -149,12 +150,12 @@ class Fold:
         values, parts = found.sensitivity, found.contributions
         cells, cell = _cells([groups[name] for name in self.result.protected])
         digits = values.view(np.int64) >> np.int64(52 - _DIGITS)
-        lines, at = np.unique(cell * _BINS + digits, return_inverse=True)
-        some, among = np.unique(digits, return_inverse=True)
+        some, among = ranked(digits)
+        lines, at = ranked(cell * len(some) + among)
         sums = [np.bincount(among, column, len(some)) for column in parts.T]
         part = Part(
             cells,
-            lines,
+            lines // len(some) * _BINS + some[lines % len(some)],
             np.bincount(at, minlength=len(lines)).astype(float),
             np.bincount(at, values, len(lines)),
             some,
@@ -176,19 +177,18 @@ class Fold:
         """Return what both say together."""
         cells = tuple(dict.fromkeys([*first.cells, *second.cells]))
         place = {cell: k for k, cell in enumerate(cells)}
-        lines = np.concatenate(
-            [
-                np.array([place[cell] for cell in part.cells], dtype=np.int64)[part.lines // _BINS] * _BINS
-                + part.lines % _BINS
-                for part in (first, second)
-                if len(part.lines)
-            ]
-            or [np.empty(0, dtype=np.int64)]
-        )
-        both, at = np.unique(lines, return_inverse=True)
-        digits, among = np.unique(np.concatenate([first.digits, second.digits]), return_inverse=True)
-        parts = np.zeros((len(digits), first.parts.shape[1]))
-        np.add.at(parts, among, np.concatenate([first.parts, second.parts]))
+        digits, among = ranked(np.concatenate([first.digits, second.digits]))
+        lines = [
+            np.array([place[cell] for cell in part.cells], dtype=np.int64)[part.lines // _BINS] * len(digits)
+            + np.searchsorted(digits, part.lines % _BINS)
+            for part in (first, second)
+            if len(part.lines)
+        ]
+        both, at = ranked(np.concatenate(lines or [np.empty(0, dtype=np.int64)]))
+        both = both // len(digits) * _BINS + digits[both % len(digits)]
+        own, parts = len(first.digits), np.zeros((len(digits), first.parts.shape[1]))
+        parts[among[:own]] = first.parts
+        parts[among[own:]] += second.parts  # each digits stand once in a part
         return Part(
             cells,
             both,
@@ -297,9 +297,11 @@ def _cells(groups: Sequence[pd.Series]) -> tuple[tuple[tuple[str, ...], ...], np
     index = np.zeros(len(groups[0]), dtype=np.int64)
     for codes, values in coded:
         index = index * max(len(values), 1) + codes
-    _, first, at = np.unique(index, return_index=True, return_inverse=True)
+    found, at = ranked(index)
+    first = np.empty(len(found), dtype=np.int64)
+    first[at] = np.arange(len(at))  # anybody of each
     cells = [tuple(str(values[codes[row]]) for codes, values in coded) for row in first]
-    return tuple(cells), at.astype(np.int64)
+    return tuple(cells), at
 
 
 def _compare(

@@ -111,7 +111,7 @@ def estimate(spec: Spec) -> Expected:
         for place, request in enumerate(spec.audits):
             audit, options = AUDITS[request.name], request.options
             name = f"{request.name}{' of the second model' if model else ''}"
-            seen = Probed() if tried is None else tried.audits[f"{place} {request.name}"]
+            seen = Probed() if tried is None else tried.audits.get(f"{place} {request.name}", Probed())
             if not seen.people:
                 guessed.append(name)
                 took = speed * audit.expected_seconds(options, size)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from audits.checks import one_of
 from audits.data import AuditData, LabelCut, Table, build_data, read_table
@@ -22,7 +23,7 @@ from audits.data.files.batches import Batches, held_batches, open_batches
 from audits.data.files.larger import parquet_files
 from audits.data.files.ordering import known_numbers, values_at
 from audits.data.files.tables import ReadReport
-from audits.data.files.typed_tables import convert_typed
+from audits.data.files.typed_tables import convert_typed, without_dictionaries
 from audits.data.spec import Keep
 from audits.errors import InputError, NotCounted
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
@@ -41,6 +42,7 @@ _TENTHS = np.arange(11) / 10
 _SCORE_BINS = np.unique(
     np.concatenate([np.linspace(0, 1, 21), _TENTHS, np.nextafter(_TENTHS, 0), np.linspace(-1, 0, 21)])
 )
+_LOOKED_AT = 20_000  # rows
 _NOTE = (
     "People were counted batch by batch by the columns that the audits need; no row is kept, and other "
     "columns were not looked at."
@@ -133,6 +135,9 @@ def _counted(
                 f"must name a column of numbers, but {predictions.score!r} does not hold numbers",
                 advice="use predictions: {label: …} for predicted labels",
             )
+    for name in _many_values(batches, columns):  # refused before anything is counted
+        if name not in cuts:
+            cuts[name] = _cuts(name, spec, batches, asked)
     while True:
         try:
             counts = count_rows(batches, columns, cuts, scored=predictions.score, progress=progress)
@@ -145,6 +150,14 @@ def _counted(
     frame = pd.DataFrame({name: each.values.set_axis(gathered.index) for name, each in converted.items()})
     report = dataclasses.replace(read, notes=(*read.notes, *notes))
     return Table(frame, report, gathered=gathered)
+
+
+def _many_values(batches: Batches, columns: Sequence[str]) -> list[str]:
+    """Return the columns that have too many values to be counted by value among some rows already."""
+    flat = [name for name in columns if not pa.types.is_nested(batches.schema.field(name).type)]
+    parts = [without_dictionaries(part) for _, part in batches.some(_LOOKED_AT, flat)]
+    some = pa.concat_tables(parts or [batches.schema.empty_table()], promote_options="permissive")
+    return [name for name in flat if pc.count_distinct(some.column(name)).as_py() > MOST_VALUES]
 
 
 def _refuse_groups(spec: Spec) -> None:

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -70,7 +70,7 @@ class Probing:
 
 
 def probe(spec: Spec, rows: int) -> Probing | None:
-    """Measure a spec of at most `rows` rows; None where that cannot be done, or takes too long."""
+    """Measure a spec of at most `rows` rows, until that takes too long; None where it cannot be done."""
     document = {"spec": spec.to_dict(), "base_dir": str(spec.base_dir), "rows": rows}
     try:
         told = subprocess.run(
@@ -82,8 +82,13 @@ def probe(spec: Spec, rows: int) -> Probing | None:
             timeout=_SECONDS,
             check=True,
         ).stdout
-        found = json.loads(told.splitlines()[-1])
-    except (subprocess.SubprocessError, OSError, ValueError, IndexError):
+    except subprocess.TimeoutExpired as error:
+        told = error.stdout or b""
+    except (subprocess.SubprocessError, OSError):
+        return None
+    try:
+        found = json.loads(told[: told.rfind(b"\n")].splitlines()[-1])
+    except (ValueError, IndexError):
         return None
     parts = {name: _read(each) for name, each in found.pop("audits").items()}
     return Probing(**{**found, "model": _read(found["model"])}, audits=parts)
@@ -98,7 +103,8 @@ def _measured(work: Callable[[], Any]) -> tuple[Any, float]:
     return work(), time.process_time() - begun
 
 
-def _probing(spec: Spec, rows: int) -> Probing:
+def _probing(spec: Spec, rows: int) -> Iterator[Probing]:
+    """Yield what was measured so far, each time that there is more of it."""
     from audits.errors import InputError
     from audits.runs.executing.system import most_memory
     from audits.runs.first_rows import first_rows
@@ -122,11 +128,12 @@ def _probing(spec: Spec, rows: int) -> Probing:
         size = min(_TIMES * size, most)
     people = tuple(subject.data.n for subject in subjects.values())
     model = Probed(people, tuple(times), max(once - times[0], 0.0) if times else 0.0)
-    audits = {
-        f"{place} {request.name}": _audit(spec, place, list(subjects.values()))
-        for place, request in enumerate(spec.audits)
-    }
-    return Probing(starting, most_memory(), model, audits)
+    audits: dict[str, Probed] = {}
+    yield Probing(starting, most_memory(), model, audits)
+    for place, request in enumerate(spec.audits):
+        for found in _audit(spec, place, list(subjects.values())):
+            audits[f"{place} {request.name}"] = found
+            yield Probing(starting, most_memory(), model, audits)
 
 
 def _subject(spec: Spec, table: Table, rows: int) -> Subject:
@@ -150,16 +157,15 @@ def _subject(spec: Spec, table: Table, rows: int) -> Subject:
     return subject
 
 
-def _audit(spec: Spec, place: int, subjects: list[Subject]) -> Probed:
-    """Run an audit of each subject, as long as it is quick."""
+def _audit(spec: Spec, place: int, subjects: list[Subject]) -> Iterator[Probed]:
+    """Run an audit of each subject, as long as it is quick; yield what each took besides those before."""
     from audits.errors import InputError
     from audits.runs.execute import carry_out
 
     request = spec.audits[place]
     people: list[int] = []
     times: list[float] = []
-    once, result = 0.0, None
-    per_row = None
+    once, per_row = 0.0, None
     for subject in subjects:
 
         def run(subject: Subject = subject) -> Any:
@@ -173,11 +179,11 @@ def _audit(spec: Spec, place: int, subjects: list[Subject]) -> Probed:
             continue
         people.append(subject.data.n)
         times.append(took)
+        if spec.drawn:
+            per_row = _everybody(spec, place, subject, result)
+        yield Probed(tuple(people), tuple(times), max(once - times[0], 0.0), per_row)
         if took > _ENOUGH:
             break
-    if result is not None and spec.drawn:
-        per_row = _everybody(spec, place, subject, result)
-    return Probed(tuple(people), tuple(times), max(once - times[0], 0.0) if times else 0.0, per_row)
 
 
 def _everybody(spec: Spec, place: int, subject: Subject, found: Any) -> float | None:
@@ -203,8 +209,8 @@ def main() -> None:
     document = json.load(sys.stdin)
     spec = parse_spec(document["spec"], Path(document["base_dir"]))
     with fixed_threads():
-        found = _probing(spec, document["rows"])
-    print(json.dumps(asdict(found)))
+        for found in _probing(spec, document["rows"]):
+            print(json.dumps(asdict(found)), flush=True)
 
 
 if __name__ == "__main__":

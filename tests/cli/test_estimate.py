@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 
@@ -15,7 +16,7 @@ from audits.cli.main import main
 from audits.runs.estimating import _grown, estimate
 from audits.runs.execute import carry_out, prepared_subject
 from audits.runs.executing.threads import fixed_threads
-from audits.runs.probing import Probed
+from audits.runs.probing import Probed, probe
 from audits.runs.spec import parse_spec
 
 
@@ -85,6 +86,18 @@ def test_what_audits_take_is_measured_on_a_few_people(folder):
             carry_out(spec.audits[0], 0, subject, 0)
             took = time.process_time() - begun
         assert took / 4 < told.steps["loss_ratio"] < 4 * took + 4  # seconds to load libraries
+
+
+def test_what_was_measured_until_time_was_up_is_told(folder, monkeypatch, tmp_path):
+    measured = probe(spec_of(folder, "2000.parquet"), 2_000)
+    assert measured.audits["0 groups"].people[:2] == (500, 1_500)
+    line = json.dumps(dataclasses.asdict(measured))
+    slow = tmp_path / "slow"  # something that is cut off in the middle of a line
+    slow.write_text(f"#!/bin/sh\necho '{line}'\nprintf '%s' '{line[:50]}'\nexec sleep 30\n", encoding="utf-8")
+    slow.chmod(0o755)
+    monkeypatch.setattr("audits.runs.probing.sys.executable", str(slow))
+    monkeypatch.setattr("audits.runs.probing._SECONDS", 0.5)
+    assert probe(spec_of(folder, "2000.parquet"), 2_000) == measured
 
 
 def test_seconds_grow_as_expected_or_as_measured_where_that_is_less():

@@ -73,7 +73,7 @@ class Batches:
     files: tuple[FileReport, ...]
     read: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
     known_ends: Callable[[str], tuple[float, float] | None] = lambda _: None
-    heads: Callable[[int], Iterator[tuple[int, pa.Table]]] | None = None
+    heads: Callable[[int, Sequence[str]], Iterator[tuple[int, pa.Table]]] | None = None
     nulls: Callable[[str], int | None] = lambda _: None
     paths: tuple[Path, ...] = ()
     parts: tuple[Piece, ...] = ()
@@ -88,16 +88,17 @@ class Batches:
         """Yield the batches of a piece, in order."""
         return self.read(columns) if self.read_part is None else self.read_part(piece, columns)
 
-    def some(self, rows: int) -> Iterator[tuple[int, pa.Table]]:
-        """Yield about so many rows, from all over the table where the format lets one jump.
+    def some(self, rows: int, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pa.Table]]:
+        """Yield about so many rows of all columns, or some, from all over the table where the format allows.
 
         Each part comes with the number of its first row.
         """
+        columns = self.schema.names if columns is None else columns
         if self.heads is not None:
-            yield from self.heads(rows)
+            yield from self.heads(rows, columns)
             return
         done = 0
-        for batch in self.read(self.schema.names):
+        for batch in self.read(columns):
             yield done + 1, pa.Table.from_batches([batch.slice(0, rows - done)])
             done += batch.num_rows
             if done >= rows:
@@ -195,7 +196,7 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
     rows = sum(file.rows for file in files)
     if not parquet:
         return Batches(data.schema, rows, files, read)
-    ends, heads, nulls = _stated_ends(pieces), _heads(pieces, data.schema), _nulls(pieces)
+    ends, heads, nulls = _stated_ends(pieces), _heads(pieces), _nulls(pieces)
     return Batches(
         data.schema, rows, files, read, ends, heads, nulls, tuple(paths), _pieces(pieces), read_part
     )
@@ -267,9 +268,9 @@ def _pieces(files: Sequence[ds.ParquetFileFragment]) -> tuple[Piece, ...]:
 
 
 def _heads(
-    pieces: Sequence[ds.ParquetFileFragment], schema: pa.Schema
-) -> Callable[[int], Iterator[tuple[int, pa.Table]]]:
-    def heads(rows: int) -> Iterator[tuple[int, pa.Table]]:
+    pieces: Sequence[ds.ParquetFileFragment],
+) -> Callable[[int, Sequence[str]], Iterator[tuple[int, pa.Table]]]:
+    def heads(rows: int, columns: Sequence[str]) -> Iterator[tuple[int, pa.Table]]:
         parts, done = [], 0
         for piece in pieces:
             for group in piece.row_groups:
@@ -280,13 +281,13 @@ def _heads(
         few = -(-rows // max(len(chosen), 1))
         for first, piece, group in chosen:
             with pq.ParquetFile(piece.path) as file:  # a dataset would decode the whole group of rows
-                batch = next(file.iter_batches(few, row_groups=[group]), None)
+                batch = next(file.iter_batches(few, row_groups=[group], columns=list(columns)), None)
             if batch is None:
                 continue
             part, keys = pa.Table.from_batches([batch]), ds.get_partition_keys(piece.partition_expression)
             for name, value in keys.items():
                 part = part.append_column(name, pa.repeat(pa.scalar(value), part.num_rows))
-            yield first, part.select(schema.names)
+            yield first, part.select(list(columns))
 
     return heads
 

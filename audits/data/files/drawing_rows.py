@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from audits.data.files.batches import Batches
 from audits.data.files.tables import ReadReport, Table
 from audits.data.files.typed_tables import convert_typed, without_dictionaries
+from audits.data.ranked import ranked
 from audits.progress import Progress, part, silent
 from audits.stats.sampling import apportion
 
@@ -134,9 +135,10 @@ class _Kinds:
         for depth, places in enumerate(found, start=1):
             index = index * (_MOST_KINDS + 2) + places
             if depth % 10 == 0:  # 52 places each: ten columns fill 60 bits
-                _, index = np.unique(index, return_inverse=True)
-        lines, first, at = np.unique(index, return_index=True, return_inverse=True)
-        known = np.empty(len(lines), dtype=np.int64)
+                index = ranked(index)[1]
+        lines, at = ranked(index)
+        first, known = np.empty((2, len(lines)), dtype=np.int64)
+        first[at] = np.arange(len(at))  # any row of each
         for place, row in enumerate(first):
             key = tuple(int(places[row]) for places in found)
             known[place] = self._numbers.setdefault(key, len(self._numbers))

@@ -75,26 +75,27 @@ def fit_dense(
     width = 1 if classes == 2 else classes
     counts = np.ones(len(x)) if weights is None else weights / weights.mean()
     train, held = _set_aside(target, rng) if training.patience else (np.arange(len(x)), None)
-    net = _first(x.shape[1], training.hidden, width, rng)
-    parameters = [*net.weights, *net.biases]
+    net, parameters = _in_one(_first(x.shape[1], training.hidden, width, rng))
     adam = _Adam(parameters, training)
+    slopes, gradients = _in_one(net)
     batch = training.batch or min(256, max(16, len(train) // 32))
-    best, best_epoch, kept = np.inf, 0, [each.copy() for each in parameters]
+    best, best_epoch, kept = np.inf, 0, parameters.copy()
     for epoch in range(1, training.epochs + 1):
         progress((epoch - 1) / training.epochs, f"learning who is in which group, round {epoch}")
         for rows in np.array_split(rng.permutation(train), -(-len(train) // batch)):
-            adam.step(_parameter_gradients(net, x[rows], target[rows], counts[rows]))
+            _parameter_gradients(net, x[rows], target[rows], counts[rows], slopes)
+            adam.step(gradients)
         if held is None:
             continue
         loss = cross_entropy(net, x[held], target[held], counts[held])
         if loss < best:
-            best, best_epoch, kept = loss, epoch, [each.copy() for each in parameters]
+            best, best_epoch, kept = loss, epoch, parameters.copy()
         elif epoch - best_epoch >= (training.patience or 0):
             break
     if held is None:
         return net
-    half = len(net.weights)
-    return Dense(tuple(kept[:half]), tuple(kept[half:]))
+    parameters[:] = kept
+    return net
 
 
 def cross_entropy(net: Dense, x: np.ndarray, target: np.ndarray, weights: np.ndarray) -> float:
@@ -114,6 +115,16 @@ def _first(inputs: int, hidden: tuple[int, ...], outputs: int, rng: np.random.Ge
     return Dense(weights, tuple(np.zeros(after) for _, after in pairs))
 
 
+def _in_one(net: Dense) -> tuple[Dense, np.ndarray]:
+    """Return a network whose arrays are parts of one, and that one."""
+    arrays = [*net.weights, *net.biases]
+    whole = np.concatenate([each.ravel() for each in arrays])
+    ends = np.cumsum([each.size for each in arrays])[:-1]
+    parts = [part.reshape(each.shape) for part, each in zip(np.split(whole, ends), arrays, strict=True)]
+    half = len(net.weights)
+    return Dense(tuple(parts[:half]), tuple(parts[half:])), whole
+
+
 def _set_aside(target: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Positions to train on and to stop by; a class of one row is trained on."""
     train, held = [], []
@@ -126,9 +137,9 @@ def _set_aside(target: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray
 
 
 def _parameter_gradients(
-    net: Dense, x: np.ndarray, target: np.ndarray, weights: np.ndarray
-) -> list[np.ndarray]:
-    """Gradients of the weighted mean cross-entropy by all weights, then all biases."""
+    net: Dense, x: np.ndarray, target: np.ndarray, weights: np.ndarray, slopes: Dense
+) -> None:
+    """Write the gradients of the weighted mean cross-entropy by weights and biases to those of `slopes`."""
     out, hidden = net.forward(x)
     if out.shape[1] == 1:
         error = expit(out) - (target == 1)[:, None]
@@ -136,36 +147,32 @@ def _parameter_gradients(
         error = softmax(out, axis=1)
         error[np.arange(len(out)), target] -= 1.0
     error *= (weights / weights.sum())[:, None]
-    by_weight, by_bias = [], []
     for layer in range(len(net.weights) - 1, -1, -1):
-        by_weight.append(hidden[layer].T @ error)
-        by_bias.append(error.sum(0))
+        np.matmul(hidden[layer].T, error, out=slopes.weights[layer])
+        error.sum(0, out=slopes.biases[layer])
         if layer:
-            error = (error @ net.weights[layer].T) * (hidden[layer] > 0)
-    return [*by_weight[::-1], *by_bias[::-1]]
+            error = error @ net.weights[layer].T
+            error *= hidden[layer] > 0
 
 
 class _Adam:
-    """Adam's state for arrays that it changes in place."""
+    """Adam's state for an array that it changes in place."""
 
-    def __init__(self, parameters: list[np.ndarray], training: Training) -> None:
+    def __init__(self, parameters: np.ndarray, training: Training) -> None:
         self._parameters = parameters
         self._training = training
-        self._mean = [np.zeros_like(each) for each in parameters]
-        self._square = [np.zeros_like(each) for each in parameters]
+        self._mean, self._square = np.zeros_like(parameters), np.zeros_like(parameters)
         self._steps = 0
 
-    def step(self, gradients: list[np.ndarray]) -> None:
+    def step(self, gradient: np.ndarray) -> None:
         self._steps += 1
         first, second = _MOMENTS
         size = self._training.step_size / (1 - first**self._steps)
         correction = np.sqrt(1 - second**self._steps)
-        for value, mean, square, gradient in zip(
-            self._parameters, self._mean, self._square, gradients, strict=True
-        ):
-            mean *= first
-            mean += (1 - first) * gradient
-            square *= second
-            square += (1 - second) * gradient**2
-            value *= 1 - self._training.step_size * self._training.penalty
-            value -= size * mean / (np.sqrt(square) / correction + _STABLE)
+        value, mean, square = self._parameters, self._mean, self._square
+        mean *= first
+        mean += (1 - first) * gradient
+        square *= second
+        square += (1 - second) * gradient**2
+        value *= 1 - self._training.step_size * self._training.penalty
+        value -= size * mean / (np.sqrt(square) / correction + _STABLE)
