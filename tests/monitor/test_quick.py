@@ -16,7 +16,8 @@ from audits.data import DataSpec, build_data
 from audits.models import make_subject, model_spec
 from audits.models.trees import arrays
 from audits.runs.monitoring import quick
-from audits.runs.monitoring.quick import quicker
+from audits.runs.monitoring.quick import at_hand, is_at_once, quicker
+from audits.runs.monitoring.scoring import Scorer
 from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 from audits.sensitivity.monitor.models import CarriedOnnx, CarriedTrees
 from tests.sensitivity.conftest import people, subject_of
@@ -54,6 +55,19 @@ def test_people_get_the_same_numbers(both, n, monkeypatch):
     for name in ("score", "sensitivity", "contributions", "flagged"):
         np.testing.assert_array_equal(getattr(found, name), getattr(before, name))
     assert found.unseen == before.unseen
+
+
+def test_few_people_are_measured_by_trees_without_the_worker(both):
+    bundle, _, frame = both
+    here, scorer = at_hand(bundle), Scorer()
+    assert is_at_once(here, 2)
+    assert not is_at_once(here, 10_000)
+    assert not is_at_once(bundle, 1), "these trees are not made ready"
+    columns = columns_of(frame, bundle, 2)
+    found = scorer.score("few", here, columns, 2)
+    assert scorer._worker is None
+    np.testing.assert_array_equal(found.sensitivity, bundle.score_columns(columns, 2).sensitivity)
+    assert here.dump() == bundle.dump(), "what the worker is sent of it"
 
 
 def test_many_people_are_measured_in_parts(both, monkeypatch):
