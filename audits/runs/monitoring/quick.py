@@ -430,14 +430,21 @@ def _parts_of(measured: Measured) -> list[np.ndarray]:
     return [getattr(measured, each.name) for each in fields(measured)]
 
 
-def quicker(bundle: MonitorBundle) -> MonitorBundle:
-    """Return a bundle that says the same numbers, by what it carries along sooner; an ONNX file is opened."""
+def quicker(bundle: MonitorBundle, *, many: bool = True) -> MonitorBundle:
+    """Return a bundle that says the same numbers, by what it carries along sooner; an ONNX file is opened.
+
+    Parameters
+    ----------
+    many : bool
+        Whether batches of many people shall be quick too; that takes memory, and onnxruntime.
+    """
     own = bundle.audited
     told = {each.name: getattr(own, each.name) for each in fields(own)}
     if isinstance(own, CarriedTrees):
         plan = _plan(own.model, own.space, own.counts, own.step)
         if plan is not None:
             _ = own.model.trees.masks  # made ready now: the first who is asked about shall not wait for it
+            _ = own.model.trees.compiled if many else None
             return replace(bundle, audited=_QuickTrees(**told, plan=plan))
     if isinstance(own, CarriedOnnx):
         plan = _file_plan(own)
@@ -450,11 +457,11 @@ def at_hand(bundle: MonitorBundle) -> MonitorBundle:
     """Return a bundle that says the same; of trees that are not too large, one for `is_at_once`."""
     own = bundle.audited
     small = isinstance(own, CarriedTrees) and len(own.model.trees.feature) <= _MOST_NODES
-    return quicker(bundle) if small else bundle
+    return quicker(bundle, many=False) if small else bundle
 
 
 def is_at_once(bundle: MonitorBundle, people: int) -> bool:
-    """Tell whether people take about a millisecond each, or together: by networks, or few of them by trees."""
+    """Tell whether people take about a millisecond: each by a network, few together by trees."""
     own = bundle.audited
     if isinstance(own, _QuickTrees):
         return people * own.leaves(bundle.statuses) <= _MOST_LEAVES
