@@ -76,10 +76,14 @@ def watch(monitor: Monitor, space: Workspace) -> None:
         remove_or_export(monitor, space)
 
 
-@functools.lru_cache(maxsize=200)
-def _delay(rate: float, chart: Chart) -> tuple[float, int | None]:
+def _delay(monitor: Monitor) -> tuple[float, int | None]:
     """Return how late twice the audit's flags are found, and how many reference people would halve that."""
-    return reference_for(max(rate, 1e-4), chart)
+    return _reference(max(monitor.bundle.above / monitor.bundle.people, 1e-4), monitor.chart)
+
+
+@functools.lru_cache(maxsize=200)
+def _reference(rate: float, chart: Chart) -> tuple[float, int | None]:
+    return reference_for(rate, chart)
 
 
 def _token(monitor: Monitor) -> None:
@@ -106,7 +110,8 @@ def _live(identity: str) -> None:
         notices.problem(str(error))
         return
     with st.container(key="finding"):
-        st.text(_wrong([alarm for alarm in alarms if alarm.lasts]) if monitor.people else _NOTHING)
+        lasting = [alarm for alarm in alarms if alarm.lasts]
+        st.text(_wrong(lasting, monitor) if monitor.people else _NOTHING)
         st.text(_finding(monitor, drift, waiting[0]) if monitor.people else "")
     if not monitor.people:
         return
@@ -115,19 +120,25 @@ def _live(identity: str) -> None:
         figures.control_chart(points, monitor.chart, alarms),
         lambda: figures.points_frame(points, monitor.chart.limit),
     )
-    reference = monitor.bundle.reference
-    figure_card(
-        "monitor-drift",
-        figures.drift(drift, reference, monitor.bundle.threshold),
-        lambda: pd.DataFrame({"sensitivity": drift.values}),
-    )
+    if drift.people > 1:
+        reference = monitor.bundle.reference
+        figure_card(
+            "monitor-drift",
+            figures.drift(drift, reference, monitor.bundle.threshold),
+            lambda: pd.DataFrame({"sensitivity": drift.values}),
+        )
     alarms_card(identity, alarms, waiting)
     _tables(columns, rates)
     flags_card(identity, flags)
 
 
-def _wrong(lasting: list[Alarm]) -> str:
+def _wrong(lasting: list[Alarm], monitor: Monitor) -> str:
     """Say in one sentence what is wrong now."""
+    if not lasting and monitor.people < _delay(monitor)[0]:  # nor would much be found yet
+        people = "one person" if monitor.people == 1 else f"{count(monitor.people)} people"
+        return (
+            f"Nothing that this monitor watches is out of control so far; from {people} little can be told."
+        )
     if not lasting:
         return "Nothing that this monitor watches is out of control now."
     worst = max(lasting, key=lambda alarm: SEVERITIES.index(alarm.severity))
@@ -170,11 +181,13 @@ def _points(gap: Estimate) -> str:
 
 def _finding(monitor: Monitor, drift: Drift, waiting: int) -> str:
     chart = monitor.chart
-    late, needed = _delay(monitor.bundle.above / monitor.bundle.people, chart)
+    late, needed = _delay(monitor)
+    latest = "" if drift.people == monitor.people else f"; among the latest {count(drift.people)}"
     shorter = f"; {count(needed)} reference people would halve that" if needed else ""
     text = (
-        f"{count(monitor.flagged)} of {count(monitor.people)} people were flagged; among the latest "
-        f"{count(drift.people)}: {percent_interval(drift.flagged)}. Up to {percent(chart.rate, 1000)} "
+        f"{count(monitor.flagged)} of {count(monitor.people)} "
+        f"{'person was' if monitor.people == 1 else 'people were'} flagged{latest}: "
+        f"{percent_interval(drift.flagged)}. Up to {percent(chart.rate, 1000)} "
         f"count as in control. All kinds of alarms together are raised without a cause once in "
         f"{count(monitor.budget)} people on average at most. Twice the flags of the audit are found within "
         f"about {count(late)} people{shorter}. The chart stands at "

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import skl2onnx
 from scipy.special import expit
 from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from audits.data import DataSpec, build_data
 from audits.models import make_subject, model_spec
-from audits.models.trees import arrays
+from audits.models.trees import arrays, plain
 from audits.runs.monitoring import quick
-from audits.runs.monitoring.quick import quicker
+from audits.runs.monitoring.quick import at_hand, is_at_once, quicker
+from audits.runs.monitoring.scoring import Scorer
 from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 from audits.sensitivity.monitor.models import CarriedOnnx, CarriedTrees
 from tests.sensitivity.conftest import people, subject_of
@@ -56,6 +59,19 @@ def test_people_get_the_same_numbers(both, n, monkeypatch):
     assert found.unseen == before.unseen
 
 
+def test_few_people_are_measured_by_trees_without_the_worker(both):
+    bundle, _, frame = both
+    here, scorer = at_hand(bundle), Scorer()
+    assert is_at_once(here, 2)
+    assert not is_at_once(here, 10_000)
+    assert not is_at_once(bundle, 1), "these trees are not made ready"
+    columns = columns_of(frame, bundle, 2)
+    found = scorer.score("few", here, columns, 2)
+    assert scorer._worker is None
+    np.testing.assert_array_equal(found.sensitivity, bundle.score_columns(columns, 2).sensitivity)
+    assert here.dump() == bundle.dump(), "what the worker is sent of it"
+
+
 def test_many_people_are_measured_in_parts(both, monkeypatch):
     _, made, frame = both
     columns = columns_of(frame, made, 60)
@@ -73,6 +89,26 @@ def test_stranger_values_take_the_usual_way(both):
     np.testing.assert_array_equal(
         made.score_columns(columns, 3).sensitivity, bundle.score_columns(columns, 3).sensitivity
     )
+
+
+def test_many_people_get_the_same_leaves_of_a_forest_by_the_runtime():
+    rng = np.random.default_rng(0)
+    grid = np.array([-1.5, 0.0, 0.1, 0.3, 1 / 3, 2.0, np.nan], dtype=np.float32)
+    labels = rng.integers(0, 3, 300)
+    told = RandomForestClassifier(7, random_state=0).fit(rng.choice(grid[:-1], (300, 4)), labels)
+    # thresholds on values, and between a value and the next that float32 has
+    forest = plain._forest(told)
+    moved = forest.threshold + rng.choice([0.0, 1e-9, -1e-9], len(forest.threshold))
+    exact = np.where(rng.random(len(moved)) < 0.5, rng.choice(grid[:-1], len(moved)), moved)
+    forest = dataclasses.replace(forest, threshold=np.where(forest.feature < 0, 0.0, exact))
+    x = rng.choice(grid, (40, 100, 4))
+    assert forest.compiled is not None
+    np.testing.assert_array_equal(forest.compiled.leaves(x[0]), forest._leaves(x[0]))
+    moves = [(slice(1, 40), [0, 1, 2, 3])]
+    found = forest.outputs_of_copies(x, moves)  # of 4,000 rows
+    assert "masks" not in vars(forest)
+    expected = forest.outputs(x.reshape(-1, 4)).reshape(40, 100, -1)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_sums_over_trees_are_the_same_however_many_there_are():

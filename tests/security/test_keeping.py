@@ -116,7 +116,7 @@ def test_a_monitor_is_copied_with_its_weights(tmp_path):
     kept = []
     for place in (base, tmp_path / "new"):
         with module.database(place).reading() as connection:
-            kept.append(connection.exec_driver_sql("SELECT id, weights, created FROM monitors").one())
+            kept.append(connection.exec_driver_sql("SELECT monitor, weights FROM monitor_bundles").one())
     assert kept[0] == kept[1]
     assert len(kept[0].weights) > 100
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from audits.errors import InputError
+from audits.models.trees.compiled import CompiledTrees
 from audits.models.trees.masks import LeafMasks
 
 __all__ = ["MOST_LEVELS", "Trees"]
@@ -125,6 +126,13 @@ class Trees:
         """What finds the leaves of many rows sooner, made when first needed; None where there is none."""
         return LeafMasks.of(self)
 
+    @cached_property
+    def compiled(self) -> CompiledTrees | None:
+        """What finds the leaves of many more rows, where there is such a thing."""
+        if self.kind != "forest":  # boosting compares numbers that are no float32
+            return None
+        return CompiledTrees.of(self.roots, self.feature, self.threshold, self.left, self.right)
+
     def outputs(self, x: np.ndarray) -> np.ndarray:
         """Return probabilities (n, k) of the rows of a matrix (n, d); k is 1 where there are two classes."""
         d = x.shape[1]
@@ -145,6 +153,9 @@ class Trees:
             all copies but the first.
         """
         copies, n, d = x.shape
+        compiled: CompiledTrees | None = vars(self).get("compiled")  # made only where it pays
+        if compiled is not None and copies * n > _MANY:
+            return self._outputs_once(compiled, x.reshape(-1, d)).reshape(copies, n, -1)
         if (copies * n > _MANY or "masks" in vars(self)) and self.masks is not None and n:
             made = np.empty((copies, n, self.width))
             for copies_of, people, leaves in self.masks.walk(x, moved):
@@ -158,6 +169,15 @@ class Trees:
             for at in range(0, n, at_once)
         ]
         return np.concatenate(found, axis=1) if found else np.empty((copies, 0, self.width))
+
+    def _outputs_once(self, compiled: CompiledTrees, x: np.ndarray) -> np.ndarray:
+        """Return probabilities (n, k) of rows (n, d), of equal ones found once: many a copy is its person."""
+        x = np.ascontiguousarray(x)
+        one = np.dtype((np.void, x.itemsize * x.shape[1]))
+        _, first, whose = np.unique(x.view(one)[:, 0], return_index=True, return_inverse=True)
+        parts = _parts(x[first], max(1, _CELLS // len(self.roots)))
+        found = np.concatenate([self._outputs(compiled.leaves(part).T) for part in parts])
+        return found[whose]
 
     def _leaves(self, x: np.ndarray) -> np.ndarray:
         """Return the leaf of each row (n, d) in each tree, (n, t)."""

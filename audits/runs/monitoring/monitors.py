@@ -31,6 +31,7 @@ from audits.runs.monitoring.storing import Known, State, Stored
 from audits.runs.monitoring.tables import (
     BATCHES,
     BUCKETS,
+    BUNDLES,
     CASES,
     FLAGS,
     MESSAGES,
@@ -66,6 +67,12 @@ MOST_PEOPLE = 10_000
 _CONFIDENCE = 0.95
 _MOST_REMEMBERED = 100
 _LONGEST_NAME, _LONGEST_NOTE = 200, 10_000
+_EMPTY = {"bundle": "", "weights": b""}  # columns that are no longer used
+_OF_ONE = (FLAGS, CASES, BATCHES, BUCKETS, STATES, PEOPLE, PREDICTIONS, MESSAGES, TOKENS, BUNDLES)
+_OWN = BUNDLES.c.monitor == MONITORS.c.id
+_WHOLE = sa.select(
+    *(each for each in MONITORS.c if each.name not in _EMPTY), BUNDLES.c.bundle, BUNDLES.c.weights
+).join_from(MONITORS, BUNDLES, _OWN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +220,7 @@ class Monitors(Handling, History):
             "keep_days": keep_days,
             "keep_people": keep_people,
             "webhook": webhook,
-            "bundle": text,
-            "weights": weights,
+            **_EMPTY,
             "chart": json.dumps(dataclasses.asdict(chart)),
             "settings": json.dumps(
                 {
@@ -227,6 +233,7 @@ class Monitors(Handling, History):
         }
         with self._database.writing() as connection:
             connection.execute(sa.insert(MONITORS).values(**row))
+            connection.execute(sa.insert(BUNDLES).values(monitor=identity, bundle=text, weights=weights))
         return self.get(identity), token
 
     def get(self, identity: str) -> Monitor:
@@ -238,14 +245,14 @@ class Monitors(Handling, History):
             If there is none with that id.
         """
         with self._database.reading() as connection:
-            row = connection.execute(sa.select(MONITORS).where(MONITORS.c.id == identity)).first()
+            row = connection.execute(_WHOLE.where(MONITORS.c.id == identity)).first()
             if row is None:
                 raise InputError("monitor", "must be one that exists", identity)
             return _monitor(row, tokens_of(connection, identity))
 
     def of_owner(self, owner: str) -> list[Monitor]:
         """Return an owner's monitors, latest first."""
-        asked = sa.select(MONITORS).where(MONITORS.c.owner == owner).order_by(MONITORS.c.created.desc())
+        asked = _WHOLE.where(MONITORS.c.owner == owner).order_by(MONITORS.c.created.desc())
         with self._database.reading() as connection:
             return [_monitor(row) for row in connection.execute(asked)]
 
@@ -257,7 +264,7 @@ class Monitors(Handling, History):
     def delete(self, identity: str) -> None:
         """Remove a monitor and everything it measured."""
         with self._database.writing() as connection:
-            for table in (FLAGS, CASES, BATCHES, BUCKETS, STATES, PEOPLE, PREDICTIONS, MESSAGES, TOKENS):
+            for table in _OF_ONE:
                 connection.execute(sa.delete(table).where(table.c.monitor == identity))
             connection.execute(sa.delete(MONITORS).where(MONITORS.c.id == identity))
         self._database.scrub()
@@ -305,8 +312,9 @@ class Monitors(Handling, History):
     def _state(self, connection: sa.Connection, identity: str) -> State:
         """Return where a monitor stands, to be changed within the transaction."""
         if identity not in self._streams:
-            names = (MONITORS.c.bundle, MONITORS.c.settings, MONITORS.c.chart)
-            row = connection.execute(sa.select(*names).where(MONITORS.c.id == identity)).first()
+            names = (BUNDLES.c.bundle, MONITORS.c.settings, MONITORS.c.chart)
+            asked = sa.select(*names).join_from(MONITORS, BUNDLES, _OWN).where(MONITORS.c.id == identity)
+            row = connection.execute(asked).first()
             if row is not None:
                 while len(self._streams) >= _MOST_REMEMBERED:
                     del self._streams[next(iter(self._streams))]

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,17 +22,21 @@ from audits.data.space import FeatureSpace
 from audits.data.values import MISSING, text_of
 from audits.errors import InputError
 from audits.models.trees.plain import PlainTrees, TreeColumn
-from audits.sensitivity.measuring.blackbox import StatusAt, copies_of, is_moved, owners_of, status_gradient
+from audits.sensitivity.measuring.blackbox import StatusAt, copies_of, is_moved, owners_of
 from audits.sensitivity.measuring.gradients import Measured, Status
 from audits.sensitivity.monitor.bundle import MonitorBundle
-from audits.sensitivity.monitor.models import CarriedOnnx, CarriedTrees
+from audits.sensitivity.monitor.models import Carried, CarriedOnnx, CarriedTrees
 
 if TYPE_CHECKING:
     from audits.models.onnx.model import OnnxModel
 
-__all__ = ["quicker"]
+__all__ = ["at_hand", "is_at_once", "quicker"]
 
 _FEW = 1000  # people whose copies are held together
+_TOGETHER = 10_000  # numbers in copies of all columns that are asked about at once
+_MOST_NODES = 200_000  # of trees that are made ready where pages are served: some 20 MB
+_MOST_LEAVES = 30_000  # words of leaves that are looked at within a millisecond
+_WEIGHTS = 50  # of a network, multiplied in the time of one such word
 _TEXT = "tensor(string)"
 _FRACTIONS: dict[str, Any] = {"tensor(float)": np.float32, "tensor(double)": np.float64}
 
@@ -96,23 +102,27 @@ class _Column:
             return values[:, None]
         gone = np.isnan(values)
         values[gone] = 0.0
-        return np.column_stack([values, gone])[:, : len(own.places)]
+        if len(own.places) == 1:
+            return values[:, None]
+        return np.column_stack([values, gone])
 
     def moved(self, block: NumberBlock, points: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
         """Return what people moved down and up become, (2 n, width), and their points there, (2 n,)."""
-        n = len(points)
         reach = max(step, block.step / block.sd) if block.step else step
-        z = np.concatenate([points, points])
-        z[:n, 0] -= reach
-        z[n:, 0] += reach
-        x = z[:, 0] * block.sd + block.mean
+        x = np.concatenate([points[:, 0] - reach, points[:, 0] + reach])
+        x *= block.sd
+        x += block.mean
         if block.step:
-            x = np.round(x / block.step) * block.step
-        x = np.clip(x, block.low, block.high)
-        missing = z[:, 1] >= 0.5 if len(block.names) == 2 else np.zeros(2 * n, dtype=bool)
-        x[missing] = np.nan
+            x /= block.step
+            x = np.rint(x, out=x) * block.step
+        x = np.minimum(np.maximum(x, block.low), block.high)
+        missing = None
+        if len(block.names) == 2:
+            missing = np.concatenate([points[:, 1], points[:, 1]]) >= 0.5
+            x[missing] = np.nan
         there = (x - block.mean) / block.sd
-        there[missing] = block.fill
+        if missing is not None:
+            there[missing] = block.fill
         return self.of_numbers(x), there
 
 
@@ -124,6 +134,21 @@ class _Plan:
     space: FeatureSpace
     columns: tuple[_Column, ...]
     step: float
+
+    @cached_property
+    def copies(self) -> int:
+        """How many rows the model is asked about for one person."""
+        return self.moved[-1][0].stop if self.moved else 1
+
+    @cached_property
+    def moved(self) -> list[tuple[slice, list[int]]]:
+        """Which rows are copies in which a column differs, and its places."""
+        found, at = list[tuple[slice, list[int]]](), 1
+        for each in self.columns:
+            places, count = list(each.own.places), copies_of(each.block)
+            found.append((slice(at, at + count), places))
+            at += count
+        return found
 
     def measure(
         self,
@@ -141,33 +166,28 @@ class _Plan:
         favorable : callable
             From the model's outputs to the probability of the favourable outcome.
         """
-        n, copies = len(z), [copies_of(each.block) for each in self.columns]
+        n = len(z)
         # scikit-learn's forests read float32
         single = isinstance(self.model, PlainTrees) and self.model.trees.kind == "forest"
-        x = np.empty((1 + sum(copies), n, self.model.width), dtype=np.float32 if single else np.float64)
+        x = np.empty((self.copies, n, self.model.width), dtype=np.float32 if single else np.float64)
         own: list[np.ndarray] = []
-        moved: list[tuple[slice, list[int]]] = []
-        at = 1
         with np.errstate(over="ignore"):
             try:
-                for each in self.columns:
-                    x[:, :, list(each.own.places)] = each.read(values[each.own.column])
+                for each, (_, places) in zip(self.columns, self.moved, strict=True):
+                    x[:, :, places] = each.read(values[each.own.column])
             except _Unusual:
                 return None
-            for each, count in zip(self.columns, copies, strict=True):
-                which, places = slice(at, at + count), list(each.own.places)
-                if each.by_level is None and isinstance(each.block, NumberBlock):
-                    made, there = each.moved(each.block, z[:, each.where], self.step)
-                    own.append(there)
-                    x[which, :, places] = made.reshape(count, n, -1)
-                elif each.by_level is not None:
+            for each, (which, places) in zip(self.columns, self.moved, strict=True):
+                if each.by_level is not None:
                     own.append(each.by_level)
                     x[which, :, places] = each.by_level[:, None]
-                moved.append((which, places))
-                at += count
+                elif isinstance(each.block, NumberBlock):
+                    made, there = each.moved(each.block, z[:, each.where], self.step)
+                    own.append(there)
+                    x[which, :, places] = made.reshape(which.stop - which.start, n, -1)
         own_model = self.model
         if isinstance(own_model, PlainTrees):
-            scores = favorable(own_model.trees.outputs_of_copies(x, moved))
+            scores = favorable(own_model.trees.outputs_of_copies(x, self.moved))
         else:
             scores = favorable(own_model.outputs(x))
         return self._put_together(scores.reshape(-1, n), own, z, statuses, literal)
@@ -181,30 +201,36 @@ class _Plan:
         literal: bool,
     ) -> Measured:
         """Return what the scores of people and of their copies (1 + copies, n) come to."""
-        n, at = len(z), 1
-        gradients = [status_gradient(z, status, literal) for status in statuses]
+        n = len(z)
         standing = [StatusAt.of(status, z, literal) for status in statuses]
         influence = np.zeros(n)
         parts = np.zeros((len(statuses), n, len(self.space.parts)))
-        for each, there in zip(self.columns, own, strict=True):
-            count = copies_of(each.block)
-            told, at = scores[at : at + count], at + count
+        swapped: list[tuple[_Column, np.ndarray, np.ndarray]] = []
+        for each, there, (which, _) in zip(self.columns, own, self.moved, strict=True):
+            told = scores[which]
             if each.points is None or each.common is None:
                 low, high = there.reshape(2, -1)
                 rise, run = told[1] - told[0], high - low
                 slope = np.abs(np.divide(rise, run, out=np.zeros_like(rise), where=run > 1e-12))
                 influence += slope
-                for k, gradient in enumerate(gradients):
-                    parts[k, :, each.place] = slope * np.abs(gradient[:, each.where.start])
+                for k, one in enumerate(standing):
+                    parts[k, :, each.place] = slope * np.abs(one.gradient[:, each.where.start])
                 continue
             weight = np.where(owners_of(z[:, each.where], each.points), 0.0, each.common[:, None])
             weight /= np.maximum(weight.sum(axis=0), 1e-300)
             changes = np.abs(told - scores[0]) * weight
             influence += changes.sum(axis=0)
-            swapped = np.repeat(z[None], len(each.points), axis=0)
-            swapped[:, :, each.where] = each.points[:, None]
-            for k, one in enumerate(standing):
-                parts[k, :, each.place] = (changes * one.changes(swapped)).sum(axis=0)
+            swapped.append((each, each.points, changes))
+        many = sum(len(points) for _, points, _ in swapped) * z.size
+        for group in [swapped] if many <= _TOGETHER else [[each] for each in swapped]:
+            moved = np.repeat(z[None], sum(len(points) for _, points, _ in group), axis=0)
+            ends = list(accumulate(len(points) for _, points, _ in group))
+            for (each, points, _), end in zip(group, ends, strict=True):
+                moved[end - len(points) : end, :, each.where] = points[:, None]
+            for k, one in enumerate(standing if group else ()):
+                levels = one.changes(moved)
+                for (each, points, changes), end in zip(group, ends, strict=True):
+                    parts[k, :, each.place] = (changes * levels[end - len(points) : end]).sum(axis=0)
         by_attribute = parts.sum(axis=2).T
         largest = by_attribute.argmax(axis=1)
         return Measured(scores[0], by_attribute, parts[largest, np.arange(n)], influence)
@@ -332,8 +358,9 @@ def _by_plan(
     literal: bool,
 ) -> Measured | None:
     """Measure rows given as columns of values, at points `z` (n, d); None where only a frame can tell."""
-    copies = 1 + sum(copies_of(each.block) for each in plan.columns)
-    at_once = _FEW if isinstance(plan.model, PlainTrees) else max(1, min(_FEW, plan.model.most // copies))
+    at_once = (
+        _FEW if isinstance(plan.model, PlainTrees) else max(1, min(_FEW, plan.model.most // plan.copies))
+    )
     found: list[Measured] = []
     for start in range(0, len(z), at_once):
         rows = slice(start, start + at_once)
@@ -366,6 +393,13 @@ class _QuickTrees(CarriedTrees):
         found = _by_plan(self.plan, columns, z, statuses, self._favorable, literal)
         return found or super().measure(columns, z, statuses, literal=literal)
 
+    def leaves(self, statuses: Sequence[Status]) -> float:
+        """Return about how many words of leaves are looked at for one person."""
+        if self.model.trees.masks is None:
+            return math.inf
+        weights = sum(weight.size for status in statuses for weight in status.network.weights)
+        return self.plan.copies * (self.model.trees.masks.every.size + weights / _WEIGHTS)
+
 
 @dataclass(frozen=True, eq=False)
 class _QuickOnnx(CarriedOnnx):
@@ -396,17 +430,39 @@ def _parts_of(measured: Measured) -> list[np.ndarray]:
     return [getattr(measured, each.name) for each in fields(measured)]
 
 
-def quicker(bundle: MonitorBundle) -> MonitorBundle:
-    """Return a bundle that says the same numbers, by what it carries along sooner; an ONNX file is opened."""
+def quicker(bundle: MonitorBundle, *, many: bool = True) -> MonitorBundle:
+    """Return a bundle that says the same numbers, by what it carries along sooner; an ONNX file is opened.
+
+    Parameters
+    ----------
+    many : bool
+        Whether batches of many people shall be quick too; that takes memory, and onnxruntime.
+    """
     own = bundle.audited
     told = {each.name: getattr(own, each.name) for each in fields(own)}
     if isinstance(own, CarriedTrees):
         plan = _plan(own.model, own.space, own.counts, own.step)
         if plan is not None:
             _ = own.model.trees.masks  # made ready now: the first who is asked about shall not wait for it
+            _ = own.model.trees.compiled if many else None
             return replace(bundle, audited=_QuickTrees(**told, plan=plan))
     if isinstance(own, CarriedOnnx):
         plan = _file_plan(own)
         if plan is not None:
             return replace(bundle, audited=_QuickOnnx(**told, plan=plan))
     return bundle
+
+
+def at_hand(bundle: MonitorBundle) -> MonitorBundle:
+    """Return a bundle that says the same; of trees that are not too large, one for `is_at_once`."""
+    own = bundle.audited
+    small = isinstance(own, CarriedTrees) and len(own.model.trees.feature) <= _MOST_NODES
+    return quicker(bundle, many=False) if small else bundle
+
+
+def is_at_once(bundle: MonitorBundle, people: int) -> bool:
+    """Tell whether people take about a millisecond: each by a network, few together by trees."""
+    own = bundle.audited
+    if isinstance(own, _QuickTrees):
+        return people * own.leaves(bundle.statuses) <= _MOST_LEAVES
+    return not isinstance(own, Carried)

@@ -1,6 +1,7 @@
 """Monitors that carry a model along (a stranger's ONNX file, or trees) measure in a worker process.
 
-A stranger's file is never opened, and trees of many people never hold up pages, where pages are served.
+A stranger's file is never opened, and trees of many people never hold up pages, where pages are served. Few
+people are measured by trees on the spot: to ask the worker takes longer.
 
 `Scorer` is the parent's side; ``python -m audits.runs.monitoring.scoring`` is the worker, with limits on
 memory and on files. They speak JSON, one message a line, so that nothing it says can run in the parent.
@@ -21,11 +22,10 @@ import numpy as np
 
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.process import WorkerProcess
-from audits.runs.monitoring.quick import quicker
+from audits.runs.monitoring.quick import is_at_once, quicker
 from audits.runs.monitoring.written import plain_values
 from audits.sensitivity import MonitorBundle, Scored
 from audits.sensitivity.measuring.gradients import exceeds
-from audits.sensitivity.monitor.models import Carried
 
 __all__ = ["Scorer"]
 
@@ -37,7 +37,7 @@ _ARRAYS = ("score", "sensitivity", "contributions")
 
 
 class Scorer:
-    """Measures people by bundles: networks here, what was carried along in a worker of its own."""
+    """Measures people by bundles: by networks here, by what was carried along mostly in a worker."""
 
     def __init__(self, seconds: float = _LONGEST_SECONDS) -> None:
         self._seconds = seconds
@@ -47,11 +47,6 @@ class Scorer:
         self._known: set[str] = set()
         self._until = math.inf  # when the answer that is waited for comes too late
         self._over = threading.Event()
-
-    @staticmethod
-    def is_quick(bundle: MonitorBundle) -> bool:
-        """Tell whether a person is measured in this process, in less than a millisecond."""
-        return not isinstance(bundle.audited, Carried)
 
     def score(
         self, identity: str, bundle: MonitorBundle, columns: Mapping[str, Sequence[Any]], people: int
@@ -65,7 +60,7 @@ class Scorer:
         RunFailed
             If the worker ended, or took too long.
         """
-        if self.is_quick(bundle):
+        if is_at_once(bundle, people):
             return bundle.score_columns(columns, people)
         points, _ = bundle.encoder.encode(columns, people)  # what is wrong is told without the worker
         with self._lock:

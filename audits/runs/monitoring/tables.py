@@ -7,6 +7,7 @@ import sqlalchemy as sa
 __all__ = [
     "BATCHES",
     "BUCKETS",
+    "BUNDLES",
     "CASES",
     "FLAGS",
     "MESSAGES",
@@ -20,6 +21,7 @@ __all__ = [
 _COLUMNS = {
     "monitors": "id owner name note token_sha256 created keep_days keep_people webhook bundle weights chart "
     "batches people flagged chart_value settings",
+    "monitor_bundles": "monitor bundle weights",
     "monitor_batches": "monitor place received stated source idempotency_key sha256 first_person people "
     "flagged unseen mean chart_high chart_value sensitivities counted",
     "monitor_flags": "monitor person batch received client_id sensitivity score contributions",
@@ -34,6 +36,6 @@ _COLUMNS = {
     "monitor_messages": "id monitor place way address body state tries made due outcome",
     "monitor_tokens": "id monitor name sha256 scope created expires",
 }
-MONITORS, BATCHES, FLAGS, CASES, STATES, BUCKETS, PEOPLE, PREDICTIONS, MESSAGES, TOKENS = (
+MONITORS, BUNDLES, BATCHES, FLAGS, CASES, STATES, BUCKETS, PEOPLE, PREDICTIONS, MESSAGES, TOKENS = (
     sa.table(name, *map(sa.column, columns.split())) for name, columns in _COLUMNS.items()
 )
