@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from app.held import DataHeld
-from app.people import flipped_people
+from app.people import DECIDED, FAVORABLE, flipped_people
 from audits.data import AuditData
 from audits.runs.result import RunResult
 from audits.stats.words import in_words
@@ -29,8 +29,6 @@ RECOURSE_HEADS = {
     "fewest_proved": "all smaller sets tried",
     "by_any_accepted": "accepted with somebody else's values",
 }
-_FAVORABLE = {True: "favorable", False: "unfavorable"}
-_DECIDED = {True: "favorably", False: "unfavorably"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +118,7 @@ def _flipping(found: RunResult, group: str, way: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "flips": people[way],
-            "decision": people["decision"].map(_FAVORABLE),
+            "decision": people["decision"].map(FAVORABLE),
             "score": people["score"],
             "nearest counterpart": people["counterpart"],
             "of": people["counterpart_group"],
@@ -136,14 +134,14 @@ def _rejected(found: RunResult, hidden: list[str]) -> pd.DataFrame:
 
 def _decided(found: RunResult, hidden: list[str]) -> pd.DataFrame:
     people: pd.DataFrame = found.audits[0].result.people.drop(columns=hidden)
-    people["decision"] = people["decision"].map(_FAVORABLE)
+    people["decision"] = people["decision"].map(FAVORABLE)
     return _without_group(people)
 
 
 def _in_rule_set(found: RunResult, rows: pd.Index) -> pd.DataFrame:
     whole = found.audits[0].result.people
     people = whole[whole.index.isin(rows)]
-    return pd.DataFrame({"decision": people["favorable"].map(_FAVORABLE), "score": people["score"]})
+    return pd.DataFrame({"decision": people["favorable"].map(FAVORABLE), "score": people["score"]})
 
 
 def _of_flow(found: RunResult, source: str, target: str) -> pd.DataFrame:
@@ -155,7 +153,7 @@ def _otherwise(found: RunResult) -> pd.DataFrame:
     """Return the people whom the second model of a comparison decides otherwise."""
     assert found.compared is not None  # noqa: S101  (the page asked for it)
     table = found.compared.changes.people
-    words = {name: table[name].map(_DECIDED) for name in ("first decision", "second decision")}
+    words = {name: table[name].map(DECIDED) for name in ("first decision", "second decision")}
     words |= {name: table[name].map(in_words) for name in map(str, table) if name.startswith("group: ")}
     return _without_group(table.assign(**words))
 

@@ -14,11 +14,22 @@ from audits.data.values import is_missing, text_of
 from audits.flipset import FlipsetResult
 from audits.stats.words import number
 
-__all__ = ["Comparison", "beside", "compare", "flipped_people", "most_different", "spreads_of"]
+__all__ = [
+    "DECIDED",
+    "FAVORABLE",
+    "Comparison",
+    "beside",
+    "compare",
+    "flipped_people",
+    "most_different",
+    "spreads_of",
+]
 
 _MOST_COUNTERPARTS, _MOST_TOLD = 3, 2
 _MOST_SPREAD = 2_000
-_FAVORABLE = {True: "favorable", False: "unfavorable"}
+FAVORABLE = {True: "favorable", False: "unfavorable"}
+DECIDED = {True: "favorably", False: "unfavorably"}
+"""A decision in words, as it is and as somebody is decided."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +69,7 @@ def flipped_people(result: FlipsetResult, part: str, rows: pd.Index | None = Non
     return pd.DataFrame(
         {
             "flips": people[part],
-            "decision": people["decision"].map(_FAVORABLE),
+            "decision": people["decision"].map(FAVORABLE),
             "score": people["score"],
             **({"counterpart": people["counterpart"]} if result.invented.empty else {}),
             "counterpart score": people["counterpart_score"],
@@ -142,7 +153,7 @@ def _side_by_side(
     far = {name: _far(pair, spreads.get(name)) for name, pair in pairs.items()}
     raw = raw[sorted(raw.columns, key=lambda name: -far[str(name)])]
     values = {
-        "decision": [_FAVORABLE[bool(value)] for value in decisions],
+        "decision": [FAVORABLE[bool(value)] for value in decisions],
         "score": [number(value) for value in scores],
     }
     columns = list(raw.columns)
@@ -217,7 +228,7 @@ def _sentence(
     pairs: Mapping[str, Sequence[object]],
     differing: Sequence[str],
 ) -> str:
-    own, other = (_FAVORABLE[bool(value)] for value in decisions[:2])
+    own, other = (FAVORABLE[bool(value)] for value in decisions[:2])
     who, match = headings[0], headings[1].split(",")[0]
     match = "the invented counterpart" if match == "invented" else f"the counterpart in {match}"
     same = "and so is" if own == other else f"while {match} is"

@@ -13,7 +13,7 @@ from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
 from app.listed import Listed, raw_cells
-from app.people import beside, most_different, spreads_of
+from app.people import DECIDED, FAVORABLE, beside, most_different, spreads_of
 from app.widgets import notices
 from app.widgets.exhibits import show_exhibit, show_facts, show_section
 from app.widgets.person import card_of, in_units
@@ -34,9 +34,7 @@ _WAYS = {
     "only_self": "Favored only as themselves",
     "only_counterpart": "Favored only as their counterparts",
 }
-_WAY = {True: "favorably", False: "unfavorably"}
 _RANKINGS = {"difference": "mean difference", "sign": "mean sign"}
-_FAVORABLE = {True: "favorable", False: "unfavorable"}
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -144,7 +142,7 @@ def _person(
     result: BarycentreResult = found.audits[0].result
     person = result.people.loc[[row]].iloc[0]
     near = result.counterparts.loc[[row]].sort_values("distance", kind="stable")
-    own = _FAVORABLE[bool(person["decision"])]
+    own = FAVORABLE[bool(person["decision"])]
     raw = data.frame.loc[[row, *near["counterpart"]], columns]
     headings = [
         f"row {number}, {group}"
@@ -152,13 +150,13 @@ def _person(
     ]
     table = beside(raw, headings, spreads)
     scores = [float(person["score"]), *map(float, near["counterpart_score"])]
-    decided = [own, *(_FAVORABLE[bool(each)] for each in near["counterpart_decision"])]
+    decided = [own, *(FAVORABLE[bool(each)] for each in near["counterpart_decision"])]
     top = pd.DataFrame([decided, [number(score) for score in scores]], ["decision", "score"], headings)
     whole = pd.concat([top, table]).fillna("").rename_axis("feature")[table.columns]
     others = f"{len(near)} other group{'s' if len(near) > 1 else ''}"
     with card_of(row):
         st.text(
-            f"The person in row {row} is decided {_WAY[bool(person['decision'])]}; "
+            f"The person in row {row} is decided {DECIDED[bool(person['decision'])]}; "
             f"{100 * person['counterparts_favorable']:.0f} % of the counterparts in {others} are favored. "
             f"{most_different(table)}"
         )

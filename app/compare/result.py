@@ -10,6 +10,7 @@ import streamlit as st
 
 from app import state
 from app.listed import Listed
+from app.people import DECIDED
 from app.widgets import notices
 from app.widgets.exhibits import show_exhibit
 from app.widgets.export import REPORTS, export_section, report_file
@@ -27,8 +28,6 @@ from audits.stats import EVIDENCE, VERDICTS
 from audits.stats.words import count, number
 
 __all__ = ["show_result"]
-
-_DECIDED = {True: "favorably", False: "unfavorably"}
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -84,7 +83,7 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
         return
     person = table.loc[[row]].iloc[0]
     sides = [
-        f"{_DECIDED[bool(person[f'{which} decision'])]} by the {which} model (score "
+        f"{DECIDED[bool(person[f'{which} decision'])]} by the {which} model (score "
         f"{number(float(person[f'{which} score']))})"
         for which in ("first", "second")
     ]

@@ -98,6 +98,9 @@ _LABELS = {
 """What stands above an option's control, where that is more than its name."""
 
 _PHRASES = {
+    re.compile(r"needs at least two groups with people in them(?=\.)"): (
+        "needs at least two groups with people in them; choose another attribute, or audit more people"
+    ),
     re.compile(r"\buse in or not_in\b"): "use “is one of” or “is none of”",
     re.compile(r", for example with keep: \{[^}]*\}"): " by “Keep only rows where … is not missing”",
     re.compile(r": compare: \{model: …\}"): "",
@@ -143,6 +146,8 @@ def page_words(sentence: str) -> str:
     'Of the second model the model file is missing.'
     >>> page_words("audits[0].recourse.max_change must be above 0, got -1.")
     'The choice “max change” must be above 0, got -1.'
+    >>> page_words("audits[0].groups.by needs two groups."), page_words("audits[0].flipset: model is gone.")
+    ('The choice “Compare by” needs two groups.', 'Model is gone.')
     >>> page_words("sensitive must leave at least one direction that matters.")
     'The choice “Attributes” must leave at least one direction that matters.'
     >>> page_words("barycentre has no feature left to match people on.")
@@ -168,7 +173,9 @@ def page_words(sentence: str) -> str:
     for phrase, words in _PHRASES.items():
         plain = phrase.sub(partial(_cased, words), plain)
     plain = _BARE.sub(option, _AN_OPTION.sub(option, plain))
-    plain = _AN_AUDIT.sub(lambda found: _cased("This audit", found), _KEY.sub(said, plain))
+    plain = _AN_AUDIT.sub(
+        lambda found: "" if found[0].endswith(": ") else _cased("This audit", found), _KEY.sub(said, plain)
+    )
     plain = _THRESHOLD.sub(lambda found: f"the threshold by “{found[1]}”", plain)
     plain = _NAMED_AUDIT.sub(lambda found: f"“{AUDITS[found[0]].title}”", plain)
     plain = _FIRST.sub(lambda found: found[0].capitalize(), plain)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,8 +13,6 @@ from app.workspace import Workspace
 from audits.runs.executing.handle import Run, RunProgress
 
 __all__ = ["ended_badly", "progress", "run_button", "time_words"]
-
-_PLACE = re.compile(r"^audits\[\d+\]\.\w+(\.|: )")
 
 
 def time_words(seconds: float) -> str:
@@ -95,5 +92,4 @@ def ended_badly(run: Run | None) -> None:
     if run.status == "cancelled":
         notices.note("The run was cancelled. Nothing was kept of it.")
     elif run.error is not None:
-        # a page runs one audit, so where in a spec it stands says nothing here
-        notices.problem(_PLACE.sub("", run.error.sentence), run.error.details)
+        notices.problem(run.error.sentence, run.error.details)

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.people import DECIDED
 from app.widgets import notices
 from app.widgets.person import card_of
 from app.widgets.run_bar import ended_badly, progress
@@ -25,7 +26,6 @@ __all__ = ["person_card", "what_if_section"]
 _PATIENCE_SECONDS, _REMEMBERED, _FIRST = 2.0, 60, 3
 _NUMBERS = {"continuous", "integer"}
 _LARGEST = 2**53  # whole numbers beyond it, browsers round
-_DECIDED = {True: "decided favorably", False: "decided unfavorably"}
 
 
 def what_if_section(
@@ -91,7 +91,7 @@ def person_card(space: Workspace, found: RunResult, row: Hashable) -> None:
     decided = person["decision" if "decision" in person else "favorable"]
     with card_of(row):
         st.text(
-            f"The person in row {row} is {_DECIDED[bool(decided)]}, with a score of "
+            f"The person in row {row} is decided {DECIDED[bool(decided)]}, with a score of "
             f"{number(float(person['score']))}."
         )
         what_if_section(space, found, row)
@@ -174,16 +174,15 @@ def _sentence(
     """Return what the decision is, or would be, in one sentence."""
     before, after = said["before"], said["after"]
     if not changes:
-        return f"As known, this person is {_DECIDED[before['favorable']]}{_scored(said, before)}."
+        return f"As known, this person is decided {DECIDED[before['favorable']]}{_scored(said, before)}."
     listed = [
         f"{name} {_text(value, units.get(name))} instead of {_text(columns[name]['value'])}"
         for name, value in changes.items()
     ]
     with_these = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
     still = "still " if before["favorable"] == after["favorable"] else ""
-    return (
-        f"With {with_these} this person would {still}be {_DECIDED[after['favorable']]}{_scored(said, after)}."
-    )
+    decided = f"{DECIDED[after['favorable']]}{_scored(said, after)}"
+    return f"With {with_these} this person would {still}be decided {decided}."
 
 
 def _scored(said: Mapping[str, Any], side: Mapping[str, Any]) -> str:
@@ -204,7 +203,7 @@ def _side_by_side(
         if name == "score" and said["labels"]:
             continue
         sides = (said[side][name] for side in ("before", "after"))
-        told = [number(each) if name == "score" else _DECIDED[each].split()[1] for each in sides]
+        told = [number(each) if name == "score" else DECIDED[each] for each in sides]
         rows.append((words, told[0], told[1]))
     rows += [
         (_named(name, units.get(name)), _text(columns[name]["value"]), _text(value))

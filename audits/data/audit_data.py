@@ -203,7 +203,12 @@ class AuditData:
         column = self.groups[attribute]
         levels = sorted(column.unique())
         known = [
-            find_level(f"{argument}.{attribute}", each, levels, rule=f"must be a value of {attribute!r}")
+            find_level(
+                f"{argument}.{attribute}",
+                each,
+                levels,
+                rule=f"must be a value of {attribute!r} that people audited have",
+            )
             for each in values
         ]
         return column.isin(known).to_numpy() != negated

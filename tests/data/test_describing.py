@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audits.data import DataSpec, build_data, describe, read_table
-from audits.data.building.naming import stored
+from audits.data.building.naming import named_age, named_protected, stored
 
 
 def test_a_small_table_by_hand(tmp_path: Path):
@@ -100,3 +100,20 @@ def test_stored_results_are_suggested_and_never_features(tmp_path):
     assert "Not used as features (stored results, by their names): y_pred, y_prob." in data.notes
     told = build_data(table, DataSpec(label="y_true", favorable=1, features=("y_prob",)))
     assert told.features == ("y_prob",)
+
+
+def test_groups_are_known_by_german_french_and_spanish_names_too() -> None:
+    names = [
+        "Geschlecht",
+        "Alter",
+        "Nationalität",
+        "âge",
+        "sexe",
+        "Género",
+        "edad",
+        "Jahreseinkommen",
+        "Wohnort",
+    ]
+    assert [name for name in names if named_protected(name)] == names[:7]
+    assert named_age("Alter")
+    assert named_age("âge")

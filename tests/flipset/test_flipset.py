@@ -292,7 +292,10 @@ def test_cancel_unwinds(crowd):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"source": {"group": "c"}, "target": B}, "flipset.source.group must be a value of 'group', got 'c'"),
+        (
+            {"source": {"group": "c"}, "target": B},
+            "flipset.source.group must be a value of 'group' that people audited have, got 'c'",
+        ),
         ({"source": {"sex": "a"}, "target": B}, "must be a protected attribute, got 'sex'"),
         ({"source": A, "target": A}, "must not share people with the source, but 20 are in both"),
         ({"source": A, "target": {"group": {"not": "b"}}}, "20 are in both"),

@@ -16,8 +16,11 @@ _PROTECTED = re.compile(
     r"|nationality|citizen|citizenship|foreign|foreigner|native|national|origin|pregnant|pregnancy|veteran"
     r"|colou?r|caste|orientation|male|female|woman|women|black|white|asian|hispanic|hispan|latino|latina"
     r"|minority|married|unmarried|immigrant|migrant"
+    r"|geschlecht|alter|ethnie|herkunft|familienstand|behinderung|nationalität|staatsangehörigkeit"
+    r"|migrationshintergrund|männlich|weiblich|sexe|genre|âge|origine|ethnie|handicap|nationalité|sexo|género"
+    r"|edad|raza|etnia|discapacidad|nacionalidad"
 )
-_AGE = re.compile("ages?")
+_AGE = re.compile("ages?|alter|âge|edad")
 _RESULTS = re.compile(
     r"label|target|outcome|class|y|decision|approv\w*|hired?|hiring|accept\w*|admit\w*|admission|default|credit"
     r"|recid|recidivism|income|status|grant\w*|reject\w*|denied|result|response|passed|pass|pf|toxicity|toxic"
@@ -97,4 +100,4 @@ def named_result(name: str) -> bool:
 
 def _named(name: str, words: re.Pattern[str]) -> bool:
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return any(words.fullmatch(word.lower()) for word in re.split(r"[^A-Za-z]+", spaced))
+    return any(words.fullmatch(word.lower()) for word in re.split(r"[\W\d_]+", spaced))
