@@ -81,7 +81,7 @@ _BYTES_COLUMN, _BYTES_VALUE = 5_000, 150  # about, beside the values of the firs
 _lock = threading.Lock()
 _executor: ProcessExecutor | None = None
 _results: Recent[RunResult] = Recent(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
-_parsed: Recent[tuple[Spec, str]] = Recent(lambda found: 2000 + len(str(found[0])), 20_000_000, 2_000_000)
+_keys: Recent[str] = Recent(lambda _: 500, 2_000_000)  # of runs, which digests of files are part of
 
 
 def _table_bytes(found: tuple[TableHeld, tuple[ColumnProfile, ...]]) -> int:
@@ -245,7 +245,7 @@ def forget(space: Workspace) -> None:
     DOWNLOADS.forget(space.token)
     for kept in (_tables, _frames, _models, _findings):
         kept.forget(space.token)
-    for recent in (_results, _parsed):
+    for recent in (_results, _keys):
         recent.forget(space.token)
     READERS().forget(space.token)
 
@@ -503,8 +503,8 @@ def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:
         check_inside(space, path, where, written)
     stamps = [stamp_of(path) for _, _, path in parsed.paths()]
 
-    def make() -> tuple[Spec, str]:
-        found = [file_digest(path, where, written) for where, written, path in parsed.paths()]
-        return parsed, parsed.key(found)
+    def make() -> str:
+        return parsed.key([file_digest(path, where, written) for where, written, path in parsed.paths()])
 
-    return _parsed.get(json.dumps([space.token, stamps, dict(spec)], sort_keys=True), make, space.token)
+    asked = json.dumps([space.token, stamps, dict(spec)], sort_keys=True)
+    return parsed, _keys.get(digest_of(asked), make, space.token)
