@@ -11,9 +11,8 @@ import argparse
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import distributed
 import numpy as np
@@ -23,7 +22,7 @@ from audits.data.counted import count_rows
 from audits.data.files.batches import open_batches
 from audits.dividing import divided
 from audits.runs.execute import carry_out, prepared_subject
-from audits.runs.executing.cluster import _there
+from audits.runs.executing.cluster import divide_among
 from audits.runs.executing.threads import fixed_threads
 from audits.runs.folding import _folded, _parts
 from audits.runs.registry import AUDITS
@@ -43,16 +42,6 @@ def _spent() -> float:
     return time.process_time()
 
 
-def _divide(client: distributed.Client) -> Callable[..., Iterator[Any]]:
-    def divide(work: Any, common: tuple[Any, ...], pieces: Sequence[Any]) -> Iterator[Any]:
-        held = client.scatter(list(common), broadcast=True, hash=False)
-        for future in [client.submit(_there, work, *held, piece, pure=False) for piece in pieces]:
-            yield future.result()
-            future.release()
-
-    return divide
-
-
 def counting(path: Path, folder: Path) -> Callable[[], object]:  # noqa: ARG001
     """Return the fold that counts people."""
     columns, cuts = ["sex", "race", "age", "score", "repaid"], {"score": np.linspace(0, 1, 21)}
@@ -63,7 +52,7 @@ def folding(name: str, path: Path, folder: Path) -> Callable[[], object]:
     """Return the fold of an audit, whose models 20,000 people drawn have taught."""
     data = {"path": str(path), "protected": ["sex"], "label": "repaid", "favorable": 1, "draw": 20_000}
     document = {
-        "data": {**data, "features": _FEATURES},
+        "data": {**data, "features": _FEATURES, "roles": {"actionable": ["x0", "x1"]}},
         "model": {"train": "mlp" if name == "sensitivity" else "logistic"},
         "audits": [{name: _WORK[name]}],
     }
@@ -81,13 +70,13 @@ def measured(
 ) -> tuple[float, list[float], float, float]:
     """Return processor time of one process, of each worker and of adding up, and the wall times' ratio."""
     work()  # files are in memory, libraries loaded
-    with divided(_divide(client)):
+    with divided(divide_among(client, lambda: False)):
         work()
     begun, start = _spent(), time.perf_counter()
     work()
     alone, waited = _spent() - begun, time.perf_counter() - start
     before, begun, start = client.run(_spent), _spent(), time.perf_counter()
-    with divided(_divide(client)):
+    with divided(divide_among(client, lambda: False)):
         work()
     adding, together = _spent() - begun, time.perf_counter() - start
     after = client.run(_spent)

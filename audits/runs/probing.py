@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Probed", "Probing", "probe"]
 
 _FEWEST, _TIMES = 500, 3
-_ENOUGH = 2.5  # seconds: what takes longer is not tried of three times as many
+_ENOUGH = 2.5  # seconds: what takes longer is not tried of three times as many,
+_TRIALS, _TOO_LONG = 3, 10.0  # unless it was tried of fewer sizes: two say nothing of how it bends
 _SECONDS = 120
 
 
@@ -182,7 +183,7 @@ def _audit(spec: Spec, place: int, subjects: list[Subject]) -> Iterator[Probed]:
         if spec.drawn:
             per_row = _everybody(spec, place, subject, result)
         yield Probed(tuple(people), tuple(times), max(once - times[0], 0.0), per_row)
-        if took > _ENOUGH:
+        if took > (_ENOUGH if len(times) >= _TRIALS else _TOO_LONG):
             break
 
 

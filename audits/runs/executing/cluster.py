@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,12 +33,13 @@ from audits.runs.keeping.store import RunStore, commit, home
 from audits.runs.version import stamp
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
+    from audits.dividing import Divide
     from audits.runs.result import RunResult
     from audits.runs.spec import Spec
 
-__all__ = ["DaskExecutor"]
+__all__ = ["DaskExecutor", "divide_among"]
 
 _CONNECT_SECONDS = 10
 _LOOK_SECONDS = 0.2
@@ -146,8 +147,7 @@ class DaskExecutor:
             while not future.done():
                 if self._client.status != "running":
                     raise OSError("the connection is lost")
-                with contextlib.suppress(TimeoutError):
-                    future.result(timeout=_LOOK_SECONDS)
+                _wait_a_little(self._client, future)
             found = future.result()
         except (CancelledError, OSError, TimeoutError) as error:
             why = f"The Dask scheduler at {self._address} is gone ({type(error).__name__}); the run is lost, "
@@ -290,23 +290,8 @@ def _carry_out_divided(
                 raise RunCancelled
             last[0] = time.monotonic()
 
-        def divide(work: Any, common: tuple[Any, ...], pieces: Sequence[Any]) -> Iterator[Any]:
-            held = client.scatter(list(common), broadcast=True, hash=False)
-            sent = [client.submit(_there, work, *held, piece, pure=False) for piece in pieces]
-            try:
-                for future in sent:
-                    while not future.done():
-                        if stop.is_set():
-                            raise RunCancelled
-                        with contextlib.suppress(TimeoutError):
-                            future.result(timeout=_LOOK_SECONDS)
-                    yield future.result()
-                    future.release()
-            finally:
-                client.cancel([future for future in sent if not future.done()])
-
         try:
-            with divided(divide):
+            with divided(divide_among(client, stop.is_set)):
                 result = execute(parse_spec(spec, Path(base_dir)), digests=digests, progress=progress)
         except RunCancelled:
             return None
@@ -314,6 +299,38 @@ def _carry_out_divided(
             return asdict(RunError.of(error))
         progress(1.0, "Saved")
         return _packed(result, Path(folder))
+
+
+def divide_among(client: Client, stopped: Callable[[], bool]) -> Divide:
+    """Return what has pieces worked on by all workers of a cluster, until `stopped` says so.
+
+    What a piece gives is fetched once, from the worker that has it; not at all where that is this process.
+    """
+    from audits.errors import RunCancelled
+
+    def divide(work: Any, common: tuple[Any, ...], pieces: Sequence[Any]) -> Iterator[Any]:
+        held = client.scatter(list(common), broadcast=True, hash=False)
+        sent = [client.submit(_there, work, *held, piece, pure=False) for piece in pieces]
+        try:
+            for future in sent:
+                while not future.done():
+                    if stopped():
+                        raise RunCancelled
+                    _wait_a_little(client, future)
+                yield client.gather(future, direct=True)
+                future.release()
+        finally:
+            client.cancel([future for future in sent if not future.done()])
+
+    return divide
+
+
+def _wait_a_little(client: Client, future: Future) -> None:
+    """Wait for a task without fetching what it gives, as its `result` would with every look."""
+    from distributed import wait
+
+    with client.as_current(), contextlib.suppress(TimeoutError):
+        wait(future, timeout=_LOOK_SECONDS)
 
 
 def _there(work: Any, *given: Any) -> Any:
