@@ -1,7 +1,7 @@
 """The monitor under load: the whole app in one process, predictions by HTTP, pages in real Chromium.
 
     python -m benchmarks.monitor http       as many requests as go: single rows, and batches of 1,000
-    python -m benchmarks.monitor pages      200 single rows a second while a visitor switches pages
+    python -m benchmarks.monitor pages      500 single rows a second while a visitor switches pages
 
 `--train forest` or `--train boosting` measures by trees, otherwise by a network.
 
@@ -255,7 +255,7 @@ def pages(running: Running, rate: float, seconds: float) -> None:
         browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
         page.goto(f"http://127.0.0.1:{running.port}/monitor?w={running.workspace}")
-        page.wait_for_selector("text=Latest people", timeout=60_000)  # it is the monitor's own page
+        page.wait_for_selector(".st-key-figure-monitor-drift", timeout=60_000)  # it is the monitor's own page
         switches(page, 4)  # first visits load what the later ones find loaded
         quiet = switches(page, 12)
         sender = _sending(running, 8, 1, seconds + 3, rate)
@@ -304,10 +304,12 @@ def main() -> None:
     parser.add_argument("what", choices=["http", "pages"])
     parser.add_argument("--train", choices=["mlp", "logistic", "forest", "boosting"], default="mlp")
     parser.add_argument("--seconds", type=float)
-    parser.add_argument("--rate", type=float, default=200.0)
+    parser.add_argument("--rate", type=float, default=500.0)
     given = parser.parse_args()
     with app(given.train) as running:
         if given.what == "pages":
+            flat_out(running, 1, 1000, 0.5, silent=True)  # a monitor without people draws nothing
+            settle(running.pid)
             pages(running, given.rate, given.seconds or 45.0)
             return
         for size in (1, 1000):  # what is loaded at the first request

@@ -22,7 +22,7 @@ from audits.data.space import FeatureSpace
 from audits.data.values import MISSING, text_of
 from audits.errors import InputError
 from audits.models.trees.plain import PlainTrees, TreeColumn
-from audits.sensitivity.measuring.blackbox import StatusAt, copies_of, is_moved, owners_of
+from audits.sensitivity.measuring.blackbox import StatusAt, copies_of, is_moved, owners_of, status_gradient
 from audits.sensitivity.measuring.gradients import Measured, Status
 from audits.sensitivity.monitor.bundle import MonitorBundle
 from audits.sensitivity.monitor.models import Carried, CarriedOnnx, CarriedTrees
@@ -202,6 +202,7 @@ class _Plan:
     ) -> Measured:
         """Return what the scores of people and of their copies (1 + copies, n) come to."""
         n = len(z)
+        gradients = [status_gradient(z, status, literal) for status in statuses]
         standing = [StatusAt.of(status, z, literal) for status in statuses]
         influence = np.zeros(n)
         parts = np.zeros((len(statuses), n, len(self.space.parts)))
@@ -213,8 +214,8 @@ class _Plan:
                 rise, run = told[1] - told[0], high - low
                 slope = np.abs(np.divide(rise, run, out=np.zeros_like(rise), where=run > 1e-12))
                 influence += slope
-                for k, one in enumerate(standing):
-                    parts[k, :, each.place] = slope * np.abs(one.gradient[:, each.where.start])
+                for k, gradient in enumerate(gradients):
+                    parts[k, :, each.place] = slope * np.abs(gradient[:, each.where.start])
                 continue
             weight = np.where(owners_of(z[:, each.where], each.points), 0.0, each.common[:, None])
             weight /= np.maximum(weight.sum(axis=0), 1e-300)

@@ -31,6 +31,7 @@ __all__ = [
     "level_counts",
     "measure_blackbox",
     "owners_of",
+    "status_gradient",
 ]
 
 _ROWS = 65_536
@@ -118,6 +119,7 @@ def _chunk(
     scores = asked.ask(frame, {block.column: raw for (_, block), raw in zip(read, moves, strict=True)})
     scores = scores.reshape(1 + sum(copies_of(block) for _, block in read), n)
     base, at = scores[0], 1
+    gradients = [status_gradient(z, status, asked.literal) for status in asked.statuses]
     standing = [StatusAt.of(status, z, asked.literal) for status in asked.statuses]
     influence = np.zeros(n)
     parts = np.zeros((len(asked.statuses), n, len(space.parts)))
@@ -127,8 +129,8 @@ def _chunk(
             slope = np.abs(_slope(own, raw, block))
             influence += slope
             first = space.blocks[block.column].start
-            for k, each in enumerate(standing):
-                parts[k, :, place] = slope * np.abs(each.gradient[:, first])
+            for k, gradient in enumerate(gradients):
+                parts[k, :, place] = slope * np.abs(gradient[:, first])
         else:
             codes = block.encode(block.levels, unknown="zero")  # (levels, width)
             where = space.blocks[block.column]
@@ -177,33 +179,25 @@ def _stacked(frame: pd.DataFrame, moves: Mapping[str, pd.Series]) -> pd.DataFram
 
 @dataclass(frozen=True, eq=False)
 class StatusAt:
-    """Where one A sees people: the group likeliest (n,), and its log-odds or probability there (n,).
-
-    Attributes
-    ----------
-    gradient : (n, d)
-        Of what A says of them.
-    """
+    """Where one A sees people: the group likeliest (n,) and its log-odds or probability there (n,)."""
 
     status: Status
     literal: bool
     group: np.ndarray
     level: np.ndarray
-    gradient: np.ndarray
 
     @classmethod
     def of(cls, status: Status, z: np.ndarray, literal: bool) -> StatusAt:
         """Look at points (n, d)."""
-        outputs, hidden = status.network.forward(z)
-        gradient = status.network.backward(status.head(outputs, literal=literal), hidden)
+        outputs = status.network.outputs(z)
         group = outputs.argmax(axis=1)
-        return cls(status, literal, group, _level(outputs, group, literal), gradient)
+        return cls(status, literal, group, _level(outputs, group, literal))
 
     def changes(self, there: np.ndarray) -> np.ndarray:
         """Return |change of the level| at moved points, (moves, n, d) -> (moves, n)."""
         moves, n, width = there.shape
         outputs = self.status.network.outputs(there.reshape(-1, width))
-        level = _level(outputs, np.broadcast_to(self.group, (moves, n)).reshape(-1), self.literal)
+        level = _level(outputs, np.tile(self.group, moves), self.literal)
         return np.abs(level.reshape(moves, n) - self.level)
 
 
@@ -238,12 +232,16 @@ def level_counts(z: np.ndarray, space: FeatureSpace) -> dict[str, list[float]]:
 
 def owners_of(own: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return who has which value of a column, (n, width) and (levels, width) -> (levels, n) bool."""
-    if len(own) == 1:
-        return np.asarray((codes == own).all(axis=1))[:, None]
     owners = np.zeros((len(codes), len(own)), dtype=bool)  # a column without values has no level at all
     for level, code in enumerate(codes):
         owners[level] = np.all(own == code, axis=1)
     return owners
+
+
+def status_gradient(z: np.ndarray, status: Status, literal: bool) -> np.ndarray:
+    """Return the gradient of what one A says of points (n, d), (n, d)."""
+    outputs, hidden = status.network.forward(z)
+    return status.network.backward(status.head(outputs, literal=literal), hidden)
 
 
 def _slope(scores: np.ndarray, raw: pd.Series, block: NumberBlock) -> np.ndarray:
