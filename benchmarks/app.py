@@ -26,6 +26,15 @@ ADULT = (
     "capital-gain, capital-loss, hours-per-week, native-country, income"
 )
 REPEATS = 5
+SEEN = """
+    window.seen = {};
+    new MutationObserver(() => {
+        window.seen.last = Date.now();
+        for (const [name, mark] of [["finding", ".st-key-finding"], ["figure", ".js-plotly-plot .main-svg"]])
+            if (!(name in window.seen) && document.querySelector(mark)) window.seen[name] = Date.now();
+    }).observe(document, {attributes: true, characterData: true, childList: true, subtree: true});
+"""
+"""Has a page note when it changed last, and when finding and first figure came."""
 
 
 def main() -> None:
@@ -63,6 +72,7 @@ def views(app: Served) -> None:
     with sync_playwright() as engine:
         browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        page.add_init_script(SEEN)
         acts.open_app(page, app.url)
         acts.open_example(page, "loans")
         address = page.url.partition("?")[2]
@@ -80,6 +90,13 @@ def views(app: Served) -> None:
             "overview of 5,000 people", [timed(app, lambda: there(page, app, address, drawn)) for _ in fresh]
         )
         told("a choice: largest gap first", [timed(app, lambda: chosen(page)) for _ in fresh])
+        gaps = []
+        for _ in fresh:
+            there(page, app, address, drawn)
+            gaps.append(shown_in(page))
+        print(f"from its finding to the first figure {statistics.median(gaps):13.2f} s    (limit 1 s)")
+        last = statistics.median(changed(page) for _ in fresh)
+        print(f"from a choice to the last change     {last:13.2f} s    (limit 0.3 s)")
         for name in PAGES:
             shown = [timed(app, lambda name=name: there(page, app, address, "h1", name)) for _ in range(2)]
             told(f"page {name}, before a run", shown)
@@ -90,6 +107,19 @@ def first(page: Page, url: str) -> None:
     """Open the app as a new visitor."""
     page.goto(url, wait_until="commit")
     page.wait_for_selector("text=Start with an example")
+
+
+def shown_in(page: Page) -> float:
+    """Return the seconds from the sentence of a result to its first figure."""
+    seen = page.evaluate("seen")
+    return max(0.0, seen["figure"] - seen["finding"]) / 1000
+
+
+def changed(page: Page) -> float:
+    """Return the seconds from the click to the last change of the page that follows it."""
+    began = time.time()
+    chosen(page)
+    return float(page.evaluate("seen.last")) / 1000 - began
 
 
 def there(page: Page, app: Served, address: str, drawn: str, name: str = "groups") -> None:

@@ -94,7 +94,7 @@ def send(monitor: Monitor) -> None:
         f"curl -X POST {server}/api/v1/monitors/{monitor.id}/predictions \\\n"
         '  -H "Authorization: Bearer TOKEN" -H "Content-Type: application/json" \\\n'
         f"  -d '{body}'",
-        language="bash",
+        language=None,
         wrap_lines=True,
     )
     st.text(

@@ -45,7 +45,7 @@ def export_section(found: RunResult, sample: str | None) -> None:
         )
     st.text("The same numbers from the command line, with the spec beside the data:")
     fetch = f"python -m audits sample-data {sample} --out .\n" if sample else ""
-    st.code(f"{fetch}python -m audits run spec.yaml --out result", language="bash")
+    st.code(f"{fetch}python -m audits run spec.yaml --out result", language=None)
 
 
 def _button(label: str, name: str, mime: str, make: Any) -> None:

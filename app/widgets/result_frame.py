@@ -68,7 +68,7 @@ def fine_print(
         **({"How to read this": lambda: st.markdown(f"{reading}{more}")} if reading else {}),
         "What it cannot tell you": lambda: st.markdown(limits),
         **(beside or {}),
-        "Settings used": lambda: st.code(_written(found, settings), language="yaml", wrap_lines=True),
+        "Settings used": lambda: st.code(_written(found, settings), language=None, wrap_lines=True),
         "Export": lambda: export_section(found, draft["source"].get("sample")),
     }
     for title, draw in sections.items():

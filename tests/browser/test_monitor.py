@@ -87,6 +87,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     acts.choose(page, "flagged-", str(person))
     card = page.locator(".st-key-person-card")
     expect(card).to_contain_text(f"Person {person} (desk {len(loud) - 1})")
+    assert not acts.serious(page)
     acts.narrow_and_shoot(page, artefacts, "monitor-alarm", 2400)
     later = post(address, token, {"rows": loud[:1]})
     expect(finding).to_contain_text(f"{401 + len(loud)} people", timeout=LIVE)

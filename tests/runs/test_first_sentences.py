@@ -107,16 +107,28 @@ def test_of_stored_scores(tmp_path: Path, who: str, cut: str) -> None:
         assert "None of 60 female people flip" in told[1]
 
 
-@pytest.mark.parametrize("who", ["two groups", "a number and Other", "long names"])
-def test_of_a_model(tmp_path: Path, who: str) -> None:
+@pytest.mark.parametrize(
+    ("who", "cut"),
+    [
+        ("two groups", 0.6),
+        ("two groups", 0.0),
+        ("two groups", 1.0),
+        ("a number and Other", 0.6),
+        ("long names", 0.6),
+    ],
+)
+def test_of_a_model(tmp_path: Path, who: str, cut: float) -> None:
     table = _people(WHO[who]).drop(columns="score")
     told = _sentences(
         tmp_path,
         table,
         {"train": "logistic"},
-        0.6,
+        cut,
         [
-            {"recourse": {"actionable": ["skill"], "by": ["who"], "steps": [0, 1], "permutations": 19}},
+            *(
+                [{"recourse": {"actionable": ["skill"], "by": ["who"], "steps": [0, 1], "permutations": 19}}]
+                * (0 < cut < 1)  # else it says that there is nobody to help, or nobody to be like
+            ),
             {"sensitivity": {"protected": "who", "match_set": "off", "status_model": "logistic"}},
             {"loss_ratio": {"steps": 10, "metric": "expert", "free_features": ["years"]}},
         ],
