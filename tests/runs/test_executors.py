@@ -410,7 +410,7 @@ def test_a_spec_cannot_name_a_plugin(pool, base):
 
 
 def test_a_worker_ends_when_its_input_closes():
-    worker = WorkerProcess()
+    worker = WorkerProcess(warm=False)
     assert next(worker.messages()) == {"event": "ready"}
     worker._process.stdin.close()
     assert worker._process.wait(10) == 0
@@ -453,7 +453,7 @@ def test_a_training_curve_comes_point_by_point_while_the_run_goes_on(pool, base)
         "source": {"group": "north"},
         "target": {"group": "south"},
         "transport": "gan",
-        "map": {"iterations": 2000, "batch": 8},
+        "map": {"iterations": 600, "batch": 8},
         "permutations": 0,
     }
     spec = make_spec({"flipset": section}, model={"train": "logistic"})
