@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -97,6 +98,21 @@ def evenhand(
     )
 
 
+@pytest.fixture(scope="module")
+def samples(env: Path, tmp_path_factory) -> Path:
+    """The examples of hiring and loans, as the command writes them."""
+    folder = tmp_path_factory.mktemp("samples")
+    for name in ("hiring", "loans"):
+        assert evenhand(env, folder, "sample-data", name, "--out", ".").returncode == 0
+    return folder
+
+
+@pytest.fixture
+def with_samples(samples: Path, tmp_path: Path) -> None:
+    """A folder that holds them."""
+    shutil.copytree(samples, tmp_path, dirs_exist_ok=True)
+
+
 def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -161,8 +177,8 @@ def test_the_tutorial_followed_literally(env: Path, tmp_path: Path):
         (("run", "network.yaml", "--executor", "inline"), "neural"),
     ],
 )
+@pytest.mark.usefixtures("with_samples")
 def test_what_needs_an_extra_says_which(env: Path, tmp_path: Path, arguments: tuple[str, ...], extra: str):
-    evenhand(env, tmp_path, "sample-data", "hiring", "--out", ".")
     spec = (tmp_path / "hiring.yaml").read_text(encoding="utf-8")
     (tmp_path / "quick.yaml").write_text(re.sub(r"audits:(.|\n)*", "audits: [{groups: {}}]\n", spec))
     network = re.sub(
@@ -209,10 +225,10 @@ def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env:
         ("{train: logistic}", "groups", "scikit-learn", "train"),
     ],
 )
+@pytest.mark.usefixtures("with_samples")
 def test_what_the_core_lacks_is_told_before_anything_is_computed(
     env: Path, tmp_path: Path, model: str, audit: str, package: str, extra: str
 ):
-    evenhand(env, tmp_path, "sample-data", "loans", "--out", ".")
     spec = re.sub(r"model:.*", f"model: {model}", STORED.split("audits:")[0]) + f"audits: [{audit}]\n"
     (tmp_path / "spec.yaml").write_text(spec, encoding="utf-8")
     answer = evenhand(env, tmp_path, "run", "spec.yaml", CORE_ALONE="1")
@@ -272,10 +288,10 @@ for name, chosen, subject in needing:
         ),
     ],
 )
+@pytest.mark.usefixtures("with_samples")
 def test_an_audit_called_from_python_says_what_it_lacks(
     env: Path, tmp_path: Path, settings: dict[str, str], needs: dict[str, str]
 ):
-    evenhand(env, tmp_path, "sample-data", "hiring", "--out", ".")
     python = [env / "bin" / "python", "-c", CALLED]
     ended = subprocess.run(
         python, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300, check=False

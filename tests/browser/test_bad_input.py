@@ -123,4 +123,4 @@ def test_names_from_the_data_are_shown_as_they_are(
     found = acts.finding(page)
     assert group in found or other in found
     assert page.locator('.st-key-finding a, .st-key-finding img, a[href*="evil"]').count() == 0
-    acts.narrow_and_shoot(page, artefacts, "names-result", 2900)
+    acts.narrow_and_shoot(page, artefacts, "names-result", 2900, last=True)

@@ -26,7 +26,7 @@ def test_the_law_school_shows_transport_beside_the_other_lives_that_it_knows(
     expect(page.get_by_role("heading", name="Compared with the true counterfactuals")).to_be_visible()
     expect(page.locator(".st-key-fit-flipset-causal .js-plotly-plot")).to_be_visible(timeout=acts.SLOW)
     expect(page.locator(".st-key-wide-flipset-same-values .js-plotly-plot")).to_be_visible()
-    acts.narrow_and_shoot(page, artefacts, "flipsets-causal", 3900)
+    acts.narrow_and_shoot(page, artefacts, "flipsets-causal", 3900, last=True)
 
 
 def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(
@@ -53,5 +53,5 @@ def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(
     kept = page.locator(".st-key-wide-flipset-training .js-plotly-plot")
     expect(kept).to_contain_text("dotted: source to target")
     expect(page.locator(".st-key-wide-flipset-arrows .js-plotly-plot")).to_be_visible()
-    acts.narrow_and_shoot(page, artefacts, "flipsets-map", 5200)
     assert not acts.serious(page)
+    acts.narrow_and_shoot(page, artefacts, "flipsets-map", 5200, last=True)

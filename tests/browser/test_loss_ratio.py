@@ -74,8 +74,8 @@ def test_tolerance_angle_and_one_person(
         timeout=acts.SLOW
     )
     assert "person=" in page.url
-    acts.narrow_and_shoot(page, artefacts, "individual", 6000)
     assert not acts.serious(page)
+    acts.narrow_and_shoot(page, artefacts, "individual", 6000, last=True)
 
 
 def test_a_model_of_a_number_and_comparable_people(
@@ -106,4 +106,4 @@ def test_a_model_of_a_number_and_comparable_people(
     expect(page.locator(".st-key-numbers").first).to_contain_text("people of the same job", timeout=acts.SLOW)
     expect(page.locator(".st-key-delta")).to_be_visible(timeout=acts.SLOW)  # no earlier result any more
     acts.settle(page)
-    acts.narrow_and_shoot(page, artefacts, "individual-number", 5200)
+    acts.narrow_and_shoot(page, artefacts, "individual-number", 5200, last=True)

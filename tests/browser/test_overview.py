@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched, watch
@@ -14,7 +14,7 @@ from tests.browser.conftest import Server, Watched, watch
 pytestmark = pytest.mark.browser
 
 
-def to(page, name: str) -> None:
+def to(page: Page, name: str) -> None:
     page.get_by_role("link", name=name, exact=True).click()
     page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
     acts.settle(page)
@@ -53,7 +53,7 @@ def test_groups_thresholds_two_models_and_cards(server: Server, watched: Watched
     assert acts.finding(page) == flipset
 
 
-def test_a_link_opens_the_same_result_for_somebody_else(
+def test_a_measure_is_chosen_and_a_link_opens_the_same_result_for_somebody_else(
     server: Server, watched: Watched, browser: Browser, artefacts: Path
 ) -> None:
     page = watched.page
@@ -63,6 +63,7 @@ def test_a_link_opens_the_same_result_for_somebody_else(
     acts.run(page)
     finding = acts.finding(page)
     assert "run=" in page.url
+    _choose_a_measure(page)
     page.locator(".st-key-rates").get_by_text("balanced accuracy").click()
     acts.settle(page)
     other = browser.new_context(viewport={"width": 1280, "height": 900})
@@ -88,15 +89,8 @@ def test_a_link_opens_the_same_result_for_somebody_else(
     assert seen.errors == seen.foreign == []
 
 
-def test_the_measure_chooser_asks_what_matters_and_the_back_button_takes_an_answer_back(
-    server: Server, watched: Watched
-) -> None:
-    page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    to(page, "Overview")
-    acts.run(page)
-    acts.finding(page)
+def _choose_a_measure(page: Page) -> None:
+    """Hold that the chooser asks what matters, and that the back button takes an answer back."""
     box = page.locator(".st-key-measure-chooser")
     box.get_by_text("Which measure fits your decision?").click()
     asked = box.get_by_role("radiogroup")

@@ -28,7 +28,6 @@ def test_the_planted_group_is_first_confirmed_and_opens_with_a_click(
     acts.run(page)
     assert "sex = female, ethnicity = Velian, age < 30" in acts.finding(page)
     expect(page.locator(".st-key-verdict")).to_contain_text("evidence of a difference")
-    acts.narrow_and_shoot(page, artefacts, "rule-sets", 3400)
     page.locator(".st-key-leaderboard .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     acts.settle(page)
     expect(page.get_by_text("decided favorably inside")).to_be_visible(timeout=acts.SLOW)
@@ -62,11 +61,10 @@ def test_texts_are_brought_learned_audited_and_treated(
     acts.settle(page)
     acts.run(page)
     assert "“muslim”" in acts.finding(page)
-    acts.narrow_and_shoot(page, artefacts, "rule-sets-texts", 3400)
     page.locator(".st-key-mitigate button").click()
     expect(page.locator(".st-key-mitigated")).to_contain_text("held-out texts", timeout=acts.SLOW)
     acts.settle(page)
-    acts.narrow_and_shoot(page, artefacts, "rule-sets-texts-mitigated", 4000)
+    acts.narrow_and_shoot(page, artefacts, "rule-sets-texts-mitigated", 4000, last=True)
 
 
 def test_long_names_fit_and_the_model_trained_here_is_trained_again(
@@ -94,8 +92,7 @@ def test_long_names_fit_and_the_model_trained_here_is_trained_again(
     acts.settle(page)
     acts.run(page)
     assert "groups" in acts.finding(page)
-    acts.narrow_and_shoot(page, artefacts, "rule-sets-long", 3400)
     page.locator(".st-key-mitigate button").click()
     expect(page.locator(".st-key-mitigated")).to_contain_text("held-out people", timeout=acts.SLOW)
     acts.settle(page)
-    acts.narrow_and_shoot(page, artefacts, "rule-sets-mitigated", 4600)
+    acts.narrow_and_shoot(page, artefacts, "rule-sets-mitigated", 4600, last=True)
