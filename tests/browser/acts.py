@@ -16,6 +16,7 @@ __all__ = [
     "PRESS",
     "answered",
     "choose",
+    "click_at",
     "finding",
     "narrow_and_shoot",
     "open_app",
@@ -24,6 +25,7 @@ __all__ = [
     "serious",
     "settle",
     "shoot",
+    "tab_to",
     "to_flipsets",
     "upload",
 ]
@@ -82,6 +84,15 @@ def answered(page: Page) -> Iterator[None]:
     settle(page)
 
 
+def click_at(page: Page, across: float, down: float) -> None:
+    """Move the mouse there, rest and click, as people do: tables and figures miss what is quicker."""
+    page.mouse.move(across + 20, down + 20)
+    page.mouse.move(across, down, steps=4)
+    page.wait_for_timeout(400)
+    with answered(page):
+        page.mouse.click(across, down, delay=PRESS)
+
+
 def open_app(page: Page, url: str) -> None:
     page.goto(url)
     page.wait_for_selector("text=Start with an example", timeout=SLOW)
@@ -108,6 +119,15 @@ def open_example(page: Page, name: str) -> None:
     page.locator(f".st-key-open-{name} button").click()
     expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=SLOW)
     settle(page)
+
+
+def tab_to(page: Page, selector: str, most: int = 80) -> None:
+    """Press Tab until what is selected has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("wanted => document.activeElement.closest(wanted) !== null", selector):
+            return
+    raise AssertionError(f"{selector} is not reached by {most} tabs")
 
 
 def upload(page: Page, *files: Path) -> None:

@@ -41,15 +41,6 @@ FOCUSED = """
 """
 
 
-def tab_to(page: Page, selector: str, most: int = 80) -> None:
-    """Press Tab until what is selected has the focus."""
-    for _ in range(most):
-        page.keyboard.press("Tab")
-        if page.evaluate("wanted => document.activeElement.closest(wanted) !== null", selector):
-            return
-    raise AssertionError(f"{selector} is not reached by {most} tabs")
-
-
 def walk(page: Page) -> tuple[list[str], set[int], list[str]]:
     """Press Tab through the whole page: its controls, which had their turn, and where focus was not seen."""
     acts.settle(page)
@@ -69,23 +60,23 @@ def walk(page: Page) -> tuple[list[str], set[int], list[str]]:
 def test_the_overview_is_run_and_read_without_a_mouse(server: Server, watched: Watched) -> None:
     page = watched.page
     acts.open_app(page, server.url)
-    tab_to(page, ".st-key-open-hiring")
+    acts.tab_to(page, ".st-key-open-hiring")
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=acts.SLOW)
     acts.settle(page)
     page.goto(Served(server.url, server.pid).page("groups", page.url.partition("?")[2]))
     page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
     acts.settle(page)
-    tab_to(page, ".st-key-run")
+    acts.tab_to(page, ".st-key-run")
     page.keyboard.press("Enter")
     finding = acts.finding(page)
 
-    tab_to(page, '[data-testid="stSlider"]')
+    acts.tab_to(page, '[data-testid="stSlider"]')
     with acts.answered(page):
         for _ in range(10):
             page.keyboard.press("ArrowRight")
     assert acts.finding(page) != finding, "the threshold moves by arrows"
-    tab_to(page, ".st-key-table-group-rates")
+    acts.tab_to(page, ".st-key-table-group-rates")
     with acts.answered(page):
         page.keyboard.press("Space")
     shown = page.locator(".st-key-table-group-rates input")
@@ -109,22 +100,22 @@ def test_people_are_chosen_asked_about_and_runs_compared_without_a_mouse(
 ) -> None:
     page = watched.page
     acts.open_app(page, server.url)
-    tab_to(page, ".st-key-open-hiring")
+    acts.tab_to(page, ".st-key-open-hiring")
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=acts.SLOW)
     acts.settle(page)
-    tab_to(page, ".st-key-next-top")
+    acts.tab_to(page, ".st-key-next-top")
     page.keyboard.press("Enter")
     page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
     acts.shuffles(page, 0)
-    tab_to(page, ".st-key-run")
+    acts.tab_to(page, ".st-key-run")
     page.keyboard.press("Enter")
     acts.finding(page)
 
     chip = page.locator(".st-key-selection-chip button").first
     pick(page, ".st-key-select-flipset-marginals")
     expect(chip).to_contain_text("female")
-    tab_to(page, '[data-testid="stDataFrame"] canvas', 120)
+    acts.tab_to(page, '[data-testid="stDataFrame"] canvas', 120)
     page.keyboard.press("Tab")
     acts.settle(page)
     assert "person=" not in page.url, "to pass a table by opens nobody"
@@ -132,40 +123,40 @@ def test_people_are_chosen_asked_about_and_runs_compared_without_a_mouse(
     with acts.answered(page):
         page.keyboard.press("ArrowDown")
     expect(page.locator(".st-key-person-card")).to_be_in_viewport()
-    tab_to(page, ".st-key-what-if")
+    acts.tab_to(page, ".st-key-what-if")
     with acts.answered(page):
         page.keyboard.press("Space")
     said = page.locator(".st-key-what-if-said")
     expect(said).to_contain_text("As known", timeout=60_000)
-    tab_to(page, '[class*="st-key-if-"] [data-testid="stNumberInputField"]')
+    acts.tab_to(page, '[class*="st-key-if-"] [data-testid="stNumberInputField"]')
     page.keyboard.press("Control+a")
     page.keyboard.type("21,5")
     with acts.answered(page):
         page.keyboard.press("Enter")
     expect(said).to_contain_text("With work_years 21.5 instead of", timeout=60_000)
-    tab_to(page, ".st-key-selection-chip", 120)
+    acts.tab_to(page, ".st-key-selection-chip", 120)
     with acts.answered(page):
         page.keyboard.press("Enter")
     expect(chip).to_have_count(0)
 
-    tab_to(page, 'a[href^="groups"]', 160)
+    acts.tab_to(page, 'a[href^="groups"]', 160)
     page.keyboard.press("Enter")
     page.wait_for_selector(".st-key-run-bar", timeout=acts.SLOW)
     expect(page.locator("h1")).to_have_text("Overview")
     acts.settle(page)
-    tab_to(page, ".st-key-run")
+    acts.tab_to(page, ".st-key-run")
     page.keyboard.press("Enter")
     acts.finding(page)
-    tab_to(page, '[data-testid="stSlider"]')
+    acts.tab_to(page, '[data-testid="stSlider"]')
     with acts.answered(page):
         page.keyboard.press("ArrowRight")
-    tab_to(page, ".st-key-keep-thresholds")
+    acts.tab_to(page, ".st-key-keep-thresholds")
     with acts.answered(page):
         page.keyboard.press("Enter")
     expect(page.locator(".st-key-keep-thresholds")).to_have_count(0, timeout=60_000)
     acts.finding(page)
 
-    tab_to(page, 'a[href^="saved"]', 160)
+    acts.tab_to(page, 'a[href^="saved"]', 160)
     page.keyboard.press("Enter")
     page.wait_for_selector(".st-key-open", timeout=acts.SLOW)
     acts.settle(page)
@@ -174,7 +165,7 @@ def test_people_are_chosen_asked_about_and_runs_compared_without_a_mouse(
     pick(page, ".st-key-against", 2)  # the list begins with “(none)”, which is chosen
     expect(page.get_by_text("before is the other run, after this one")).to_be_visible()
     page.evaluate("() => { document.body.tabIndex = -1; document.body.focus(); }")
-    tab_to(page, '[data-testid="stDownloadButton"]', 120)
+    acts.tab_to(page, '[data-testid="stDownloadButton"]', 120)
     with page.expect_download() as download:
         page.keyboard.press("Enter")
     assert download.value.suggested_filename.endswith(".html")
@@ -182,7 +173,7 @@ def test_people_are_chosen_asked_about_and_runs_compared_without_a_mouse(
 
 def pick(page: Page, selector: str, down: int = 1) -> None:
     """Choose what is listed next in a box, `down` keys from where its list opens."""
-    tab_to(page, selector, 120)
+    acts.tab_to(page, selector, 120)
     for _ in range(down):
         page.keyboard.press("ArrowDown")
         page.wait_for_timeout(300)

@@ -114,13 +114,8 @@ def _clicked_again(page: Page, place: Locator, x: float | None = None, y: float 
 
 
 def _click(page: Page, place: Locator, x: float | None = None, y: float | None = None) -> None:
-    """Move the mouse there, as people do, and click: a table that hears of no move may miss a click."""
     place.scroll_into_view_if_needed()
     acts.settle(page)
     box = place.bounding_box()
     assert box is not None
-    across, down = box["x"] + (x or box["width"] / 2), box["y"] + (y or box["height"] / 2)
-    page.mouse.move(across + 20, down + 20)
-    page.mouse.move(across, down, steps=4)
-    with acts.answered(page):
-        page.mouse.click(across, down, delay=acts.PRESS)
+    acts.click_at(page, box["x"] + (x or box["width"] / 2), box["y"] + (y or box["height"] / 2))

@@ -81,10 +81,9 @@ def test_what_was_taken_back_can_be_clicked_again(server: Server, watched: Watch
     point = page.locator('[class*="st-key-figure-group-rates"] .scatterlayer .point').first
     for place in [row, point] * 2:  # a browser tells nothing of a click on what it holds to be selected
         box = _at_rest(page, place)
-        with acts.answered(page):
-            across, down = min(120, box["width"] / 2), box["height"] - min(12, box["height"] / 2)
-            # in the last row, or on the point
-            page.mouse.click(box["x"] + across, box["y"] + down, delay=acts.PRESS)
+        # in the last row, or on the point
+        across, down = min(120, box["width"] / 2), box["height"] - min(12, box["height"] / 2)
+        acts.click_at(page, box["x"] + across, box["y"] + down)
         expect(chip).to_contain_text("people")
         with acts.answered(page):
             chip.click()

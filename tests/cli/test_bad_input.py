@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -308,10 +309,11 @@ def test_describe_and_sample_data_refuse_in_the_same_way(cli, project, tmp_path)
 
 
 @pytest.mark.parametrize("executor", ["inline", "process"])
-def test_a_real_process_ends_the_same_way(project, executor):
+def test_a_real_process_ends_the_same_way(project, executor, tmp_path):
     spec = write_spec(project, source={"group": "nort"})
     command = [sys.executable, "-m", "audits", "run", str(spec), "--executor", executor]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    home = {"EVENHAND_HOME": str(tmp_path / "home")}
+    ended = subprocess.run(command, cwd=ROOT, env={**os.environ, **home}, capture_output=True, text=True)
     assert ended.returncode == 2
     assert ended.stdout == ""
     assert re.fullmatch(r"evenhand: .*did you mean 'north'.*\n", ended.stderr)

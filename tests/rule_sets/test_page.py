@@ -253,8 +253,7 @@ def test_a_support_that_no_group_has_says_which_would_do(space) -> None:
     finish(space, at, "rule_sets")
     assert not at.exception
     assert any(
-        item.startswith("support must leave at least one group") and "give at most 0.0" in item
-        for item in texts(at)
+        item.startswith("The choice “Smallest group") and "give at most 0.0" in item for item in texts(at)
     )
 
 
