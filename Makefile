@@ -28,9 +28,8 @@ test:
 	@$(MAKE) --no-print-directory -j 2 setup-tests chromium postgresql
 	@$(MAKE) --no-print-directory -j 2 check tests
 
-# three at a time on two cores: a third of the time tests wait, for pages, processes and disks
 tests: setup-tests
-	EVENHAND_ALL_TESTS=1 $(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
+	EVENHAND_ALL_TESTS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 # one small test or two of every layer, from imports to pages
 QUICK := tests/test_architecture.py tests/test_options.py tests/test_choices.py tests/stats tests/transport/test_line.py \
