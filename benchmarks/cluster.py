@@ -65,6 +65,12 @@ def folding(name: str, path: Path, folder: Path) -> Callable[[], object]:
     return lambda: _folded(_parts(spec, subject, fold), fold, everybody, lambda _: None)
 
 
+def _kept_to(cores: set[int]) -> None:
+    """Keep every thread of this process, and those it starts, to some cores."""
+    for thread in Path("/proc/self/task").iterdir():
+        os.sched_setaffinity(int(thread.name), cores)
+
+
 def measured(
     work: Callable[[], object], client: distributed.Client
 ) -> tuple[float, list[float], float, float]:
@@ -72,9 +78,12 @@ def measured(
     work()  # files are in memory, libraries loaded
     with divided(divide_among(client, lambda: False)):
         work()
+    one, cores = {min(os.sched_getaffinity(0))}, os.sched_getaffinity(0)
+    _kept_to(one)
     begun, start = _spent(), time.perf_counter()
     work()
     alone, waited = _spent() - begun, time.perf_counter() - start
+    _kept_to(cores)
     before, begun, start = client.run(_spent), _spent(), time.perf_counter()
     with divided(divide_among(client, lambda: False)):
         work()
