@@ -160,7 +160,7 @@ def test_another_sheet_of_a_workbook_is_read(server: Server, watched: Watched, t
 def test_numbers_with_decimal_commas_and_marks_of_thousands(
     server: Server, watched: Watched, tmp_path: Path, mark: str
 ) -> None:
-    written = [f"{20_000 + 3_000 * skill:,.2f}" for skill in people()["skill"]]
+    written = [f"{20_000 + 3_000 * skill:,.2f} €" for skill in people()["skill"]]
     if mark == ",":
         written = [each.translate(str.maketrans(",.", ".,")) for each in written]
     people().assign(income=written).to_csv(tmp_path / "people.csv", index=False, sep=";")

@@ -66,6 +66,28 @@ def test_numbers_that_could_be_thousands_stay_text_and_say_so(tmp_path: Path):
     assert read(tmp_path, "wage,n\n1.234,1\n12.500,2\n").frame["wage"].tolist() == [1.234, 12.5]
 
 
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["12.871,85", "1.234", "900", "5,5", "-3.000,00"], [12871.85, 1234, 900, 5.5, -3000]),
+        (["12,871.85", "1,234", "900", "5.5", "NA"], [12871.85, 1234, 900, 5.5, None]),
+        (["1.234.567", "2.500", "12"], [1234567, 2500, 12]),  # thousands for sure: no number has two points
+    ],
+)
+def test_a_value_with_both_marks_settles_its_column(tmp_path: Path, cells: list[str], numbers: list[float]):
+    table = read(tmp_path, "wage;n\n" + "".join(f"{each};1\n" for each in cells))
+    assert table.frame["wage"].tolist() == pytest.approx(
+        [np.nan if each is None else each for each in numbers], nan_ok=True
+    )
+    assert "marks of thousands" in " ".join(table.report.sentences())
+
+
+@pytest.mark.parametrize("cells", [["12.871,85", "1,234.50"], ["12.871,85", "1.2.3"], ["12.871,85", "007"]])
+def test_a_column_whose_values_contradict_each_other_stays_text(tmp_path: Path, cells: list[str]):
+    table = read(tmp_path, "wage;n\n" + "".join(f"{each};1\n" for each in cells))
+    assert table.frame["wage"].tolist() == cells
+
+
 def test_semicolons_win_over_decimal_commas_without_header(tmp_path: Path):
     table = read(tmp_path, "1,5;2,5;x\n3,5;4,5;y\n5,5;6,5;z\n")
     assert table.frame.shape == (3, 3)

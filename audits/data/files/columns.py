@@ -35,6 +35,10 @@ _COMMA_NUMBER = r"^[+-]?([0-9]+,[0-9]*|,?[0-9]+)([eE][+-]?[0-9]+)?$"
 _INTEGER = r"^[+-]?[0-9]+$"
 _PADDED = r"^[+-]?0[0-9]"  # "007" is a code
 _GROUPED = r"^[+-]?[1-9][0-9]{0,2}([.,][0-9]{3})+$"  # 1.234 or 1,234: thousands, or three decimals?
+_SHOWN_BY = {  # what settles which is the decimal mark: the other beside it, or twice
+    ",": r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(\.[0-9]{3}|,[0-9]+)$",
+    ".": r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(,[0-9]{3}|\.[0-9]+)$",
+}
 _ZONE = r"(Z|[+-][0-9]{2}:?[0-9]{2})"
 _ISO = r"^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?" + _ZONE + "?)?$"
 _OFFSET = r":[0-9]{2}(\.[0-9]+)?" + _ZONE + "$"
@@ -277,7 +281,7 @@ def _convert(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> 
     if (column.matching(_ISO) | column.matching(_DAY_MONTH))[known].all():
         return _as_dates(column, known, missing) or _as_text(column, markers, _NO_DATES)
     if column.matching(_LIKE_NUMBER)[known].all():
-        return _as_text(column, markers, _DOUBTFUL)
+        return _with_thousands(column, known, markers) or _as_text(column, markers, _DOUBTFUL)
     share = column.counts[known & number].sum() / column.counts[known].sum()
     priced = column.matching(_PRICED) & ~column.matching(_CODE)
     if (priced | number)[known].all():
@@ -298,6 +302,22 @@ def _convert(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> 
         f"holds {column.counts[odd].sum():,} cells that are no numbers (such as {example!r}), so it is read "
         "as text; list them in read.missing if they mean that a value is missing",
     )
+
+
+def _with_thousands(column: _Distinct, known: np.ndarray, markers: Sequence[str] | None) -> Converted | None:
+    """Convert a column of which a value shows both marks, such as 12.871,85; None if others contradict it."""
+    shown = {mark: column.matching(pattern) & known for mark, pattern in _SHOWN_BY.items()}
+    marks = [mark for mark, values in shown.items() if values.any()]
+    if len(marks) != 1:
+        return None
+    plain = _plain_numbers(column, markers, marks[0])
+    if plain is column:
+        return None
+    example = column.values[int(np.flatnonzero(shown[marks[0]])[0])].as_py()
+    found = _convert(plain, markers, ".")
+    named = "comma" if marks[0] == "," else "point"
+    note = f"Column {column.name!r} has marks of thousands and a decimal {named} (such as {example})."
+    return dataclasses.replace(found, notes=(*found.notes, note))
 
 
 def _without_numbers(column: _Distinct, markers: Sequence[str] | None) -> Converted:
