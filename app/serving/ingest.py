@@ -334,6 +334,9 @@ class Ingest:
         while not self._stop.is_set():
             try:
                 told = self._teller.deliver(self.monitors)
+            except RunFailed as error:  # the database is away
+                _log.warning("Alarms could not be told: %s", error)
+                told = 0
             except Exception:  # noqa: BLE001  (the thread lives on)
                 _log.exception("Alarms could not be told")
                 told = 0
@@ -350,6 +353,8 @@ class Ingest:
                     self._tend_one(identity, prune)
                 if prune:
                     pruned = time.monotonic()
+            except RunFailed as error:
+                _log.warning("Monitors could not be looked after: %s", error)
             except Exception:  # noqa: BLE001  (the thread lives on)
                 _log.exception("Monitors could not be looked after")
             if self._stop.wait(self._tick_seconds):
@@ -366,6 +371,8 @@ class Ingest:
                 bundle = self.monitors.get(identity).bundle
                 if self.monitors.catch_up(bundle, identity):  # nobody who opens the page shall wait for it
                     self._read.add(identity)
+        except RunFailed as error:
+            _log.warning("The monitor %s could not be looked after: %s", identity, error)
         except Exception:  # noqa: BLE001  (one monitor must not keep the others waiting)
             _log.exception("The monitor %s could not be looked after", identity)
 
