@@ -120,10 +120,24 @@ def _with_stored(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> di
 
 
 def with_data(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return `draft` with keys of its data section set, or dropped where None."""
-    data = {**draft["spec"]["data"], **changes}
+    """Return `draft` with keys of its data section set, or dropped where None.
+
+    A column that becomes the label, the weights or the persons is no feature and not protected any more.
+    """
+    before = draft["spec"]["data"]
+    data = {**before, **changes}
+    taken = _single(data) - _single(before)
+    for name in ("features", "protected"):
+        if taken & set(data.get(name) or ()):
+            data[name] = [column for column in data[name] if column not in taken]
     data = {key: value for key, value in data.items() if value is not None}
     return {**draft, "spec": {**draft["spec"], "data": data}}
+
+
+def _single(data: Mapping[str, Any]) -> set[Any]:
+    """Return the columns that are the label, the weights and the persons."""
+    told = [data.get(name) for name in ("label", "weights", "person")]
+    return {each.get("column") if isinstance(each, dict) else each for each in told} - {None}
 
 
 def made_groups(data: Mapping[str, Any]) -> list[str]:

@@ -76,6 +76,7 @@ __all__ = [
 ]
 
 _RESULT_BYTES, _RESULT_BYTES_EACH = 500_000_000, 300_000_000
+_READING = ("path", "format", "read")
 _BYTES_COLUMN, _BYTES_VALUE = 5_000, 150  # about, beside the values of the first rows
 
 _lock = threading.Lock()
@@ -126,7 +127,8 @@ def table(
     space: Workspace, section: Mapping[str, Any]
 ) -> Future[tuple[TableHeld, tuple[ColumnProfile, ...]]]:
     """Return the table that a spec's data section names, being read, with what its columns hold."""
-    ask, key, _ = _asking(space, section)
+    # what else is said of the data may be wrong, and then has to be told beside the control that says it
+    ask, key, _ = _asking(space, {name: section[name] for name in _READING if name in section})
 
     def read() -> tuple[TableHeld, tuple[ColumnProfile, ...]]:
         told = ask("table")

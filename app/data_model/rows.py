@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -77,8 +77,8 @@ def rows_section(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return with_data(draft, keep=keep or None)
 
 
-def left_out_section(summary: Summary) -> None:
-    """Say how many rows are used, which are not and why."""
+def left_out_section(summary: Summary, told: Collection[str]) -> None:
+    """Say how many rows are used, which are not and why; what was `told` of the file is not told again."""
     left_out = sum(summary.excluded.values())
     used = (
         f"{count(summary.rows)} of {count(summary.rows_read)} rows are used; {count(left_out)} are left out."
@@ -88,7 +88,7 @@ def left_out_section(summary: Summary) -> None:
     lines += [
         f"{count(cells)} cells of {column} filled in" for column, cells in summary.imputed.items() if cells
     ]
-    notices.bullets([*lines, *summary.notes])
+    notices.bullets([*lines, *(note for note in summary.notes if note not in told)])
     tables = {name: sizes for name, sizes in summary.groups.items() if sizes}
     with st.grid(3, min_column_width=270):
         for name, sizes in tables.items():

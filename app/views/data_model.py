@@ -85,7 +85,7 @@ edited = rows_section(edited, names)
 edited = made_groups_section(edited)
 found.show("rows")
 if found.summary is not None:
-    left_out_section(found.summary)
+    left_out_section(found.summary, table.report.sentences())
 st.header("Model", anchor=False)
 edited = model_section(space, edited, names, text_columns(edited, profiles), says_more(edited, profiles))
 found.show("model")

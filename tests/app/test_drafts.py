@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -90,6 +91,25 @@ def test_an_uploaded_table_has_its_likely_protected_columns_suggested(
     assert suggested["spec"]["data"]["protected"] == ["race"]
     chosen = drafts.with_data(suggested, protected=[])
     assert drafts.suggest_columns(chosen, profile(read_table(path))) == chosen
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"label": "hired"},
+        {"label": {"column": "hired", "at_least": 1}},
+        {"weights": "hired"},
+        {"weights": {"column": "hired", "kind": "sampling"}},
+        {"person": "hired"},
+    ],
+)
+def test_a_column_that_gets_another_part_is_no_feature_any_more(chosen: dict[str, Any]) -> None:
+    data = {"path": "people.csv", "features": ["age", "hired"], "protected": ["race", "hired"]}
+    draft = {"spec": {"data": data, "model": {}}}
+    changed = drafts.with_data(draft, **chosen)["spec"]["data"]
+    assert (changed["features"], changed["protected"]) == (["age"], ["race"])
+    again = drafts.with_data({"spec": {"data": {**data, **chosen}, "model": {}}}, **chosen)["spec"]["data"]
+    assert again["features"] == ["age", "hired"]  # what somebody ticked by hand is told, not taken away
 
 
 def test_stored_predictions_are_suggested_once_and_are_no_features(tmp_path: Path) -> None:

@@ -64,6 +64,29 @@ def test_without_protected_attributes_every_page_says_where_to_tick_one(space: W
     assert "Tick a protected attribute on the data page" in labels
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"features": ["skill", "hired"]},
+        {"protected": ["hired"]},
+        {"bins": {"skill": [9, 1]}},
+        {"keep": [{"column": "skill", "between": [9, 1]}]},
+    ],
+)
+def test_a_wrong_choice_leaves_the_controls_that_mend_it(space: Workspace, wrong: dict[str, object]) -> None:
+    rows = "".join(f"{k % 7},{'ab'[k % 2]},{int(k % 7 > 2)}\n" for k in range(60))
+    bring(space, "skill,town,hired\n" + rows, protected=["town"], label="hired", favorable=1)
+    draft = space.draft() or {}
+    draft["spec"]["data"] |= wrong
+    space.save_draft(draft)
+    at = visit(space)
+    assert not at.exception
+    assert {"Columns", "Outcome", "Rows", "Model"} <= {each.value for each in at.header}
+    assert at.button(key="next").disabled
+    [said] = [each.value for each in at.text if "must" in each.value]
+    assert "hired" in said or "[9, 1]" in said, said
+
+
 def test_a_table_of_label_predictions_and_groups_is_ready_for_the_overview(space: Workspace) -> None:
     bring(space, "sex,y_true,y_pred\n" + "f,1,0\nf,0,0\nm,1,1\nm,0,1\n" * 15, label="y_true", favorable=1)
     at = visit(space)

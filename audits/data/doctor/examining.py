@@ -71,7 +71,7 @@ def examine(
         people``. The columns that alone tell the label are then named from a lower bound on.
     """
     frame = table.frame
-    features = list(frame.columns if data is None else data.features)
+    features = list((spec.features or frame.columns) if data is None else data.features)
     second_header = _second_header(table, spec)
     found = [
         *second_header,
