@@ -15,9 +15,10 @@ from app.widgets import notices
 from app.widgets.roles import actionable_by_role, is_german, with_role
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
+from audits.data.building.naming import named_protected
 from audits.recourse import GERMAN_ROLES
 
-__all__ = ["SCALED", "WAYS", "ask_questions", "changeable", "suggested", "ways_of"]
+__all__ = ["SCALED", "WAYS", "ask_questions", "changeable", "is_named_fixed", "suggested", "ways_of"]
 
 SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
 WAYS = {"any way": None, "up only": "up", "down only": "down"}
@@ -28,16 +29,21 @@ _FIXED = re.compile(
     r"(?:^|[^a-z])(?:age|sex|gender|race|ethnic[a-z]*|born|birth[a-z]*|nation[a-z]*|native[a-z]*|foreign[a-z]*"
     r"|disab[a-z]*|prior|previous|past|arrests?|convictions?|relationship|marital|marriage|married|family|spouse"
     r"|husband|wife|child|children|parents?|mother|father|religion|fnlwgt|weight|weights|wgt|wt|id|district"
-    r"|region|state|country|zip|postcode|label|target|outcome|height|skin|colou?r|accent|veteran|pregnan[a-z]*)"
+    r"|region|state|country|zip|postcode|label|target|outcome|height|skin|colou?r|accent|veteran|pregnan[a-z]*"
+    r"|geburt[a-z]*|geboren|familie[a-z]*|kind|kinder|kinderzahl|vorstrafen?|bundesland|plz|religion|naissance"
+    r"|famille|enfants?|conjoint|département|nacimiento|familia|hijos|provincia)"
     r"(?:[^a-z]|$)"
 )
 _OF_A_PERSON = re.compile(
     r"(?:^|[^a-z])(?:husband|wife|widow[a-z]*|divorced|married|never-married|single|spouse|male|female|man|woman"
-    r"|men|women|black|white|asian|hispanic|african|caucasian|christian|muslim|jewish|hindu)(?:[^a-z]|$)"
+    r"|men|women|black|white|asian|hispanic|african|caucasian|christian|muslim|jewish|hindu"
+    r"|ledig|verheiratet|geschieden|verwitwet|frau|mann|männlich|weiblich|célibataire|mariée?|divorcée?|veuve"
+    r"|homme|femme|solter[oa]|casad[oa]|divorciad[oa]|viud[oa]|hombre|mujer)(?:[^a-z]|$)"
 )
 _GROWS = re.compile(
     r"(?:^|[^a-z])(?:age|years?|yrs|months?|tenure|experience|seniority|education[a-z]*|degrees?|qualification[a-z]*"
-    r"|schooling|diploma)(?:[^a-z]|$)"
+    r"|schooling|diploma|alter|jahre|monate|dauer|[a-z]*zugehörigkeit|ausbildung|bildung|abschluss|âge|années|mois"
+    r"|ancienneté|diplôme|edad|años|meses|antigüedad|educación)(?:[^a-z]|$)"
 )
 _MOST_LISTED, _MOST_ASKED = 30, 12
 
@@ -67,10 +73,15 @@ def suggested(data: DataHeld, names: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _is_fixed(name: str, data: DataHeld) -> bool:
-    if _FIXED.search(name.lower()):
+    if is_named_fixed(name):
         return True
     values = () if data.kinds[name] in SCALED else data.frame[name].distinct(_MOST_LISTED)
     return any(_OF_A_PERSON.search(str(value).lower()) for value in values)
+
+
+def is_named_fixed(name: str) -> bool:
+    """Whether a column's name says, in English, German, French or Spanish, that nobody changes it."""
+    return named_protected(name) or _FIXED.search(name.lower()) is not None
 
 
 def ways_of(draft: Mapping[str, Any], actionable: Sequence[str], kinds: Mapping[str, str]) -> list[str]:
