@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,11 +30,13 @@ class _Asked:
 class Futures:
     """The last futures of each workspace by key; one that failed, but not for the input, is tried again.
 
-    Of workspaces that asked longest ago all goes once there are too many, or their answers take too much.
+    Of workspaces that asked longest ago all goes once there are too many, their answers take too much, or
+    nobody has asked for a while.
     """
 
     def __init__(self, size: Callable[[Any], int], most: int = _BYTES) -> None:
         self._kept: OrderedDict[str, OrderedDict[str, _Asked]] = OrderedDict()
+        self._last: dict[str, float] = {}
         self._size, self._most = size, most
         self._lock = threading.Lock()
 
@@ -49,14 +52,25 @@ class Futures:
             while len(own) > _EACH:
                 own.popitem(last=False)
             self._kept.move_to_end(owner)
+            self._last[owner] = time.monotonic()
             while len(self._kept) > _SPACES or (self.size > self._most and len(self._kept) > 1):
-                self._kept.popitem(last=False)
+                self._drop(next(iter(self._kept)))
         return asked.future
+
+    def tidy(self, seconds: float) -> None:
+        """Drop all of the workspaces that have not asked for so long."""
+        with self._lock:
+            for owner in [each for each in self._kept if time.monotonic() - self._last[each] > seconds]:
+                self._drop(owner)
 
     def forget(self, owner: str) -> None:
         """Drop all of a workspace."""
         with self._lock:
-            self._kept.pop(owner, None)
+            self._drop(owner)
+
+    def _drop(self, owner: str) -> None:
+        self._kept.pop(owner, None)
+        self._last.pop(owner, None)
 
     @property
     def size(self) -> int:

@@ -73,9 +73,11 @@ __all__ = [
     "start_again",
     "submit",
     "table",
+    "tidy",
 ]
 
 _RESULT_BYTES, _RESULT_BYTES_EACH = 500_000_000, 300_000_000
+_IDLE_SECONDS = 600.0
 _READING = ("path", "format", "read")
 _BYTES_COLUMN, _BYTES_VALUE = 5_000, 150  # about, beside the values of the first rows
 
@@ -112,6 +114,12 @@ def executor() -> ProcessExecutor:
         if _executor is None:
             _executor = ProcessExecutor(limits=RunLimits.of_server(worker_count()))
         return _executor
+
+
+def tidy() -> None:
+    """Forget what is known of data that nobody has looked at for a while; it is read again when asked for."""
+    for each in (_tables, _frames, _models, _findings):
+        each.tidy(_IDLE_SECONDS)
 
 
 def close() -> None:

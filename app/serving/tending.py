@@ -120,6 +120,7 @@ class Tending:
 
     def tidy(self) -> None:
         """Take in runs that wait for the database, remove what is too old, give back memory."""
+        work.tidy()
         forget_views()
         give_back_memory()
         with contextlib.suppress(InputError, RunFailed):  # it is away
