@@ -126,12 +126,21 @@ def with_data(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     """
     before = draft["spec"]["data"]
     data = {**before, **changes}
-    taken = _single(data) - _single(before)
-    for name in ("features", "protected"):
-        if taken & set(data.get(name) or ()):
-            data[name] = [column for column in data[name] if column not in taken]
+    data = _without(data, _single(data) - _single(before))
     data = {key: value for key, value in data.items() if value is not None}
     return {**draft, "spec": {**draft["spec"], "data": data}}
+
+
+def with_data_again(draft: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `draft` with keys of its data section as they were, but for what has got another part since."""
+    data = draft["spec"]["data"]
+    return with_data(draft, **_without(before, _single({**data, **before})))
+
+
+def _without(data: Mapping[str, Any], taken: set[Any]) -> dict[str, Any]:
+    """Return a data section whose features and protected attributes are without some columns."""
+    lists = {name: data[name] for name in ("features", "protected") if taken & set(data.get(name) or ())}
+    return {**data, **{name: [each for each in held if each not in taken] for name, held in lists.items()}}
 
 
 def _single(data: Mapping[str, Any]) -> set[Any]:

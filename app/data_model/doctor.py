@@ -11,7 +11,7 @@ import streamlit as st
 from app import work
 from app.columns import ColumnProfile
 from app.data_model.columns import features_of
-from app.drafts import with_data
+from app.drafts import with_data, with_data_again
 from app.unlikely import too_good
 from app.widgets import notices
 from app.widgets.waiting import wait_for
@@ -51,7 +51,7 @@ def doctor_section(
         with st.container(horizontal=True, vertical_alignment="center", key=f"quiet-mended-{place}"):
             st.text(f"Mended: {each['said']}", width="stretch")
             if place == len(done) - 1 and st.button("Take it back", type="tertiary", key="unmend"):
-                back = with_data(draft, **each["before"])
+                back = with_data_again(draft, each["before"])
                 return {**back, "mended": done[:-1], "id": token_hex(4)}
     return draft
 

@@ -109,6 +109,8 @@ def test_a_column_that_gets_another_part_is_no_feature_any_more(chosen: dict[str
     changed = drafts.with_data(draft, **chosen)["spec"]["data"]
     assert (changed["features"], changed["protected"]) == (["age"], ["race"])
     again = drafts.with_data({"spec": {"data": {**data, **chosen}, "model": {}}}, **chosen)["spec"]["data"]
+    back = drafts.with_data_again({"spec": {"data": changed, "model": {}}}, {"features": ["hired", "age"]})
+    assert back["spec"]["data"]["features"] == ["age"]  # a card taken back gives no feature that is the label
     assert again["features"] == ["age", "hired"]  # what somebody ticked by hand is told, not taken away
 
 
