@@ -32,6 +32,11 @@ _PLACES = {
         "The audit",
     ),
 }
+_DOING = {
+    "path": "Opening the model",
+    "endpoint": "Asking the service",
+    "predictions": "Looking at the predictions",
+}
 
 
 @dataclass
@@ -77,11 +82,10 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     if found.summary is not None:
         for missing in _missing_parts(spec, found.summary):
             found.add(missing)
-    chosen = next((spec["model"][way] for way in ("path", "endpoint") if spec["model"].get(way)), None)
+    chosen = next((way for way in _DOING if spec["model"].get(way)), None)
     if chosen is not None and found.ready:
-        doing = "Opening the model" if "path" in spec["model"] else "Asking the service"
         try:
-            found.model = wait_for(work.model(space, spec), doing)
+            found.model = wait_for(work.model(space, spec), _DOING[chosen])
         except InputError as error:
             found.add(error, "model")
     return found

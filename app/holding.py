@@ -223,7 +223,12 @@ def _model(question: Mapping[str, Any]) -> dict[str, Any]:
     from audits.models.checking import check_model
     from audits.models.spec import model_spec
 
-    found = check_model(_data(question), model_spec(question["model"]), base_dir=Path(question["folder"]))
+    found = check_model(
+        _data(question),
+        model_spec(question["model"]),
+        base_dir=Path(question["folder"]),
+        threshold=question["threshold"],
+    )
     return {"model": found.to_dict()}
 
 

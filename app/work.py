@@ -183,25 +183,27 @@ def _tuples(mend: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
-    """Return what a spec's model file or service is found to be on its data.
+    """Return what a spec's model file, service or column of predictions is found to be on its data.
 
     A file is opened where these lie; a service is asked about the first people by a process of its own.
     """
     ask, _, key = _asking(space, spec["data"], int(spec.get("seed", 0)))
     section = dict(spec["model"])
     path = space.folder / section["path"] if "path" in section else None
+    threshold = spec.get("threshold", 0.5) if "predictions" in section else 0.5
 
     def check() -> Checked:
-        more = {"model": section, "folder": str(space.folder)}
-        if path is None:
-            told = ask("model", outside=True, **more)["model"]
-        else:
-            told = ask("model", about=path, **more)["model"]
+        more = {"model": section, "folder": str(space.folder), "threshold": threshold}
+        if path is not None:
+            more["about"] = path
+        elif "endpoint" in section:
+            more["outside"] = True
+        told = ask("model", **more)["model"]
         lists = {name: None if told[name] is None else tuple(told[name]) for name in ("classes", "scores")}
         feeds = tuple(Feed(**each) for each in told["feeds"])
         return Checked(**{**told, **lists, "feeds": feeds, "notes": tuple(told["notes"])})
 
-    return _models.get(space.token, digest_of([key, path and stamp_of(path), section]), check)
+    return _models.get(space.token, digest_of([key, path and stamp_of(path), section, threshold]), check)
 
 
 def export(

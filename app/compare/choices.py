@@ -10,7 +10,6 @@ import streamlit as st
 from app import state, work
 from app.checking import whole_model
 from app.data_model.model_choice import model_section
-from app.data_model.outcome import says_more
 from app.held import DataHeld
 from app.latest import latest_audits
 from app.summary import Summary, audited_size
@@ -49,9 +48,8 @@ def choose_model(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
     first = {"model": kept.get("model") or _another(spec["model"])}
     first["threshold"] = kept.get("threshold", spec.get("threshold", 0.5))
     _, profiles = wait_for(work.table(space, spec["data"]), "Reading the table")
-    names = [item.name for item in profiles]
     beside = {**draft, "id": f"{draft['id']}-second", "spec": {**spec, **first}}
-    edited = model_section(space, beside, names, (), says_more(draft, profiles), second=True)["spec"]
+    edited = model_section(space, beside, profiles, second=True)["spec"]
     return {**draft, "compare": {"model": edited["model"], "threshold": edited.get("threshold", 0.5)}}
 
 

@@ -15,7 +15,13 @@ _MOST_SHOWN = 11
 
 
 def checked_section(found: Checked) -> None:
-    """Show the columns that feed the model with the first person's values, and five people's scores."""
+    """Show the columns that feed the model with the first person's values, and five people's scores.
+
+    Of a column of predictions what was noticed about them is all that there is to say.
+    """
+    if found.format == "predictions":
+        notices.bullets(found.notes)
+        return
     gives = f" and tells {choices(found.classes)} apart" if found.classes else ""
     opened = "Asked over HTTP" if found.format == "endpoint" else f"Opened as {found.format}"
     st.text(f"{opened}: it reads {_columns(len(found.feeds))}{gives}.")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
 import streamlit as st
 
 from app import state
+from app.columns import ColumnProfile
+from app.data_model.columns import text_columns
+from app.data_model.outcome import says_more
 from app.drafts import with_data
 from app.widgets import notices
 from app.widgets.subject import TRAINED
@@ -30,6 +33,7 @@ _COLUMNS = {
     "score, higher is worse": ("score", "unfavorable"),
     "predicted label": ("label", "favorable"),
 }
+_DECISIONS = {"boolean", "categorical"}
 _MADE = {
     "unknown": "on nobody knows whom",
     "held_out": "on other people",
@@ -40,18 +44,16 @@ _MADE = {
 def model_section(
     space: Workspace,
     draft: dict[str, Any],
-    names: Sequence[str],
-    texts: Sequence[str] = (),
-    more: bool = False,
+    profiles: Sequence[ColumnProfile],
     *,
     second: bool = False,
 ) -> dict[str, Any]:
     """Draw the choice of model; return the draft.
 
-    `texts` are the columns of free text; `more` tells that the label says more than favourable or not. A
-    `second` model leaves the data as they are, and an upload goes into the draft's ``compare``.
+    A `second` model leaves the data as they are, and an upload goes into the draft's ``compare``.
     """
     old = draft["spec"]["model"]
+    more = says_more(draft, profiles)
     way = st.segmented_control(
         "Model",
         [name for name in _WAYS if name != "endpoint" or endpoint_hosts() or name in old],
@@ -63,11 +65,11 @@ def model_section(
     if way == "path":
         model = _file(space, draft, second=second)
     elif way == "predictions":
-        model = _column(draft, names)
+        model = _column(draft, profiles)
     elif way == "endpoint":
         model = _address(draft)
     else:
-        draft, model = _trained(draft, () if second else texts)
+        draft, model = _trained(draft, () if second else text_columns(draft, profiles))
     if more and (way in {"path", "endpoint"} or model.get("train") in PREDICT_LABELS):
         model |= _predicts(draft)
     draft = {**draft, "spec": {**draft["spec"], "model": model}}
@@ -300,17 +302,10 @@ def _address(draft: dict[str, Any]) -> dict[str, Any]:
     return {"endpoint": {**kept, "url": url.strip()} | ({"version": version} if version else {})}
 
 
-def _column(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _column(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    names = [item.name for item in profiles]
     old = draft["spec"]["model"].get("predictions") or {}
     column = old.get("score") or old.get("label")
-    means = next(
-        (
-            words
-            for words, (key, higher) in _COLUMNS.items()
-            if key in old and higher == old.get("higher_is", "favorable")
-        ),
-        "score, higher is better",
-    )
     with st.container(horizontal=True):
         chosen = st.selectbox(
             "Column",
@@ -323,8 +318,8 @@ def _column(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
         words = st.selectbox(
             "It holds a",
             list(_COLUMNS),
-            index=list(_COLUMNS).index(means),
-            key=f"means-{draft['id']}",
+            index=list(_COLUMNS).index(_means(old, chosen, profiles)),
+            key=f"means-{draft['id']}-{chosen}",
             width=260,
         )
     made = st.selectbox(
@@ -342,3 +337,12 @@ def _column(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     told = {"higher_is": higher} if higher != "favorable" else {}
     told |= {"made": made} if made != "unknown" else {}
     return {"predictions": {key: chosen} | told}
+
+
+def _means(old: Mapping[str, Any], chosen: str | None, profiles: Sequence[ColumnProfile]) -> str:
+    """Return what a column holds: as it was said of it, else by its values; words and two values decide."""
+    if chosen in {old.get("score"), old.get("label")}:
+        said = ("score" if "score" in old else "label", old.get("higher_is", "favorable"))
+        return next((words for words, told in _COLUMNS.items() if told == said), "predicted label")
+    decides = any(item.name == chosen and item.kind in _DECISIONS for item in profiles)
+    return "predicted label" if decides else "score, higher is better"

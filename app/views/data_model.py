@@ -6,14 +6,14 @@ import streamlit as st
 
 from app import state, work
 from app.checking import problems
-from app.data_model.columns import bins_section, columns_section, text_columns
+from app.data_model.columns import bins_section, columns_section
 from app.data_model.doctor import doctor_section
 from app.data_model.made_groups import made_groups_section
 from app.data_model.meanings import meanings_section
 from app.data_model.model_check import checked_section
 from app.data_model.model_choice import model_section
 from app.data_model.next_step import next_step
-from app.data_model.outcome import outcome_section, says_more
+from app.data_model.outcome import outcome_section
 from app.data_model.reading import preview_section, reading_section
 from app.data_model.recent import recent_section
 from app.data_model.rows import left_out_section, rows_section
@@ -87,7 +87,7 @@ found.show("rows")
 if found.summary is not None:
     left_out_section(found.summary, table.report.sentences())
 st.header("Model", anchor=False)
-edited = model_section(space, edited, names, text_columns(edited, profiles), says_more(edited, profiles))
+edited = model_section(space, edited, profiles)
 found.show("model")
 if found.model is not None:
     checked_section(found.model)

@@ -104,6 +104,25 @@ _PHRASES = {
     re.compile(r"\buse in or not_in\b"): "use “is one of” or “is none of”",
     re.compile(r", for example with keep: \{[^}]*\}"): " by “Keep only rows where … is not missing”",
     re.compile(r": compare: \{model: …\}"): "",
+    re.compile(r"\buse predictions: \{label: …\} for"): "choose “predicted label” beside the column for",
+    re.compile(r"\buse predictions: \{score: …\} for"): "choose “score” beside the column for",
+    re.compile(r"\brecode the column with data\.recode"): "write the values as the label's are in the file",
+    re.compile(r" as a column: \{score: column\}"): " as a column",
+    re.compile(r" as a column with against: \{label: column\}"): " as a column of labels",
+    re.compile(
+        r"\bcut a number: label: \{[^}]*\}"
+    ): "choose a column of numbers, and from where on it is favorable",
+    re.compile(r"\bwrite label: \{[^}]*\}"): "choose a column of numbers, and from where on it is favorable",
+    re.compile(r"\bsay weights: \{[^}]*\}"): "choose “Sampling weights”",
+    re.compile(r"\btrain one here with model: \{train: text\}"): "train one here that reads words",
+    re.compile(r"\bset data\.kinds: \{COLUMN: text\}"): "choose text as its kind",
+    re.compile(r"\bsay which columns? feeds? (?:each|which input): add under model, columns: \{.*\}"): (
+        "name the columns of the data as the model's inputs are named"
+    ),
+    re.compile(r"\badd under model, in the order it was trained on: columns: \[[^\]]*\]"): (
+        "enter under “Columns in order” what it was trained on"
+    ),
+    re.compile(r"\bmodel\.predictions\.(?:score|label)\b"): "The column of predictions",
     re.compile(r"\bcompare\.(?:model\b(?!\.)|treated(?:\.also)?)"): "the second model",
 }
 _AUDITS = "|".join(AUDITS)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
     from audits.models.subject import Subject
+    from audits.models.thresholds import Threshold
 
 __all__ = ["Checked", "Feed", "check_model", "feeds_of"]
 
@@ -50,7 +51,7 @@ class Checked:
     Attributes
     ----------
     name, format : str
-        In words; "ONNX", "XGBoost", …, or "endpoint".
+        In words; "ONNX", "XGBoost", …, "endpoint", or "predictions" of a column.
     sha256 : str
     feeds : tuple of Feed
     classes : tuple or None
@@ -78,8 +79,10 @@ class Checked:
         return {**asdict(self), "classes": classes}
 
 
-def check_model(data: AuditData, spec: ModelSpec, *, base_dir: Path = Path()) -> Checked:
-    """Open a model that was brought along and have it score the first people.
+def check_model(
+    data: AuditData, spec: ModelSpec, *, base_dir: Path = Path(), threshold: Threshold = 0.5
+) -> Checked:
+    """Open a model that was brought along and have it score the first people; look at stored predictions.
 
     Call it only from a worker process: the file is a stranger's. At most the first 1,000 people are scored.
 
@@ -88,18 +91,22 @@ def check_model(data: AuditData, spec: ModelSpec, *, base_dir: Path = Path()) ->
     data : AuditData
         Its columns feed the model.
     spec : ModelSpec
-        With `path` or `endpoint`.
+        With `path`, `endpoint` or `predictions`.
     base_dir : Path
         Where relative paths start.
+    threshold : Threshold
+        From which predictions of a column are favorable.
 
     Raises
     ------
     InputError
         If the model is refused, or cannot score these people: the sentence that an audit would end with.
     """
-    part = data.take(_first(data))
-    subject = make_subject(part, spec, base_dir=base_dir)
-    kind = "endpoint" if spec.path is None else format_of(model_path(spec.path, base_dir))
+    if spec.predictions is not None:
+        subject, kind = make_subject(data, spec, threshold=threshold), "predictions"
+    else:
+        subject = make_subject(data.take(_first(data)), spec, base_dir=base_dir)
+        kind = "endpoint" if spec.path is None else format_of(model_path(spec.path, base_dir))
     model = subject.model
     return Checked(
         model.name,

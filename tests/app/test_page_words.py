@@ -42,9 +42,19 @@ _NOT_ON_PAGES = (
 )
 _A_KEY = re.compile(
     r"\b(?:data|model|read|compare|audits|roles|threshold|flipset|groups|explain|barycentre|recourse|mitigation"
-    r"|outcome_transport|rule_sets|loss_ratio|sensitivity)(?:\[\d+\])?\.[a-z]|\b[a-z]+_[a-z_]+\b|`"
+    r"|outcome_transport|rule_sets|loss_ratio|sensitivity)(?:\[\d+\])?\.[a-z]|\b[a-z]+_[a-z_]+\b|[`{}]"
 )
 _A_PROGRAM = re.compile(r"skl2onnx|onnx\.save|audits\.check")  # what is to be written in one's own
+_NO_PAGE_SAYS = (  # what a page's controls cannot give, what an endpoint has to speak, what is typed as YAML
+    'or {"not": value}',
+    "an object {class: probability}",
+    "it is sent {X:",
+    "as {score: column} or {label: column}",
+    "write data: {path: X}",
+    "or {column: {value: number}}",
+    "such as {flipset: {…}}",
+    "such as {sex: female}",
+)
 
 
 def _text(node: ast.expr) -> str | None:
@@ -75,7 +85,7 @@ def _refusals() -> Iterator[tuple[str, str]]:
                 said = "; ".join(
                     [f"{where or 'This'} {(rule or [''])[0] or 'is wrong'}", *filter(None, advice)]
                 )
-                if not _A_PROGRAM.search(said):
+                if not _A_PROGRAM.search(said) and not any(each in said for each in _NO_PAGE_SAYS):
                     yield f"{short}:{node.lineno}", f"{said}."
 
 

@@ -102,6 +102,33 @@ def test_a_table_of_label_predictions_and_groups_is_ready_for_the_overview(space
     assert not at.button(key="run").disabled
 
 
+@pytest.mark.parametrize(
+    ("predictions", "threshold", "said", "ready"),
+    [
+        ({"score": "band"}, 0.5, "choose “predicted label” beside the column", False),
+        ({"score": "decile"}, 0.5, "the scores run from 1 to 10", True),
+        ({"score": "decile"}, 5, "", True),
+        ({"label": "band"}, 0.5, "also holds 'high' or 'low'", False),
+    ],
+)
+def test_stored_predictions_are_looked_at_before_anything_is_run(
+    space: Workspace, predictions: dict[str, str], threshold: float, said: str, ready: bool
+) -> None:
+    rows = "".join(
+        f"{k % 7},{'ab'[k % 2]},{k % 10 + 1},{('low', 'high')[k % 2]},{k // 3 % 2}\n" for k in range(60)
+    )
+    bring(space, "skill,town,decile,band,paid\n" + rows, protected=["town"], label="paid", favorable=1)
+    draft = space.draft() or {}
+    draft["spec"] |= {"model": {"predictions": predictions}, "threshold": threshold}
+    space.save_draft(draft)
+    at = visit(space)
+    assert not at.exception
+    assert at.button(key="next").disabled != ready
+    assert any(said in each for each in texts(at)), [
+        each for each in texts(at) if "band" in each or "must" in each
+    ]
+
+
 def test_a_predicted_label_alone_asks_for_its_good_value_from_a_list(space: Workspace) -> None:
     bring(space, "sex,prediction\n" + "f,yes\nf,no\nm,yes\nm,no\n" * 15)
     at = visit(space)
