@@ -13,7 +13,7 @@ import pandas as pd
 from audits.checks import one_of
 from audits.errors import InputError, installed, not_installed
 from audits.models import Subject
-from audits.report_kinds import TEMPLATES, Template
+from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 
@@ -71,6 +71,7 @@ class Findings(RunResult):
         template: Template = "full",
         sex: str | None = None,
         race: str | None = None,
+        exclude_under: float = SMALL_SHARE,
     ) -> Path:
         """Write a report and return where it lies: HTML that opens offline, or PDF by the file's ending.
 
@@ -81,12 +82,14 @@ class Findings(RunResult):
         sex, race : str, optional
             Protected attributes that hold them, for ``ll144`` and ``four_fifths``; by default those whose
             names say so.
+        exclude_under : float
+            Share of the people under which these leave a category out of the impact ratios; 0 for none.
 
         Raises
         ------
         InputError
-            If the ending is neither, `sex` or `race` is no protected attribute, what makes PDFs is not
-            installed, or the file cannot be written.
+            If the ending is neither, `sex` or `race` is no protected attribute, the share is more than the
+            rules', what makes PDFs is not installed, or the file cannot be written.
         """
         place = Path(path)
         ending = place.suffix.lower()
@@ -94,15 +97,16 @@ class Findings(RunResult):
         one_of("template", template, tuple(TEMPLATES))
         if ending == ".pdf" and not installed("reportlab"):
             raise not_installed("path", "reportlab")
+        told: dict[str, Any] = {"sex": sex, "race": race, "exclude_under": exclude_under}
         try:
             if ending == ".pdf":
                 from audits.reports.pdf import render_pdf
 
-                place.write_bytes(render_pdf(self, template=template, sex=sex, race=race))
+                place.write_bytes(render_pdf(self, template=template, **told))
             else:
                 from audits.reports.html import render_report
 
-                place.write_text(render_report(self, template=template, sex=sex, race=race), encoding="utf-8")
+                place.write_text(render_report(self, template=template, **told), encoding="utf-8")
         except OSError as error:
             raise InputError("path", f"cannot be written ({error.strerror})", str(path)) from None
         return place
