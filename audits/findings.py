@@ -111,6 +111,12 @@ class Findings(RunResult):
             raise InputError("path", f"cannot be written ({error.strerror})", str(path)) from None
         return place
 
+    def explain(self) -> None:
+        """Print each finding, the method that its audit implements, and where that is from."""
+        for place, audit in enumerate(self.audits):
+            print("\n\n" if place else "", end="")
+            audit.result.explain()
+
     def __repr__(self) -> str:
         lines = [f"{each.name}: {each.result.verdict}. {each.result.finding}" for each in self.audits]
         lines += [f"{name}: not run. {why}" for name, why in self.not_run.items()]
