@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 import textwrap
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from audits.checks import choices
 from audits.cli.words import called_as, one_line
 from audits.data import Table, read_table
-from audits.data.public import public_section
+from audits.data.public import PUBLIC, public_section
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml
 from audits.runs.proposing import Proposal, propose, usual_model
@@ -65,6 +67,11 @@ def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = Fals
     InputError
         If the name is not known, a file of it is not there, or the spec exists already.
     """
+    if name not in PUBLIC and not get_close_matches(name, PUBLIC, n=1):
+        raise InputError(
+            "NAME", f"must be one of {choices(PUBLIC)}", name,
+            "any other, of OpenML say, is not fetched: download its table and run init FILE",
+        )  # fmt: skip
     section = public_section(name, folder.absolute())
     paths = section["path"] if isinstance(section["path"], list) else [section["path"]]
     missing = [path for path in paths if not Path(path).is_file()]
