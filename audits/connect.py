@@ -218,11 +218,12 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
 def log_to_mlflow(found: RunResult) -> None:
     """Log a run to MLflow's active run (it starts one where there is none).
 
-    The report, results.json and all tables become artefacts under ``evenhand``; of each audit the interval
-    that its verdict follows from becomes metrics (``evenhand.groups``, ``….low``, ``….high``, ``….p_value``),
-    verdict and first sentence tags. With ``audits`` counted together, as everywhere.
+    The report, results.json, all tables and figures become artefacts under ``evenhand``; of each audit the
+    interval that its verdict follows from becomes metrics (``evenhand.groups``, ``….low``, ``….high``,
+    ``….p_value``), verdict and first sentence tags. With ``audits`` counted together, as everywhere.
     """
     mlflow = _imported("mlflow", "found")
+    from audits.findings import Figures
     from audits.reports.html import render_report
 
     across = found.verdicts_across()
@@ -241,6 +242,10 @@ def log_to_mlflow(found: RunResult) -> None:
         for inside in ("report.html", "results.json"):
             mlflow.log_artifact(str(folder / inside), "evenhand")
         mlflow.log_artifacts(str(folder / "tables"), "evenhand/tables")
+    for name, figure in Figures(
+        found
+    ).items():  # with MLflow's own way of showing Plotly; the report is offline
+        mlflow.log_figure(figure, f"evenhand/figures/{name}.html")
 
 
 def _joined(features: Any) -> pd.Series:

@@ -17,7 +17,7 @@ from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 
-__all__ = ["Findings"]
+__all__ = ["Figures", "Findings"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ class Findings(RunResult):
 class Figures(Mapping[str, Any]):
     """Figures by ``audit/name``, each drawn when it is looked up."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: RunResult) -> None:
         self._made = {
             f"{each.name}/{exhibit.key}": exhibit.figure
             for each in findings.audits

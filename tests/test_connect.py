@@ -237,6 +237,8 @@ def test_a_run_is_logged_to_mlflow(found, mlflow):
     assert logged.data.metrics["evenhand.groups.low"] == head["interval"]["low"]
     assert logged.data.tags["evenhand.groups.verdict"] == head["verdict"]
     assert logged.data.tags["evenhand.groups.finding"] == head["headline"]
+    drawn = mlflow.MlflowClient().list_artifacts(run.info.run_id, "evenhand/figures/groups")
+    assert {each.path for each in drawn} == {f"evenhand/figures/{name}.html" for name in found.figures}
     place = mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="evenhand/results.json")
     assert json.loads(open(place, encoding="utf-8").read())["audits"][0]["finding"] == head["finding"]  # noqa: PTH123, SIM115
 
