@@ -23,7 +23,8 @@ def folders(top: str) -> list[str]:
     ]
 
 
-BUILT = folders(SITE) if (ROOT / SITE).is_dir() else []
+# but what finds words of other languages than English
+BUILT = [name for name in folders(SITE) if ".lunr" not in name] if (ROOT / SITE).is_dir() else []
 
 setup(
     packages=[
@@ -39,8 +40,10 @@ setup(
         INSIDE: ".streamlit",
         **{f"{INSIDE}.{top}": top for top in (*BESIDE, SITE)},
     },
+    include_package_data=False,  # else whatever an earlier build held
     package_data={"": ["*.pyi", "py.typed", "*.json", "*.j2", "*.ttf", "LICENSE"], INSIDE: ["config.toml"]}
     # every kind of file: one that a list of kinds forgets is missed only where there is no checkout
     | {f"{INSIDE}.{name}": ["*.*"] for name in (*(each for top in BESIDE for each in folders(top)), *BUILT)},
-    exclude_package_data={"": ["*.map"]},  # of the documentation's scripts, for who changes those
+    # maps of the documentation's scripts are for who changes those; Plotly's is served from its package
+    exclude_package_data={"": ["*.map"], f"{INSIDE}.{SITE}.scripts": ["plotly.js"]},
 )

@@ -112,7 +112,7 @@ def _report(
     *,
     kind: str,
     template: Any,
-    columns: Mapping[str, str],
+    columns: Mapping[str, Any],
 ) -> Iterator[bytes]:
     from audits.reports.html import render_report  # late: it loads what draws on paper
     from audits.reports.pdf import render_pdf

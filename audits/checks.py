@@ -7,6 +7,7 @@ import dataclasses
 import difflib
 import json
 import re
+import typing
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -146,16 +147,29 @@ def build(kind: type[T], values: Mapping[str, Any], where: str) -> T:
     except ValidationError as error:
         problems = error.errors()
         first = next((each for each in problems if each["type"] in _UNKNOWN), problems[0])
-        raise _explain(first, where, _keys(kind)) from None
+        raise _explain(first, where, list(_keys(_holder(kind, first["loc"])))) from None
 
 
-def _keys(kind: type) -> list[str]:
-    """Return the keys of a dataclass as a spec writes them."""
-    found = []
+def _holder(kind: type, steps: Iterable[object]) -> type:
+    """Return the dataclass, of those in each other, whose key the last of `steps` is."""
+    for step in list(steps)[:-1]:
+        inside = [typing.get_type_hints(kind).get(_keys(kind).get(str(step), ""))]
+        while inside:
+            each = inside.pop()
+            if isinstance(each, type) and dataclasses.is_dataclass(each):
+                kind = each
+                break
+            inside += typing.get_args(each)
+    return kind
+
+
+def _keys(kind: type) -> dict[str, str]:
+    """Return the keys of a dataclass as a spec writes them, with the names of their fields."""
+    found = {}
     for name, stated in dict(getattr(kind, "__dataclass_fields__", {})).items():
         extras = re.findall(r"""alias=['"](\w+)['"]""", str(stated.type))
         if not name.startswith("_"):
-            found.append(extras[0] if extras else name)
+            found[extras[0] if extras else name] = name
     return found
 
 

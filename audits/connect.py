@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from audits.checks import one_of
+from audits.checks import choices, one_of
 from audits.errors import InputError, installed, not_installed
 
 if TYPE_CHECKING:
@@ -80,10 +80,12 @@ def to_metricframe(
 
 
 def from_metricframe(
+    frame: object = None,
+    /,
     *,
-    y_true: Any,
-    y_pred: Any,
-    sensitive_features: Any,
+    y_true: Any = None,
+    y_pred: Any = None,
+    sensitive_features: Any = None,
     favorable: Any = 1,
     sample_params: Mapping[str, Any] | None = None,
     **options: Any,
@@ -92,8 +94,10 @@ def from_metricframe(
 
     Parameters
     ----------
+    frame : MetricFrame
+        Refused, with what to give instead.
     y_true, y_pred : arrays (n,)
-        Labels and decisions.
+        Labels, if there are any, and decisions.
     sensitive_features : array, Series, DataFrame or mapping
         One attribute or several, as a MetricFrame takes them.
     favorable : value
@@ -102,8 +106,19 @@ def from_metricframe(
         ``{"sample_weight": counts}``: how many people a row stands for.
     **options
         Of the comparison of groups, as in a spec: ``level=0.1``.
+
+    Raises
+    ------
+    InputError
+        If decisions or groups are missing, or do not fit.
     """
     from audits.notebook import audit
+
+    if frame is not None or y_pred is None or sensitive_features is None:
+        where = "y_pred and sensitive_features" if frame is None else "a MetricFrame"
+        rule = "must be given" if frame is None else "holds rates and nobody's row"
+        advice = "give what it is made from: y_true=…, y_pred=…, sensitive_features=…"
+        raise InputError(where, rule, advice=advice)
 
     if isinstance(sensitive_features, pd.DataFrame):
         groups: Any = sensitive_features.reset_index(drop=True)
@@ -146,8 +161,8 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
     Raises
     ------
     InputError
-        If there is no such rate or comparison, or no scikit-learn; when scoring, if fewer than two groups
-        have the rate.
+        If there is no such rate or comparison, or no scikit-learn; when scoring, if no groups are given, if
+        fewer than two have the rate, or if `favorable` is none of the labels.
 
     Examples
     --------
@@ -170,7 +185,15 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
     one_of("metric", metric, [each.name for each in METRICS if each.share], what="a rate of groups")
     one_of("across", across, ("difference", "ratio", "minimum"))
 
-    def score(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
+    def score(
+        y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> float:
+        if sensitive_features is None:
+            advice = "give params={'sensitive_features': …}"
+            raise InputError("sensitive_features", "must say everybody's group", advice=advice)
+        labels = sorted({*np.asarray(y_true).tolist(), *np.asarray(y_pred).tolist()}, key=str)
+        if favorable not in labels and len(labels) > 1:  # of one value alone it may be the other
+            raise InputError("favorable", "must be a label", favorable, f"choose {choices(labels)}")
         codes, names = pd.factorize(_joined(sensitive_features))
         sizes = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         decided, true = (np.asarray(values) == favorable for values in (y_pred, y_true))
@@ -195,11 +218,12 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
 def log_to_mlflow(found: RunResult) -> None:
     """Log a run to MLflow's active run (it starts one where there is none).
 
-    The report, results.json and all tables become artefacts under ``evenhand``; of each audit the interval
-    that its verdict follows from becomes metrics (``evenhand.groups``, ``….low``, ``….high``, ``….p_value``),
-    verdict and first sentence tags. With ``audits`` counted together, as everywhere.
+    The report, results.json, all tables and figures become artefacts under ``evenhand``; of each audit the
+    interval that its verdict follows from becomes metrics (``evenhand.groups``, ``….low``, ``….high``,
+    ``….p_value``), verdict and first sentence tags. With ``audits`` counted together, as everywhere.
     """
     mlflow = _imported("mlflow", "found")
+    from audits.findings import Figures
     from audits.reports.html import render_report
 
     across = found.verdicts_across()
@@ -218,12 +242,16 @@ def log_to_mlflow(found: RunResult) -> None:
         for inside in ("report.html", "results.json"):
             mlflow.log_artifact(str(folder / inside), "evenhand")
         mlflow.log_artifacts(str(folder / "tables"), "evenhand/tables")
+    for name, figure in Figures(
+        found
+    ).items():  # with MLflow's own way of showing Plotly; the report is offline
+        mlflow.log_figure(figure, f"evenhand/figures/{name}.html")
 
 
 def _joined(features: Any) -> pd.Series:
-    """One text a row: of several attributes their values together."""
+    """One text a row: of several attributes their values together; people without a value are a group."""
     frame = features if isinstance(features, pd.DataFrame) else pd.DataFrame(features)
-    return frame.astype(str).agg("\x1f".join, axis=1)
+    return frame.astype("string").fillna("(missing)").agg("\x1f".join, axis=1)
 
 
 def _imported(module: str, argument: str) -> Any:

@@ -13,11 +13,11 @@ import pandas as pd
 from audits.checks import one_of
 from audits.errors import InputError, installed, not_installed
 from audits.models import Subject
-from audits.report_kinds import TEMPLATES, Template
+from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 
-__all__ = ["Findings"]
+__all__ = ["Figures", "Findings"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +71,7 @@ class Findings(RunResult):
         template: Template = "full",
         sex: str | None = None,
         race: str | None = None,
+        exclude_under: float = SMALL_SHARE,
     ) -> Path:
         """Write a report and return where it lies: HTML that opens offline, or PDF by the file's ending.
 
@@ -81,12 +82,14 @@ class Findings(RunResult):
         sex, race : str, optional
             Protected attributes that hold them, for ``ll144`` and ``four_fifths``; by default those whose
             names say so.
+        exclude_under : float
+            Share of the people under which these leave a category out of the impact ratios; 0 for none.
 
         Raises
         ------
         InputError
-            If the ending is neither, `sex` or `race` is no protected attribute, what makes PDFs is not
-            installed, or the file cannot be written.
+            If the ending is neither, `sex` or `race` is no protected attribute, the share is more than the
+            rules', what makes PDFs is not installed, or the file cannot be written.
         """
         place = Path(path)
         ending = place.suffix.lower()
@@ -94,18 +97,25 @@ class Findings(RunResult):
         one_of("template", template, tuple(TEMPLATES))
         if ending == ".pdf" and not installed("reportlab"):
             raise not_installed("path", "reportlab")
+        told: dict[str, Any] = {"sex": sex, "race": race, "exclude_under": exclude_under}
         try:
             if ending == ".pdf":
                 from audits.reports.pdf import render_pdf
 
-                place.write_bytes(render_pdf(self, template=template, sex=sex, race=race))
+                place.write_bytes(render_pdf(self, template=template, **told))
             else:
                 from audits.reports.html import render_report
 
-                place.write_text(render_report(self, template=template, sex=sex, race=race), encoding="utf-8")
+                place.write_text(render_report(self, template=template, **told), encoding="utf-8")
         except OSError as error:
             raise InputError("path", f"cannot be written ({error.strerror})", str(path)) from None
         return place
+
+    def explain(self) -> None:
+        """Print each finding, the method that its audit implements, and where that is from."""
+        for place, audit in enumerate(self.audits):
+            print("\n\n" if place else "", end="")
+            audit.result.explain()
 
     def __repr__(self) -> str:
         lines = [f"{each.name}: {each.result.verdict}. {each.result.finding}" for each in self.audits]
@@ -136,7 +146,7 @@ class Findings(RunResult):
 class Figures(Mapping[str, Any]):
     """Figures by ``audit/name``, each drawn when it is looked up."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: RunResult) -> None:
         self._made = {
             f"{each.name}/{exhibit.key}": exhibit.figure
             for each in findings.audits

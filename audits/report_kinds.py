@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["BY_CATEGORY", "TEMPLATES", "Template"]
+__all__ = ["BY_CATEGORY", "SMALL_SHARE", "TEMPLATES", "Template"]
 
 Template = Literal["full", "executive", "comparison", "ll144", "annex4", "four_fifths", "colorado", "sr_11_7"]
 
@@ -21,3 +21,6 @@ TEMPLATES: dict[Template, str] = {
 
 BY_CATEGORY: tuple[Template, ...] = ("ll144", "four_fifths")
 """Those that need to know which columns hold sex and race or ethnicity."""
+
+SMALL_SHARE = 0.02
+"""Share of the people under which these may leave a category out of the impact ratios."""

@@ -81,6 +81,16 @@ def test_what_a_metricframe_takes_is_audited(found, people, model):
     assert {group: row.selection_rate for group, row in ours.items()} == {
         group: row.selection_rate for group, row in theirs.items()
     }
+    frame = MetricFrame(
+        metrics=selection_rate,
+        y_true=people["hired"],
+        y_pred=people["hired"],
+        sensitive_features=people["sex"],
+    )
+    with pytest.raises(InputError, match=r"a MetricFrame holds rates and nobody's row; give what it is made"):
+        from_metricframe(frame)
+    with pytest.raises(InputError, match="y_pred and sensitive_features must be given"):
+        from_metricframe(y_true=people["hired"])
     table = people[["sex"]].assign(old=people["age"] > 50)
     two = from_metricframe(y_true=people["hired"], y_pred=people["hired"], sensitive_features=table)
     assert {row.attribute for row in two["groups"].table} >= {"sex", "old"}
@@ -119,6 +129,16 @@ def test_groups_travel_through_cross_validation(people):
         )  # fmt: skip
     assert (found["test_gap"] < 0).all()
     assert (found["test_worst"] > 0.5).all()
+    some = people["sex"].where(people["age"] > 30)  # of the others nobody knows
+    with sklearn.config_context(enable_metadata_routing=True):
+        rule = LogisticRegression().fit(people[["skill"]], people["hired"])
+        given, asked = (people[["skill"]], people["hired"]), {"sensitive_features": some}
+        gap, named = scorer()(rule, *given, **asked), {"sensitive_features": some.fillna("?")}
+        assert gap == scorer()(rule, *given, **named) < 0
+        with pytest.raises(InputError, match=r"favorable must be a label, got 'yes'; choose 0 or 1"):
+            scorer(favorable="yes")(rule, *given, **asked)
+        with pytest.raises(InputError, match="sensitive_features must say everybody's group"):
+            scorer()(rule, *given)
     with pytest.raises(InputError, match="a rate of groups"):
         scorer("recall")
     model = LogisticRegression().fit(people[["skill"]], people["hired"])
@@ -217,6 +237,8 @@ def test_a_run_is_logged_to_mlflow(found, mlflow):
     assert logged.data.metrics["evenhand.groups.low"] == head["interval"]["low"]
     assert logged.data.tags["evenhand.groups.verdict"] == head["verdict"]
     assert logged.data.tags["evenhand.groups.finding"] == head["headline"]
+    drawn = mlflow.MlflowClient().list_artifacts(run.info.run_id, "evenhand/figures/groups")
+    assert {each.path for each in drawn} == {f"evenhand/figures/{name}.html" for name in found.figures}
     place = mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="evenhand/results.json")
     assert json.loads(open(place, encoding="utf-8").read())["audits"][0]["finding"] == head["finding"]  # noqa: PTH123, SIM115
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import yaml
@@ -35,6 +36,15 @@ def test_it_runs_a_command_that_there_is_as_somebody_else_than_root():
 def test_it_installs_extras_that_there_are():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(last("ARG").removeprefix("EXTRAS=").split(",")) <= set(project["optional-dependencies"])
+
+
+def test_it_has_the_system_library_that_lightgbm_does_not_bring():
+    """Found where nothing else was: in a bare Debian every LightGBM model was refused."""
+    library = Path(str(find_spec("lightgbm").origin)).parent / "lib" / "lib_lightgbm.so"
+    assert b"libgomp.so.1\0" in library.read_bytes()
+    installed = re.search(r"^RUN apt-get .*install -y --no-install-recommends ([^&]*)", CONTAINERFILE, re.M)
+    assert "libgomp1" in installed[1].split()
+    assert CONTAINERFILE.index(installed[0]) < CONTAINERFILE.rindex("\nUSER"), "only root installs"
 
 
 def test_what_is_left_out_of_the_build_is_nothing_that_the_wheel_needs():

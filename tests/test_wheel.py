@@ -56,6 +56,9 @@ def wheel(tmp_path_factory) -> Path:
     (source / "site" / "audits").mkdir(parents=True)  # as `make docs` leaves it
     (source / "site" / "audits" / "flipset.html").write_text("<h1>Flipsets</h1>")
     (source / "site" / "audits" / "flipset.js.map").write_text("{}")
+    for left_out in ("scripts/plotly.js", "assets/javascripts/lunr/min/lunr.th.min.js"):
+        (source / "site" / left_out).parent.mkdir(parents=True)
+        (source / "site" / left_out).write_text("//")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-index"]
     subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", dist, source], check=True)
     [made] = dist.glob("*.whl")
@@ -138,7 +141,7 @@ def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path)
         f"evenhand-{VERSION}.dist-info/licenses/LICENSE",
         "audits/pages/site/audits/flipset.html",
     } <= names
-    assert not [name for name in names if name.endswith(".map")]
+    assert not [name for name in names if name.endswith((".map", "plotly.js")) or "lunr" in name]
 
 
 def test_its_version_is_the_one_number(env: Path, tmp_path: Path):
@@ -215,6 +218,13 @@ def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env:
     assert "'flipset' and 'outcome_transport' need POT (" in guessed.stderr
     document = json.loads((tmp_path / "guessed" / "results.json").read_text(encoding="utf-8"))
     assert [each["audit"] for each in document["audits"]] == ["groups", "rule_sets"]
+    described = " ".join(core("describe", "loans.csv").stdout.split())
+    assert "With a model that is brought along: groups, rule_sets. Left out is" in described
+    table = (tmp_path / "loans.csv").read_text(encoding="utf-8")
+    (tmp_path / "no one's.csv").write_text(table.replace("model_score", "figure", 1), encoding="utf-8")
+    begun = core("init", "no one's.csv")
+    assert "'repaid' itself is audited as the decision" in begun.stdout
+    assert core(*shlex.split(begun.stdout.rpartition("run it: evenhand ")[2])).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -353,6 +363,8 @@ def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):
         assert b"<title>" in _answer(f"http://127.0.0.1:{port}/", server, tmp_path / "log")
         documented = _answer(f"http://127.0.0.1:{port}/docs/audits/flipset.html", server, tmp_path / "log")
         assert documented == b"<h1>Flipsets</h1>"
+        script = _answer(f"http://127.0.0.1:{port}/docs/scripts/plotly.js", server, tmp_path / "log")
+        assert b"plotly.js v" in script[:200]
         # the container's health check, as written, once it is up and once it is not
         written = re.search(
             r"HEALTHCHECK .*CMD (\[.*\])", (ROOT / "Containerfile").read_text(encoding="utf-8")

@@ -11,14 +11,12 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import work
 from app.readers import READERS
 from app.recent import Recent
-from app.serving import monitor_api
-from app.serving.documentation import SITE
+from app.serving import documentation, monitor_api
 from app.serving.downloads import Downloads
 from app.serving.headers import Hardened
 from app.serving.limits import Bounded
@@ -126,7 +124,7 @@ ROUTES = [
     Route("/api/v1/ready", ready, methods=["GET"]),
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
-    *([Mount("/docs", app=StaticFiles(directory=SITE, html=True))] if SITE.is_dir() else []),
+    *documentation.ROUTES,
 ]
 MIDDLEWARE = [
     Middleware(Traced),

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -25,7 +26,7 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
 from audits.groups.ll144 import protected_of, suggested_columns
-from audits.report_kinds import BY_CATEGORY, TEMPLATES
+from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, TEMPLATES
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.keeping.saved import STATUSES, SavedRun, SavedRuns
 from audits.runs.registry import AUDITS
@@ -47,7 +48,7 @@ __all__ = [
 
 _ANY = "(any)"
 _NONE = "(none)"
-Columns = dict[str, str]
+Columns = dict[str, Any]
 _MOST_CHANGES = 500
 _LONGEST_STEM = 60
 
@@ -177,7 +178,7 @@ def file_stem(run: SavedRun) -> str:
 
 
 def _law_columns(result: RunResult) -> Columns:
-    """Draw the choice of the columns that hold sex and race or ethnicity."""
+    """Draw what such tables ask: the columns of sex and race or ethnicity, and which categories are small."""
     found = next((audit.result for audit in result.audits if isinstance(audit.result, GroupsResult)), None)
     if found is None:
         notices.note("These tables need a group comparison (Overview) in the run.")
@@ -192,9 +193,21 @@ def _law_columns(result: RunResult) -> Columns:
                 ("Column that holds race or ethnicity", "race", suggested[1]),
             )
         ]
+        percent = st.number_input(
+            "Leave out of the ratios under (% of the people)",
+            0.0,
+            100 * SMALL_SHARE,
+            100 * SMALL_SHARE,
+            step=0.5,
+            format="%g",
+            help="The rules let categories this small be left out of the impact ratios, and ask why it was "
+            "done. Their numbers are shown all the same; 0 leaves none out.",
+            **state.choice("law-under"),
+        )
     if chosen[0] == chosen[1] != _NONE:
         notices.problem("Choose two different columns.")
-    return {name: value for name, value in zip(("sex", "race"), chosen, strict=True) if value != _NONE}
+    named = {name: value for name, value in zip(("sex", "race"), chosen, strict=True) if value != _NONE}
+    return {**named, "exclude_under": percent / 100}
 
 
 def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: RunResult) -> None:

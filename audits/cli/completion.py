@@ -8,22 +8,27 @@ from collections.abc import Iterable, Iterator
 
 __all__ = ["script"]
 
+# zsh's own $path is its $PATH, hence $said
 _SCRIPT = """\
 _evenhand() {{
-    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} path="" place
+    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} said="" place
     for ((place = 1; place < COMP_CWORD; place++)); do
-        case "$path ${{COMP_WORDS[place]}}" in
-            {paths}) path="$path ${{COMP_WORDS[place]}}" ;;
+        case "$said ${{COMP_WORDS[place]}}" in
+            {paths}) said="$said ${{COMP_WORDS[place]}}" ;;
         esac
     done
-    case "$path $before" in
+    case "$said $before" in
 {values}
     esac
-    case "$path" in
+    case "$said:$word" in
 {words}
     esac
 }}
 complete -o default -F _evenhand evenhand
+"""
+_IN_ZSH = """\
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+autoload -U +X bashcompinit && bashcompinit
 """
 
 
@@ -34,7 +39,12 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
     """
     known = dict(_commands(parser, ""))
     paths = "|".join(shlex.quote(path) for path in known if path)
-    words = [f"        {shlex.quote(path)}) {_reply(_words(each))} ;;" for path, each in known.items()]
+    words = [
+        f"        {shlex.quote(f'{path}:{begin}')}*) {_reply(words)} ;;"
+        for path, each in known.items()
+        for begin, words in (("-", _options(each)), ("", _words(each)))
+        if words
+    ]
     values = [
         f"        {shlex.quote(f'{path} {option}')}) {_reply(map(str, action.choices))}; return ;;"
         for path, each in known.items()
@@ -43,7 +53,7 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
         for option in action.option_strings
     ]
     text = _SCRIPT.format(paths=paths, values="\n".join(values), words="\n".join(words))
-    return f"autoload -U +X bashcompinit && bashcompinit\n{text}" if shell == "zsh" else text
+    return f"{_IN_ZSH}{text}" if shell == "zsh" else text
 
 
 def _reply(words: Iterable[str]) -> str:
@@ -60,10 +70,10 @@ def _commands(parser: argparse.ArgumentParser, path: str) -> Iterator[tuple[str,
 
 
 def _words(parser: argparse.ArgumentParser) -> list[str]:
-    """Return what may follow: commands, values of a place that has some, and options."""
-    found: list[str] = []
-    for action in parser._actions:
-        if not action.option_strings and action.choices:
-            found += map(str, action.choices)
-        found += action.option_strings
-    return found
+    """Return what may follow: commands, or values of a place that has some."""
+    places = (action for action in parser._actions if not action.option_strings)
+    return [str(choice) for action in places for choice in action.choices or ()]
+
+
+def _options(parser: argparse.ArgumentParser) -> list[str]:
+    return [option for action in parser._actions for option in action.option_strings]

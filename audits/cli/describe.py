@@ -8,8 +8,8 @@ from typing import Any
 
 from audits import data
 from audits.cli.words import counted, one_line, wrapped
-from audits.errors import InputError
-from audits.runs.proposing import propose
+from audits.errors import InputError, installed
+from audits.runs.proposing import propose, told_lacking
 
 __all__ = ["describe"]
 
@@ -57,18 +57,21 @@ def _allowed(table: data.Table, facts: dict[str, Any]) -> list[str]:
         proposal = propose(table, facts)
     except InputError as error:
         return [wrapped(f"Which audits it allows is not told by the names: {error}")]
-    found, lines = proposal.allowed, []
-    if found["stored"] and "predictions" in proposal.spec["model"]:
-        lines.append(f"With the predictions stored here: {', '.join(found['stored'])}.")
+    found, lines, spec = proposal.allowed, [], proposal.spec
+    if found["stored"] and (stored := spec["model"].get("predictions")):
+        itself = stored.get("label", "") == spec["data"].get("label")
+        with_what = "the label itself as the decision" if itself else "the predictions stored here"
+        lines.append(f"With {with_what}: {', '.join(found['stored'])}.")
     if found["model"]:
-        lines.append(f"With a model that is trained here or brought along: {', '.join(found['model'])}.")
+        here = " is trained here or" if installed("sklearn") else " is"
+        lines.append(f"With a model that{here} brought along: {', '.join(found['model'])}.")
     elif found["stored"]:
         lines.append(
             "No column describes people beside label, predictions and groups, so what compares people by "
             "features is not possible."
         )
-    if "audits" in proposal.guesses:
-        lines.append(proposal.guesses["audits"])
+    if proposal.lacking:
+        lines.append(told_lacking(proposal.lacking))
     return [wrapped(line) for line in lines]
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from audits.checks import choices
 from audits.cli.words import called_as, one_line
 from audits.data import Table, read_table
-from audits.data.public import public_section
+from audits.data.public import PUBLIC, public_section
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml
-from audits.runs.proposing import Proposal, propose
+from audits.runs.proposing import Proposal, propose, usual_model
 
 __all__ = ["guessed", "init"]
 
@@ -19,8 +22,8 @@ _ASIDE = {
     "data": "# features: [COLUMN, …]   what describes people; else all but label, groups and ids"
     "\n# roles: {actionable: [COLUMN]}   what a person can change; recourse needs it"
     "\n# missing: drop               or impute; a blank is a category of its own otherwise",
-    "model": "# path: model.onnx           or endpoint: {url: http://127.0.0.1:8000/score}, where"
-    "\n#                            `python -m audits serve MODEL` has a joblib or pickle file answer",
+    "model": "# path: model.onnx           or endpoint: {{url: http://127.0.0.1:8000/score}}, where"
+    "\n#                            `{called} serve MODEL` has a joblib or pickle file answer",
 }
 
 
@@ -53,7 +56,7 @@ def init(file: Path, out: Path | None, *, force: bool = False) -> str:
         place.write_text(_commented(proposal, str(written)), encoding="utf-8")
     except OSError as error:
         raise InputError("--out", f"cannot be written ({error.strerror})", str(place)) from None
-    return "\n".join([*guess_lines(proposal), f"Written to {place}; run it: {called_as()} run {place}"])
+    return "\n".join([*guess_lines(proposal), _told(place)])
 
 
 def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = False) -> str:
@@ -64,6 +67,11 @@ def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = Fals
     InputError
         If the name is not known, a file of it is not there, or the spec exists already.
     """
+    if name not in PUBLIC and not get_close_matches(name, PUBLIC, n=1):
+        raise InputError(
+            "NAME", f"must be one of {choices(PUBLIC)}", name,
+            "any other, of OpenML say, is not fetched: download its table and run init FILE",
+        )  # fmt: skip
     section = public_section(name, folder.absolute())
     paths = section["path"] if isinstance(section["path"], list) else [section["path"]]
     missing = [path for path in paths if not Path(path).is_file()]
@@ -77,12 +85,17 @@ def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = Fals
     place = Path(f"{name}.yaml") if out is None else out
     if place.exists() and not force:
         raise InputError("--out", "names a file that exists", str(place), "name another, or add --force")
-    spec = {"data": section, "model": {"train": "logistic"}, "audits": ["groups"]}
+    model, why = usual_model(section["label"])
+    spec = {"data": section, "model": model, "audits": ["groups"]}
     try:
         place.write_text(dump_yaml(spec), encoding="utf-8")
     except OSError as error:
         raise InputError("--out", f"cannot be written ({error.strerror})", str(place)) from None
-    return f"Written to {place}; run it: {called_as()} run {place}"
+    return f"{why}\n{_told(place)}"
+
+
+def _told(place: Path) -> str:
+    return f"Written to {place}; run it: {called_as()} run {shlex.quote(str(place))}"
 
 
 def guessed(file: Path) -> tuple[dict[str, Any], list[str]]:
@@ -108,7 +121,7 @@ def _commented(proposal: Proposal, path: str) -> str:
         lines += _entry({key: value}, 2)
     lines += textwrap.indent(_ASIDE["data"], "  ").splitlines()
     lines += ["model:", *_comment(guesses.get("model"), 2), *_entry(spec["model"], 2)]
-    lines += textwrap.indent(_ASIDE["model"], "  ").splitlines()
+    lines += textwrap.indent(_ASIDE["model"].format(called=called_as()), "  ").splitlines()
     lines += _entry({"threshold": spec["threshold"], "seed": spec["seed"]}, 0)
     lines += [
         "# each audit that needs no further choice on these data",

@@ -30,7 +30,7 @@ from audits.cli.subcommands import (
 )
 from audits.cli.words import called_as, one_line, printable
 from audits.errors import InputError, RunCancelled, RunFailed, called, how_to_install
-from audits.report_kinds import BY_CATEGORY, TEMPLATES
+from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, TEMPLATES
 from audits.runs.version import VERSION
 
 __all__ = ["main"]
@@ -224,6 +224,13 @@ def _parser() -> argparse.ArgumentParser:
             metavar="COLUMN",
             help=f"protected attribute that holds {name}, for {' and '.join(BY_CATEGORY)}",
         )
+    report.add_argument(
+        "--exclude-under",
+        metavar="SHARE",
+        type=float,
+        help="for these, share of the people under which a category is left out of the impact ratios "
+        f"(default: {SMALL_SHARE}; 0 leaves none out)",
+    )
     report.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: into DIR)")
     report.set_defaults(command=_report)
     pages = commands.add_parser("app", help="serve the pages", description="Serve the pages on this machine.")
@@ -283,10 +290,8 @@ def _baseline(chosen: argparse.Namespace) -> tuple[int, str]:
 def _report(chosen: argparse.Namespace) -> tuple[int, str]:
     from audits.cli.report import report
 
-    words = report(
-        chosen.folder, chosen.format, chosen.template, chosen.out, sex=chosen.sex, race=chosen.race
-    )
-    return 0, words
+    told = {name: getattr(chosen, name) for name in ("sex", "race", "exclude_under")}
+    return 0, report(chosen.folder, chosen.format, chosen.template, chosen.out, **told)
 
 
 def _app(chosen: argparse.Namespace) -> tuple[int, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError, RunFailed, installed, not_installed
 from audits.report_kinds import BY_CATEGORY
@@ -24,6 +24,7 @@ def report(
     *,
     sex: str | None = None,
     race: str | None = None,
+    exclude_under: float | None = None,
 ) -> str:
     """Write a report of the run in `folder`; return where it lies.
 
@@ -31,17 +32,22 @@ def report(
     ----------
     sex, race : str, optional
         Protected attributes that hold them, for the tables by category.
+    exclude_under : float, optional
+        Share of the people under which those leave a category out of the impact ratios.
 
     Raises
     ------
     InputError
-        If the folder holds no finished run, the file cannot be written, or `sex` and `race` do not fit.
+        If the folder holds no finished run, the file cannot be written, or what is for such tables alone does
+        not fit.
     """
-    if (sex is not None or race is not None) and (template not in BY_CATEGORY or form not in {"html", "pdf"}):
+    chosen = {"sex": sex, "race": race, "exclude_under": exclude_under}
+    told = {name: value for name, value in chosen.items() if value is not None}
+    if told and (template not in BY_CATEGORY or form not in {"html", "pdf"}):
         kinds = " or ".join(f"--template {name}" for name in BY_CATEGORY)
-        raise InputError("--sex and --race", f"are for {kinds} as html or pdf")
+        raise InputError("--sex, --race and --exclude-under", f"are for {kinds} as html or pdf")
     result = _finished(folder)
-    content = _content(result, form, template, {"sex": sex, "race": race})
+    content = _content(result, form, template, told)
     return _written(out or folder / _name(form, template), content)
 
 
@@ -82,7 +88,7 @@ def _written(path: Path, content: bytes) -> str:
     return f"Written to {path}."
 
 
-def _content(result: RunResult, form: str, template: str, columns: dict[str, str | None]) -> bytes:
+def _content(result: RunResult, form: str, template: str, of_categories: dict[str, Any]) -> bytes:
     if form == "json":
         return (json.dumps(result.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
     if form == "card":
@@ -95,10 +101,10 @@ def _content(result: RunResult, form: str, template: str, columns: dict[str, str
             raise not_installed("--format", "reportlab")
         from audits.reports.pdf import render_pdf
 
-        return render_pdf(result, template=template, spec_text=spec_text, **columns)  # type: ignore[arg-type]
+        return render_pdf(result, template=template, spec_text=spec_text, **of_categories)  # type: ignore[arg-type]
     from audits.reports.html import render_report
 
-    text = render_report(result, template=template, spec_text=spec_text, **columns)  # type: ignore[arg-type]
+    text = render_report(result, template=template, spec_text=spec_text, **of_categories)  # type: ignore[arg-type]
     return text.encode()
 
 

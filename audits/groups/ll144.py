@@ -27,14 +27,14 @@ from audits.checks import one_of
 from audits.errors import InputError
 from audits.groups.comparison import joined_names
 from audits.groups.result import GroupsResult
+from audits.report_kinds import SMALL_SHARE
 from audits.stats import Estimate, wilson
 from audits.stats.design import design_share, make_design
 from audits.stats.ratios import ratios_to_highest
 from audits.stats.words import people
 
-__all__ = ["SMALL_SHARE", "BiasTable", "bias_tables", "protected_of", "suggested_columns"]
+__all__ = ["BiasTable", "bias_tables", "protected_of", "suggested_columns"]
 
-SMALL_SHARE = 0.02
 _SEX = re.compile(r"(?<![a-z])(sex|gender)", re.IGNORECASE)
 _RACE = re.compile(r"(?<![a-z])(race|ethnic)", re.IGNORECASE)
 _UNKNOWN = {
@@ -63,6 +63,8 @@ class BiasTable:
         People whose category (or one of the two) is not known; in no row.
     median : float
         Score that half of all people, those of unknown category included, do not exceed.
+    left_out : int
+        How many of its categories were left out of the impact ratios.
     rows : DataFrame
         ``category``, ``people``, ``selected``, ``selection rate`` and ``impact ratio`` with ends, ``scored
         above median``, ``scoring rate`` and ``scoring impact ratio`` with ends, ``under 2 %``.
@@ -71,6 +73,7 @@ class BiasTable:
     attributes: tuple[str, ...]
     unknown: float
     median: float
+    left_out: int
     rows: pd.DataFrame
 
     def __repr__(self) -> str:
@@ -181,7 +184,7 @@ def _table(
             row |= {part: counted} | _ends(rate, share) | _ends(ratio, estimate)
     for row, few in zip(rows, found["under 2 %"], strict=True):
         row["under 2 %"] = bool(few)
-    return BiasTable(attributes, float(size[~known].sum()), median, pd.DataFrame(rows))
+    return BiasTable(attributes, float(size[~known].sum()), median, int(left_out.sum()), pd.DataFrame(rows))
 
 
 def _worth(

@@ -18,8 +18,9 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from audits.drawing.style import TURNED_JS, alt_text, finish
+from audits.errors import InputError
 from audits.records import loaded
-from audits.report_kinds import BY_CATEGORY, Template
+from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
 from audits.reports.blocks import Cell, Document, Figure, Grid
 from audits.reports.contents import RunLike, beside, executive, full
 from audits.stats import EVIDENCE
@@ -60,6 +61,7 @@ def render_report(
     spec_text: str = "",
     sex: str | None = None,
     race: str | None = None,
+    exclude_under: float = SMALL_SHARE,
 ) -> str:
     """Return a report as HTML.
 
@@ -73,13 +75,15 @@ def render_report(
         The spec as YAML, to reproduce the run; the canonical spec without it.
     sex, race : str, optional
         Protected attributes that hold them, where tables are by category.
+    exclude_under : float
+        Share of the people under which a category is left out of the impact ratios there; 0 leaves none out.
 
     Raises
     ------
     InputError
-        If `sex` or `race` is no protected attribute of the run.
+        If `sex` or `race` is no protected attribute of the run, or the share is more than the rules allow.
     """
-    return html_of(arrange(run, template, spec_text, sex=sex, race=race))
+    return html_of(arrange(run, template, spec_text, sex=sex, race=race, exclude_under=exclude_under))
 
 
 def arrange(
@@ -89,11 +93,15 @@ def arrange(
     *,
     sex: str | None = None,
     race: str | None = None,
+    exclude_under: float = SMALL_SHARE,
 ) -> Document:
     """Return what a report holds, before it is HTML or PDF."""
     arranged: Callable[..., Document] = loaded(_ARRANGED[template])
     if template in BY_CATEGORY:
-        return arranged(run, spec_text, sex=sex, race=race)
+        if not 0 <= exclude_under <= SMALL_SHARE:
+            where = "the share under which categories are left out"
+            raise InputError(where, f"must lie from 0 to {SMALL_SHARE}, the rules' own", exclude_under)
+        return arranged(run, spec_text, sex=sex, race=race, exclude_under=exclude_under)
     return arranged(run, spec_text)
 
 

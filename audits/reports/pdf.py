@@ -19,7 +19,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
 from audits.drawing.style import ACCENT, INK, alt_text
-from audits.report_kinds import Template
+from audits.report_kinds import SMALL_SHARE, Template
 from audits.reports.blocks import Cell, Code, Document, Facts, Figure, Finding, Grid, Heading, Text, shortened
 from audits.reports.contents import RunLike
 from audits.reports.html import arrange
@@ -47,9 +47,10 @@ def render_pdf(
     spec_text: str = "",
     sex: str | None = None,
     race: str | None = None,
+    exclude_under: float = SMALL_SHARE,
 ) -> bytes:
     """Return a report as PDF; arguments as for `audits.reports.html.render_report`."""
-    return pdf_of(arrange(run, template, spec_text, sex=sex, race=race))
+    return pdf_of(arrange(run, template, spec_text, sex=sex, race=race, exclude_under=exclude_under))
 
 
 def pdf_of(document: Document) -> bytes:

@@ -263,7 +263,10 @@ def _over_https(address: str) -> Iterator[bytes]:
                 raise InputError("data.address", f"answered {answer.status}", address)
             yield from answer.stream(_CHUNK)
     except urllib3.exceptions.HTTPError as error:
-        raise InputError("data.address", f"cannot be read: {_first_line(error)}", address) from None
+        advice = ""
+        if isinstance(error, urllib3.exceptions.SSLError):
+            advice = "where an authority of your own signs, name the file of its certificate in SSL_CERT_FILE"
+        raise InputError("data.address", f"cannot be read: {_first_line(error)}", address, advice) from None
 
 
 def _through_fsspec(address: str) -> Iterator[bytes]:
@@ -278,7 +281,9 @@ def _through_fsspec(address: str) -> Iterator[bytes]:
         package = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs"}.get(scheme)
         advice = f"pip install {package}" if package and error.name != "fsspec" else how_to_install("fsspec")
         raise InputError("data.address", f"needs a package for {scheme}://", address, advice) from None
-    except (OSError, ValueError) as error:
+    except FileNotFoundError:
+        raise InputError("data.address", "names nothing that is there", address) from None
+    except Exception as error:  # noqa: BLE001  (each kind of store has errors of its own: of credentials, say)
         raise InputError("data.address", f"cannot be read: {_first_line(error)}", address) from None
 
 

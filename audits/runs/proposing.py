@@ -6,6 +6,7 @@ and by ``run FILE.csv`` before it runs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +16,17 @@ import pandas as pd
 from audits.checks import choices
 from audits.data import AuditData, Table, build_data, data_spec, describe
 from audits.data.values import text_of
-from audits.errors import InputError, called, how_to_install
+from audits.errors import InputError, called, how_to_install, installed
 from audits.runs.registry import AUDITS, usual_audits
 
-__all__ = ["Proposal", "propose"]
+__all__ = ["Proposal", "propose", "told_lacking", "usual_model"]
 
 _GOOD = frozenset(
     {
         "yes",
+        "ja",
+        "oui",
+        "sí",
         "true",
         "approved",
         "accepted",
@@ -48,6 +52,8 @@ _GOOD = frozenset(
 _BAD = frozenset(
     {
         "no",
+        "nein",
+        "non",
         "false",
         "denied",
         "rejected",
@@ -95,12 +101,16 @@ class Proposal:
     guesses : mapping of str to str
         What was guessed, in a sentence, by the key of the spec that it set.
     allowed : mapping of str to tuple of str
-        Audits that these columns allow with the predictions ``stored`` in them, and with a ``model``.
+        Audits that these columns and the packages installed here allow with the predictions ``stored`` in
+        them, and with a ``model``.
+    lacking : mapping of str to str
+        Audits that these columns allow and a missing package forbids, each with that package.
     """
 
     spec: dict[str, Any]
     guesses: dict[str, str]
     allowed: dict[str, tuple[str, ...]]
+    lacking: dict[str, str]
 
 
 def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
@@ -158,14 +168,18 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
         "stored": tuple(name for name in usual if not AUDITS[name].asks_anew),
         "model": tuple(usual) if built is not None and built.features else (),
     }
-    audits = found["stored" if "predictions" in model else "model"]
-    left_out = {name: package for name in audits if (package := AUDITS[name].lacks) is not None}
-    if left_out:
-        audits = tuple(name for name in audits if name not in left_out)
-        guesses["audits"] = _without(left_out)
+    lacking = {
+        name: package
+        for name in usual
+        if name in {*found["stored"], *found["model"]} and (package := AUDITS[name].lacks) is not None
+    }
+    kind = "stored" if "predictions" in model else "model"
+    if left_out := {name: package for name, package in lacking.items() if name in found[kind]}:
+        guesses["audits"] = told_lacking(left_out)
+    allowed = {kind: tuple(name for name in names if name not in lacking) for kind, names in found.items()}
     spec = {"data": data, "model": model, "threshold": 0.5, "seed": 0}
-    spec["audits"] = [{name: usual[name]} if usual.get(name) else name for name in audits]
-    return Proposal(spec, guesses, found)
+    spec["audits"] = [{name: usual[name]} if usual.get(name) else name for name in allowed[kind]]
+    return Proposal(spec, guesses, allowed, lacking)
 
 
 def _built(table: Table, data: dict[str, Any]) -> AuditData | None:
@@ -220,12 +234,25 @@ def _model(stored: dict[str, str], label: str | None) -> tuple[dict[str, Any], s
             f"The predictions are the scores in {scores[0]!r}, higher being better for the person, "
             "favorable from 0.5 on.",
         )
+    return usual_model(label)
+
+
+def usual_model(label: Any) -> tuple[dict[str, Any], str]:
+    """Return the `model` of a spec where nothing predicts, and why: one trained here, or the label itself.
+
+    A label that is made of a column by a rule can only be learned.
+    """
+    if isinstance(label, str) and not installed("sklearn"):
+        return {"predictions": {"label": label}}, (
+            f"No column holds predictions, and a model is trained only with {called('sklearn')} "
+            f"({how_to_install('sklearn')}): {label!r} itself is audited as the decision."
+        )
     return {
         "train": "logistic"
     }, "A logistic regression is trained on 70 % of the people and audited on the rest."
 
 
-def _without(left_out: dict[str, str]) -> str:
+def told_lacking(left_out: Mapping[str, str]) -> str:
     """Say which audits need what is not installed, and how to have it."""
     told = []
     for package in dict.fromkeys(left_out.values()):

@@ -57,6 +57,11 @@ def test_reports_comparison_link_and_deletion(
     law = download(page, "HTML", tmp_path).read_text(encoding="utf-8")
     assert "Selection rates by sex and ethnicity" in law
     assert "not legal advice" in law
+    assert "under 2 % of all people are left out" in law
+    page.locator(".st-key-law-under input").fill("0")
+    page.keyboard.press("Enter")
+    acts.settle(page)
+    assert "No category is left out" in download(page, "HTML", tmp_path).read_text(encoding="utf-8")
 
     other = browser.new_context(viewport={"width": 1280, "height": 900})
     seen = Watched(other.new_page())

@@ -28,3 +28,10 @@ def test_a_spec_is_written_where_the_files_are_and_refused_where_not(cli, tmp_pa
 def test_an_unknown_name_is_told_with_the_nearest(cli, tmp_path: Path):
     answer = cli("data", "adults", "--from", tmp_path)
     assert (answer.status, "did you mean 'adult'" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["openml:1590", "folktables"])
+def test_sets_of_registries_are_refused_with_what_to_do(cli, tmp_path: Path, name: str):
+    answer = cli("data", name, "--from", tmp_path)
+    assert answer.status == 2
+    assert "is not fetched: download its table and run init FILE" in answer.err

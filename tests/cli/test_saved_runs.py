@@ -307,6 +307,11 @@ def test_ll144_columns_can_be_named(cli, project):
     wrong = cli("report", out, "--template", "ll144", "--sex", "age")
     assert wrong.status == 2
     assert "sex must be a protected attribute of the run, got 'age'" in wrong.err
+    assert "under 2 % of all people are left out" in text
+    assert cli("report", out, "--template", "ll144", "--exclude-under", "0").status == 0
+    assert "No category is left out" in (out / "report-ll144.html").read_text(encoding="utf-8")
+    many = cli("report", out, "--template", "ll144", "--exclude-under", "2")
+    assert "left out must lie from 0 to 0.02, the rules' own, got 2.0" in many.err
     other = cli("report", out, "--sex", "group")
     assert other.status == 2
-    assert "--sex and --race are for --template ll144 or --template four_fifths" in other.err
+    assert "--sex, --race and --exclude-under are for --template ll144 or --template four_fifths" in other.err

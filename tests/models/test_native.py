@@ -20,6 +20,7 @@ from audits.data import LabelCut
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.formats import format_of
+from audits.models.native.opened import begin
 
 catboost = pytest.importorskip("catboost")
 lightgbm = pytest.importorskip("lightgbm")
@@ -264,3 +265,14 @@ def test_types_beyond_the_list_are_refused(people, data, tmp_path):
     skops.dump(own, tmp_path / "m.skops")
     with pytest.raises(InputError, match=r"types that are not on the list of those allowed: .*Path"):
         make_subject(data, ModelSpec(path=str(tmp_path / "m.skops")))
+
+
+def test_a_library_that_lacks_one_of_the_system_is_told(tmp_path, monkeypatch):
+    """LightGBM without OpenMP: import ends in an OSError, no ImportError."""
+    (tmp_path / "boosting_without.py").write_text(
+        "import ctypes\nctypes.CDLL('libno-such-openmp.so.1')\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "model.txt").touch()
+    with pytest.raises(InputError, match=r"boosting, which does not load here \(libno-such-openmp\.so\.1: "):
+        begin(tmp_path / "model.txt", "Boosting", "boosting_without", "boosting")

@@ -197,6 +197,11 @@ def test_small_groups_have_their_ratios_in_a_second_table(run, template):
     )
     assert left_out.text == "–"
     assert counted.exact[0] == pytest.approx(0.5 / 0.6)
+    for share in (0.0, 0.001):  # none is asked to be left out, or none is so small
+        [only] = (b for b in arrange(run, template, exclude_under=share).blocks if isinstance(b, Grid))
+        assert [[cell.text for cell in row] for row in only.rows] == [
+            [cell.text for cell in row] for row in second.rows
+        ]
 
 
 def test_a_model_card_has_the_nine_sections_below_a_head_that_hubs_read(run):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+import functools
+import hashlib
 import http.server
 import os
+import ssl
 import subprocess
 import sys
 import threading
@@ -14,6 +18,9 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 import audits
 from audits.data import read_table
@@ -200,8 +207,79 @@ def test_addresses_are_read_as_far_as_they_are_allowed(site, tmp_path, monkeypat
     for outside in ("memory://opened/people.csv", "https://example.org.evil/x.csv", "file:///etc/passwd"):
         with pytest.raises(InputError, match="must begin"):
             ask(tmp_path, path=outside)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="names nothing that is there"):
         ask(tmp_path, path="memory://open/absent.csv")
+
+
+def test_an_error_of_a_stores_own_is_told_in_a_sentence(tmp_path, monkeypatch):
+    """As `NoCredentialsError` of s3://, which is neither an OSError nor a ValueError."""
+    fsspec = pytest.importorskip("fsspec")
+
+    class Locked(fsspec.AbstractFileSystem):
+        def _open(self, path, **_):
+            raise RuntimeError("Unable to locate credentials")
+
+    fsspec.register_implementation("locked", Locked, clobber=True)
+    monkeypatch.setenv(ALLOWED, "locked://bucket/")
+    with pytest.raises(InputError, match="cannot be read: Unable to locate credentials, got 'locked:"):
+        ask(tmp_path, path="locked://bucket/people.csv")
+
+
+@pytest.fixture
+def tls(tmp_path):
+    """A certificate that nobody knows but who names its file, and what serves with it."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(now - datetime.timedelta(hours=1))
+    made = made.not_valid_after(now + datetime.timedelta(hours=1))
+    made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+    made = made.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+    place = tmp_path / "certificate.pem"
+    plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    place.write_bytes(
+        made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+        + key.private_bytes(serialization.Encoding.PEM, *plain)
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(place)
+    return place, context
+
+
+def test_a_table_is_audited_from_a_server_whose_certificate_is_trusted(people, tls, tmp_path, monkeypatch):
+    certificate, context = tls
+    folder = tmp_path / "run"
+    folder.mkdir()
+    files = functools.partial(_Files, directory=str(tmp_path))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), files)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    root = f"https://localhost:{server.server_port}"
+    monkeypatch.setenv(ALLOWED, f"{root}/people.csv")
+    document = {
+        "data": {**REST, "path": f"{root}/people.csv"},
+        "model": {"predictions": {"label": "said"}},
+        "audits": ["groups"],
+    }
+    try:
+        with pytest.raises(InputError, match=r"CERTIFICATE_VERIFY_FAILED.*SSL_CERT_FILE"):
+            audits.check(document, base_dir=folder)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        found = audits.check(document, base_dir=folder)
+        assert found.data["rows_read"] == len(people)
+        assert found.data["notes"][0] == f"The table is what {root}/people.csv gave, kept in people.csv."
+        content = (tmp_path / "people.csv").read_bytes()
+        assert found.data["sha256"] == hashlib.sha256(content).hexdigest()
+        with pytest.raises(InputError, match="must begin"):
+            ask(folder, address=f"{root}/certificate.pem")
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Files(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *about):
+        pass
 
 
 class _Site(http.server.BaseHTTPRequestHandler):

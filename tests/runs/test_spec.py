@@ -120,6 +120,13 @@ def change(path: str, value):
     [
         ("modle", {}, "modle is not a known key; did you mean 'model'"),
         ("plugin", "os:abort", "plugin is not a known key; known keys are"),
+        (
+            "gate",
+            {"waivers": [{"item": "x"}]},
+            r"\[0\]\.item is not a known key; known keys are 'what'",
+        ),
+        ("gate", {"rules": [{"metrik": "x"}]}, r"\[0\]\.metrik is not a known key; did you mean 'metric'"),
+        ("gate", {"baseline": {"slak": 1}}, r"gate\.baseline\.slak is not a known key; did you mean 'slack'"),
         ("data", ..., "data is missing"),
         ("model", ..., "model is missing"),
         ("audits", ..., "audits is missing"),

@@ -326,7 +326,7 @@ def _library(name: str, package: str) -> Any:
     Raises
     ------
     InputError
-        If it is not installed.
+        If it is not installed, or a library of the system that it needs is not.
     """
     from importlib import import_module
 
@@ -338,3 +338,7 @@ def _library(name: str, package: str) -> Any:
             f"needs {package}, which is not installed",
             advice="pip install 'evenhand[boosters]'",
         ) from None
+    except OSError as error:
+        rule = f"needs {package}, which does not load here ({error})"
+        advice = "install what it says (libgomp.so.1: libgomp1 on Debian and Ubuntu)"
+        raise InputError("model.path", rule, advice=advice) from None

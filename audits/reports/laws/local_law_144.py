@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from audits.groups import GroupsResult
-from audits.groups.ll144 import SMALL_SHARE, BiasTable, bias_tables
+from audits.groups.ll144 import BiasTable, bias_tables
+from audits.report_kinds import SMALL_SHARE
 from audits.reports.blocks import Block, Document, Facts, Heading, Text, grid
 from audits.reports.contents import AID, RunLike, head, reproduce
 from audits.stats.words import count, number, people
@@ -40,28 +41,45 @@ _NOT_HERE = (
     ("Qualifications and characteristics looked at, in that notice (§ 20-871 b 2 of the Code)", _EMPLOYER),
     ("Data kept, their type and source: posted, and given on request in 30 days (§ 5-304 (d))", _EMPLOYER),
 )
-_COUNTED = (
+_RATES = (
     "Selection rate: people decided favorably, of all in the category. Scoring rate: people whose "
     "score lies above the median of all scores, those of people of unknown category included (“the "
-    "full sample”, § 5-301 (c) (1)). Impact ratio: a rate divided by the highest of the table. "
-    f"Categories under {100 * SMALL_SHARE:.0f} % of all people are left out of the first impact "
-    "ratios, as an auditor may who says why (§ 5-301 (d)), because ratios of so few people say "
-    "little; their numbers and rates are shown, and a table with every category follows. That all "
-    f"people, those of unknown category included, are the data of which {100 * SMALL_SHARE:.0f} % "
-    "is taken is our reading. Numbers in brackets are 95 % intervals unless the spec says "
-    "otherwise; those of a table's impact ratios hold for all its categories together, whichever "
-    "truly has the highest rate. The rules do not ask for them, and a ratio without its interval "
-    "can mislead. Nor do they say how to round; their examples show two or three places."
+    "full sample”, § 5-301 (c) (1)). Impact ratio: a rate divided by the highest of the table."
+)
+_LEFT_OUT = (
+    "Categories under {share:g} % of all people are left out of the first impact ratios, as an auditor may "
+    "who says why (§ 5-301 (d)), because ratios of so few people say little; their numbers and rates are "
+    "shown, and a table with every category follows. That all people, those of unknown category included, "
+    "are the data of which the share is taken is our reading."
+)
+_NONE_LEFT_OUT = (
+    f"No category is left out of the impact ratios, as those under {100 * SMALL_SHARE:g} % of the data may "
+    "be (§ 5-301 (d))."
+)
+_INTERVALS = (
+    "Numbers in brackets are 95 % intervals unless the spec says otherwise; those of a table's impact ratios "
+    "hold for all its categories together, whichever truly has the highest rate. The rules do not ask for "
+    "them, and a ratio without its interval can mislead. Nor do they say how to round; their examples show "
+    "two or three places."
 )
 
 
-def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: str | None = None) -> Document:
+def ll144(
+    run: RunLike,
+    spec_text: str = "",
+    *,
+    sex: str | None = None,
+    race: str | None = None,
+    exclude_under: float = SMALL_SHARE,
+) -> Document:
     """Arrange selection and scoring rates with impact ratios as New York City's Local Law 144 asks.
 
     Parameters
     ----------
     sex, race : str, optional
         Protected attributes that hold them; by default those whose names say so.
+    exclude_under : float
+        Share of the people under which a category is left out of the first impact ratios.
     """
     scored = run.model.get("score_kind") != "label"
     blocks: list[Block] = [
@@ -78,7 +96,7 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
             Text("The run holds no groups audit: add “- groups: {}” to the spec's audits and run it again.")
         )
     for result in results:
-        tables = bias_tables(result, sex=sex, race=race)
+        tables = bias_tables(result, sex=sex, race=race, exclude_under=exclude_under)
         if not tables:
             blocks.append(
                 Text(
@@ -106,7 +124,9 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
             blocks.append(Text("The model gives decisions and no scores: there are no scoring rates."))
     blocks += [
         Heading("What is counted"),
-        Text(_COUNTED),
+        Text(_RATES),
+        Text(_LEFT_OUT.format(share=100 * exclude_under) if exclude_under else _NONE_LEFT_OUT),
+        Text(_INTERVALS),
         Heading("What the rules ask for and this run cannot give"),
         Facts(_NOT_HERE),
         *reproduce(run, spec_text),
@@ -127,7 +147,6 @@ def not_assessed(run: RunLike) -> list[Block]:
 
 def _bias_table(table: BiasTable, every: BiasTable, *, scored: bool) -> list[Block]:
     name = " and ".join(table.attributes)
-    small = int(table.rows["under 2 %"].sum()) if len(table.rows) else 0
     selection = ["category", "people", "selected"] + [f"selection rate{end}" for end in ("", " low", " high")]
     selection += [f"impact ratio{end}" for end in ("", " low", " high")] + ["under 2 %"]
     scoring = ["category", "people", "scored above median"] + [
@@ -138,7 +157,8 @@ def _bias_table(table: BiasTable, every: BiasTable, *, scored: bool) -> list[Blo
     unknown = f"{few} {'is' if few.startswith('1 ') else 'are'} of unknown category and in no row."
     if not len(table.rows):
         return [Heading(name), Text(unknown)]
-    shown = [(table, "")] + ([(every, ", every category")] if small else [])
+    small = int(table.rows["under 2 %"].sum())
+    shown = [(table, "")] + ([(every, ", every category")] if table.left_out else [])
     return [
         Heading(name),
         *(grid(each.rows[selection], name=f"Selection rates by {name}{which}") for each, which in shown),

@@ -16,7 +16,8 @@ import pandas as pd
 from scipy.stats import fisher_exact
 
 from audits.groups import GroupsResult
-from audits.groups.ll144 import SMALL_SHARE, BiasTable, bias_tables
+from audits.groups.ll144 import BiasTable, bias_tables
+from audits.report_kinds import SMALL_SHARE
 from audits.reports.blocks import Block, Document, Facts, Heading, Text, grid
 from audits.reports.contents import AID, RunLike, head, reproduce
 from audits.reports.laws.local_law_144 import not_assessed
@@ -39,27 +40,34 @@ _NOT_HERE = (
     ("Job, dates, the yearly look at impact, and where records are kept (§ 1607.15 A)", _EMPLOYER),
 )
 _MADE = (
-    (
-        "Selection rate: selected, of the applicants of the group (§ 1607.16 R). Impact ratio: the rate "
-        "divided by the rate of the group with the highest one; intervals of a table hold for all its "
-        "groups together, whichever truly has the highest rate. Below four fifths: the ratio is under "
-        "0.8 (§ 1607.4 D). p: Fisher's exact test against the group with the highest rate, corrected by "
-        "Holm for all pairs of groups of the table. Beyond chance: so corrected, some group's rate is "
-        "significantly higher; where rows carry weights, the interval of the ratio lies below 1. One "
-        "person: whether one selection more here and one fewer there would turn the order of the two "
-        "rates around (question 21 of the agencies' questions and answers)."
-    ),
-    (
-        f"Groups under {100 * SMALL_SHARE:.0f} % of the applicants have no ratio in the first table, "
-        "and have one in a second, with every group: § 1607.15 A leaves out groups under 2 % of the "
-        "labor force or of the applicable workforce, which these data do not tell. A group that is "
-        "larger there than among the applicants is to be judged by the second."
-    ),
+    "Selection rate: selected, of the applicants of the group (§ 1607.16 R). Impact ratio: the rate "
+    "divided by the rate of the group with the highest one; intervals of a table hold for all its "
+    "groups together, whichever truly has the highest rate. Below four fifths: the ratio is under "
+    "0.8 (§ 1607.4 D). p: Fisher's exact test against the group with the highest rate, corrected by "
+    "Holm for all pairs of groups of the table. Beyond chance: so corrected, some group's rate is "
+    "significantly higher; where rows carry weights, the interval of the ratio lies below 1. One "
+    "person: whether one selection more here and one fewer there would turn the order of the two "
+    "rates around (question 21 of the agencies' questions and answers)."
+)
+_LEFT_OUT = (
+    "Groups under {share:g} % of the applicants have no ratio in the first table, and have one in a second, "
+    "with every group: § 1607.15 A leaves out groups under 2 % of the labor force or of the applicable "
+    "workforce, which these data do not tell. A group that is larger there than among the applicants is to "
+    "be judged by the second."
+)
+_NONE_LEFT_OUT = (
+    "No group is left out: § 1607.15 A leaves out groups under 2 % of the labor force or of the applicable "
+    "workforce, which these data do not tell."
 )
 
 
 def four_fifths(
-    run: RunLike, spec_text: str = "", *, sex: str | None = None, race: str | None = None
+    run: RunLike,
+    spec_text: str = "",
+    *,
+    sex: str | None = None,
+    race: str | None = None,
+    exclude_under: float = SMALL_SHARE,
 ) -> Document:
     """Arrange selection rates by sex and by race or ethnic group as the Uniform Guidelines look at them.
 
@@ -67,6 +75,8 @@ def four_fifths(
     ----------
     sex, race : str, optional
         Protected attributes that hold them; by default those whose names say so.
+    exclude_under : float
+        Share of the applicants under which a group has no ratio in the first table.
     """
     blocks: list[Block] = [
         Text(
@@ -85,8 +95,12 @@ def four_fifths(
         )
     for result in results:
         tables, every = (
-            [each for each in bias_tables(result, sex=sex, race=race, **share) if len(each.attributes) == 1]
-            for share in ({}, {"exclude_under": 0.0})
+            [
+                each
+                for each in bias_tables(result, sex=sex, race=race, exclude_under=share)
+                if len(each.attributes) == 1
+            ]
+            for share in (exclude_under, 0.0)
         )
         if not tables:
             blocks.append(
@@ -112,7 +126,8 @@ def four_fifths(
         blocks += not_assessed(run)
     blocks += [
         Heading("How the columns are made"),
-        *map(Text, _MADE),
+        Text(_MADE),
+        Text(_LEFT_OUT.format(share=100 * exclude_under) if exclude_under else _NONE_LEFT_OUT),
         Heading("What the Guidelines ask for and this run cannot give"),
         Facts(_NOT_HERE),
         *reproduce(run, spec_text),
@@ -197,7 +212,7 @@ def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float) -
                     name=f"Selection rates and impact ratios by {name}, every group",
                 )
             ]
-            if table.rows["under 2 %"].any()
+            if table.left_out
             else []
         ),
         Text(unknown, "quiet"),
