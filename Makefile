@@ -18,6 +18,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib || true
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 
+# what says so would have every program that tests start compile the pages again
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test tests quick calibrate fuzz screenshots lowest docs wheel setup setup-tests chromium postgresql check clean
 
 run: setup

@@ -32,6 +32,7 @@ from audits.data.files.looking import LookedInto, look_into
 from audits.data.selecting import group_of, selected_rows
 from audits.data.values import is_missing
 from audits.errors import InputError
+from audits.models.native.skops_file import without_tensors
 from audits.runs.countable import rows_drawn
 from audits.runs.drawn import draw_table, of_all
 from audits.runs.monitoring.arrivals import Arrival, read_arrow, read_file, read_json
@@ -344,7 +345,8 @@ def _no_report() -> Any:
 
 
 _warm()
-with contextlib.suppress(ImportError):  # scikit-learn, too, looks for libraries in /proc when it is loaded
+# scikit-learn, too, looks for libraries in /proc when it is loaded
+with contextlib.suppress(ImportError), without_tensors():
     import skops.io  # noqa: F401
 with one_thread():
     pass

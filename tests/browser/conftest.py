@@ -27,6 +27,8 @@ expect.set_options(timeout=30_000)  # two servers, two browsers and their worker
 
 ROOT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 90
+# a page that lives for seconds does not repay what optimises its scripts, and collects garbage, beside them
+_SHORT_LIVED = ["--js-flags=--no-turbofan --no-maglev --single-threaded-gc"]
 
 
 @dataclass
@@ -98,7 +100,7 @@ def browser() -> Iterator[Browser]:
     if not Path(CHROMIUM).exists():
         pytest.skip(f"{CHROMIUM} is not there; browser tests did not run")
     with sync_playwright() as engine:
-        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS + _SHORT_LIVED)
         yield chromium
         chromium.close()
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +33,11 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["ALLOWED", "load", "open_skops"]
+__all__ = ["ALLOWED", "load", "open_skops", "without_tensors"]
+
+_TENSORS = tuple(
+    f"sklearn.externals.array_api_compat.{library}" for library in ("cupy", "dask", "dask.array", "torch")
+)
 
 ALLOWED = (
     "numpy.dtype",
@@ -52,6 +59,22 @@ The list is fixed: no file, spec or setting adds to it.
 """
 
 
+@contextmanager
+def without_tensors() -> Iterator[None]:
+    """Import skops in the block without torch and Dask, a second and a half.
+
+    It looks for estimators in every package of scikit-learn, its layers over tensor libraries among them,
+    which hold none.
+    """
+    held = [name for name in _TENSORS if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(held))  # type: ignore[arg-type]  # None: it cannot be imported
+    try:
+        yield
+    finally:
+        for name in held:
+            sys.modules.pop(name, None)
+
+
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
     """Load a file: see `audits.models.formats.reader_of`."""
     return match(open_skops(path, takes_log_odds=spec.output == "logits"), data, spec, number=number)
@@ -70,7 +93,8 @@ def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
     InputError
         If it is damaged, unpacks to too much, holds a type that is not allowed, or is no estimator.
     """
-    name, digest, skops = begin(path, "skops", "skops.io", "skops")
+    with without_tensors():
+        name, digest, skops = begin(path, "skops", "skops.io", "skops")
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(each.file_size for each in archive.infolist())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import gc
 import importlib
 import json
 import os
@@ -190,6 +191,15 @@ def _give_up(memory: int | None, network: bool) -> None:
         give_way(_GIVES_WAY)
 
 
+def _load() -> None:
+    """Load what any run needs, which is never garbage: no collection looks at it, now or in a run."""
+    gc.disable()
+    for name in _PRELOADED:
+        importlib.import_module(name)
+    gc.freeze()
+    gc.enable()
+
+
 def main(words: Sequence[str] | None = None) -> None:
     """Serve runs until standard input closes."""
     commands, answers = private_pipes()
@@ -205,8 +215,8 @@ def main(words: Sequence[str] | None = None) -> None:
     _give_up(chosen.memory, chosen.network)
     worker = Worker(commands, answers)
     threading.Thread(target=worker.listen, name="commands", daemon=True).start()
-    for name in () if chosen.cold else _PRELOADED:
-        importlib.import_module(name)
+    if not chosen.cold:
+        _load()
     if plugin:
         module, function = plugin.split(":")
         getattr(importlib.import_module(module), function)()
