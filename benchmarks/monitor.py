@@ -3,7 +3,8 @@
     python -m benchmarks.monitor http       as many requests as go: single rows, and batches of 1,000
     python -m benchmarks.monitor pages      500 single rows a second while a visitor switches pages
 
-`--train forest` or `--train boosting` measures by trees, otherwise by a network.
+`--train forest` or `boosting` measures by trees, `--train xgboost`, `lightgbm` or `catboost` by a file of 100
+trees, otherwise by a network.
 
 Processor time is of the server and of all the processes that it started, which says more than the clock
 where others use the machine. `pages` needs Playwright and Chromium. Both need ../shared/data (COMPAS). What
@@ -36,6 +37,7 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 COLUMNS = ("age", "priors_count", "c_charge_degree", "sex", "juv_fel_count")
+FILES = {"xgboost": ".ubj", "lightgbm": ".txt", "catboost": ".cbm"}
 PAGES = ("Flipsets", "Monitor", "Prediction sensitivity", "Monitor")
 
 
@@ -78,7 +80,10 @@ def app(train: str) -> Iterator[Running]:
 
     frame = pd.read_csv(SHARED / "compas.csv")
     spec = DataSpec(label="two_year_recid", favorable=0, protected=("race",), features=COLUMNS)
-    subject = make_subject(build_data(frame, spec), model_spec({"train": train}))
+    data = build_data(frame, spec)
+    with tempfile.TemporaryDirectory() as folder:
+        model = {"path": str(_file(train, frame, Path(folder)))} if train in FILES else {"train": train}
+        subject = make_subject(data, model_spec(model))
     bundle = MonitorBundle.of(sensitivity(subject, SensitivityOptions(match_set="off", bootstrap=100)))
     rows = json.loads(subject.data.frame[list(bundle.reads)].head(1000).to_json(orient="records"))
     workspace = issue_token()
@@ -101,6 +106,27 @@ def app(train: str) -> Iterator[Running]:
         finally:
             server.terminate()
             server.wait(30)
+
+
+def _file(library: str, frame: pd.DataFrame, folder: Path) -> Path:
+    """Fit boosting of 100 trees in a library, and return its file."""
+    path = folder / f"model{FILES[library]}"
+    x, y = frame[list(COLUMNS)], frame["two_year_recid"]
+    x = x.astype(dict.fromkeys(("c_charge_degree", "sex"), "category"))
+    if library == "xgboost":
+        import xgboost
+
+        xgboost.XGBClassifier(n_jobs=1, enable_categorical=True).fit(x, y).save_model(path)
+    elif library == "lightgbm":
+        import lightgbm
+
+        lightgbm.LGBMClassifier(n_jobs=1, verbose=-1).fit(x, y).booster_.save_model(path)
+    else:
+        import catboost
+
+        made = catboost.CatBoostClassifier(100, verbose=0, allow_writing_files=False, thread_count=1)
+        made.fit(x, y, cat_features=["c_charge_degree", "sex"]).save_model(path)
+    return path
 
 
 def _wait(port: int) -> None:
@@ -302,7 +328,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["http", "pages"])
-    parser.add_argument("--train", choices=["mlp", "logistic", "forest", "boosting"], default="mlp")
+    parser.add_argument("--train", choices=["mlp", "logistic", "forest", "boosting", *FILES], default="mlp")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--rate", type=float, default=500.0)
     given = parser.parse_args()

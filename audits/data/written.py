@@ -67,6 +67,26 @@ class Written:
         ]
         return Written(*kept)  # type: ignore[arg-type]
 
+    def described(self, columns: Collection[str]) -> dict[str, Any]:
+        """Return as plain data what people whom nobody has in the data need of `columns`: see `restored`."""
+        meant = {name: known for name, known in self.meant.items() if name in columns}
+        return {
+            "written": {name: text for name, text in self.usual.items() if name in columns},
+            "meant": {name: [known.index.tolist(), known.tolist()] for name, known in meant.items()},
+        }
+
+    @classmethod
+    def restored(cls, described: Mapping[str, Any]) -> Written:
+        """Build again what `described` described, of which older data may lack a part."""
+        meant = described.get("meant", {})
+        return cls(
+            dict(described.get("written", {})),
+            meant={
+                name: pd.Series(values, index=pd.array(names, dtype="str"))
+                for name, (names, values) in meant.items()
+            },
+        )
+
     def restore(self, frame: pd.DataFrame, *, texts: Collection[str] = ()) -> pd.DataFrame:
         """Return raw rows as the file has them, numbers as numbers and texts as texts.
 

@@ -16,14 +16,24 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError, not_installed
 
 if TYPE_CHECKING:
     from audits.models.protocol import Model
 
-__all__ = ["GROUP", "Format", "check_format", "files_read", "format_of", "formats", "is_mlflow", "reader_of"]
+__all__ = [
+    "GROUP",
+    "Format",
+    "check_format",
+    "files_read",
+    "format_of",
+    "formats",
+    "is_mlflow",
+    "reader_of",
+    "reopen",
+]
 
 GROUP = "evenhand.formats"
 """Entry points of installed packages that name a `Format`."""
@@ -39,7 +49,8 @@ class Format:
         As sentences have it.
     reader : str
         The module whose ``load(path, data, spec, number=…)`` returns what `audits.models.protocol` says a
-        model must have. It is imported where a file is read, and it runs no code from the file.
+        model must have. It is imported where a file is read, and it runs no code from the file. Where the
+        model has its ``content`` and ``feeding``, ``reopen(content, feeding)`` returns it again.
     suffixes : tuple of str
         Usual endings; the content decides.
     begins : callable, optional
@@ -150,6 +161,33 @@ def reader_of(path: Path) -> Callable[..., Model]:
     except ModuleNotFoundError as error:
         raise not_installed("model.path", str(error.name)) from None
     return reader
+
+
+def reopen(content: bytes, feeding: Mapping[str, Any]) -> Model:
+    """Open a file again as it was matched to data before; its classes are known by number only.
+
+    Call it only from a worker process, unless the file is your own.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    feeding : mapping
+        From the model's own ``feeding``; without a format it is of an ONNX file.
+
+    Raises
+    ------
+    InputError
+        If the file is refused, is another one, or what opens it is not installed.
+    """
+    kind, name = feeding.get("format", "ONNX"), str(feeding["name"])
+    if kind not in formats():
+        raise InputError(name, "is of a format that nothing installed here reads", kind)
+    try:
+        opens: Callable[..., Model] = import_module(formats()[kind].reader).reopen
+    except ModuleNotFoundError as error:
+        raise not_installed(name, str(error.name)) from None
+    return opens(content, feeding)
 
 
 def format_of(path: Path) -> str:

@@ -117,7 +117,7 @@ class SensitivityResult:
     parameters : DataFrame
         Every weight of F (where it is a network) and of each A, in order.
     carried : dict or None
-        Where F has no gradient, what a monitor asks instead of weights (an ONNX file, or trees as arrays), or
+        Where F has no gradient, what a monitor asks instead of weights (a model file, or trees as arrays), or
         under ``refused`` why it cannot.
     profile : dict or None
         Counts of the people audited that a monitor holds new people against.

@@ -21,7 +21,7 @@ from sklearn.preprocessing import OneHotEncoder
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.onnx.file import parse_onnx
-from audits.models.onnx.model import load_onnx, reopen_onnx
+from audits.models.onnx.model import load_onnx, reopen
 
 FLOAT, INT64, STRING, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING, TensorProto.BOOL
 COLUMNS = ["age", "income", "job", "flag"]
@@ -453,7 +453,7 @@ def test_weights_in_a_file_beside_the_model_are_read(linear, numeric_data, tmp_p
     path = external(tmp_path / "model.onnx", tmp_path / "apart")
     model = load_onnx(path, numeric_data)
     np.testing.assert_array_equal(model.score(numeric_data.frame), whole)
-    again = reopen_onnx(model.content, model.feeding())
+    again = reopen(model.content, model.feeding())
     np.testing.assert_array_equal(again.score(numeric_data.frame), whole)
     weights = path.with_name("weights.bin")
     weights.write_bytes(weights.read_bytes()[:-1])

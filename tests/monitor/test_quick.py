@@ -17,11 +17,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from audits.data import DataSpec, build_data
 from audits.models import make_subject, model_spec
 from audits.models.trees import arrays, plain
-from audits.runs.monitoring import quick
+from audits.runs.monitoring import plans
 from audits.runs.monitoring.quick import at_hand, is_at_once, quicker
 from audits.runs.monitoring.scoring import Scorer
 from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
-from audits.sensitivity.monitor.models import CarriedOnnx, CarriedTrees
+from audits.sensitivity.monitor.models import CarriedFile, CarriedTrees
 from tests.sensitivity.conftest import people, subject_of
 
 
@@ -76,7 +76,7 @@ def test_many_people_are_measured_in_parts(both, monkeypatch):
     _, made, frame = both
     columns = columns_of(frame, made, 60)
     whole = made.score_columns(columns, 60)
-    monkeypatch.setattr(quick, "_FEW", 25)
+    monkeypatch.setattr(plans, "_FEW", 25)
     parts = made.score_columns(columns, 60)
     for name in ("score", "sensitivity", "contributions"):  # networks round otherwise in other sizes
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-9)
@@ -174,7 +174,7 @@ def test_an_onnx_file_says_the_same_without_frames(file, n, monkeypatch):
     columns = columns_of(frame, bundle, n)
     before = bundle.score_columns(columns, n)
     made = quicker(bundle)
-    monkeypatch.setattr(CarriedOnnx, "measure", None)  # what makes frames
+    monkeypatch.setattr(CarriedFile, "measure", None)  # what makes frames
     found = made.score_columns(columns, n)
     for name in ("score", "sensitivity", "contributions", "flagged"):
         np.testing.assert_array_equal(getattr(found, name), getattr(before, name))

@@ -13,20 +13,22 @@ from audits.errors import InputError
 from audits.models.native.opened import (
     Feature,
     Gives,
+    ModelFile,
     NativeModel,
     NativeNumbers,
     Opened,
-    begin,
     match,
+    refed,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["load", "open_catboost", "splits_of"]
+__all__ = ["load", "open_catboost", "reopen", "splits_of"]
 
 _HEAD = 8  # bytes: what it is, and how long
 _CHANCES = {"Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll"}
@@ -35,30 +37,34 @@ _NUMBERS = ("RMSE", "MAE", "Quantile", "Poisson", "Huber", "MAPE", "Tweedie", "L
 
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
     """Load a file: see `audits.models.formats.reader_of`."""
-    return match(open_catboost(path), data, spec, number=number)
+    return match(open_catboost(ModelFile.at(path, "CatBoost")), data, spec, number=number)
 
 
-def _check_length(path: Path) -> None:
+def reopen(content: bytes, feeding: Mapping[str, Any]) -> NativeModel:
+    """Open a file again: see `audits.models.formats.reopen`."""
+    return refed(open_catboost(ModelFile.kept(content, feeding)), feeding)
+
+
+def _check_length(content: bytes) -> None:
     """Raise `ValueError` for a file that is shorter than it states: the library dies making room."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    if len(head) < _HEAD or int.from_bytes(head[4:], "little") > path.stat().st_size - _HEAD:
+    head = content[:_HEAD]
+    if len(head) < _HEAD or int.from_bytes(head[4:], "little") > len(content) - _HEAD:
         raise ValueError("it is not whole")
 
 
-def open_catboost(path: Path) -> Opened:
-    """Open a file.
+def open_catboost(file: ModelFile) -> Opened:
+    """Open what was read.
 
     Raises
     ------
     InputError
         If it is damaged, reads free text or embeddings, or predicts neither a chance nor a number.
     """
-    name, digest, catboost = begin(path, "CatBoost", "catboost", "catboost")
+    name, catboost = file.name, file.library("catboost", "catboost")
     model = catboost.CatBoost()
     try:
-        _check_length(path)
-        model.load_model(str(path), format="cbm")
+        _check_length(file.content)
+        model.load_model(blob=file.content, format="cbm")
         names = list(model.feature_names_)
         words = {names[k] for k in model.get_cat_feature_indices()}
         of_text = len(model.get_text_feature_indices()) or len(model.get_embedding_feature_indices())
@@ -84,7 +90,7 @@ def open_catboost(path: Path) -> Opened:
     named = not all(re.fullmatch(r"\d+", each) for each in names)
     splits = partial(splits_of, model)
     stated = (classes or None) if gives == "probabilities" else None
-    return Opened(name, digest, features, named, predict, gives, stated, model, splits)
+    return Opened(name, file.sha256, features, named, predict, gives, stated, model, splits, file)
 
 
 def _first(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,22 +14,24 @@ from audits.errors import InputError
 from audits.models.native.opened import (
     Feature,
     Gives,
+    ModelFile,
     NativeModel,
     NativeNumbers,
     Opened,
-    begin,
     match,
+    refed,
     splits_by_feature,
 )
 from audits.models.native.sound import check_lightgbm
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["load", "open_lightgbm", "splits_of"]
+__all__ = ["load", "open_lightgbm", "reopen", "splits_of"]
 
 _CHANCES = ("binary", "multiclass", "multiclassova", "cross_entropy", "xentropy")
 _NUMBERS = ("regression", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
@@ -37,20 +40,26 @@ _UNNAMED = re.compile(r"Column_\d+")
 
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
     """Load a file: see `audits.models.formats.reader_of`."""
-    return match(open_lightgbm(path), data, spec, number=number)
+    return match(open_lightgbm(ModelFile.at(path, "LightGBM")), data, spec, number=number)
 
 
-def open_lightgbm(path: Path) -> Opened:
-    """Open a file.
+def reopen(content: bytes, feeding: Mapping[str, Any]) -> NativeModel:
+    """Open a file again: see `audits.models.formats.reopen`."""
+    return refed(open_lightgbm(ModelFile.kept(content, feeding)), feeding)
+
+
+def open_lightgbm(file: ModelFile) -> Opened:
+    """Open what was read.
 
     Raises
     ------
     InputError
         If it is damaged, or its objective is neither a chance nor a number.
     """
-    name, digest, lightgbm = begin(path, "LightGBM", "lightgbm", "lightgbm")
+    name, lightgbm = file.name, file.library("lightgbm", "lightgbm")
     try:
-        text = path.read_text("utf-8")
+        # ends of lines as any system has them
+        text = io.TextIOWrapper(io.BytesIO(file.content), "utf-8").read()
         if "\nend of trees" not in text:  # the library reads a file that is cut short without a word
             raise ValueError("it is cut short")
         check_lightgbm(text)
@@ -82,7 +91,7 @@ def open_lightgbm(path: Path) -> Opened:
     features = tuple(Feature(each, categories.get(each)) for each in names)
     named = not all(_UNNAMED.fullmatch(each) for each in names)
     splits = partial(splits_of, booster)
-    return Opened(name, digest, features, named, predict, gives, model=booster, splits=splits)
+    return Opened(name, file.sha256, features, named, predict, gives, model=booster, splits=splits, file=file)
 
 
 def splits_of(booster: Any) -> dict[str, np.ndarray]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -40,15 +41,80 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Feature",
+    "ModelFile",
     "NativeModel",
     "NativeNumbers",
     "Opened",
-    "begin",
     "match",
+    "refed",
     "splits_by_feature",
 ]
 
 Gives = Literal["probabilities", "logits", "labels", "numbers"]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFile:
+    """A file that was read and not opened yet.
+
+    Attributes
+    ----------
+    kind : str
+        Its format, by the name in `audits.models.formats`.
+    name : str
+        In words.
+    content : bytes
+    where : str
+        What lacks a library that is not installed.
+    """
+
+    kind: str
+    name: str
+    content: bytes = field(repr=False)
+    where: str = "model.path"
+
+    @classmethod
+    def at(cls, path: Path, kind: str) -> ModelFile:
+        """Read a file; raise `InputError` if it is over the limit for any file."""
+        name = f"{kind} model {path.name}"
+        check_size(path.stat().st_size, name)
+        return cls(kind, name, path.read_bytes())
+
+    @classmethod
+    def kept(cls, content: bytes, feeding: Mapping[str, Any]) -> ModelFile:
+        """Return a file that was kept with `NativeModel.feeding`; raise `InputError` if it is another one."""
+        made = cls(feeding["format"], feeding["name"], content, feeding["name"])
+        if made.sha256 != feeding["sha256"]:
+            raise InputError(made.name, "must be the file that was audited", made.sha256)
+        return made
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def library(self, module: str, package: str) -> Any:
+        """Return the library that opens it, an optional extra.
+
+        Raises
+        ------
+        InputError
+            If it is not installed, or a library of the system that it needs is not.
+        """
+        from importlib import import_module
+
+        try:
+            return import_module(module)
+        except ImportError:
+            raise InputError(
+                self.where,
+                f"needs {package}, which is not installed",
+                advice="pip install 'evenhand[boosters]'",
+            ) from None
+        except OSError as error:
+            rule = f"needs {package}, which does not load here ({error})"
+            advice = "install what it says (libgomp.so.1: libgomp1 on Debian and Ubuntu)"
+            raise InputError(self.where, rule, advice=advice) from None
 
 
 @dataclass(frozen=True)
@@ -101,6 +167,8 @@ class Opened:
     splits : callable
         Gives, of trees, the numbers at which they split each feature, sorted; None for what is no tree or
         must be asked about rows (see `split_points`).
+    file : ModelFile, optional
+        Where it can be opened again from its content: see `refed`.
     """
 
     name: str
@@ -112,6 +180,7 @@ class Opened:
     classes: tuple[object, ...] | None = None
     model: Any = field(default=None, repr=False)
     splits: Callable[[], Mapping[str, np.ndarray] | None] = field(default=lambda: None, repr=False)
+    file: ModelFile | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,13 +238,35 @@ class NativeModel(_Fed):
     labels: Mapping[str, int] | None
     logits: bool
 
+    @property
+    def content(self) -> bytes:
+        """The file; nothing where it cannot be opened again."""
+        return self.opened.file.content if self.opened.file else b""
+
+    def feeding(self) -> dict[str, Any]:
+        """Return as plain data how columns feed the file and what its answers mean: see `refed`."""
+        return {
+            "format": self.opened.file.kind if self.opened.file else "",
+            "name": self.name,
+            "sha256": self.sha256,
+            "columns": list(self.columns),
+            **self.written.described(self.columns),
+            "classes": len(self.classes),
+            "labels": None if self.labels is None else dict(self.labels),
+            "logits": self.logits,
+        }
+
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of each class, (n, k) in [0, 1], rows summing to 1."""
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty((0, len(self.classes)))
-        values, width = self.opened.predict(self.given(frame)), len(self.classes)
-        return class_scores(values, frame, self.name, width=width, labels=self.labels, logits=self.logits)
+        return self.score_given(self.given(frame))
+
+    def score_given(self, given: pd.DataFrame) -> np.ndarray:
+        """Return what `score` does of rows, at least one, that are as the library takes them."""
+        values, width = self.opened.predict(given), len(self.classes)
+        return class_scores(values, given, self.name, width=width, labels=self.labels, logits=self.logits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +321,22 @@ def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> 
             f"The file does not name its classes: they were taken to be {choices(found)}, in this order."
         )
     return NativeModel(*fed, tuple(notes), found, None, logits)
+
+
+def refed(opened: Opened, feeding: Mapping[str, Any]) -> NativeModel:
+    """Return the model that a file was before, its classes known by number only.
+
+    Parameters
+    ----------
+    feeding : mapping
+        From `NativeModel.feeding`.
+    """
+    columns, written = tuple(feeding["columns"]), Written.restored(feeding)
+    if len(columns) != len(opened.features):
+        raise InputError(opened.name, "must read as many columns as when it was audited", list(columns))
+    labels = None if feeding["labels"] is None else dict(feeding["labels"])
+    classes = tuple(range(feeding["classes"]))
+    return NativeModel(opened, columns, written, (), classes, labels, bool(feeding["logits"]))
 
 
 def _columns(opened: Opened, data: AuditData, spec: ModelSpec) -> tuple[str, ...]:
@@ -303,42 +410,3 @@ def splits_by_feature(features: pd.Series, thresholds: pd.Series) -> dict[str, n
     known = pd.to_numeric(thresholds, errors="coerce")
     found = known[known.notna() & np.isfinite(known)].groupby(features)
     return {str(name): np.unique(each.to_numpy(np.float64)) for name, each in found}
-
-
-def begin(path: Path, kind: str, module: str, package: str) -> tuple[str, str, Any]:
-    """Return what a file is called in sentences, its SHA-256 and the library that opens it.
-
-    Raises
-    ------
-    InputError
-        If it is over the limit for any file, or the library is not installed.
-    """
-    name = f"{kind} model {path.name}"
-    opens = _library(module, package)
-    check_size(path.stat().st_size, name)
-    with path.open("rb") as file:
-        return name, hashlib.file_digest(file, "sha256").hexdigest(), opens
-
-
-def _library(name: str, package: str) -> Any:
-    """Import a library that is an optional extra.
-
-    Raises
-    ------
-    InputError
-        If it is not installed, or a library of the system that it needs is not.
-    """
-    from importlib import import_module
-
-    try:
-        return import_module(name)
-    except ImportError:
-        raise InputError(
-            "model.path",
-            f"needs {package}, which is not installed",
-            advice="pip install 'evenhand[boosters]'",
-        ) from None
-    except OSError as error:
-        rule = f"needs {package}, which does not load here ({error})"
-        advice = "install what it says (libgomp.so.1: libgomp1 on Debian and Ubuntu)"
-        raise InputError("model.path", rule, advice=advice) from None

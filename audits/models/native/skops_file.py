@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -18,22 +19,24 @@ from audits.errors import InputError
 from audits.models.native.opened import (
     Feature,
     Gives,
+    ModelFile,
     NativeModel,
     NativeNumbers,
     Opened,
-    begin,
     match,
+    refed,
 )
 from audits.models.native.sound import check_sklearn
 from audits.threads import one_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["ALLOWED", "load", "open_skops", "without_tensors"]
+__all__ = ["ALLOWED", "load", "open_skops", "reopen", "without_tensors"]
 
 _TENSORS = tuple(
     f"sklearn.externals.array_api_compat.{library}" for library in ("cupy", "dask", "dask.array", "torch")
@@ -77,11 +80,18 @@ def without_tensors() -> Iterator[None]:
 
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
     """Load a file: see `audits.models.formats.reader_of`."""
-    return match(open_skops(path, takes_log_odds=spec.output == "logits"), data, spec, number=number)
+    opened = open_skops(ModelFile.at(path, "skops"), takes_log_odds=spec.output == "logits")
+    return match(opened, data, spec, number=number)
 
 
-def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
-    """Open a file.
+def reopen(content: bytes, feeding: Mapping[str, Any]) -> NativeModel:
+    """Open a file again: see `audits.models.formats.reopen`."""
+    file = ModelFile.kept(content, feeding)
+    return refed(open_skops(file, takes_log_odds=feeding["logits"]), feeding)
+
+
+def open_skops(file: ModelFile, *, takes_log_odds: bool = False) -> Opened:
+    """Open what was read.
 
     Parameters
     ----------
@@ -94,14 +104,14 @@ def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
         If it is damaged, unpacks to too much, holds a type that is not allowed, or is no estimator.
     """
     with without_tensors():
-        name, digest, skops = begin(path, "skops", "skops.io", "skops")
+        name, skops = file.name, file.library("skops.io", "skops")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(file.content)) as archive:
             size = sum(each.file_size for each in archive.infolist())
         if size > Limits().decompressed_bytes:
             most = Limits().decompressed_bytes / 1e6
             raise InputError(name, f"unpacks to {size / 1e6:,.0f} MB; at most {most:,.0f} MB are read")
-        strange = [each for each in skops.get_untrusted_types(file=path) if each not in ALLOWED]
+        strange = [each for each in skops.get_untrusted_types(data=file.content) if each not in ALLOWED]
     except (InputError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - what a damaged archive makes zipfile and skops stumble over
@@ -114,7 +124,7 @@ def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
             "it where you trust it, with evenhand serve FILE, and audit that address",
         )
     try:
-        model = skops.load(path, trusted=list(ALLOWED))
+        model = skops.loads(file.content, trusted=list(ALLOWED))
     except MemoryError:
         raise
     # a file of another version of scikit-learn fails in any way
@@ -128,10 +138,11 @@ def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
         check_sklearn(model)
     except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
         raise InputError(name, f"cannot be loaded: {error}") from None
-    return _opened(model, name, digest, takes_log_odds=takes_log_odds)
+    return _opened(model, file, takes_log_odds=takes_log_odds)
 
 
-def _opened(model: Any, name: str, digest: str, *, takes_log_odds: bool) -> Opened:
+def _opened(model: Any, file: ModelFile, *, takes_log_odds: bool) -> Opened:
+    name = file.name
     ask, gives = _asked(model, name, takes_log_odds=takes_log_odds)
     names = getattr(model, "feature_names_in_", None)
     count = getattr(model, "n_features_in_", None)
@@ -151,7 +162,7 @@ def _opened(model: Any, name: str, digest: str, *, takes_log_odds: bool) -> Open
 
     classes = getattr(model, "classes_", None)
     stated = None if classes is None or gives == "numbers" else tuple(np.asarray(classes).tolist())
-    return Opened(name, digest, features, named, predict, gives, stated, model)
+    return Opened(name, file.sha256, features, named, predict, gives, stated, model, file=file)
 
 
 def _asked(model: Any, name: str, *, takes_log_odds: bool) -> tuple[Any, Gives]:
@@ -171,6 +182,8 @@ class _Any(Feature):
 
     def fed(self, raw: pd.Series) -> np.ndarray | pd.Series:
         """Return numbers as numbers, and texts as objects with NaN where missing."""
+        if raw.dtype == "boolean":  # pandas' own kind, whose missing values scikit-learn refuses
+            return raw.astype(np.float64)
         if pd.api.types.is_numeric_dtype(raw.dtype) or pd.api.types.is_datetime64_any_dtype(raw.dtype):
             return raw
         return as_text(raw).astype(object).where(raw.notna(), np.nan)

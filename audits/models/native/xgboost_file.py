@@ -13,22 +13,24 @@ from audits.errors import InputError
 from audits.models.native.opened import (
     Feature,
     Gives,
+    ModelFile,
     NativeModel,
     NativeNumbers,
     Opened,
-    begin,
     match,
+    refed,
     splits_by_feature,
 )
 from audits.models.native.sound import check_categories, check_nesting, check_xgboost
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["load", "open_xgboost", "splits_of"]
+__all__ = ["load", "open_xgboost", "reopen", "splits_of"]
 
 # objective: what the booster's own answers are
 _GIVES: dict[str, Gives] = {
@@ -43,21 +45,26 @@ _GIVES: dict[str, Gives] = {
 
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
     """Load a file: see `audits.models.formats.reader_of`."""
-    return match(open_xgboost(path), data, spec, number=number)
+    return match(open_xgboost(ModelFile.at(path, "XGBoost")), data, spec, number=number)
 
 
-def open_xgboost(path: Path) -> Opened:
-    """Open a file.
+def reopen(content: bytes, feeding: Mapping[str, Any]) -> NativeModel:
+    """Open a file again: see `audits.models.formats.reopen`."""
+    return refed(open_xgboost(ModelFile.kept(content, feeding)), feeding)
+
+
+def open_xgboost(file: ModelFile) -> Opened:
+    """Open what was read.
 
     Raises
     ------
     InputError
         If it is damaged, or its objective is neither a chance nor a number.
     """
-    name, digest, xgboost = begin(path, "XGBoost", "xgboost", "xgboost-cpu")
+    name, xgboost = file.name, file.library("xgboost", "xgboost-cpu")
     try:
         # the content decides, not the ending: a file may have been renamed
-        content = bytearray(path.read_bytes())
+        content = bytearray(file.content)
         check_nesting(bytes(content))
         check_categories(bytes(content))
         booster = xgboost.Booster({"nthread": 1})
@@ -94,15 +101,27 @@ def open_xgboost(path: Path) -> Opened:
 
     named = booster.feature_names is not None
     splits = partial(splits_of, booster)
-    return Opened(name, digest, features, named, predict, gives, model=booster, splits=splits)
+    return Opened(name, file.sha256, features, named, predict, gives, model=booster, splits=splits, file=file)
 
 
 def splits_of(booster: Any) -> dict[str, np.ndarray] | None:
     """Return the sorted numbers at which a booster's trees split each feature; None for a linear one."""
-    if json.loads(booster.save_config())["learner"]["gradient_booster"]["name"] == "gblinear":
+    gradient = json.loads(bytes(booster.save_raw("json")))["learner"]["gradient_booster"]
+    if gradient["name"] == "gblinear":
         return None
-    nodes = booster.trees_to_dataframe()
-    return splits_by_feature(nodes["Feature"], nodes["Split"])
+    # the library's own table of trees fails where one asks for a yes or no
+    trees = gradient.get("gbtree", gradient)["model"]["trees"]
+    told = [
+        np.concatenate([np.asarray(tree[name], dtype=kind) for tree in trees] or [np.empty(0, dtype=kind)])
+        for name, kind in (
+            ("left_children", np.int64), ("split_type", np.int64), ("split_indices", np.int64),
+            ("split_conditions", np.float32),
+        )
+    ]  # fmt: skip
+    left, by_list, features, numbers = told
+    asks = (left != -1) & (by_list == 0)
+    names = np.array(booster.feature_names or [f"f{k}" for k in range(booster.num_features())], dtype=object)
+    return splits_by_feature(pd.Series(names[features[asks]]), pd.Series(numbers[asks], dtype=np.float64))
 
 
 def _features(booster: Any) -> tuple[Feature, ...]:

@@ -121,13 +121,13 @@ class Graph:
         return Front(self, session, tuple(tensors))
 
     def feeding(self) -> dict[str, Any]:
-        """Return as plain data how columns feed the file: see `reopen_onnx`."""
+        """Return as plain data how columns feed the file: see `reopen`."""
         return {
             "name": self.name,
             "columns": list(self.columns),
             "sha256": self.sha256,
             "inputs": [asdict(each) for each in self.inputs],
-            "written": {name: text for name, text in self.written.usual.items() if name in self.columns},
+            **self.written.described(self.columns),
         }
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["OnnxModel", "OnnxNumbers", "load", "load_onnx", "reopen_onnx"]
+__all__ = ["OnnxModel", "OnnxNumbers", "load", "load_onnx", "reopen"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class OnnxModel(_Opened):
     notes: tuple[str, ...]
 
     def feeding(self) -> dict[str, Any]:
-        """Return as plain data how columns feed the file and which outputs are read: see `reopen_onnx`."""
+        """Return as plain data how columns feed the file and which outputs are read: see `reopen`."""
         return {
             **self.graph.feeding(),
             "classes": len(self.classes),
@@ -217,10 +217,8 @@ def _numbers(graph: Graph, data: AuditData) -> OnnxNumbers:
     return OnnxNumbers(graph, scores, tuple(input_notes(graph.inputs, data)), sign)
 
 
-def reopen_onnx(content: bytes, feeding: Mapping[str, Any]) -> OnnxModel:
-    """Open a file again as it was matched to data before; its classes are known by number only.
-
-    Call it only from a worker process, unless the file is your own.
+def reopen(content: bytes, feeding: Mapping[str, Any]) -> OnnxModel:
+    """Open a file again: see `audits.models.formats.reopen`.
 
     Parameters
     ----------
@@ -246,7 +244,7 @@ def reopen_onnx(content: bytes, feeding: Mapping[str, Any]) -> OnnxModel:
     labels = None if feeding["labels"] is None else dict(feeding["labels"])
     # bundles made before cells were given as written know one output and no markers
     outputs = tuple(feeding.get("outputs") or [feeding["output"]])
-    written = Written(dict(feeding.get("written", {})))
+    written = Written.restored(feeding)
     graph = Graph(name, sha256, content, open_session(content, name), inputs, written)
     return OnnxModel(
         graph, tuple(range(feeding["classes"])), outputs, labels, bool(feeding.get("logits")), ()

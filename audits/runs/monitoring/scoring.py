@@ -1,4 +1,4 @@
-"""Monitors that carry a model along (a stranger's ONNX file, or trees) measure in a worker process.
+"""Monitors that carry a model along (a stranger's file, or trees) measure in a worker process.
 
 A stranger's file is never opened, and trees of many people never hold up pages, where pages are served. Few
 people are measured by trees on the spot: to ask the worker takes longer.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -58,13 +59,15 @@ class Scorer:
         InputError
             If a value is wrong, or the model fails on it.
         RunFailed
-            If the worker ended, or took too long.
+            If the worker ended, took too long, or cannot open the model.
         """
         if is_at_once(bundle, people):
             return bundle.score_columns(columns, people)
         points, _ = bundle.encoder.encode(columns, people)  # what is wrong is told without the worker
         with self._lock:
             answer = self._ask(identity, bundle, columns, people)
+        if "failed" in answer:
+            raise RunFailed(answer["failed"])
         if "error" in answer:
             raise InputError(*answer["error"])
         score, sensitivity, contributions = (_unpacked(answer[name]) for name in _ARRAYS)
@@ -135,22 +138,33 @@ def _serve() -> None:
 
     commands, answers = private_pipes()
     die_with_parent()
-    enter(Bounds(_MOST_MEMORY, open_files=_MOST_FILES, reads=(Path.cwd(),)))
-    opened: dict[str, MonitorBundle] = {}
+    enter(Bounds(_MOST_MEMORY, open_files=_MOST_FILES, reads=(Path.cwd(), Path(f"/proc/{os.getpid()}/maps"))))
+    opened: dict[str, MonitorBundle | InputError] = {}
     for line in commands:
         message = json.loads(line)
         if "forget" in message:
             opened.clear()
         elif "open" in message:
-            weights = base64.b64decode(message["weights"])
-            opened[message["open"]] = quicker(MonitorBundle.parse(message["text"], weights))
+            opened[message["open"]] = _opened(message["text"], base64.b64decode(message["weights"]))
         else:
             said = _answer(opened[message["score"]], message["columns"], message["people"])
             answers.write(json.dumps(said).encode("ascii") + b"\n")
             answers.flush()
 
 
-def _answer(bundle: MonitorBundle, columns: Mapping[str, Sequence[Any]], people: int) -> dict[str, Any]:
+def _opened(text: str, weights: bytes) -> MonitorBundle | InputError:
+    """Return a bundle with its model opened, or why that cannot be."""
+    try:
+        return quicker(MonitorBundle.parse(text, weights))
+    except InputError as error:
+        return error
+
+
+def _answer(
+    bundle: MonitorBundle | InputError, columns: Mapping[str, Sequence[Any]], people: int
+) -> dict[str, Any]:
+    if isinstance(bundle, InputError):
+        return {"failed": str(bundle)}
     try:
         scored = bundle.score_columns(columns, people)
     except InputError as error:

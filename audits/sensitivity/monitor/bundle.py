@@ -1,6 +1,6 @@
 """A monitor's bundle: all that a service needs to measure sensitivity, as JSON and safetensors.
 
-Made from a finished audit. A network or a logistic regression is measured by its gradients; an ONNX file,
+Made from a finished audit. A network or a logistic regression is measured by its gradients; a model file,
 and the trees of a forest or of boosting as plain arrays, are carried along and asked for scores, by finite
 differences and swaps. The bundle loads without torch, without the data and without Streamlit:
 
@@ -40,7 +40,7 @@ from audits.sensitivity.result import SensitivityResult
 
 __all__ = ["MonitorBundle", "Scored"]
 
-FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT = 1, 2, 3, 4
+FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT, FORMAT_FILE = range(1, 6)
 _REFERENCE = 1000
 _PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise", "known")
 
@@ -279,7 +279,8 @@ class MonitorBundle:
             **{name: getattr(self, name) for name in _PLAIN},
         }
         if own:
-            document |= {"format": FORMAT_TREES if "trees" in own else FORMAT_ONNX, "carried": own}
+            onnx = FORMAT_FILE if "file" in arrays else FORMAT_ONNX
+            document |= {"format": FORMAT_TREES if "trees" in own else onnx, "carried": own}
         weights = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         return json.dumps(document, ensure_ascii=False), save({**weights, "reference": self.reference})
 
@@ -297,9 +298,9 @@ class MonitorBundle:
 
         try:
             document = json.loads(text)
-            if document["format"] not in {FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT}:
+            if document["format"] not in range(FORMAT, FORMAT_FILE + 1):
                 raise InputError(
-                    "bundle", f"must have a format from {FORMAT} to {FORMAT_BENT}", document["format"]
+                    "bundle", f"must have a format from {FORMAT} to {FORMAT_FILE}", document["format"]
                 )
             arrays = load(weights)
             document.setdefault("known", None)  # of an older audit

@@ -2,8 +2,8 @@
 
 People are measured as the audit measured them: finite differences of numbers, swaps of categories weighted
 by how common values were among the people audited, so that neither the order of rows nor the size of a
-batch changes a result. What is carried is an ONNX file, or the trees of a forest or of boosting trained
-here as plain arrays.
+batch changes a result. What is carried is a model file (ONNX, XGBoost, LightGBM, CatBoost, skops), or the
+trees of a forest or of boosting trained here as plain arrays.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from audits.data import FeatureSpace
 from audits.data.rows import moment_of
 from audits.data.values import text_of
 from audits.errors import InputError
+from audits.models.formats import reopen
 from audits.models.trees.plain import PlainTrees
 from audits.sensitivity.measuring.blackbox import Ask, level_counts, measure_blackbox
 from audits.sensitivity.measuring.gradients import Measured, Status
 
 if TYPE_CHECKING:
     from audits.models import Model, Subject
-    from audits.models.onnx.model import OnnxModel
     from audits.models.trees.plain import PlainTrees
 
-__all__ = ["MOST_BYTES", "Carried", "CarriedOnnx", "CarriedTrees", "carry", "restore", "unpack"]
+__all__ = ["MOST_BYTES", "Carried", "CarriedFile", "CarriedTrees", "carry", "restore", "unpack"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +73,12 @@ class Carried:
         """Return the probability of the favourable outcome of raw rows, (n,)."""
         raise NotImplementedError
 
+    def chance(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probability of the favourable outcome from those of all classes, (…, k) -> (…,)."""
+        if scores.shape[-1] == 1:
+            return scores[..., 0]
+        return np.clip(scores[..., self.favorable].sum(axis=-1), 0.0, 1.0)
+
     def raw(self, values: Sequence[Any], entry: Mapping[str, Any]) -> pd.Series:
         """Return values, checked before, as the column that the model was fed with in the audit."""
         if entry["kind"] == "datetime":
@@ -85,8 +91,17 @@ class Carried:
         found = [None if value is None else known.get(text_of(value), value) for value in values]
         if any(isinstance(value, str) for value in known.values()) or not known:
             return pd.Series([None if value is None else text_of(value) for value in found], dtype=object)
+        if None in found and {type(value) for value in found} <= {bool, type(None)}:
+            return pd.Series(found, dtype="boolean")  # else yes and no become 1 and 0 beside a missing value
         # a word among numbers was never seen: as good as missing
         return pd.to_numeric(pd.Series(found, dtype=object), errors="coerce")
+
+    def frame(self, columns: Mapping[str, Sequence[Any]], n: int) -> pd.DataFrame:
+        """Return `n` rows given as columns of values, as the model was fed with them in the audit."""
+        entries = {str(entry["column"]): entry for entry in self.encoding}
+        return pd.DataFrame(
+            {name: self.raw(columns[name], entries[name]) for name in self.columns}, index=pd.RangeIndex(n)
+        )
 
     @property
     def ask(self) -> Ask | None:
@@ -102,13 +117,8 @@ class Carried:
         literal: bool,
     ) -> Measured:
         """Measure rows given as columns of values, at points `z` (n, d)."""
-        entries = {str(entry["column"]): entry for entry in self.encoding}
-        frame = pd.DataFrame(
-            {name: self.raw(columns[name], entries[name]) for name in self.columns},
-            index=pd.RangeIndex(len(z)),
-        )
         return measure_blackbox(
-            frame,
+            self.frame(columns, len(z)),
             z,
             self.score,
             self.columns,
@@ -126,15 +136,15 @@ class Carried:
 
 
 @dataclass(frozen=True, eq=False)
-class CarriedOnnx(Carried):
+class CarriedFile(Carried):
     """The file, and how it is fed.
 
     Attributes
     ----------
     content : bytes
-        The ONNX file. It is opened at the first score: in a server only in a worker process.
+        It is opened at the first score: in a server only in a worker process.
     feeding : dict
-        From `OnnxModel.feeding`.
+        From the model's own ``feeding``: which format it has, and what columns and answers mean.
     """
 
     content: bytes = field(repr=False)
@@ -146,20 +156,19 @@ class CarriedOnnx(Carried):
         return tuple(self.feeding["columns"])
 
     @cached_property
-    def model(self) -> OnnxModel:
+    def model(self) -> Any:
         """The opened file."""
-        from audits.models.onnx.model import reopen_onnx  # the runtime is loaded only where one is asked
-
-        return reopen_onnx(self.content, self.feeding)
+        return reopen(self.content, self.feeding)
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favourable outcome of raw rows, (n,)."""
-        return np.clip(self.model.score(frame)[:, self.favorable].sum(axis=1), 0.0, 1.0)
+        return self.chance(self.model.score(frame))
 
     def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all but `favorable` and `encoding` as plain data and arrays."""
         own = {"feeding": self.feeding, "counts": self.counts, "step": self.step}
-        return own, {"onnx": np.frombuffer(self.content, dtype=np.uint8)}
+        name = "file" if "format" in self.feeding else "onnx"
+        return own, {name: np.frombuffer(self.content, dtype=np.uint8)}
 
     @classmethod
     def restore(
@@ -168,9 +177,9 @@ class CarriedOnnx(Carried):
         arrays: Mapping[str, np.ndarray],
         favorable: np.ndarray,
         encoding: list[dict[str, Any]],
-    ) -> CarriedOnnx:
+    ) -> CarriedFile:
         """Rebuild what `dump` gave."""
-        content = arrays["onnx"].tobytes()
+        content = arrays["file" if "format" in own["feeding"] else "onnx"].tobytes()
         return cls(favorable, own["counts"], own["step"], encoding, content, own["feeding"])
 
 
@@ -189,17 +198,12 @@ class CarriedTrees(Carried):
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favourable outcome of raw rows, (n,)."""
-        return self._favorable(self.model.score(frame))
+        return self.chance(self.model.score(frame))
 
     @property
     def ask(self) -> Ask | None:
         """Follow a moved copy only from where it leaves its person's way through a tree."""
-        return lambda frame, moves: self._favorable(self.model.score_moved(frame, moves))
-
-    def _favorable(self, scores: np.ndarray) -> np.ndarray:
-        if scores.shape[-1] == 1:
-            return scores[..., 0]
-        return np.clip(scores[..., self.favorable].sum(axis=-1), 0.0, 1.0)
+        return lambda frame, moves: self.chance(self.model.score_moved(frame, moves))
 
     def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all but `favorable` and `encoding` as plain data and arrays."""
@@ -223,6 +227,7 @@ MOST_BYTES = 20_000_000
 """Size of a file, or of a result's trees, up to which it is kept for a monitor."""
 
 _EXACT = 1e-12
+_CHECKED = 2000  # people
 
 
 def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
@@ -240,12 +245,14 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
     """
     model, space = subject.model, subject.space
     counts = level_counts(z, space)
-    content = getattr(model, "content", b"")  # only an ONNX model has its file
+    content = getattr(model, "content", b"")
     if content and model.classes is not None:
         if len(content) > MOST_BYTES:
             return {"refused": f"The {model.name} has more than {MOST_BYTES // 10**6} MB."}
         feeding = model.feeding()  # type: ignore[attr-defined]
-        own = CarriedOnnx(subject.favorable_classes, counts, step, [], content, feeding)
+        own = CarriedFile(subject.favorable_classes, counts, step, space.described(), content, feeding)
+        if not _scores_as(own, subject):
+            return {"refused": f"The {model.name}, asked about people by their values, scores otherwise."}
         return _packed(own)
     trees = _trees_of(model)
     if trees is None:
@@ -259,6 +266,16 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
     if len(packed["arrays"]) > MOST_BYTES:
         return {"refused": f"The trees of the {model.name} take more than {MOST_BYTES // 10**6} MB."}
     return packed
+
+
+def _scores_as(own: CarriedFile, subject: Subject) -> bool:
+    """Tell whether a file opened again says of people's values what the model says of their rows."""
+    # as of rows that nobody has in the data: what else single cells hold is not sent
+    rows = subject.data.frame.head(_CHECKED).rename_axis(index=None)
+    sent = rows[list(own.columns)].astype(object)
+    columns = {str(name): values.where(values.notna(), None).tolist() for name, values in sent.items()}
+    apart = own.score(own.frame(columns, len(rows))) - own.chance(subject.model.score(rows))
+    return bool(np.abs(apart).max(initial=0.0) <= _EXACT)
 
 
 def _trees_of(model: Model) -> PlainTrees | None:
@@ -277,11 +294,10 @@ def _why_not(subject: Subject) -> str:
         return f"The {name} predicts a number; a monitor carries along models of a chance only."
     if hasattr(subject.model, "service"):
         return f"The {name} answers from elsewhere; a monitor carries the model itself along."
-    why = (
+    return (
         f"The {name} cannot be written down as plain arrays; a monitor carries along networks, logistic "
-        "regressions, forests and boosting trained here, and ONNX files"
+        "regressions, forests and boosting trained here, and model files."
     )
-    return f"{why}: export it to ONNX." if hasattr(subject.model, "opened") else f"{why}."
 
 
 def _packed(carried: Carried) -> dict[str, Any]:
@@ -320,7 +336,7 @@ def restore(
     InputError, KeyError, TypeError, ValueError
         If it is damaged.
     """
-    kind = CarriedTrees if "trees" in own else CarriedOnnx
+    kind = CarriedTrees if "trees" in own else CarriedFile
     made = kind.restore(own, arrays, favorable, encoding)
     lacking = [name for name in made.columns if name not in made.space.columns]
     if lacking:

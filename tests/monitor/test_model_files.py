@@ -1,0 +1,204 @@
+"""Boosters' and skops files in a monitor: the audit's own numbers from plain rows, with frames or without."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import load, save
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from audits.data import DataSpec, build_data, read_table
+from audits.errors import InputError, RunFailed
+from audits.models import Subject, make_subject, model_spec
+from audits.runs.monitoring.quick import quicker
+from audits.runs.monitoring.scoring import Scorer
+from audits.sensitivity import MonitorBundle, SensitivityOptions, SensitivityResult, sensitivity
+from audits.sensitivity.monitor.models import CarriedFile
+
+catboost = pytest.importorskip("catboost")
+lightgbm = pytest.importorskip("lightgbm")
+skops = pytest.importorskip("skops.io")
+xgboost = pytest.importorskip("xgboost")
+
+READ = ["town", "skill", "owner", "height", "job"]  # not in the table's order
+KINDS = ("m.json", "m.ubj", "m.txt", "m.cbm", "m.skops")
+QUICK = {"bootstrap": 100, "match_set": "off", "status_model": "logistic"}
+
+
+def people(n: int = 700) -> pd.DataFrame:
+    """Numbers with blanks, yes and no, words with blanks and with a ? that the audit reads as a blank."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "skill": rng.normal(size=n),
+            "height": rng.normal(170, 10, n).round(),
+            "town": rng.choice(["north", "south", "west"], n),
+            "job": rng.choice(["cook", "judge", "?"], n),
+            "owner": rng.random(n) < 0.4,
+            "group": rng.choice(["a", "b"], n),
+        }
+    )
+    worth = frame["skill"] + frame["height"] / 10 - 17 + frame["owner"] + (frame["town"] == "west")
+    frame["hired"] = (worth + (frame["job"] == "?") + rng.normal(0, 1, n) > 0.8).astype(int)
+    frame.loc[rng.random(n) < 0.15, "height"] = np.nan
+    frame.loc[rng.random(n) < 0.15, "town"] = None
+    return frame
+
+
+def write(path: Path, frame: pd.DataFrame) -> None:
+    """Fit what the ending of `path` says, and save it there."""
+    x, y = frame[READ], frame["hired"]
+    # levels in an order of their own, and one that nobody in the audit has
+    towns = pd.Categorical(x["town"], categories=["west", "moon", "north", "south"])
+    coded = x.assign(town=towns, job=pd.Categorical(x["job"], categories=["judge", "?", "cook"]))
+    if path.suffix in {".json", ".ubj"}:
+        xgboost.XGBClassifier(n_estimators=15, enable_categorical=True, n_jobs=1).fit(coded, y).save_model(
+            path
+        )
+    elif path.suffix == ".txt":
+        own = lightgbm.LGBMClassifier(n_estimators=15, min_child_samples=5, verbose=-1, n_jobs=1)
+        own.fit(coded, y).booster_.save_model(path)
+    elif path.suffix == ".cbm":
+        texts = x.assign(town=x["town"].fillna(""), owner=x["owner"].astype(str))
+        how = {"iterations": 15, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+        catboost.CatBoostClassifier(cat_features=["town", "job", "owner"], **how).fit(texts, y).save_model(
+            path
+        )
+    else:
+        encode = make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), ["town", "job"]),
+            (SimpleImputer(), ["height"]),
+            remainder="passthrough",
+        )
+        skops.dump(make_pipeline(encode, RandomForestClassifier(10, random_state=0)).fit(x, y), path)
+
+
+def audit(path: Path, frame: pd.DataFrame, **data: object) -> tuple[Subject, SensitivityResult]:
+    given = {"features": ("skill", "height", "town", "job", "owner"), "missing": "category", **data}
+    spec = DataSpec(label="hired", favorable=1, protected=("group",), **given)
+    frame.to_parquet(path.with_name("people.parquet"))
+    data = build_data(read_table(path.with_name("people.parquet")), spec)
+    subject = make_subject(data, model_spec({"path": str(path)}), seed=0)
+    return subject, sensitivity(subject, SensitivityOptions(**QUICK))
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def audited(request, tmp_path_factory) -> tuple[Subject, SensitivityResult, MonitorBundle]:
+    path, frame = tmp_path_factory.mktemp("files") / request.param, people()
+    write(path, frame)
+    subject, found = audit(path, frame)
+    return subject, found, MonitorBundle.parse(*MonitorBundle.of(found).dump())
+
+
+def sent(frame: pd.DataFrame, names: tuple[str, ...]) -> list[dict[str, object]]:
+    return json.loads(frame[list(names)].to_json(orient="records", double_precision=15))
+
+
+def test_a_file_travels_and_gives_the_audits_numbers(audited):
+    subject, found, bundle = audited
+    frame = subject.data.frame.loc[found.people.index]
+    rows = sent(frame, bundle.reads)
+    assert {None} < {row["job"] for row in rows}, "the table says ?"
+    assert isinstance(bundle.audited, CarriedFile)
+    for scored in (bundle.score(frame), quicker(bundle).score(rows)):
+        np.testing.assert_allclose(scored.score, found.people["score"], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=1e-9)
+        np.testing.assert_array_equal(scored.flagged, found.people["flagged"])
+        np.testing.assert_allclose(scored.contributions, found.contributions, rtol=1e-9, atol=1e-12)
+        assert not scored.unseen
+    assert (found.people["sensitivity"] > 0).mean() > 0.9
+
+
+@pytest.mark.parametrize("n", [1, 40])
+def test_without_frames_a_file_says_the_same(audited, n):
+    subject, _, bundle = audited
+    quick = quicker(bundle)
+    assert type(quick.audited) is not CarriedFile, "these columns need no frame"
+    rows = sent(subject.data.frame.iloc[5 : 5 + n], bundle.reads)
+    strange = (
+        {},
+        {"owner": None, "job": None, "town": None},
+        {"skill": -1e6},
+        {"town": "moon"},
+        {"job": "a"},
+    )
+    for more in strange:
+        changed = [{**rows[0], **more}, *rows[1:]]
+        before, after = bundle.score(changed), quick.score(changed)
+        for name in ("score", "sensitivity", "contributions"):
+            np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=1e-12)
+        assert after.unseen == before.unseen
+
+
+def test_what_the_audit_never_saw_reaches_the_model_as_it_was_sent(audited):
+    subject, _, bundle = audited
+    frame = subject.data.frame.head(60).rename_axis(index=None)
+    told = []
+    for town in ("moon", "mars", "north"):
+        there = frame.assign(town=town)
+        scored = quicker(bundle).score(sent(there, bundle.reads))
+        np.testing.assert_allclose(scored.score, subject.favorable_score(there), rtol=0, atol=1e-12)
+        told.append(len(scored.unseen))
+    assert told == [60, 60, 0]
+
+
+def test_values_with_names_of_their_own_are_given_back_to_the_model(tmp_path: Path):
+    """The audit calls a town otherwise than the table on which the model was trained."""
+    frame = people()
+    write(tmp_path / "m.txt", frame)
+    subject, found = audit(tmp_path / "m.txt", frame, labels={"town": {"west": "Far west"}})
+    assert subject.data.frame["town"].eq("Far west").any()
+    scored = MonitorBundle.of(found).score(subject.data.frame)
+    np.testing.assert_allclose(scored.score, subject.scores, rtol=0, atol=1e-12)
+
+
+def test_a_file_that_cannot_be_opened_is_told_as_what_it_is(audited, monkeypatch):
+    _, _, bundle = audited
+    text, weights = bundle.dump()
+    arrays = load(weights)
+    arrays["file"] = arrays["file"][:-1].copy()
+    changed = MonitorBundle.parse(text, save(arrays))
+    row = dict.fromkeys(bundle.reads)
+    with pytest.raises(InputError, match="must be the file that was audited"):
+        changed.score([row])
+    module = {"XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost", "skops": "skops.io"}
+    monkeypatch.setitem(sys.modules, module[bundle.audited.feeding["format"]], None)
+    with pytest.raises(InputError, match=r"not installed; pip install 'evenhand\[boosters\]'"):
+        MonitorBundle.parse(text, weights).score([row])
+
+
+@pytest.fixture(scope="module")
+def scorer() -> Iterator[Scorer]:
+    made = Scorer()
+    yield made
+    made.close()
+
+
+def test_every_library_works_within_the_workers_limits(audited, scorer: Scorer):
+    subject, found, bundle = audited
+    frame = subject.data.frame.loc[found.people.index].head(300)
+    rows = sent(frame, bundle.reads)
+    columns = {name: [row[name] for row in rows] for name in bundle.reads}
+    scored = scorer.score(bundle.audited.feeding["format"], bundle, columns, len(rows))
+    np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"].head(300), rtol=1e-9)
+
+
+def test_that_a_file_is_another_one_is_no_fault_of_the_rows(audited, scorer: Scorer):
+    _, _, bundle = audited
+    text, weights = bundle.dump()
+    arrays = load(weights)
+    arrays["file"] = arrays["file"][:-1].copy()
+    changed, columns = MonitorBundle.parse(text, save(arrays)), {name: [None] for name in bundle.reads}
+    for _ in range(2):
+        with pytest.raises(RunFailed, match="must be the file that was audited"):
+            scorer.score(f"changed {bundle.audited.feeding['sha256']}", changed, columns, 1)
