@@ -20,7 +20,7 @@ from audits.data import LabelCut
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.formats import format_of
-from audits.models.native.opened import begin
+from audits.models.native.opened import ModelFile
 
 catboost = pytest.importorskip("catboost")
 lightgbm = pytest.importorskip("lightgbm")
@@ -275,4 +275,4 @@ def test_a_library_that_lacks_one_of_the_system_is_told(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "model.txt").touch()
     with pytest.raises(InputError, match=r"boosting, which does not load here \(libno-such-openmp\.so\.1: "):
-        begin(tmp_path / "model.txt", "Boosting", "boosting_without", "boosting")
+        ModelFile.at(tmp_path / "model.txt", "Boosting").library("boosting_without", "boosting")
