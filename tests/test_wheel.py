@@ -224,7 +224,8 @@ def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env:
     (tmp_path / "no one's.csv").write_text(table.replace("model_score", "figure", 1), encoding="utf-8")
     begun = core("init", "no one's.csv")
     assert "'repaid' itself is audited as the decision" in begun.stdout
-    assert core(*shlex.split(begun.stdout.rpartition("run it: evenhand ")[2])).returncode == 0
+    typed = shlex.split(begun.stdout.rpartition("run it: evenhand ")[2])
+    assert core(*typed, "--executor", "inline", "--no-save").returncode == 0
 
 
 @pytest.mark.parametrize(
