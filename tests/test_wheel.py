@@ -375,7 +375,8 @@ def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):
         assert subprocess.run(check, capture_output=True, timeout=30, check=False).returncode == 0
     finally:
         server.terminate()
-        server.wait(30)
+        assert server.wait(30) == 0, "it was asked to end, and did"
+    assert "cancelled" not in (tmp_path / "log").read_text(encoding="utf-8")
     assert subprocess.run(check, capture_output=True, timeout=30, check=False).returncode != 0
 
 
