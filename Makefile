@@ -109,7 +109,7 @@ postgresql: | chromium
 docs: setup-tests
 	$(BIN)/python docs/make_architecture.py
 	$(BIN)/python docs/make_papers.py
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: docs
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

@@ -224,7 +224,8 @@ def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env:
     (tmp_path / "no one's.csv").write_text(table.replace("model_score", "figure", 1), encoding="utf-8")
     begun = core("init", "no one's.csv")
     assert "'repaid' itself is audited as the decision" in begun.stdout
-    assert core(*shlex.split(begun.stdout.rpartition("run it: evenhand ")[2])).returncode == 0
+    typed = shlex.split(begun.stdout.rpartition("run it: evenhand ")[2])
+    assert core(*typed, "--executor", "inline", "--no-save").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -374,7 +375,8 @@ def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):
         assert subprocess.run(check, capture_output=True, timeout=30, check=False).returncode == 0
     finally:
         server.terminate()
-        server.wait(30)
+        assert server.wait(30) == 0, "it was asked to end, and did"
+    assert "cancelled" not in (tmp_path / "log").read_text(encoding="utf-8")
     assert subprocess.run(check, capture_output=True, timeout=30, check=False).returncode != 0
 
 

@@ -17,6 +17,7 @@ from audits.errors import InputError
 __all__ = ["pages_folder", "serve"]
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+_STOPS = 8.0  # seconds; a container is killed after ten
 
 
 def pages_folder() -> Path:
@@ -46,7 +47,16 @@ def serve(port: int, address: str) -> int:
     command = [sys.executable, "-m", "streamlit", "run", str(folder / "app" / "server.py")]
     options = [f"--server.port={port}", f"--server.address={address}"]
     print(f"Evenhand on http://{address}:{port}", file=sys.stderr, flush=True)
-    return subprocess.run([*command, *options], env=variables, check=False).returncode
+    with subprocess.Popen([*command, *options], env=variables) as server:
+        try:
+            return server.wait()
+        except KeyboardInterrupt:  # SIGTERM, too, as a container is stopped by: the server ends what it began
+            server.terminate()
+            try:
+                server.wait(_STOPS)
+            except subprocess.TimeoutExpired:
+                server.kill()
+            return 0
 
 
 def _settings(folder: Path) -> dict[str, str]:

@@ -134,7 +134,9 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
     protected = [name for name in suggested["protected"] if _as_groups(columns[name])]
     if not protected:
         raise InputError(
-            "data.protected", "cannot be guessed: no column is named like a group that people belong to",
+            "data.protected",
+            "cannot be guessed: no column is named like a group that people belong to, or none of these has "
+            f"2 to {_MOST_GROUPS} values",
             advice=f"write protected: [COLUMN], of {choices(columns)}",
         )  # fmt: skip
     data: dict[str, Any] = {}
@@ -158,11 +160,12 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
     if bins:
         data["bins"] = bins
         guesses["data.bins"] = f"{_listed(list(bins))} cut into three ranges of about as many people."
-    model, guesses["model"] = _model(stored, label)
-    if "train" in model:
-        names = [name for name in columns if name not in {label, *protected, *stored}]
-        guesses["model"] += f" It reads {_listed(names[:6])}{' and others' if len(names) > 6 else ''}."
     built = _built(table, data)
+    model, guesses["model"] = _model(stored, label, built)
+    threshold = 0.5
+    if score := model.get("predictions", {}).get("score"):
+        threshold, told = _from_where(table.frame[score])
+        guesses["model"] += f" They are favorable {told}."
     usual = usual_audits(built) if built is not None else {}
     found = {
         "stored": tuple(name for name in usual if not AUDITS[name].asks_anew),
@@ -177,7 +180,7 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
     if left_out := {name: package for name, package in lacking.items() if name in found[kind]}:
         guesses["audits"] = told_lacking(left_out)
     allowed = {kind: tuple(name for name in names if name not in lacking) for kind, names in found.items()}
-    spec = {"data": data, "model": model, "threshold": 0.5, "seed": 0}
+    spec = {"data": data, "model": model, "threshold": threshold, "seed": 0}
     spec["audits"] = [{name: usual[name]} if usual.get(name) else name for name in allowed[kind]]
     return Proposal(spec, guesses, allowed, lacking)
 
@@ -190,7 +193,8 @@ def _built(table: Table, data: dict[str, Any]) -> AuditData | None:
 
 
 def _as_groups(column: dict[str, Any]) -> bool:
-    return column["distinct"] <= _MOST_GROUPS or column["kind"] in {"integer", "continuous"}
+    few = 2 <= column["distinct"] + bool(column["missing"]) <= _MOST_GROUPS
+    return few or column["kind"] in {"integer", "continuous"}
 
 
 def _many(column: dict[str, Any]) -> bool:
@@ -223,18 +227,35 @@ def _favorable(column: pd.Series, name: str) -> tuple[Any, str]:
     return values[-1], f"{why}, {values[-1]!r}."
 
 
-def _model(stored: dict[str, str], label: str | None) -> tuple[dict[str, Any], str]:
+def _from_where(scores: pd.Series) -> tuple[float, str]:
+    """Return the score from which on a decision is likely favorable, and the guess in words."""
+    values = scores.dropna().to_numpy(dtype=float)
+    if not len(values) or (values.min() >= 0 and values.max() <= 1):
+        return 0.5, "from 0.5 on"
+    middle = float(np.median(values))
+    return middle, f"from their median on, {middle:g}, for nothing says from where"
+
+
+def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -> tuple[dict[str, Any], str]:
     scores = [name for name, kind in stored.items() if kind == "score"]
     labels = [name for name, kind in stored.items() if kind == "label"]
     if labels:
         return {"predictions": {"label": labels[0]}}, f"The predictions are those in {labels[0]!r}."
-    if scores and label is not None:
+    if scores:
         return (
             {"predictions": {"score": scores[0]}},
-            f"The predictions are the scores in {scores[0]!r}, higher being better for the person, "
-            "favorable from 0.5 on.",
+            f"The predictions are the scores in {scores[0]!r}, higher being better for the person.",
         )
-    return usual_model(label)
+    names = [] if built is None else list(built.features)
+    if not names:
+        return {"predictions": {"label": label}}, (
+            "No column holds predictions, and none describes people beside label and groups, for a model to "
+            f"read: {label!r} itself is audited as the decision."
+        )
+    model, why = usual_model(label)
+    if "train" in model:
+        why += f" It reads {_listed(names[:6])}{' and others' if len(names) > 6 else ''}."
+    return model, why
 
 
 def usual_model(label: Any) -> tuple[dict[str, Any], str]:

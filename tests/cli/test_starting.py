@@ -89,6 +89,38 @@ def test_init_writes_a_spec_that_runs(cli, tmp_path, name):
     assert ran.status == 0, ran.err
 
 
+@pytest.mark.parametrize(
+    ("columns", "said", "model", "threshold"),
+    [
+        (["sex", "score"], "favorable from 0.5 on", {"predictions": {"score": "score"}}, 0.5),
+        (["sex", "points", "repaid"], "from their median on, 575,", {"predictions": {"score": "score"}}, 575),
+        (["sex", "age", "repaid"], "'repaid' itself is audited", {"predictions": {"label": "repaid"}}, 0.5),
+    ],
+)
+def test_a_table_without_features_or_label_is_audited_by_what_it_has(
+    cli, tmp_path, columns, said, model, threshold
+):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], 201),
+            "score": rng.random(201),
+            "points": np.arange(475, 676),
+            "age": rng.integers(18, 70, 201),
+            "repaid": rng.choice([0, 1], 201),
+        }
+    )[columns]
+    frame.rename(columns={"points": "score"}).to_csv(tmp_path / "people.csv", index=False)
+    begun = cli("init", tmp_path / "people.csv")
+    assert said in " ".join(begun.out.split())
+    spec = yaml.safe_load((tmp_path / "people.yaml").read_text(encoding="utf-8"))
+    assert (spec["model"], spec["threshold"]) == (model, threshold)
+    spec["audits"] = ["groups"]
+    (tmp_path / "people.yaml").write_text(yaml.safe_dump(spec))
+    ran = cli("run", tmp_path / "people.yaml", "--out", tmp_path / "out", "--executor", "inline", "--no-save")
+    assert ran.status == 0, ran.err
+
+
 def test_init_replaces_nothing_unasked(cli, results):
     assert cli("init", results).status == 0
     assert "names a file that exists" in cli("init", results).err
