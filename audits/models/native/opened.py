@@ -229,14 +229,19 @@ class NativeModel(_Fed):
     logits: bool
 
     @property
+    def file(self) -> ModelFile | None:
+        """The file, where it can be opened again."""
+        return self.opened.file
+
+    @property
     def content(self) -> bytes:
-        """The file; nothing where it cannot be opened again."""
-        return self.opened.file.content if self.opened.file else b""
+        """Its bytes; none where it cannot be opened again."""
+        return self.file.content if self.file else b""
 
     def feeding(self) -> dict[str, Any]:
         """Return as plain data how columns feed the file and what its answers mean: see `refed`."""
         return {
-            "format": self.opened.file.kind if self.opened.file else "",
+            "format": self.file.kind if self.file else "",
             "name": self.name,
             "sha256": self.sha256,
             "columns": list(self.columns),
