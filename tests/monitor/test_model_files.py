@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -196,6 +197,22 @@ def test_a_file_that_cannot_be_opened_is_told_as_what_it_is(audited, monkeypatch
     monkeypatch.setitem(sys.modules, module[bundle.audited.feeding["format"]], None)
     with pytest.raises(InputError, match=r"not installed; pip install 'evenhand\[boosters\]'"):
         MonitorBundle.parse(text, weights).score([row])
+
+
+@pytest.mark.parametrize("audited", ["m.json"], indirect=True)
+def test_where_pages_are_served_no_library_is_loaded(audited, tmp_path: Path):
+    _, _, bundle = audited
+    bundle.save(tmp_path)
+    code = (
+        "import sys; from pathlib import Path; from audits.sensitivity import MonitorBundle\n"
+        "from audits.runs.monitoring.quick import at_hand, is_at_once\n"
+        "b = at_hand(MonitorBundle.load(Path(sys.argv[1])))\n"
+        "assert not is_at_once(b, 1) and b.encoder.columns\n"
+        "bad = {'xgboost', 'catboost', 'skops', 'onnx', 'onnxruntime', 'sklearn'} & set(sys.modules)\n"
+        "assert not bad, bad"
+    )
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, cwd=root)
 
 
 @pytest.fixture(scope="module")
