@@ -232,7 +232,7 @@ MOST_BYTES = 20_000_000
 """Size of a file, or of a result's trees, up to which it is kept for a monitor."""
 
 _EXACT = 1e-12
-_CHECKED = 2000  # people
+_CHECKED = 2000  # people of whom a file, which may hold thousands of trees, is asked twice
 
 
 def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
@@ -259,7 +259,7 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
         packed = _packed(own_trees)
         if len(packed["arrays"]) > MOST_BYTES:
             why = f"The trees of the {model.name} take more than {MOST_BYTES // 10**6} MB."
-        elif _scores_as(own_trees, subject, len(subject.scores)):
+        elif _scores_as(own_trees, subject, _CHECKED if content else len(subject.scores)):
             return packed
         else:
             why = f"The {model.name} rebuilt from plain arrays scores otherwise than itself."
