@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ from audits.models import Subject, make_subject, model_spec
 from audits.runs.monitoring.quick import quicker
 from audits.runs.monitoring.scoring import Scorer
 from audits.sensitivity import MonitorBundle, SensitivityOptions, SensitivityResult, sensitivity
-from audits.sensitivity.monitor.models import CarriedFile
+from audits.sensitivity.monitor.models import CarriedFile, CarriedTrees
 
 catboost = pytest.importorskip("catboost")
 lightgbm = pytest.importorskip("lightgbm")
@@ -31,7 +32,8 @@ skops = pytest.importorskip("skops.io")
 xgboost = pytest.importorskip("xgboost")
 
 READ = ["town", "skill", "owner", "height", "job"]  # not in the table's order
-KINDS = ("m.json", "m.ubj", "m.txt", "m.cbm", "m.skops")
+FILES = ("m.json", "m.ubj", "zeros.txt", "m.cbm", "m.skops")
+PLAIN = "m.txt"  # of LightGBM, whose trees can be written down
 QUICK = {"bootstrap": 100, "match_set": "off", "status_model": "logistic"}
 
 
@@ -66,7 +68,8 @@ def write(path: Path, frame: pd.DataFrame) -> None:
             path
         )
     elif path.suffix == ".txt":
-        own = lightgbm.LGBMClassifier(n_estimators=15, min_child_samples=5, verbose=-1, n_jobs=1)
+        how = {"zero_as_missing": path.stem == "zeros"}  # no tree of ours tells a 0 from what is next to it
+        own = lightgbm.LGBMClassifier(n_estimators=15, min_child_samples=5, verbose=-1, n_jobs=1, **how)
         own.fit(coded, y).booster_.save_model(path)
     elif path.suffix == ".cbm":
         texts = x.assign(town=x["town"].fillna(""), owner=x["owner"].astype(str))
@@ -85,14 +88,14 @@ def write(path: Path, frame: pd.DataFrame) -> None:
 
 def audit(path: Path, frame: pd.DataFrame, **data: object) -> tuple[Subject, SensitivityResult]:
     given = {"features": ("skill", "height", "town", "job", "owner"), "missing": "category", **data}
-    spec = DataSpec(label="hired", favorable=1, protected=("group",), **given)
+    spec = DataSpec(**{"label": "hired", "favorable": 1, "protected": ("group",), **given})
     frame.to_parquet(path.with_name("people.parquet"))
     data = build_data(read_table(path.with_name("people.parquet")), spec)
     subject = make_subject(data, model_spec({"path": str(path)}), seed=0)
     return subject, sensitivity(subject, SensitivityOptions(**QUICK))
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=[*FILES, PLAIN])
 def audited(request, tmp_path_factory) -> tuple[Subject, SensitivityResult, MonitorBundle]:
     path, frame = tmp_path_factory.mktemp("files") / request.param, people()
     write(path, frame)
@@ -109,7 +112,7 @@ def test_a_file_travels_and_gives_the_audits_numbers(audited):
     frame = subject.data.frame.loc[found.people.index]
     rows = sent(frame, bundle.reads)
     assert {None} < {row["job"] for row in rows}, "the table says ?"
-    assert isinstance(bundle.audited, CarriedFile)
+    assert type(bundle.audited) is (CarriedTrees if PLAIN in found.model["name"] else CarriedFile)
     for scored in (bundle.score(frame), quicker(bundle).score(rows)):
         np.testing.assert_allclose(scored.score, found.people["score"], rtol=0, atol=1e-12)
         np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=1e-9)
@@ -123,7 +126,7 @@ def test_a_file_travels_and_gives_the_audits_numbers(audited):
 def test_without_frames_a_file_says_the_same(audited, n):
     subject, _, bundle = audited
     quick = quicker(bundle)
-    assert type(quick.audited) is not CarriedFile, "these columns need no frame"
+    assert type(quick.audited) is not type(bundle.audited), "these columns need no frame"
     rows = sent(subject.data.frame.iloc[5 : 5 + n], bundle.reads)
     strange = (
         {},
@@ -152,6 +155,24 @@ def test_what_the_audit_never_saw_reaches_the_model_as_it_was_sent(audited):
     assert told == [60, 60, 0]
 
 
+def test_the_trees_of_a_lightgbm_file_say_what_the_library_says(tmp_path: Path):
+    """Of missing values where none was in training, of numbers at a threshold, and of the other class."""
+    frame = people()
+    for favorable in (0, 1):
+        whole = frame.assign(height=frame["height"].fillna(165.0) if favorable else frame["height"])
+        write(tmp_path / PLAIN, whole)
+        subject, found = audit(tmp_path / PLAIN, whole, favorable=favorable)
+        trees = MonitorBundle.of(found).audited
+        rows = subject.data.frame.rename_axis(index=None).sample(400, replace=True, random_state=1)
+        cuts = trees.model.trees.threshold[trees.model.trees.feature == READ.index("skill")]
+        cuts = np.concatenate([cuts, np.nextafter(cuts, np.inf), [np.nan, 0.0, 1e300, -1e300]])
+        rows["skill"] = np.resize(cuts, len(rows))
+        rows.loc[rows.index[:99], "height"] = np.nan
+        rows["town"] = np.resize(np.array(["moon", "mars", None, "west"], dtype=object), len(rows))
+        assert len(np.unique(cuts)) > 50
+        np.testing.assert_allclose(trees.score(rows), subject.favorable_score(rows), rtol=0, atol=1e-15)
+
+
 def test_values_with_names_of_their_own_are_given_back_to_the_model(tmp_path: Path):
     """The audit calls a town otherwise than the table on which the model was trained."""
     frame = people()
@@ -162,6 +183,7 @@ def test_values_with_names_of_their_own_are_given_back_to_the_model(tmp_path: Pa
     np.testing.assert_allclose(scored.score, subject.scores, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("audited", FILES, indirect=True)
 def test_a_file_that_cannot_be_opened_is_told_as_what_it_is(audited, monkeypatch):
     _, _, bundle = audited
     text, weights = bundle.dump()
@@ -177,6 +199,22 @@ def test_a_file_that_cannot_be_opened_is_told_as_what_it_is(audited, monkeypatch
         MonitorBundle.parse(text, weights).score([row])
 
 
+@pytest.mark.parametrize("audited", ["m.json"], indirect=True)
+def test_where_pages_are_served_no_library_is_loaded(audited, tmp_path: Path):
+    _, _, bundle = audited
+    bundle.save(tmp_path)
+    code = (
+        "import sys; from pathlib import Path; from audits.sensitivity import MonitorBundle\n"
+        "from audits.runs.monitoring.quick import at_hand, is_at_once\n"
+        "b = at_hand(MonitorBundle.load(Path(sys.argv[1])))\n"
+        "assert not is_at_once(b, 1) and b.encoder.columns\n"
+        "bad = {'xgboost', 'catboost', 'skops', 'onnx', 'onnxruntime', 'sklearn'} & set(sys.modules)\n"
+        "assert not bad, bad"
+    )
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, cwd=root)
+
+
 @pytest.fixture(scope="module")
 def scorer() -> Iterator[Scorer]:
     made = Scorer()
@@ -184,6 +222,7 @@ def scorer() -> Iterator[Scorer]:
     made.close()
 
 
+@pytest.mark.parametrize("audited", FILES, indirect=True)
 def test_every_library_works_within_the_workers_limits(audited, scorer: Scorer):
     subject, found, bundle = audited
     frame = subject.data.frame.loc[found.people.index].head(300)
@@ -193,6 +232,7 @@ def test_every_library_works_within_the_workers_limits(audited, scorer: Scorer):
     np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"].head(300), rtol=1e-9)
 
 
+@pytest.mark.parametrize("audited", FILES, indirect=True)
 def test_that_a_file_is_another_one_is_no_fault_of_the_rows(audited, scorer: Scorer):
     _, _, bundle = audited
     text, weights = bundle.dump()

@@ -169,18 +169,21 @@ class Opened:
         must be asked about rows (see `split_points`).
     file : ModelFile, optional
         Where it can be opened again from its content: see `refed`.
+    takes_matrix : bool
+        Whether `predict` takes a matrix of float64, too: of categories their places among the levels.
     """
 
     name: str
     sha256: str
     features: tuple[Feature, ...]
     named: bool
-    predict: Callable[[pd.DataFrame], np.ndarray] = field(repr=False)
+    predict: Callable[[Any], np.ndarray] = field(repr=False)
     gives: Gives
     classes: tuple[object, ...] | None = None
     model: Any = field(default=None, repr=False)
     splits: Callable[[], Mapping[str, np.ndarray] | None] = field(default=lambda: None, repr=False)
     file: ModelFile | None = field(default=None, repr=False)
+    takes_matrix: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,14 +242,19 @@ class NativeModel(_Fed):
     logits: bool
 
     @property
+    def file(self) -> ModelFile | None:
+        """The file, where it can be opened again."""
+        return self.opened.file
+
+    @property
     def content(self) -> bytes:
-        """The file; nothing where it cannot be opened again."""
-        return self.opened.file.content if self.opened.file else b""
+        """Its bytes; none where it cannot be opened again."""
+        return self.file.content if self.file else b""
 
     def feeding(self) -> dict[str, Any]:
         """Return as plain data how columns feed the file and what its answers mean: see `refed`."""
         return {
-            "format": self.opened.file.kind if self.opened.file else "",
+            "format": self.file.kind if self.file else "",
             "name": self.name,
             "sha256": self.sha256,
             "columns": list(self.columns),
@@ -263,10 +271,11 @@ class NativeModel(_Fed):
             return np.empty((0, len(self.classes)))
         return self.score_given(self.given(frame))
 
-    def score_given(self, given: pd.DataFrame) -> np.ndarray:
+    def score_given(self, given: pd.DataFrame | np.ndarray) -> np.ndarray:
         """Return what `score` does of rows, at least one, that are as the library takes them."""
         values, width = self.opened.predict(given), len(self.classes)
-        return class_scores(values, given, self.name, width=width, labels=self.labels, logits=self.logits)
+        rows = given if isinstance(given, pd.DataFrame) else pd.DataFrame(index=range(len(given)))
+        return class_scores(values, rows, self.name, width=width, labels=self.labels, logits=self.logits)
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,8 +86,9 @@ def open_xgboost(file: ModelFile) -> Opened:
             raise InputError(name, "must predict a chance or a number", objective)
         gives = "numbers"
 
-    def predict(frame: pd.DataFrame) -> np.ndarray:
-        matrix = xgboost.DMatrix(frame, enable_categorical=True, nthread=1)
+    def predict(given: pd.DataFrame | np.ndarray) -> np.ndarray:
+        kinds = None if isinstance(given, pd.DataFrame) else booster.feature_types
+        matrix = xgboost.DMatrix(given, feature_types=kinds, enable_categorical=True, nthread=1)
         try:
             found = booster.predict(
                 matrix,
@@ -101,7 +102,8 @@ def open_xgboost(file: ModelFile) -> Opened:
 
     named = booster.feature_names is not None
     splits = partial(splits_of, booster)
-    return Opened(name, file.sha256, features, named, predict, gives, model=booster, splits=splits, file=file)
+    more: dict[str, Any] = {"model": booster, "splits": splits, "file": file, "takes_matrix": True}
+    return Opened(name, file.sha256, features, named, predict, gives, **more)
 
 
 def splits_of(booster: Any) -> dict[str, np.ndarray] | None:

@@ -118,11 +118,13 @@ class _Features:
     def outputs(self, x: np.ndarray, _: object) -> np.ndarray:
         """Return the probability of each class of people and copies, (c, n, d) -> (c, n, k)."""
         rows = x.reshape(-1, x.shape[-1])
+        fed = zip(self.file.opened.features, self.places, self.tables, strict=True)
         made = {
             feature.name: rows[:, place] if table is None else table.take(rows[:, place].astype(np.intp))
-            for feature, place, table in zip(self.file.opened.features, self.places, self.tables, strict=True)
+            for feature, place, table in fed
         }
-        return self.file.score_given(pd.DataFrame(made)).reshape(*x.shape[:2], -1)
+        whole = np.column_stack(list(made.values())) if self.file.opened.takes_matrix else pd.DataFrame(made)
+        return self.file.score_given(whole).reshape(*x.shape[:2], -1)
 
 
 def _native_plan(own: CarriedFile) -> Plan | None:
@@ -169,6 +171,8 @@ def _table(own: CarriedFile, column: str, levels: list[Any], feature: Feature) -
     raw = own.raw(levels, entry).rename(column)
     texts = [] if feature.levels is None else [column]
     fed = feature.fed(own.model.written.restore(raw.to_frame(), texts=texts)[column])
+    if isinstance(fed, pd.Categorical) and own.model.opened.takes_matrix:
+        return np.where(fed.codes < 0, np.nan, fed.codes)
     return fed if isinstance(fed, pd.Categorical) else np.asarray(fed)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from audits.data.blocks import NumberBlock
 from audits.data.space import FeatureSpace
-from audits.data.values import MISSING
+from audits.data.values import MISSING, text_of
 from audits.errors import InputError
 from audits.models.trees.plain import PlainTrees
 from audits.runs.monitoring.files_fed import file_plan
@@ -50,10 +50,16 @@ def _tree_plan(
                 return None
             found.append(PlanColumn(place, block, own, where))
             continue
-        if is_moved(block) or own.levels is None or own.codes is None:  # ranks; texts that are numbers
+        if is_moved(block):  # ranks
             return None
-        by_text = {text: own.codes[row] for text, row in own.levels.items()}
-        unknown = own.codes[len(own.levels)]
+        if own.levels is None or own.codes is None:  # yes and no as numbers
+            if any(isinstance(level, str) for level in block.levels):
+                return None
+            by_text = dict(zip(map(text_of, block.levels), own.encode(block.levels), strict=True))
+            unknown = None
+        else:
+            by_text = {text: own.codes[row] for text, row in own.levels.items()}
+            unknown = own.codes[len(own.levels)]
         found.append(
             PlanColumn(
                 place,

@@ -3,7 +3,7 @@
 People are measured as the audit measured them: finite differences of numbers, swaps of categories weighted
 by how common values were among the people audited, so that neither the order of rows nor the size of a
 batch changes a result. What is carried is a model file (ONNX, XGBoost, LightGBM, CatBoost, skops), or the
-trees of a forest or of boosting trained here as plain arrays.
+trees of a forest or of boosting trained here, or of a LightGBM file, as plain arrays.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -51,9 +51,6 @@ class Carried:
         From `FeatureSpace.described`.
     """
 
-    levels_as_text: ClassVar[bool] = False
-    """Whether the model tells categories apart by their text."""
-
     favorable: np.ndarray
     counts: dict[str, list[float]]
     step: float
@@ -69,14 +66,20 @@ class Carried:
         """Raw columns that the model reads."""
         raise NotImplementedError
 
+    def _by_text(self, column: str) -> bool:  # noqa: ARG002
+        """Whether the model tells the levels of a column apart by their text."""
+        return False
+
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favourable outcome of raw rows, (n,)."""
         raise NotImplementedError
 
     def chance(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability of the favourable outcome from those of all classes, (…, k) -> (…,)."""
-        if scores.shape[-1] == 1:
+        if scores.shape[-1] == 1 and len(self.favorable) == 1:
             return scores[..., 0]
+        if scores.shape[-1] == 1:  # of the second of two classes
+            scores = np.concatenate([1.0 - scores, scores], axis=-1)
         return np.clip(scores[..., self.favorable].sum(axis=-1), 0.0, 1.0)
 
     def raw(self, values: Sequence[Any], entry: Mapping[str, Any]) -> pd.Series:
@@ -85,7 +88,7 @@ class Carried:
             return pd.Series([moment_of(value) for value in values], dtype="datetime64[us]")
         if entry["kind"] != "categorical" and not entry["levels"]:
             return pd.Series([math.nan if value is None else value for value in values], dtype=float)
-        if self.levels_as_text:
+        if self._by_text(entry["column"]):
             return pd.Series([None if value is None else text_of(value) for value in values], dtype=object)
         known = {text: value for text, value in zip(entry["levels"], entry["values"], strict=True) if text}
         found = [None if value is None else known.get(text_of(value), value) for value in values]
@@ -187,14 +190,16 @@ class CarriedFile(Carried):
 class CarriedTrees(Carried):
     """The trees, and how rows become the matrix that they read."""
 
-    levels_as_text: ClassVar[bool] = True
-
     model: PlainTrees
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Raw columns that the model reads."""
         return self.model.columns
+
+    def _by_text(self, column: str) -> bool:
+        """Whether the trees tell the levels of a column apart by their text."""
+        return self.model.inputs[self.columns.index(column)].levels is not None
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favourable outcome of raw rows, (n,)."""
@@ -227,7 +232,7 @@ MOST_BYTES = 20_000_000
 """Size of a file, or of a result's trees, up to which it is kept for a monitor."""
 
 _EXACT = 1e-12
-_CHECKED = 2000  # people
+_CHECKED = 2000  # people of whom a file, which may hold thousands of trees, is asked twice
 
 
 def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
@@ -244,42 +249,47 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
         From `Carried.dump`, its arrays packed as text under ``arrays``; or ``refused``, a sentence.
     """
     model, space = subject.model, subject.space
-    counts = level_counts(z, space)
-    content = getattr(model, "content", b"")
-    if content and model.classes is not None:
-        if len(content) > MOST_BYTES:
-            return {"refused": f"The {model.name} has more than {MOST_BYTES // 10**6} MB."}
-        feeding = model.feeding()  # type: ignore[attr-defined]
-        own = CarriedFile(subject.favorable_classes, counts, step, space.described(), content, feeding)
-        if not _scores_as(own, subject):
-            return {"refused": f"The {model.name}, asked about people by their values, scores otherwise."}
-        return _packed(own)
-    trees = _trees_of(model)
-    if trees is None:
-        return {"refused": _why_not(subject)}
+    counts, described = level_counts(z, space), space.described()
     favorable = np.ones(1, dtype=bool) if model.classes is None else subject.favorable_classes
-    own_trees = CarriedTrees(favorable, counts, step, [], trees)
-    apart = np.abs(own_trees.score(subject.data.frame) - subject.scores).max(initial=0.0)
-    if not apart <= _EXACT:
-        return {"refused": f"The {model.name} rebuilt from plain arrays scores otherwise than itself."}
-    packed = _packed(own_trees)
-    if len(packed["arrays"]) > MOST_BYTES:
-        return {"refused": f"The trees of the {model.name} take more than {MOST_BYTES // 10**6} MB."}
-    return packed
+    content = b"" if model.classes is None else getattr(model, "content", b"")
+    why = _why_not(subject)
+    trees = _trees_of(model)
+    if trees is not None:
+        own_trees = CarriedTrees(favorable, counts, step, described, trees)
+        packed = _packed(own_trees)
+        if len(packed["arrays"]) > MOST_BYTES:
+            why = f"The trees of the {model.name} take more than {MOST_BYTES // 10**6} MB."
+        elif _scores_as(own_trees, subject, _CHECKED if content else len(subject.scores)):
+            return packed
+        else:
+            why = f"The {model.name} rebuilt from plain arrays scores otherwise than itself."
+    if not content:
+        return {"refused": why}
+    if len(content) > MOST_BYTES:
+        return {"refused": f"The {model.name} has more than {MOST_BYTES // 10**6} MB."}
+    feeding = model.feeding()  # type: ignore[attr-defined]
+    own = CarriedFile(favorable, counts, step, described, content, feeding)
+    if not _scores_as(own, subject, _CHECKED):
+        return {"refused": f"The {model.name}, asked about people by their values, scores otherwise."}
+    return _packed(own)
 
 
-def _scores_as(own: CarriedFile, subject: Subject) -> bool:
-    """Tell whether a file opened again says of people's values what the model says of their rows."""
+def _scores_as(own: CarriedFile | CarriedTrees, subject: Subject, most: int) -> bool:
+    """Tell whether what is carried says of people's values what the model says of their rows."""
     # as of rows that nobody has in the data: what else single cells hold is not sent
-    rows = subject.data.frame.head(_CHECKED).rename_axis(index=None)
+    rows = subject.data.frame.head(most).rename_axis(index=None)
     sent = rows[list(own.columns)].astype(object)
     columns = {str(name): values.where(values.notna(), None).tolist() for name, values in sent.items()}
-    apart = own.score(own.frame(columns, len(rows))) - own.chance(subject.model.score(rows))
+    apart = own.score(own.frame(columns, len(rows))) - subject.favorable_score(rows)
     return bool(np.abs(apart).max(initial=0.0) <= _EXACT)
 
 
 def _trees_of(model: Model) -> PlainTrees | None:
-    """Return the trees of a forest or boosting of chances that was trained here."""
+    """Return the trees of a forest or boosting of chances that was trained here, or of a LightGBM file."""
+    if getattr(getattr(model, "file", None), "kind", None) == "LightGBM" and model.classes is not None:
+        from audits.models.trees.lightgbm_trees import lightgbm_trees
+
+        return lightgbm_trees(model)  # type: ignore[arg-type]
     pipeline = getattr(model, "pipeline", None)
     if pipeline is None or not hasattr(pipeline[-1], "predict_proba") or hasattr(pipeline[-1], "coef_"):
         return None
