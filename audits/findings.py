@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -144,14 +145,16 @@ class Findings(RunResult):
 
 
 class Figures(Mapping[str, Any]):
-    """Figures by ``audit/name``, each drawn when it is looked up."""
+    """Figures by ``audit/name``, each drawn when it is looked up; ``audit-2/name`` of its second run."""
 
     def __init__(self, findings: RunResult) -> None:
-        self._made = {
-            f"{each.name}/{exhibit.key}": exhibit.figure
-            for each in findings.audits
-            for exhibit in AUDITS[each.name].section(each.result).exhibits
-        }
+        self._made = {}
+        runs: Counter[str] = Counter()
+        for each in findings.audits:
+            runs[each.name] += 1
+            run = each.name if runs[each.name] == 1 else f"{each.name}-{runs[each.name]}"
+            for exhibit in AUDITS[each.name].section(each.result).exhibits:
+                self._made[f"{run}/{exhibit.key}"] = exhibit.figure
 
     def __getitem__(self, name: str) -> Any:
         return self._made[one_of("figure", name, self._made, what="one of the figures")]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -325,6 +326,9 @@ def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     assert found.report(tmp_path / "x.html").read_text(encoding="utf-8").count("Call audits.audit") == 1
     assert found.report(tmp_path / "x.pdf").read_bytes()[:4] == b"%PDF"
     assert found.figures["groups/rates_sex"].data
+    twice = dataclasses.replace(found, audits=found.audits * 2)
+    assert len(twice.figures) == 2 * len(found.figures)
+    assert twice.figures["groups-2/rates_sex"].data
     assert "groups-table" in found.tables
     assert found.verdicts["verdict"].tolist() == [found["groups"].verdict]
     html = found._repr_html_()
