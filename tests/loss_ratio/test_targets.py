@@ -141,7 +141,7 @@ def test_the_side_of_the_cut_decides(cut, good):
 @pytest.mark.parametrize("label", ["grade", PAY])
 def test_trees_of_classes_and_numbers_are_estimated(kind, label):
     subject = subject_of(kind, label, workers(200))
-    result = loss_ratio(subject, LossRatioOptions(**HAIR, steps=6, step_size=0.8))
+    result = loss_ratio(subject, LossRatioOptions(**HAIR, steps=3, step_size=1.6))
     assert result.method.startswith("estimate without gradient")
     assert result.statistic.value > 1.3
     assert (result.people["ratio"] >= 1).all()
@@ -249,7 +249,7 @@ def test_results_of_classes_survive_their_file_and_are_reported(tmp_path):
 
 @pytest.mark.parametrize("kind", ["logistic", "boosting"])
 def test_squared_errors_have_fewer_steps_unless_told(kind):
-    subject = subject_of(kind, PAY)
+    subject = subject_of(kind, PAY, workers(400 if kind == "logistic" else 60))
     result = loss_ratio(subject, LossRatioOptions(**HAIR))
     assert result.options["steps"] == 100
     assert any("moved for 100 steps (the default)" in warning for warning in result.warnings)
