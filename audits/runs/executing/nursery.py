@@ -14,6 +14,7 @@ import gc
 import importlib
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -38,6 +39,10 @@ _LONGEST_ANSWER = 512_000_000
 _CHUNK = 1 << 20
 _LOOK_SECONDS = 0.05
 _START_SECONDS = 60.0
+_LAST_WORDS = 10_000  # bytes of a child's standard error that are remembered
+_NO_MEMORY = re.compile(
+    rb"bad_alloc|[Cc]annot allocate memory|memory allocation|Resource temporarily unavailable"
+)
 _OVER_MEMORY = 86  # exit status of a child that got no memory
 _SPARE = 64 << 20  # what a process may have beside what the kernel counts, before it is ended
 _MOST_MESSAGE = 60_000
@@ -313,6 +318,8 @@ class _Forker:
         self._pids: dict[str, int] = {}
         self._bounds: dict[int, tuple[str, int, str]] = {}  # id, memory, folder
         self._why: dict[int, str] = {}
+        self._errors: dict[int, int] = {}  # where a child's standard error can be read
+        self._said: dict[int, bytes] = {}
 
     def run(self) -> None:
         self._tell({"warm": True})
@@ -323,6 +330,8 @@ class _Forker:
                 if not text:
                     break
                 self._obey(json.loads(text), handed)
+            for pid in self._bounds:
+                self._listen(pid)
             self._reap()
             for pid, (_, memory, _) in self._bounds.items():
                 if sandbox.resident_memory(pid) > memory + _SPARE:
@@ -338,20 +347,33 @@ class _Forker:
                 os.kill(pid, signal.SIGKILL)
             return
         folder = tempfile.mkdtemp(prefix="read-")
+        heard, said = os.pipe()
+        os.set_blocking(heard, False)
         pid = os.fork()
         if pid == 0:
             status = 1
             try:
                 self._orders.close()
+                os.dup2(said, 2)
+                for each in (heard, said, *self._errors.values()):
+                    os.close(each)
                 status = _live(handed[0], order, folder, self._answer)
             finally:
                 os._exit(status)
-        for each in handed:
+        for each in (*handed, said):
             os.close(each)
+        self._errors[pid], self._said[pid] = heard, b""
         self._pids[order["start"]] = pid
         self._bounds[pid] = (order["start"], order["memory"], folder)
         shared = sandbox.resident_memory(os.getpid())
         self._tell({"child": order["start"], "pid": pid, "shared": shared})
+
+    def _listen(self, pid: int) -> None:
+        """Pass on what a child has written to its standard error, and remember its end."""
+        with contextlib.suppress(OSError):  # nothing is there, or nobody takes it
+            while part := os.read(self._errors[pid], _CHUNK):
+                self._said[pid] = (self._said[pid] + part)[-_LAST_WORDS:]
+                os.write(2, part)
 
     def _reap(self) -> None:
         while self._bounds:
@@ -360,6 +382,14 @@ class _Forker:
                 return
             identity, _, folder = self._bounds.pop(pid)
             del self._pids[identity]
+            self._listen(pid)
+            aborted = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT
+            said = self._said.pop(pid)
+            if aborted and _NO_MEMORY.search(said):
+                self._why.setdefault(
+                    pid, "memory"
+                )  # in a thread of a library, which nobody asks for an error
+            os.close(self._errors.pop(pid))
             shutil.rmtree(folder, ignore_errors=True)
             peak = used.ru_maxrss * (1024 if sys.platform == "linux" else 1)
             self._tell({"child": identity, "status": status, "why": self._why.pop(pid, ""), "peak": peak})

@@ -1,0 +1,37 @@
+"""How the processes that read tables end, told by what ended them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from audits.errors import RunFailed
+from audits.runs.executing.nursery import LimitReached, Nursery
+
+
+def answer(question: dict[str, Any]) -> dict[str, Any]:
+    """End as a library does whose own thread fails: it writes a line and aborts."""
+    os.write(2, question["says"].encode())
+    os.abort()
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    made = Nursery("tests.security.test_nursery:answer")
+    yield made
+    made.close()
+
+
+def test_a_library_that_aborts_for_lack_of_memory_has_reached_the_limit(nursery: Nursery) -> None:
+    child = nursery.child(memory=500_000_000)
+    with pytest.raises(LimitReached, match="memory"):
+        child.ask({"says": "terminate called after throwing an instance of 'std::bad_alloc'\n"}, seconds=30)
+
+
+def test_a_library_that_aborts_for_another_reason_is_told_by_its_signal(nursery: Nursery) -> None:
+    child = nursery.child(memory=500_000_000)
+    with pytest.raises(RunFailed, match="ended by SIGABRT"):
+        child.ask({"says": "malloc(): corrupted top size\n"}, seconds=30)
