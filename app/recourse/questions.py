@@ -30,7 +30,7 @@ _FIXED = re.compile(
     r"|disab[a-z]*|prior|previous|past|arrests?|convictions?|relationship|marital|marriage|married|family|spouse"
     r"|husband|wife|child|children|parents?|mother|father|religion|fnlwgt|weight|weights|wgt|wt|id|district"
     r"|region|state|country|zip|postcode|label|target|outcome|height|skin|colou?r|accent|veteran|pregnan[a-z]*"
-    r"|geburt[a-z]*|geboren|familie[a-z]*|kind|kinder|kinderzahl|vorstrafen?|bundesland|plz|religion|naissance"
+    r"|geburt[a-z]*|geboren|familie[a-z]*|kinder|kinderzahl|vorstrafen?|bundesland|plz|religion|naissance"
     r"|famille|enfants?|conjoint|département|nacimiento|familia|hijos|provincia)"
     r"(?:[^a-z]|$)"
 )
