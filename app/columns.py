@@ -17,6 +17,7 @@ __all__ = ["ColumnProfile", "preview", "profile"]
 
 _MOST_VALUES = 60
 _PREVIEW_ROWS = 50
+_LONGEST = 1_000  # letters of a text that the pages' own process is handed: a cell may hold a million
 _MOST_GROUPS = 20
 
 
@@ -85,11 +86,21 @@ def _examples(table: Table, column: Mapping[str, Any]) -> list[str]:
 
 
 def preview(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the first rows as they were read."""
-    return frame.head(_PREVIEW_ROWS)
+    """Return the first rows as they were read, but for the end of long texts."""
+    first = frame.head(_PREVIEW_ROWS)
+    texts = {
+        str(name): column.where(
+            column.str.len().fillna(0) <= _LONGEST, column.str.slice(0, _LONGEST - 1) + "…"
+        )
+        for name, column in first.items()
+        if isinstance(column.dtype, pd.StringDtype)
+    }
+    return first.assign(**texts)
 
 
 def _values(column: pd.Series, distinct: int) -> tuple[str, ...]:
+    """Return the values to choose from, commonest first; none where they are too many, or too long."""
     if distinct > _MOST_VALUES:
         return ()
-    return tuple(text_of(value) for value in column.value_counts().index)
+    found = tuple(text_of(value) for value in column.value_counts().index)
+    return found if all(len(value) <= _LONGEST for value in found) else ()

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from audits.data import AuditData, Kind
+from audits.errors import InputError
 from audits.records import Size
 
 __all__ = ["GroupSize", "Summary", "audited_size", "summarise"]
 
 _MOST_VALUES = 200
+_LONGEST = 1_000  # letters of a group's name: pages have it in every choice of a group
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,13 @@ def summarise(data: AuditData) -> Summary:
 
 
 def _sizes(data: AuditData, attribute: str, weights: np.ndarray) -> tuple[GroupSize, ...]:
+    longest = int(data.groups[attribute].str.len().max()) if data.n else 0
+    if longest > _LONGEST:
+        raise InputError(
+            "data.protected",
+            f"must name groups in at most {_LONGEST:,} letters, but a value of {attribute!r} has {longest:,}",
+            advice="take it out there",
+        )
     values, codes = np.unique(data.groups[attribute].to_numpy(dtype=str), return_inverse=True)
     people = np.bincount(codes, weights=weights, minlength=len(values))
     good = None if data.y is None else np.bincount(codes, weights=weights * data.y, minlength=len(values))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import socket
@@ -66,6 +67,21 @@ def test_a_file_that_wants_more_than_it_shows_ends_with_a_sentence(readers, tmp_
     good.write_text("sex,score\n" + "f,1\nm,2\n" * 30)
     assert ask(readers, good, tmp_path.name)["shape"] == [60, 2]
     assert ask(readers, good, f"{tmp_path.name} too")["shape"] == [60, 2]
+
+
+def test_a_cell_as_long_as_a_book_is_shown_by_its_beginning_and_names_no_group(readers, tmp_path):
+    path = tmp_path / "stories.csv"
+    path.write_text("sex,story\n" + f"f,{'x' * 300_000}\nm,{'y' * 300_000}\n" * 30)
+    told = ask(readers, path, "reader")
+    assert told["shape"] == [60, 2]
+    assert len(json.dumps(told)) < 200_000  # of 50 rows a thousand letters each, packed as text
+    assert [len(each["values"]) for each in told["profiles"]] == [2, 0]
+    section = {"path": path.name, "protected": ["story"]}
+    question = {"section": section, "paths": [str(path)], "table key": str(path), "data key": "stories"}
+    with pytest.raises(InputError, match="at most 1,000 letters, but a value of 'story' has 300,000"):
+        readers.ask(
+            "reader", {"ask": "data", **question}, reads=[tmp_path], what=path.name, size=path.stat().st_size
+        )
 
 
 def test_another_users_process_lives_on(readers, tmp_path):
