@@ -28,6 +28,7 @@ __all__ = [
     "suggest_columns",
 ]
 
+_LISTS = ("features", "protected")
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
 _TABLES = {
     ".csv",
@@ -122,13 +123,22 @@ def _with_stored(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> di
 def with_data(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     """Return `draft` with keys of its data section set, or dropped where None.
 
-    A column that becomes the label, the weights or the persons is no feature and not protected any more.
+    A column that becomes the label, the weights or the persons is no feature and not protected for as long
+    as it is that: a slip of the hand costs nothing.
     """
     before = draft["spec"]["data"]
     data = {**before, **changes}
-    data = _without(data, _single(data) - _single(before))
-    data = {key: value for key, value in data.items() if value is not None}
-    return {**draft, "spec": {**draft["spec"], "data": data}}
+    taken, freed = _single(data) - _single(before), _single(before) - _single(data)
+    displaced = dict(draft.get("displaced") or {})
+    for column in freed:
+        for name in displaced.pop(column, ()):
+            if column not in (data.get(name) or [column]):
+                data[name] = [*data[name], column]
+    stood = {each: [name for name in _LISTS if each in (data.get(name) or ())] for each in taken}
+    displaced |= {column: names for column, names in stood.items() if names}
+    data = {key: value for key, value in _without(data, taken).items() if value is not None}
+    more = {"displaced": displaced} if displaced or "displaced" in draft else {}
+    return {**draft, **more, "spec": {**draft["spec"], "data": data}}
 
 
 def with_data_again(draft: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,7 +149,7 @@ def with_data_again(draft: Mapping[str, Any], before: Mapping[str, Any]) -> dict
 
 def _without(data: Mapping[str, Any], taken: set[Any]) -> dict[str, Any]:
     """Return a data section whose features and protected attributes are without some columns."""
-    lists = {name: data[name] for name in ("features", "protected") if taken & set(data.get(name) or ())}
+    lists = {name: data[name] for name in _LISTS if taken & set(data.get(name) or ())}
     return {**data, **{name: [each for each in held if each not in taken] for name, held in lists.items()}}
 
 
