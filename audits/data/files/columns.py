@@ -35,9 +35,9 @@ _COMMA_NUMBER = r"^[+-]?([0-9]+,[0-9]*|,?[0-9]+)([eE][+-]?[0-9]+)?$"
 _INTEGER = r"^[+-]?[0-9]+$"
 _PADDED = r"^[+-]?0[0-9]"  # "007" is a code
 _GROUPED = r"^[+-]?[1-9][0-9]{0,2}([.,][0-9]{3})+$"  # 1.234 or 1,234: thousands, or three decimals?
-_SHOWN_BY = {  # what settles which is the decimal mark: the other beside it, or twice
-    ",": r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(\.[0-9]{3}|,[0-9]+)$",
-    ".": r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(,[0-9]{3}|\.[0-9]+)$",
+_SHOWN_BY = {  # what settles which is the decimal mark: the other before it; 1.234.567 alone may be a code
+    ",": r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+,[0-9]+$",
+    ".": r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+\.[0-9]+$",
 }
 _ZONE = r"(Z|[+-][0-9]{2}:?[0-9]{2})"
 _ISO = r"^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?" + _ZONE + "?)?$"
@@ -221,7 +221,7 @@ def as_written_number(text: str, decimal: str) -> str | None:
     other = "," if decimal == "." else "."
     found = re.fullmatch(
         rf"{_SIGN}?\s?(?P<sign>[+-]?){_SIGN}?\s?"
-        rf"(?P<whole>[0-9]{{1,3}}(?:[{other}'’\s][0-9]{{3}})+|[0-9]+)"
+        rf"(?P<whole>[1-9][0-9]{{0,2}}(?:[{other}'’\s][0-9]{{3}})+|[0-9]+)"
         rf"(?:\{decimal}(?P<part>[0-9]*))?\s?{_SIGN}?",
         text.strip(),
     )
