@@ -242,9 +242,7 @@ def log_to_mlflow(found: RunResult) -> None:
         for inside in ("report.html", "results.json"):
             mlflow.log_artifact(str(folder / inside), "evenhand")
         mlflow.log_artifacts(str(folder / "tables"), "evenhand/tables")
-    for name, figure in Figures(
-        found
-    ).items():  # with MLflow's own way of showing Plotly; the report is offline
+    for name, figure in Figures(found).items():  # as MLflow shows Plotly's; the report is offline
         mlflow.log_figure(figure, f"evenhand/figures/{name}.html")
 
 

@@ -341,7 +341,7 @@ def _column(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[st
 
 def _means(old: Mapping[str, Any], chosen: str | None, profiles: Sequence[ColumnProfile]) -> str:
     """Return what a column holds: as it was said of it, else by its values; words and two values decide."""
-    if chosen in {old.get("score"), old.get("label")}:
+    if chosen is not None and chosen in {old.get("score"), old.get("label")}:
         said = ("score" if "score" in old else "label", old.get("higher_is", "favorable"))
         return next((words for words, told in _COLUMNS.items() if told == said), "predicted label")
     decides = any(item.name == chosen and item.kind in _DECISIONS for item in profiles)
