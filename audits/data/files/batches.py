@@ -247,6 +247,7 @@ def _check_same(file: ds.Fragment, first: ds.Fragment) -> None:
 
 _PLACES = 16
 _PIECE_ROWS = 2**19  # at least, of every piece but the last
+_MANY_PIECES = 16  # where there would be more, pieces are up to twice as large: each is sent and added up
 
 
 def _pieces(files: Sequence[ds.ParquetFileFragment]) -> tuple[Piece, ...]:
@@ -255,11 +256,13 @@ def _pieces(files: Sequence[ds.ParquetFileFragment]) -> tuple[Piece, ...]:
     groups: dict[int, list[int]] = {}
     first, rows = 1, 0
     last = len(files) - 1
+    share = sum(file.count_rows() for file in files) // _MANY_PIECES
+    enough = min(max(share, _PIECE_ROWS), 2 * _PIECE_ROWS)
     for place, file in enumerate(files):
         for group in file.row_groups:
             groups.setdefault(place, []).append(group.id)
             rows += group.num_rows
-            if rows >= _PIECE_ROWS:
+            if rows >= enough:
                 found.append(Piece(first, rows, tuple((k, tuple(each)) for k, each in groups.items())))
                 first, rows, groups = first + rows, 0, {}
         if place == last and groups:
