@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,10 @@ import pandas as pd
 import pytest
 from safetensors.numpy import load, save
 
-from audits.data import DataSpec, build_data
+from audits.data import DataSpec, LabelCut, build_data
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
+from audits.models.trained.asked import prepare
 from audits.models.trees.arrays import Trees
 from audits.models.trees.plain import PlainTrees, plain_trees
 
@@ -64,6 +66,13 @@ def plain_of(subject: Subject) -> PlainTrees:
     return PlainTrees.restore(taken.describe(), load(save(taken.arrays())))
 
 
+def by_scikit_learn(subject: Subject, frame: pd.DataFrame) -> np.ndarray:
+    """Return what the fitted pipeline itself says, (n, k), or (n,) where that is a number."""
+    model = subject.model
+    asked = prepare(frame, model.numbers, model.levels)
+    return getattr(model.pipeline, "predict" if hasattr(model, "number") else "predict_proba")(asked)
+
+
 def strangers(frame: pd.DataFrame) -> pd.DataFrame:
     """People with blanks everywhere, values far out, and levels that nobody had."""
     rng, n = np.random.default_rng(5), len(frame)
@@ -80,7 +89,34 @@ def strangers(frame: pd.DataFrame) -> pd.DataFrame:
 def test_scores_are_those_of_scikit_learn(subject: Subject):
     plain = plain_of(subject)
     for frame in (subject.data.frame, strangers(subject.data.frame), subject.data.frame.iloc[:0]):
-        np.testing.assert_array_equal(plain.score(frame)[:, 0], subject.model.score(frame))
+        if len(frame):
+            np.testing.assert_array_equal(plain.score(frame)[:, 0], by_scikit_learn(subject, frame)[:, 1])
+    assert plain.score(subject.data.frame.iloc[:0]).shape == (0, 1)
+
+
+@pytest.mark.parametrize("rows", [1, 30, 900])
+@pytest.mark.parametrize("how", [{}, {"label": "grade", "favorable": "a", "predict": "label"}])
+@pytest.mark.parametrize("kind", ["logistic", *KINDS])
+def test_models_trained_here_say_what_scikit_learn_says(kind: str, how: dict[str, str], rows: int):
+    subject = trained(kind, tuple(how.items()))
+    for frame in (subject.data.frame.head(rows), strangers(subject.data.frame).tail(rows)):
+        own = by_scikit_learn(subject, frame)
+        np.testing.assert_array_equal(subject.model.score(frame), own if how else own[:, 1])
+
+
+@pytest.mark.parametrize("kind", ["logistic", *KINDS])
+def test_numbers_predicted_here_are_those_of_scikit_learn(kind: str):
+    cut, features = LabelCut("debt", at_least=1000.0), ("age", "since", "owner", "town", "job")
+    spec = DataSpec(label=cut, protected=("group",), features=features, missing="category")
+    data = build_data(people().dropna(subset="debt"), spec)
+    subject = make_subject(data, model_spec({"train": kind, "predict": "label"}), seed=0)
+    for frame in (subject.data.frame.head(40), strangers(subject.data.frame.assign(debt=1.0))):
+        np.testing.assert_array_equal(subject.model.number(frame), by_scikit_learn(subject, frame))
+
+
+@cache
+def trained(kind: str, how: tuple[tuple[str, str], ...]) -> Subject:
+    return subject_of(kind, **dict(how))
 
 
 def test_values_exactly_at_a_threshold_go_the_same_way(subject: Subject):
@@ -91,7 +127,7 @@ def test_values_exactly_at_a_threshold_go_the_same_way(subject: Subject):
     raw = cuts * column.scale + column.mean
     near = np.concatenate([raw, np.nextafter(raw, np.inf), np.nextafter(raw, -np.inf), raw * (1 + 3e-8)])
     asked = frame.iloc[np.arange(len(near)) % len(frame)].assign(debt=near)
-    np.testing.assert_array_equal(plain.score(asked)[:, 0], subject.model.score(asked))
+    np.testing.assert_array_equal(plain.score(asked)[:, 0], by_scikit_learn(subject, asked)[:, 1])
     read = np.unique(plain._matrix(asked)[:, column.places[0]].astype(float))
     assert np.isin(cuts, read).sum() >= (20 if plain.trees.kind == "boosting" else 0)
 
@@ -100,7 +136,9 @@ def test_values_exactly_at_a_threshold_go_the_same_way(subject: Subject):
 def test_models_of_several_labels_too(kind: str):
     subject = subject_of(kind, "grade", "a", predict="label")
     for frame in (subject.data.frame, strangers(subject.data.frame)):
-        np.testing.assert_allclose(plain_of(subject).score(frame), subject.model.score(frame), atol=1e-15)
+        np.testing.assert_allclose(
+            plain_of(subject).score(frame), by_scikit_learn(subject, frame), atol=1e-15
+        )
 
 
 @pytest.mark.parametrize("features", [("age", "debt"), ("town", "job")])
@@ -109,7 +147,7 @@ def test_models_of_numbers_or_of_words_alone(kind: str, features: tuple[str, ...
     spec = DataSpec(label="hired", favorable=1, protected=("group",), features=features, missing="category")
     subject = make_subject(build_data(people(400), spec), model_spec({"train": kind}), seed=0)
     frame = subject.data.frame
-    np.testing.assert_array_equal(plain_of(subject).score(frame)[:, 0], subject.model.score(frame))
+    np.testing.assert_array_equal(plain_of(subject).score(frame)[:, 0], by_scikit_learn(subject, frame)[:, 1])
 
 
 def test_copies_are_scored_as_if_asked_about_one_by_one(subject: Subject):

@@ -25,9 +25,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from audits.data.values import MISSING, as_text, number_column
 from audits.errors import InputError
 from audits.models.protocol import need_columns
+from audits.models.trained.asked import Asked, prepare
 from audits.models.trained.training import training_digest
 from audits.threads import one_thread
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["Baseline", "LogisticBaseline", "fit_pipeline", "prepare", "train_baseline"]
+__all__ = ["Baseline", "LogisticBaseline", "fit_pipeline", "train_baseline"]
 
 NAMES = {"logistic": "logistic regression", "forest": "random forest", "boosting": "gradient boosting"}
 LEVELS = ("categorical", "ordinal", "boolean")
@@ -47,7 +47,7 @@ _FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 5}
 
 
 @dataclass(frozen=True, eq=False)
-class Baseline:
+class Baseline(Asked):
     """A pipeline trained on `columns`; `score` gives the probability of the favourable outcome.
 
     A level of a category that was not seen in training counts as none of the known ones; a number
@@ -69,8 +69,7 @@ class Baseline:
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty(0)
-        with one_thread():
-            return self.pipeline.predict_proba(prepare(frame, self.numbers, self.levels))[:, 1]
+        return self.chances(frame)[:, 1]
 
 
 class LogisticBaseline(Baseline):
@@ -79,8 +78,7 @@ class LogisticBaseline(Baseline):
     def design(self, frame: pd.DataFrame) -> np.ndarray:
         """Return what the regression reads, (n, k): scaled numbers, markers of missing ones, 0/1 levels."""
         need_columns(frame, self.columns, self.name)
-        with one_thread():
-            made = self.pipeline[:-1].transform(prepare(frame, self.numbers, self.levels))
+        made = self.matrix(frame)
         return np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=np.float64)
 
     def network(self) -> torch.nn.Module:
@@ -189,10 +187,3 @@ def _pipeline(kind: str, model: Any, numbers: list[str], levels: list[str]) -> P
         one_hot = OneHotEncoder(handle_unknown="ignore", max_categories=_MOST_LEVELS)
         columns = make_column_transformer((scale, numbers), (one_hot, levels), sparse_threshold=0.0)
     return make_pipeline(columns, model)
-
-
-def prepare(frame: pd.DataFrame, numbers: tuple[str, ...], levels: tuple[str, ...]) -> pd.DataFrame:
-    """Return `numbers` as float64 (missing is NaN, dates are days) and `levels` as text."""
-    values: dict[str, np.ndarray] = {name: number_column(frame[name]) for name in numbers}
-    values |= {name: as_text(frame[name]).fillna(MISSING).to_numpy(dtype=object) for name in levels}
-    return pd.DataFrame(values, index=frame.index)

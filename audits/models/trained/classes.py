@@ -13,11 +13,11 @@ from scipy.special import softmax
 from audits.data import FeatureSpace
 from audits.models.labels import class_codes
 from audits.models.protocol import label_values, need_columns
-from audits.models.trained.baselines import NAMES, fit_pipeline, prepare
+from audits.models.trained.asked import Asked
+from audits.models.trained.baselines import NAMES, fit_pipeline
 from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
 from audits.models.trained.training import training_digest
 from audits.progress import Progress, silent
-from audits.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ __all__ = ["ClassNetwork", "ClassPipeline", "LogisticClasses", "train_classes"]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassPipeline:
+class ClassPipeline(Asked):
     """A pipeline trained on `columns`; `score` gives the probability of each of its `classes`, (n, k)."""
 
     name: str
@@ -47,8 +47,7 @@ class ClassPipeline:
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty((0, len(self.classes)))
-        with one_thread():
-            return self.pipeline.predict_proba(prepare(frame, self.numbers, self.levels))
+        return self.chances(frame)
 
 
 class LogisticClasses(ClassPipeline):
@@ -57,8 +56,7 @@ class LogisticClasses(ClassPipeline):
     def design(self, frame: pd.DataFrame) -> np.ndarray:
         """Return what the regression reads, (n, m)."""
         need_columns(frame, self.columns, self.name)
-        with one_thread():
-            made = self.pipeline[:-1].transform(prepare(frame, self.numbers, self.levels))
+        made = self.matrix(frame)
         return np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=np.float64)
 
     def network(self) -> torch.nn.Module:

@@ -19,11 +19,11 @@ from audits.errors import InputError
 from audits.models.heads import Numbers, number_sign
 from audits.models.labels import label_numbers
 from audits.models.protocol import need_columns
-from audits.models.trained.baselines import NAMES, fit_pipeline, prepare
+from audits.models.trained.asked import Asked
+from audits.models.trained.baselines import NAMES, fit_pipeline
 from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
 from audits.models.trained.training import training_digest
 from audits.progress import Progress, silent
-from audits.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ class _Trained(Numbers):
 
 
 @dataclass(frozen=True, eq=False)
-class PipelineNumbers(_Trained):
+class PipelineNumbers(Asked, _Trained):
     """A pipeline of scikit-learn's regressors."""
 
     pipeline: Pipeline
@@ -60,8 +60,7 @@ class PipelineNumbers(_Trained):
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty(0)
-        with one_thread():
-            return self.pipeline.predict(prepare(frame, self.numbers, self.levels))
+        return self.value(frame)
 
 
 class LinearNumbers(PipelineNumbers):
@@ -70,8 +69,7 @@ class LinearNumbers(PipelineNumbers):
     def design(self, frame: pd.DataFrame) -> np.ndarray:
         """Return what the regression reads, (n, m)."""
         need_columns(frame, self.columns, self.name)
-        with one_thread():
-            return np.asarray(self.pipeline[:-1].transform(prepare(frame, self.numbers, self.levels)))
+        return np.asarray(self.matrix(frame))
 
     def regression(self) -> torch.nn.Module:
         """Return the regression as a torch layer, (n, m) to numbers (n, 1), float64."""

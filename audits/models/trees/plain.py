@@ -21,7 +21,7 @@ from audits.models.trees.arrays import MOST_LEVELS, Trees
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
-__all__ = ["PlainTrees", "TreeColumn", "plain_trees"]
+__all__ = ["PlainTrees", "TreeColumn", "pipeline_columns", "plain_trees"]
 
 _NOBODY = "\0no such level"
 
@@ -193,12 +193,15 @@ def plain_trees(pipeline: Pipeline, numbers: Sequence[str], levels: Sequence[str
         Columns that it reads as numbers and as categories.
     """
     if hasattr(pipeline[-1], "estimators_"):
-        return PlainTrees(_forest_columns(pipeline[0], numbers, levels), _forest(pipeline[-1]))
+        return PlainTrees(pipeline_columns(pipeline[0], numbers, levels), _forest(pipeline[-1]))
     return PlainTrees(_boosting_columns(pipeline, numbers, levels), _boosting(pipeline[-1]))
 
 
-def _forest_columns(columns: Any, numbers: Sequence[str], levels: Sequence[str]) -> tuple[TreeColumn, ...]:
-    """Numbers in standard deviations, markers of missing ones, then a place for every level."""
+def pipeline_columns(columns: Any, numbers: Sequence[str], levels: Sequence[str]) -> tuple[TreeColumn, ...]:
+    """Return the columns of a forest's or a linear model's fitted transformer.
+
+    Numbers in standard deviations, markers of missing ones, then a place for every level.
+    """
     found, at, marks = [], len(numbers), {}
     parts = {tuple(names): fitted for _, fitted, names in columns.transformers_}
     if numbers:
