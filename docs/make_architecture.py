@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 from audits.options import options_of  # noqa: E402
 from audits.records import Audit  # noqa: E402
 from audits.runs.registry import AUDITS  # noqa: E402
+from tests import test_architecture  # noqa: E402
 
 PAGE = ROOT / "docs" / "architecture.md"
 RECORDS = "<!-- made from the records: make docs -->", "<!-- end of what is made -->"
@@ -113,15 +114,9 @@ def _file(module: str) -> Path:
 
 def layers() -> str:
     """Return the layers of packages, lowest first, as the test of the architecture holds them."""
-    tree = ast.parse((ROOT / "tests" / "test_architecture.py").read_text(encoding="utf-8"))
-    stated = next(
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LAYERS"
-    )
     return "\n".join(
         f"{place}. {', '.join(f'`{name}`' for name in names)}"
-        for place, names in enumerate(ast.literal_eval(stated), start=1)
+        for place, names in enumerate(test_architecture.LAYERS, start=1)
     )
 
 
