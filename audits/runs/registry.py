@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError
+from audits.foreign import squeezed
 from audits.records import Audit
 
 if TYPE_CHECKING:
@@ -74,6 +76,21 @@ class Registry(Mapping[str, Audit]):
     def brought(self, name: str) -> bool:
         """Whether the audit comes from another package."""
         return name not in _OURS
+
+    def meant(self, word: object) -> str | None:
+        """Return the audit that others call so; None where none is.
+
+        Examples
+        --------
+        >>> AUDITS.meant("equalized_odds"), AUDITS.meant("FlipTest"), AUDITS.meant("banana")
+        ('groups', 'flipset', None)
+        """
+        called = squeezed(word)
+        for name in self:
+            with suppress(InputError):  # a package that cannot be loaded says so to who names its audit
+                if called in self[name].also_called.split():
+                    return name
+        return None
 
 
 @cache

@@ -113,9 +113,12 @@ def test_wrong_options_are_told_as_ours_are(folder: Path, cli, options: dict, wo
     assert words in answer.err
 
 
-def test_a_mistyped_name_suggests_it(folder: Path, cli):  # noqa: F811
-    (folder / "wrong.yaml").write_text(json.dumps(make_spec({"top_score": {}})), encoding="utf-8")
-    assert f"did you mean '{NAME}" in cli("run", folder / "wrong.yaml", "--out", folder / "out").err
+@pytest.mark.parametrize(
+    ("name", "words"), [("top_score", f"did you mean '{NAME}"), ("best scores", f"; write {NAME}")]
+)
+def test_another_name_suggests_it(folder: Path, cli, name: str, words: str):  # noqa: F811
+    (folder / "wrong.yaml").write_text(json.dumps(make_spec({name: {}})), encoding="utf-8")
+    assert words in cli("run", folder / "wrong.yaml", "--out", folder / "out").err
 
 
 def test_a_fresh_process_finds_it(folder: Path):
