@@ -19,6 +19,7 @@ LAYERS = (
     (
         "errors",
         "brief",
+        "brought",
         "dividing",
         "foreign",
         "checks",
@@ -55,6 +56,7 @@ BASE = {
     "mapped": 0,
     "progress": 0,
     "threads": 0,
+    "brought": 1,
     "checks": 1,
     "results": 2,
     "options": 2,

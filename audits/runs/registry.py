@@ -13,6 +13,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from audits.brought import brought_by
 from audits.errors import InputError
 from audits.foreign import squeezed
 from audits.records import Audit
@@ -105,16 +106,11 @@ def _brought(entry: EntryPoint) -> Audit:
     Raises
     ------
     InputError
-        If it cannot be loaded, or is no record: names the package.
+        If it cannot be loaded, is no record, or has another name.
     """
-    package = entry.dist.name if entry.dist is not None else entry.value
-    where = f"audit {entry.name!r} of the package {package!r}"
-    try:
-        found = entry.load()
-    except (ImportError, AttributeError) as error:
-        raise InputError(where, "cannot be loaded", str(error), "install it again, or remove it") from error
-    if not isinstance(found, Audit) or found.name != entry.name:
-        raise InputError(where, "must be an audits.records.Audit of that name", type(found).__name__)
+    found = brought_by(entry, Audit)
+    if found.name != entry.name:
+        raise InputError(f"audit {found.name!r}", "must be an entry point of its own name", entry.name)
     return found
 
 

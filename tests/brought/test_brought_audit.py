@@ -189,11 +189,24 @@ def test_the_gate_stops_it(ran: Path, cli):  # noqa: F811
     assert f'classname="evenhand.{NAME}.0"' in (ran / "junit.xml").read_text(encoding="utf-8")
 
 
-def test_a_package_that_cannot_be_loaded_is_named(beside: Path, folder: Path, cli, monkeypatch):  # noqa: F811
-    lost = EntryPoint(name=NAME, value="evenhand_gone.record:AUDIT", group=registry.GROUP)
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("gone.record", "cannot be loaded: ModuleNotFoundError: No module named 'evenhand_gone'"),
+        ("top_scores.audit", "cannot be loaded: AttributeError: .*has no attribute 'AUDIT'"),
+        ("wrong", "cannot be loaded: TypeError: .*'limits'"),
+        ("other", "must be an audits.records.Audit, got 'dict'"),
+    ],
+)
+def test_a_package_that_cannot_be_loaded_is_named(beside: Path, tmp_path: Path, monkeypatch, module, words):
+    (tmp_path / "evenhand_wrong.py").write_text("from audits.records import Audit\nAUDIT = Audit(name='x')")
+    (tmp_path / "evenhand_other.py").write_text("AUDIT = {}")
+    monkeypatch.syspath_prepend(tmp_path)
+    lost = EntryPoint(name=NAME, value=f"evenhand_{module}:AUDIT", group=registry.GROUP)
     monkeypatch.setattr(registry, "_entries", lambda: {NAME: lost})
-    with pytest.raises(InputError, match=r"'top_scores' of the package .* cannot be loaded"):
+    with pytest.raises(InputError, match=f"audit 'top_scores' of the package .* {words}"):
         AUDITS[NAME]
+    assert AUDITS.meant("banana") is None  # looking through all of them passes it over
 
 
 @pytest.fixture
