@@ -43,12 +43,12 @@ SHOWN = {
 def on_config(config):
     """Begin the chapter of audits with a page for each."""
     [chapter] = (each["Audits"] for each in config.nav if "Audits" in each)
-    chapter[:0] = [f"audits/{name}.md" for name in ours()]
+    chapter[:0] = [f"audits/{name}.md" for name in AUDITS.ours]
     return config
 
 
 def on_files(files, config):
-    for name in ours():
+    for name in AUDITS.ours:
         files.append(File.generated(config, f"audits/{name}.md", content=audit_page(name)))
     files.append(File.generated(config, "reference.md", content=reference()))
     page, scripts = gallery()
@@ -68,11 +68,6 @@ def on_page_markdown(markdown, page, config, files):  # noqa: ARG001
     """Name files that are not in the site instead of linking them; a block's name is its title."""
     named = re.sub(r"\[([^\]]+)\]\(\.\./(?!options|reference|calibration)[^)]+\)", r"`\1`", markdown)
     return re.sub(r"^```(\w+) ([\w.-]+)$", r'```\1 title="\2"', named, flags=re.MULTILINE)
-
-
-def ours() -> list[str]:
-    """Return the names of our audits, in the order of the pages."""
-    return [name for name in AUDITS if not AUDITS.brought(name)]
 
 
 def audit_page(name: str) -> str:
@@ -156,7 +151,7 @@ def reference() -> str:
                  "audits.models.spec.ModelSpec", "audits.models.making.make_subject"):  # fmt: skip
         lines += [f"::: {name}", ""]
     lines += ["## Audits", ""]
-    for name in ours():
+    for name in AUDITS.ours:
         audit = AUDITS[name]
         for what in (
             str(audit.runs),
@@ -180,7 +175,7 @@ def gallery() -> tuple[str, dict[str, str]]:
                      "features": ["work_years", "hair_length"], "roles": {"actionable": ["work_years"]}},
         }  # fmt: skip
         audits = []
-        for name in ours():
+        for name in AUDITS.ours:
             model = {"train": "logistic"} if name == "mitigation" else {"path": "hiring.onnx"}
             asked = {**spec, "model": model, "audits": [{name: SHOWN.get(name, {})}]}
             audits += InlineExecutor().submit(asked, folder).result().audits

@@ -74,6 +74,11 @@ class Registry(Mapping[str, Audit]):
         """Forget an audit that `add` added."""
         del self._added[name]
 
+    @property
+    def ours(self) -> tuple[str, ...]:
+        """The names of our own, in the order of pages and lists."""
+        return _OURS
+
     def brought(self, name: str) -> bool:
         """Whether the audit comes from another package."""
         return name not in _OURS
