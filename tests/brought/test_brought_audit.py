@@ -24,6 +24,7 @@ from audits.errors import InputError
 from audits.options import options_of
 from audits.reports.schema import results_schema
 from audits.runs import registry
+from audits.runs.executing.sandbox import readable_folders
 from audits.runs.registry import AUDITS
 from tests.cli.conftest import Answer, cli  # noqa: F401  (a fixture)
 from tests.runs.conftest import make_spec, write_people
@@ -320,3 +321,18 @@ def test_the_navigation_the_cards_and_the_saved_runs_lead_to_it(space: Workspace
     at.selectbox(key="of-audit").select(NAME).run()
     assert not at.exception
     assert any("among the best" in text.value for text in at.text)
+
+
+def test_confined_processes_read_a_package_that_is_edited_where_it_lies(tmp_path: Path, monkeypatch):
+    """``pip install -e`` leaves a package where it is, on no path, and tells where in its facts (PEP 610)."""
+    source, facts = tmp_path / "a package", tmp_path / "site" / "evenhand_mine-1.0.dist-info"
+    source.mkdir()
+    facts.mkdir(parents=True)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: evenhand-mine\nVersion: 1.0\n")
+    (facts / "direct_url.json").write_text(
+        json.dumps({"url": source.as_uri(), "dir_info": {"editable": True}})
+    )
+    monkeypatch.syspath_prepend(facts.parent)
+    assert source not in readable_folders()  # it brings us nothing
+    (facts / "entry_points.txt").write_text("[evenhand.formats]\nscorecard = mine:FORMAT\n")
+    assert source in readable_folders()
