@@ -54,15 +54,36 @@ def exhibits(audit: Audit) -> list[tuple[str, str, str]]:
     module = str(audit.presents).partition(":")[0]
     tree = ast.parse(_file(module).read_text(encoding="utf-8"))
     found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Exhibit":
-            arguments = [part for each in node.args for part in _spread(each, module)]
-            given = dict(zip(("key", "heading", "caption", "figure", "table"), arguments, strict=False))
-            given |= {each.arg: each.value for each in node.keywords if each.arg}
-            found.append(
-                (node.lineno, _words(given["heading"]), _code(given["figure"]), _code(given["table"]))
-            )
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        meant = _Meant(function)
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Exhibit":
+                arguments = [part for each in node.args for part in _spread(each, module)]
+                given = dict(zip(("key", "heading", "caption", "figure", "table"), arguments, strict=False))
+                given |= {each.arg: each.value for each in node.keywords if each.arg}
+                shown = (_code(meant.visit(given[each])) for each in ("figure", "table"))
+                found.append((node.lineno, _words(given["heading"]), *shown))
     return [row[1:] for row in sorted(found)]
+
+
+class _Meant(ast.NodeTransformer):
+    """Puts what a function gave a name in the place of that name: ``table`` tells nobody where to look."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self._given: dict[str, ast.expr] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign):
+                left, right = (getattr(each, "elts", [each]) for each in (node.targets[0], node.value))
+                self._given |= {
+                    name.id: value
+                    for name, value in zip(left, right, strict=False)
+                    if isinstance(name, ast.Name)
+                }
+            elif isinstance(node, ast.NamedExpr):
+                self._given[node.target.id] = node.value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._given.get(node.id, node)
 
 
 def _spread(node: ast.expr, module: str) -> list[ast.expr]:
