@@ -43,9 +43,8 @@ __all__ = ["answer"]
 
 _TABLES, _FRAMES = 1, 2
 
-for _name in AUDITS:
-    if not AUDITS.brought(_name):
-        AUDITS[_name]  # loaded before too: what counts threads looks for libraries in /proc
+for _name in AUDITS.ours:
+    AUDITS[_name]  # loaded before too: what counts threads looks for libraries in /proc
 
 _tables: OrderedDict[str, Table] = OrderedDict()
 _frames: OrderedDict[str, AuditData] = OrderedDict()

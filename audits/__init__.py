@@ -38,5 +38,4 @@ def __dir__() -> list[str]:
     """What there is to use: functions first asked for, the audits' packages, data, models and statistics."""
     from audits.runs.registry import AUDITS
 
-    ours = (name for name in AUDITS if not AUDITS.brought(name))
-    return sorted({*__all__, *ours, "data", "models", "stats"})
+    return sorted({*__all__, *AUDITS.ours, "data", "models", "stats"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["audit_line", "key_line", "value_line"]
+__all__ = ["key_line", "squeezed", "value_line"]
 
 _PROTECTED = ("protected: [COLUMN] under data", "protected='COLUMN'")
 _LABEL = ("label: COLUMN under data", "y as the third argument")
@@ -178,23 +178,6 @@ _VALUES = {
 }  # fmt: skip
 _BY_VALUE = {word: ours for ours, words in _VALUES.items() for word in words}
 
-_AUDITS = {
-    "groups": ("demographicparity", "equalizedodds", "equalopportunity", "disparateimpact",
-               "statisticalparity", "fairness", "metricframe", "metrics", "groupfairness", "overview", "bias",
-               "selectionrate",
-               "impactratio", "fourfifths", "averageodds", "calibration"),
-    "flipset": ("fliptest", "counterfactual", "counterfactuals", "counterfactualfairness", "flip",
-                "matching"),
-    "loss_ratio": ("individualfairness", "individual", "consistency", "lipschitz", "sensitivesubspace"),
-    "rule_sets": ("subgroups", "subgroup", "intersectional", "intersections", "slices", "slicefinder",
-                  "gerryfair", "testsgd", "ruleset"),
-    "outcome_transport": ("transport", "wasserstein", "optimaltransport", "flows", "ot"),
-    "recourse": ("dice", "actionablerecourse", "counterfactualexplanations", "explanations"),
-    "sensitivity": ("predictionsensitivity", "shap", "lime", "attribution", "gradient", "influence"),
-    "mitigation": ("reweighing", "reweighting", "debias", "debiasing", "retrain", "mitigate"),
-}  # fmt: skip
-_BY_AUDIT = {word: ours for ours, words in _AUDITS.items() for word in words}
-
 
 def key_line(word: str, *, python: bool = False) -> str | None:
     """Return what to write in place of a key, or of an argument in `python`; None if it is nobody's word.
@@ -216,20 +199,10 @@ def value_line(word: object, options: tuple[str, ...]) -> str | None:
     >>> value_line("RandomForestClassifier", ("logistic", "forest"))
     'forest'
     """
-    found = _BY_VALUE.get(_squeezed(word))
+    found = _BY_VALUE.get(squeezed(word))
     return found if found in options else None
 
 
-def audit_line(word: object) -> str | None:
-    """Return the audit that a word means; None if it is nobody's.
-
-    Examples
-    --------
-    >>> audit_line("equalized_odds"), audit_line("FlipTest")
-    ('groups', 'flipset')
-    """
-    return _BY_AUDIT.get(_squeezed(word))
-
-
-def _squeezed(word: object) -> str:
+def squeezed(word: object) -> str:
+    """Return a word as it is looked up: small letters and digits alone."""
     return re.sub(r"[^a-z0-9]", "", str(word).lower())

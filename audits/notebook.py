@@ -20,7 +20,7 @@ from audits.data import AuditData, build_data, data_spec
 from audits.data.given import given_table
 from audits.errors import InputError
 from audits.findings import Findings
-from audits.foreign import audit_line, key_line
+from audits.foreign import key_line
 from audits.models import Subject, model_facts
 from audits.models.in_memory.answers import InMemoryModel, Output
 from audits.models.in_memory.objects import (
@@ -326,8 +326,8 @@ def _requests(audits: Asked, subject: Subject, *, words: bool) -> list[Any]:
         raise InputError("audits", "must name at least one audit", advice=f"choose {choices(AUDITS)}")
     found = []
     for name, options in named:
-        if name not in AUDITS and audit_line(name):
-            raise InputError("audits", "must be the name of an audit", name, f"write {audit_line(name)!r}")
+        if name not in AUDITS and (meant := AUDITS.meant(name)):
+            raise InputError("audits", "must be the name of an audit", name, f"write {meant!r}")
         one_of("audits", name, AUDITS, what="the name of an audit")
         chosen = usual.get(name, {}) if options is None else options
         found.append(audit_request(name, chosen, f"audits[{name!r}]"))

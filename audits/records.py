@@ -113,6 +113,9 @@ class Audit:
         What it answers, in a sentence.
     limits : str
         What it cannot tell.
+    also_called : str
+        What other libraries and everyday speech call it, apart by spaces, each in small letters and digits
+        alone: ``"fliptest"``. Where a spec has one for a name, the error says what to write.
     options : type
         Frozen dataclass of what an auditor can choose; a spec's options are checked against it.
     result : str or type
@@ -182,6 +185,7 @@ class Audit:
     result: str | type
     runs: Named
     presents: Named
+    also_called: str = ""
     says: Named | None = None
     keys: Mapping[str, Any] | str | None = None
     counted: Named | None = None

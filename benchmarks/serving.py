@@ -34,23 +34,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PAGES = (
-    "data_model",
-    "groups",
-    "compare",
-    "flipset",
-    "explain",
-    "barycentre",
-    "loss_ratio",
-    "outcome_transport",
-    "recourse",
-    "rule_sets",
-    "sensitivity",
-    "monitor",
-    "saved",
-    "tour",
-)
-"""The pages by their place in the address; the first has none of its own."""
+_VIEWS = {path.stem for path in (ROOT / "app" / "views").glob("*.py")} - {"__init__", "admin"}
+PAGES = ("data_model", *sorted(_VIEWS - {"data_model"}))
+"""The pages of every visitor by their place in the address; the first has none of its own."""
 
 
 @dataclass

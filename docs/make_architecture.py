@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 from audits.options import options_of  # noqa: E402
 from audits.records import Audit  # noqa: E402
 from audits.runs.registry import AUDITS  # noqa: E402
+from tests import test_architecture  # noqa: E402
 
 PAGE = ROOT / "docs" / "architecture.md"
 RECORDS = "<!-- made from the records: make docs -->", "<!-- end of what is made -->"
@@ -27,8 +28,7 @@ SHARED = "<!-- shared rooms: make docs -->", "<!-- end of shared rooms -->"
 
 def tables() -> str:
     """Return a section for each of our audits: where its numbers come from, exhibit by exhibit."""
-    names = [name for name in AUDITS if not AUDITS.brought(name)]
-    return "\n\n".join(_audit(AUDITS[name]) for name in names)
+    return "\n\n".join(_audit(AUDITS[name]) for name in AUDITS.ours)
 
 
 def _audit(audit: Audit) -> str:
@@ -54,15 +54,36 @@ def exhibits(audit: Audit) -> list[tuple[str, str, str]]:
     module = str(audit.presents).partition(":")[0]
     tree = ast.parse(_file(module).read_text(encoding="utf-8"))
     found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Exhibit":
-            arguments = [part for each in node.args for part in _spread(each, module)]
-            given = dict(zip(("key", "heading", "caption", "figure", "table"), arguments, strict=False))
-            given |= {each.arg: each.value for each in node.keywords if each.arg}
-            found.append(
-                (node.lineno, _words(given["heading"]), _code(given["figure"]), _code(given["table"]))
-            )
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        meant = _Meant(function)
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Exhibit":
+                arguments = [part for each in node.args for part in _spread(each, module)]
+                given = dict(zip(("key", "heading", "caption", "figure", "table"), arguments, strict=False))
+                given |= {each.arg: each.value for each in node.keywords if each.arg}
+                shown = (_code(meant.visit(given[each])) for each in ("figure", "table"))
+                found.append((node.lineno, _words(given["heading"]), *shown))
     return [row[1:] for row in sorted(found)]
+
+
+class _Meant(ast.NodeTransformer):
+    """Puts what a function gave a name in the place of that name: ``table`` tells nobody where to look."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self._given: dict[str, ast.expr] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign):
+                left, right = (getattr(each, "elts", [each]) for each in (node.targets[0], node.value))
+                self._given |= {
+                    name.id: value
+                    for name, value in zip(left, right, strict=False)
+                    if isinstance(name, ast.Name)
+                }
+            elif isinstance(node, ast.NamedExpr):
+                self._given[node.target.id] = node.value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._given.get(node.id, node)
 
 
 def _spread(node: ast.expr, module: str) -> list[ast.expr]:
@@ -113,15 +134,9 @@ def _file(module: str) -> Path:
 
 def layers() -> str:
     """Return the layers of packages, lowest first, as the test of the architecture holds them."""
-    tree = ast.parse((ROOT / "tests" / "test_architecture.py").read_text(encoding="utf-8"))
-    stated = next(
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LAYERS"
-    )
     return "\n".join(
         f"{place}. {', '.join(f'`{name}`' for name in names)}"
-        for place, names in enumerate(ast.literal_eval(stated), start=1)
+        for place, names in enumerate(test_architecture.LAYERS, start=1)
     )
 
 

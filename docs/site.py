@@ -30,22 +30,25 @@ WORKED = [
 TEXTS = ROOT / "assets" / "texts"
 PAIR = {"source": {"gender": "female"}, "target": {"gender": "male"}}
 SHOWN = {
-    "groups": {},
     "flipset": {**PAIR, "permutations": 19},
     "explain": {**PAIR, "explainers": ["work_years"]},
     "barycentre": {"permutations": 0},
     "outcome_transport": {"by": ["gender"]},
     "recourse": {"steps": [0, 0.5, 1]},
     "rule_sets": {"protected": ["gender"], "samples": 0, "permutations": 99},
-    "mitigation": {},
-    "loss_ratio": {},
-    "sensitivity": {},
 }
-"""What the gallery asks of each audit on the bundled hiring example; `mitigation` trains its model itself."""
+"""What the gallery asks of audits on the bundled hiring example, where that is more than their defaults."""
+
+
+def on_config(config):
+    """Begin the chapter of audits with a page for each."""
+    [chapter] = (each["Audits"] for each in config.nav if "Audits" in each)
+    chapter[:0] = [f"audits/{name}.md" for name in AUDITS.ours]
+    return config
 
 
 def on_files(files, config):
-    for name in ours():
+    for name in AUDITS.ours:
         files.append(File.generated(config, f"audits/{name}.md", content=audit_page(name)))
     files.append(File.generated(config, "reference.md", content=reference()))
     page, scripts = gallery()
@@ -65,11 +68,6 @@ def on_page_markdown(markdown, page, config, files):  # noqa: ARG001
     """Name files that are not in the site instead of linking them; a block's name is its title."""
     named = re.sub(r"\[([^\]]+)\]\(\.\./(?!options|reference|calibration)[^)]+\)", r"`\1`", markdown)
     return re.sub(r"^```(\w+) ([\w.-]+)$", r'```\1 title="\2"', named, flags=re.MULTILINE)
-
-
-def ours() -> list[str]:
-    """Return the names of our audits, in the order of the pages."""
-    return [name for name in AUDITS if not AUDITS.brought(name)]
 
 
 def audit_page(name: str) -> str:
@@ -153,7 +151,7 @@ def reference() -> str:
                  "audits.models.spec.ModelSpec", "audits.models.making.make_subject"):  # fmt: skip
         lines += [f"::: {name}", ""]
     lines += ["## Audits", ""]
-    for name in ours():
+    for name in AUDITS.ours:
         audit = AUDITS[name]
         for what in (
             str(audit.runs),
@@ -177,9 +175,9 @@ def gallery() -> tuple[str, dict[str, str]]:
                      "features": ["work_years", "hair_length"], "roles": {"actionable": ["work_years"]}},
         }  # fmt: skip
         audits = []
-        for name in ours():
+        for name in AUDITS.ours:
             model = {"train": "logistic"} if name == "mitigation" else {"path": "hiring.onnx"}
-            asked = {**spec, "model": model, "audits": [{name: SHOWN[name]}]}
+            asked = {**spec, "model": model, "audits": [{name: SHOWN.get(name, {})}]}
             audits += InlineExecutor().submit(asked, folder).result().audits
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import TYPE_CHECKING, Any  # noqa: E402
 
+import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 
 from tests.nothing_skipped import (  # noqa: E402
@@ -25,6 +26,10 @@ from tests.nothing_skipped import (  # noqa: E402
 
 if TYPE_CHECKING:
     from app.workspace import Workspace
+
+# how long an example takes is the machine's doing
+hypothesis.settings.register_profile("evenhand", deadline=None)
+hypothesis.settings.load_profile("evenhand")
 
 LONG = ("app/", "test_wheel.py", "unchanged/", "runs/", "monitor/", "test_snippets.py")
 """Folders and files of long tests: `make test` begins with them, and no worker is left with one."""

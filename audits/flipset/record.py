@@ -28,6 +28,7 @@ AUDIT = Audit(
     name="flipset",
     title="Flipsets",
     question="Had these people belonged to the other group, would the model have decided otherwise?",
+    also_called="fliptest counterfactual counterfactuals counterfactualfairness flip matching",
     then=("explain", "sensitivity", "recourse"),
     limits=(
         "A counterpart is a statistical match, not the same person's other life. A flipset shows who "

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from audits.brought import brought_by
 from audits.checks import one_of
 from audits.errors import InputError
 from audits.stats import Estimate, weighted_sum, wilson
@@ -174,7 +175,8 @@ class Metrics:
 
 @cache
 def _brought() -> dict[str, Metric]:
-    found = (entry.load() for entry in entry_points(group=GROUP))
+    ours = {metric.name for metric in _OURS}
+    found = (brought_by(entry, Metric, ours) for entry in entry_points(group=GROUP))
     return {metric.name: metric for metric in found}
 
 

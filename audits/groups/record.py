@@ -39,6 +39,11 @@ AUDIT = Audit(
     name="groups",
     title="Overview",
     question="How do the groups compare at all?",
+    also_called=(
+        "demographicparity equalizedodds equalopportunity disparateimpact statisticalparity fairness "
+        "metricframe metrics groupfairness overview bias selectionrate impactratio fourfifths "
+        "averageodds calibration"
+    ),
     then=("explain", "rule_sets", "flipset"),
     limits=(
         "Equal rates do not mean that similar people are treated alike, and unequal ones can have "

@@ -104,7 +104,7 @@ class GroupRow:
 
     def metric(self, name: str) -> Estimate | None:
         """Return a metric by its name; None where these data do not allow it."""
-        return self.added.get(name) if name not in self.__dataclass_fields__ else getattr(self, name)
+        return self.added[name] if name in self.added else getattr(self, name, None)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ AUDIT = Audit(
     name="loss_ratio",
     title="Individual fairness",
     question="Is a person's loss multiplied when moved only in directions that should not matter?",
+    also_called="individualfairness individual consistency lipschitz sensitivesubspace",
     then=("sensitivity", "flipset"),
     limits=(
         "The answer is as good as the fair metric: it says which people are alike, and the test holds "

@@ -20,6 +20,7 @@ AUDIT = Audit(
     name="mitigation",
     title="Mitigation",
     question="Does training with more examples of the worst group help it, and whom does it cost?",
+    also_called="reweighing reweighting debias debiasing retrain mitigate",
     limits=(
         "The samples carry the old model's own decisions as labels: they shift the model, they add no "
         "knowledge of who deserves what. The number of samples was chosen on the people it is stated "

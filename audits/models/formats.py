@@ -18,6 +18,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from audits.brought import brought_by
 from audits.errors import InputError, not_installed
 
 if TYPE_CHECKING:
@@ -93,8 +94,9 @@ _OURS = (
 @cache
 def formats() -> Mapping[str, Format]:
     """Return every format that is read, by name: ours, then those of installed packages."""
-    brought = (entry.load() for entry in entry_points(group=GROUP))
-    return {each.name: each for each in (*_OURS, *brought)}
+    ours = {each.name: each for each in _OURS}
+    brought = (brought_by(entry, Format, ours) for entry in entry_points(group=GROUP))
+    return ours | {each.name: each for each in brought}
 
 
 def files_read() -> str:

@@ -49,6 +49,7 @@ AUDIT = Audit(
     name="outcome_transport",
     title="Transport flows",
     question="Which subgroup's outcomes are mapped to which, and how unlike are the people?",
+    also_called="transport wasserstein optimaltransport flows ot",
     then=("recourse", "groups"),
     limits=(
         "Who is mapped to whom is a comparison of outcomes, not of causes. Many couplings cost "

@@ -31,6 +31,7 @@ AUDIT = Audit(
     name="recourse",
     title="Recourse",
     question="What could rejected people change, and does one group have further to go?",
+    also_called="dice actionablerecourse counterfactualexplanations explanations",
     then=("flipset", "groups"),
     limits=(
         "The way to a counterpart is a direction in the data, not advice: changing a column need not "

@@ -56,6 +56,9 @@ AUDIT = Audit(
     name="rule_sets",
     title="Rule sets",
     question="Which hidden intersection of groups does the model decide differently from everyone else?",
+    also_called=(
+        "subgroups subgroup intersectional intersections slices slicefinder gerryfair testsgd ruleset"
+    ),
     then=("flipset", "recourse"),
     limits=(
         "A rule set is a description of people, not a cause: the rule that names a group need not be "

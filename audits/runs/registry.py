@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from audits.brought import brought_by
 from audits.errors import InputError
+from audits.foreign import squeezed
 from audits.records import Audit
 
 if TYPE_CHECKING:
@@ -71,9 +74,29 @@ class Registry(Mapping[str, Audit]):
         """Forget an audit that `add` added."""
         del self._added[name]
 
+    @property
+    def ours(self) -> tuple[str, ...]:
+        """The names of our own, in the order of pages and lists."""
+        return _OURS
+
     def brought(self, name: str) -> bool:
         """Whether the audit comes from another package."""
         return name not in _OURS
+
+    def meant(self, word: object) -> str | None:
+        """Return the audit that others call so; None where none is.
+
+        Examples
+        --------
+        >>> AUDITS.meant("equalized_odds"), AUDITS.meant("FlipTest"), AUDITS.meant("banana")
+        ('groups', 'flipset', None)
+        """
+        called = squeezed(word)
+        for name in self:
+            with suppress(InputError):  # a package that cannot be loaded says so to who names its audit
+                if called in self[name].also_called.split():
+                    return name
+        return None
 
 
 @cache
@@ -88,16 +111,11 @@ def _brought(entry: EntryPoint) -> Audit:
     Raises
     ------
     InputError
-        If it cannot be loaded, or is no record: names the package.
+        If it cannot be loaded, is no record, or has another name.
     """
-    package = entry.dist.name if entry.dist is not None else entry.value
-    where = f"audit {entry.name!r} of the package {package!r}"
-    try:
-        found = entry.load()
-    except (ImportError, AttributeError) as error:
-        raise InputError(where, "cannot be loaded", str(error), "install it again, or remove it") from error
-    if not isinstance(found, Audit) or found.name != entry.name:
-        raise InputError(where, "must be an audits.records.Audit of that name", type(found).__name__)
+    found = brought_by(entry, Audit)
+    if found.name != entry.name:
+        raise InputError(f"audit {found.name!r}", "must be an entry point of its own name", entry.name)
     return found
 
 

@@ -18,7 +18,7 @@ from pydantic import Field
 from audits.checks import adapter, build, one_of
 from audits.data import DataSpec, Limits, data_spec
 from audits.errors import InputError
-from audits.foreign import audit_line, value_line
+from audits.foreign import value_line
 from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
 from audits.runs.countable import is_counted, rows_drawn
@@ -369,7 +369,7 @@ def _audits(value: Any) -> tuple[AuditRequest, ...]:
     if not isinstance(value, list) or not value:
         line = "[groups]"
         if isinstance(value, str):
-            line = f"[{audit_line(value) or value}]"
+            line = f"[{AUDITS.meant(value) or value}]"
         elif isinstance(value, dict) and value:
             line = "".join(f"- {{{name}: {{…}}}} " if each else f"- {name} " for name, each in value.items())
         raise InputError(
@@ -384,8 +384,8 @@ def _audit(value: Any, where: str) -> AuditRequest:
     if not isinstance(value, dict) or len(value) != 1:
         raise InputError(where, "must be one audit with its options, such as {flipset: {…}}", value)
     name, options = next(iter(value.items()))
-    if name not in AUDITS and audit_line(name):
-        raise InputError(where, "must be the name of an audit", name, f"write {audit_line(name)}")
+    if name not in AUDITS and (meant := AUDITS.meant(name)):
+        raise InputError(where, "must be the name of an audit", name, f"write {meant}")
     one_of(where, name, AUDITS, what="the name of an audit")
     return audit_request(name, options, f"{where}.{name}")
 

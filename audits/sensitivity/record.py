@@ -38,6 +38,7 @@ AUDIT = Audit(
     name="sensitivity",
     title="Prediction sensitivity",
     question="Is this very prediction driven by protected status?",
+    also_called="predictionsensitivity shap lime attribution gradient influence",
     then=("loss_ratio", "flipset"),
     limits=(
         "Sensitivity says how far a prediction hangs on features that tell the groups apart; it is "

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import time
 
+from app.pages import view_of
 from audits.runs.registry import AUDITS
 from tests.app.test_pages import texts, visit
 
-PAGES = {
-    "groups": "views/groups.py",
-    "flipset": "views/flipset.py",
-    "explain": "views/explain.py",
-    "barycentre": "views/barycentre.py",
-    "outcome_transport": "views/outcome_transport.py",
-    "recourse": "views/recourse.py",
-    "rule_sets": "views/rule_sets.py",
-    "loss_ratio": "views/loss_ratio.py",
-    "sensitivity": "views/sensitivity.py",
-}
+PAGES = {name: view for name in AUDITS.ours if (view := view_of(name))}
 
 
 def _settled(at, name):
@@ -44,7 +35,6 @@ def _simulated(at, people: int, worlds: int):
 
 def test_every_page_plans_or_says_why_not(space) -> None:
     """No page is without a plan but those whose record says why."""
-    assert set(PAGES) | {"mitigation"} == {name for name in AUDITS if not AUDITS.brought(name)}
     at = visit(space).button(key="open-hiring").click().run()
     for name, page in PAGES.items():
         at = _settled(at.switch_page(page).run(), name)

@@ -50,7 +50,7 @@ def crowd(n: int, seed: int, *, shift: float = 0.0, lower: float = 0.0, groups: 
     return frame.assign(decision=decided.astype(int))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 10_000), st.integers(8, 40), st.integers(8, 40), st.booleans())
 def test_two_groups_are_a_flipset(seed, n, m, alike):
     """Continuous features have one optimal matching; flips are those of the other audit, person by person."""
@@ -80,7 +80,7 @@ def test_two_groups_are_a_flipset(seed, n, m, alike):
     assert one.only_counterpart * n == pytest.approx(other.negative.size)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     st.lists(
         st.lists(st.floats(-50, 50).map(lambda x: round(x, 2)), min_size=1, max_size=12),
@@ -132,7 +132,7 @@ def test_gaussians_meet_where_theory_says():
     assert met.spread <= 1.1 * least_spread(groups, shares)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 10_000), st.integers(2, 5))
 def test_net_flips_are_the_difference_of_rates(seed, k):
     """Proposition 2 for any number of groups, and every group is favoured alike where all meet."""

@@ -24,6 +24,7 @@ from audits.errors import InputError
 from audits.options import options_of
 from audits.reports.schema import results_schema
 from audits.runs import registry
+from audits.runs.executing.sandbox import readable_folders
 from audits.runs.registry import AUDITS
 from tests.cli.conftest import Answer, cli  # noqa: F401  (a fixture)
 from tests.runs.conftest import make_spec, write_people
@@ -113,9 +114,12 @@ def test_wrong_options_are_told_as_ours_are(folder: Path, cli, options: dict, wo
     assert words in answer.err
 
 
-def test_a_mistyped_name_suggests_it(folder: Path, cli):  # noqa: F811
-    (folder / "wrong.yaml").write_text(json.dumps(make_spec({"top_score": {}})), encoding="utf-8")
-    assert f"did you mean '{NAME}" in cli("run", folder / "wrong.yaml", "--out", folder / "out").err
+@pytest.mark.parametrize(
+    ("name", "words"), [("top_score", f"did you mean '{NAME}"), ("best scores", f"; write {NAME}")]
+)
+def test_another_name_suggests_it(folder: Path, cli, name: str, words: str):  # noqa: F811
+    (folder / "wrong.yaml").write_text(json.dumps(make_spec({name: {}})), encoding="utf-8")
+    assert words in cli("run", folder / "wrong.yaml", "--out", folder / "out").err
 
 
 def test_a_fresh_process_finds_it(folder: Path):
@@ -186,11 +190,24 @@ def test_the_gate_stops_it(ran: Path, cli):  # noqa: F811
     assert f'classname="evenhand.{NAME}.0"' in (ran / "junit.xml").read_text(encoding="utf-8")
 
 
-def test_a_package_that_cannot_be_loaded_is_named(beside: Path, folder: Path, cli, monkeypatch):  # noqa: F811
-    lost = EntryPoint(name=NAME, value="evenhand_gone.record:AUDIT", group=registry.GROUP)
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("gone.record", "cannot be loaded: ModuleNotFoundError: No module named 'evenhand_gone'"),
+        ("top_scores.audit", "cannot be loaded: AttributeError: .*has no attribute 'AUDIT'"),
+        ("wrong", "cannot be loaded: TypeError: .*'limits'"),
+        ("other", "must be an audits.records.Audit, got 'dict'"),
+    ],
+)
+def test_a_package_that_cannot_be_loaded_is_named(beside: Path, tmp_path: Path, monkeypatch, module, words):
+    (tmp_path / "evenhand_wrong.py").write_text("from audits.records import Audit\nAUDIT = Audit(name='x')")
+    (tmp_path / "evenhand_other.py").write_text("AUDIT = {}")
+    monkeypatch.syspath_prepend(tmp_path)
+    lost = EntryPoint(name=NAME, value=f"evenhand_{module}:AUDIT", group=registry.GROUP)
     monkeypatch.setattr(registry, "_entries", lambda: {NAME: lost})
-    with pytest.raises(InputError, match=r"'top_scores' of the package .* cannot be loaded"):
+    with pytest.raises(InputError, match=f"audit 'top_scores' of the package .* {words}"):
         AUDITS[NAME]
+    assert AUDITS.meant("banana") is None  # looking through all of them passes it over
 
 
 @pytest.fixture
@@ -304,3 +321,18 @@ def test_the_navigation_the_cards_and_the_saved_runs_lead_to_it(space: Workspace
     at.selectbox(key="of-audit").select(NAME).run()
     assert not at.exception
     assert any("among the best" in text.value for text in at.text)
+
+
+def test_confined_processes_read_a_package_that_is_edited_where_it_lies(tmp_path: Path, monkeypatch):
+    """``pip install -e`` leaves a package where it is, on no path, and tells where in its facts (PEP 610)."""
+    source, facts = tmp_path / "a package", tmp_path / "site" / "evenhand_mine-1.0.dist-info"
+    source.mkdir()
+    facts.mkdir(parents=True)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: evenhand-mine\nVersion: 1.0\n")
+    (facts / "direct_url.json").write_text(
+        json.dumps({"url": source.as_uri(), "dir_info": {"editable": True}})
+    )
+    monkeypatch.syspath_prepend(facts.parent)
+    assert source not in readable_folders()  # it brings us nothing
+    (facts / "entry_points.txt").write_text("[evenhand.formats]\nscorecard = mine:FORMAT\n")
+    assert source in readable_folders()

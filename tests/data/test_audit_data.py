@@ -158,7 +158,7 @@ def test_splits_that_cannot_be():
         make().split(0.001, 0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(n=st.integers(12, 80), size=st.floats(0.1, 0.9), seed=st.integers(0, 99))
 def test_splits_keep_everyone_once_and_the_share_of_favorable_labels(n: int, size: float, seed: int):
     data = make(n, seed=seed)
@@ -168,7 +168,7 @@ def test_splits_keep_everyone_once_and_the_share_of_favorable_labels(n: int, siz
         assert abs(held.y.sum() - size * data.y.sum()) <= 0.5 + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(value=st.sampled_from([*RACES[:3], "(missing)"]), married=st.sampled_from([0, 1]))
 def test_a_group_and_the_rest_are_everyone(value: str, married: int):
     data = make()

@@ -546,7 +546,7 @@ keeps = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     rows=people, keep=keeps, missing=st.sampled_from(["drop", "impute", "category"]), weighted=st.booleans()
 )

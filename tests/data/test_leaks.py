@@ -60,7 +60,7 @@ def test_the_note_names_them():
 NUMBERS = st.sampled_from([np.nan, 0.0, 1.0, 2.0, 3.5, np.inf])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=30))
 def test_the_best_cut_against_every_cut(rows: list[tuple[float, bool]]):
     numbers, y = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])

@@ -215,7 +215,7 @@ def test_several_files_must_agree(tmp_path: Path):
         read_table([tmp_path / "one.csv", tmp_path / "three.jsonl"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     data=st.binary(max_size=300),
     name=st.sampled_from(["x.csv", "x.xlsx", "x.parquet", "x.jsonl", "x.arrow", "x.csv.gz"]),
@@ -238,7 +238,7 @@ def test_any_bytes_are_a_table_or_an_input_error(
 letters = st.text('ab1?,;"\n |.\t', max_size=80)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=letters)
 @example(text='1\n"; "')  # one column, and what looks like a separator before a quote
 def test_any_text_is_a_table_or_an_input_error(tmp_path_factory: pytest.TempPathFactory, text: str):

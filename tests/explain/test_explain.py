@@ -71,7 +71,7 @@ def test_by_hand():
     assert parts_of(lonely, lonely.common).unsupported[0] == pytest.approx(19 / 34 - 29 / 40)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(*[st.integers(0, 40)] * 4), min_size=1, max_size=6))
 def test_parts_add_up_and_swap(people):
     n, m = (np.array([each[k] + 1.0 for each in people]) for k in (0, 1))

@@ -119,7 +119,7 @@ def test_arrests_agree_with_theory():
     assert report.mean_sign.value == pytest.approx(1.0, abs=0.01)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     n=st.integers(3, 40),
     m=st.integers(3, 40),

@@ -85,7 +85,7 @@ def test_paired_interval_is_newcombes():
     assert paired_difference(0, 0, 0, 0).value is None
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.tuples(*[st.integers(0, 60)] * 4).filter(lambda cells: sum(cells) > 0))
 def test_paired_interval_holds_its_estimate_and_turns_with_the_order(cells):
     both, first, second, neither = cells

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import audits
+from audits.errors import InputError
 from audits.groups import metrics
 from audits.reports.html import render_report
 from audits.runs.executing.inline import InlineExecutor
@@ -47,6 +49,7 @@ def folder(tmp_path: Path, monkeypatch):
     write_people(tmp_path / "people.csv")
     yield tmp_path
     monkeypatch.undo()
+    sys.modules.pop("jaccard_metric", None)
     metrics._brought.cache_clear()
 
 
@@ -85,3 +88,19 @@ def test_a_metric_is_stated_from_python(folder: Path):
     )
     stated = [row.metric("jaccard").value for row in found["groups"].table if row.metric("jaccard")]
     assert sorted(stated) == pytest.approx(sorted(by_hand(folder).values()))
+
+
+def test_a_metric_named_as_one_of_ours_is_refused(folder: Path):
+    path = folder / "jaccard_metric.py"
+    path.write_text(path.read_text().replace('name="jaccard"', 'name="accuracy"'))
+    with pytest.raises(InputError, match="metric 'jaccard' of the package 'jaccard-metric' must have a name"):
+        InlineExecutor().submit(SPEC, folder).result()
+
+
+def test_a_metric_may_be_named_as_what_a_row_holds_too(folder: Path):
+    path = folder / "jaccard_metric.py"
+    path.write_text(path.read_text().replace('name="jaccard"', 'name="n"'))
+    found = InlineExecutor().submit(SPEC, folder).result().audits[0].result
+    stated = sorted(row.metric("n").value for row in found.table)
+    assert stated == pytest.approx(sorted(by_hand(folder).values()))
+    assert "Jaccard index" in found.to_frame()

@@ -120,7 +120,7 @@ def test_other_networks_go_through_autograd(network):
 
 
 @given(st.integers(0, 1000), st.integers(1, 9))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_chunks_order_and_offsets_change_nothing(seed, chunk):
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(9, 3)), rng.integers(0, 2, 9)

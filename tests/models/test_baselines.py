@@ -50,7 +50,7 @@ def test_logistic_minimises_the_ridge_penalised_likelihood(data):
 
 
 @given(seed=st.integers(0, 2**16), counts=st.lists(st.integers(1, 4), min_size=60, max_size=60))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_a_row_of_count_two_weighs_as_two_rows(make_data, people, seed, counts):
     frame = people.sample(60, random_state=seed).assign(count=counts)
     weighted = train_baseline(make_data(frame, weights="count"), "logistic")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -66,6 +67,7 @@ def folder(tmp_path: Path, monkeypatch):
     write_people(tmp_path / "people.csv")
     yield tmp_path
     monkeypatch.undo()
+    sys.modules.pop("scorecard_file", None)
     formats.formats.cache_clear()
 
 
@@ -86,3 +88,10 @@ def test_its_name_stands_where_formats_are_listed(folder: Path):
         InlineExecutor().submit(SPEC, folder).result()
     (folder / "model.bin").rename(folder / "model.card")  # told by its ending where its content says nothing
     assert formats.format_of(folder / "model.card") == "scorecard"
+
+
+def test_a_format_named_as_one_of_ours_is_refused(folder: Path):
+    path = folder / "scorecard_file.py"
+    path.write_text(path.read_text().replace('name="scorecard"', 'name="ONNX"'))
+    with pytest.raises(InputError, match="format 'scorecard' of the package 'scorecard-file' must have a"):
+        formats.formats()

@@ -62,7 +62,7 @@ def test_binary_outcomes_have_the_norm_of_two_classes(by_hand):
     assert other.wasserstein.value == pytest.approx(np.sqrt(2))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from(["l2", "l1", "l2_squared", "l1_squared"]))
 def test_against_the_slow_way(seed, ties, distance):
     """Every pair looked at, mass in ties spread by hand."""
@@ -86,7 +86,7 @@ def test_against_the_slow_way(seed, ties, distance):
             assert result.flows.mass[r][c] == pytest.approx(plan[np.ix_(mine, yours)].sum())
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.sampled_from(["label", None]))
 def test_invariants(seed, against):
     """Shares sum to 1, the decomposition adds up, values lie in their ranges, row order says nothing."""

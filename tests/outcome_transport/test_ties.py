@@ -91,7 +91,7 @@ def check(pair: Pair) -> None:
         assert low_found - 1e-9 <= even <= high_found + 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 9),
@@ -115,7 +115,7 @@ def test_bias_range_of_outcome_vectors(seed, ground):
     check(draw(seed, 7, 6, 3, ground, c=3))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 9),

@@ -28,7 +28,7 @@ FEW = {
 
 
 def test_every_audit_is_tried():
-    assert set(FEW) == set(AUDITS)
+    assert set(FEW) == set(AUDITS.ours)
 
 
 @pytest.mark.parametrize("sizes", [(9, 9), (1, 30), (12, 12)], ids=str)

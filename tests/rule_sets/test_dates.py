@@ -72,7 +72,7 @@ def test_an_afternoon_is_cut_between_minutes():
     assert len(attribute.levels) == 4
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(3, 80),

@@ -149,7 +149,7 @@ def test_compas_counts_by_definition(shared_data):
         assert (mined.n_candidates, mined.n_frequent) == (10394, frequent)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     n=st.integers(5, 60),
     seed=st.integers(0, 10**6),
@@ -271,7 +271,7 @@ def test_both_ways_of_summing_agree():
     assert False in ways, "tables must have been used somewhere"
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), n=st.integers(20, 200))
 def test_swapping_the_outcome_turns_every_difference_around(seed, n):
     frame = crowd(n, seed=seed)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from audits.errors import InputError
@@ -141,7 +141,6 @@ documents = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(document=st.dictionaries(words, documents, min_size=1, max_size=4))
 def test_yaml_written_is_read_back_the_same_by_us_and_by_others(tmp_path_factory, document):
     path = tmp_path_factory.getbasetemp() / "round.yaml"

@@ -313,7 +313,7 @@ audits = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 2**32 - 1),
     threshold=st.floats(allow_nan=False, allow_infinity=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from audits.results import plain
@@ -69,7 +69,6 @@ def test_numbers_dates_and_missing_cells_are_read_back_as_they_were(tmp_path):
     assert pd.isna(back["note"].tolist()[1])
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=6), min_size=1, max_size=20))
 def test_no_cell_begins_like_a_formula_unless_it_is_a_number(texts):
     for cell in spreadsheet_safe(pd.DataFrame({"a": texts})).iloc[:, 0]:

@@ -57,7 +57,7 @@ def odds(status: Status, z: np.ndarray, group: np.ndarray, literal: bool) -> np.
     return p if literal else np.log(p) - np.log1p(-p)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 4]), st.sampled_from([0, 3]), st.booleans())
 def test_sensitivity_equals_central_differences(seed: int, groups: int, classes: int, literal: bool):
     audited, status = models(seed, groups, classes)
@@ -95,7 +95,7 @@ def test_the_logit_does_not_saturate_where_the_literal_form_is_zero():
     assert measure(z, audited, [three], BLOCKS).sensitivity.min() > 0
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(1, 2500))
 def test_neither_the_order_of_rows_nor_the_size_of_a_batch_matters(seed: int, n: int):
     rng = np.random.default_rng(seed)

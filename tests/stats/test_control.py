@@ -36,7 +36,7 @@ def test_run_lengths_computed_from_outside():
     assert chart.people_to_detect == pytest.approx(176, abs=0.5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.booleans(), max_size=100),
     st.integers(1, 6),

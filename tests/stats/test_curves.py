@@ -13,7 +13,7 @@ from audits.stats.quantiles import quantile
 from audits.stats.ratios import mean_ratio
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=60), st.floats(0.02, 0.98))
 def test_a_quantile_is_the_least_value_that_enough_people_do_not_exceed(values, share):
     values = np.array(values, dtype=float)
@@ -23,7 +23,7 @@ def test_a_quantile_is_the_least_value_that_enough_people_do_not_exceed(values, 
     assert not lower.size or np.mean(values <= lower.max()) < share
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=1, max_size=30), st.floats(0.05, 0.95)
 )
@@ -65,7 +65,7 @@ def pairs_area(score: np.ndarray, member: np.ndarray) -> float:
     return float(np.mean((gaps > 0) + 0.5 * (gaps == 0)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=4, max_size=40))
 def test_areas_equal_the_share_of_pairs(rows):
     score, member = (np.array(each) for each in zip(*rows, strict=True))
@@ -89,7 +89,7 @@ def test_within_bands_only_pairs_of_a_band_count():
     assert alone.value is None
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from([-3.0, -1.0, 2.0]))
 def test_a_score_that_is_the_distance_alone_has_a_half_among_people_equally_far(seed: int, power: float):
     rng = np.random.default_rng(seed)

@@ -78,7 +78,7 @@ def test_intervals_cover_all_differences_together():
     assert inside >= 53
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 40),

@@ -42,7 +42,7 @@ def test_hall_by_hand():
 
 
 @given(VALUES, st.floats(0.01, 50.0), st.sampled_from(["skewness", "normal"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_bound_and_p_value_are_two_sides_of_one_test(values, tolerance, method):
     test = mean_test(values, method=method)
     bound, p = test.lower_bound(0.05), test.p_value(tolerance)
@@ -51,7 +51,7 @@ def test_bound_and_p_value_are_two_sides_of_one_test(values, tolerance, method):
 
 
 @given(VALUES, st.floats(0.5, 20.0))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_scaling_the_values_scales_the_interval(values, factor):
     one, other = mean_test(values).interval(0.05), mean_test(factor * values).interval(0.05)
     # rounding of a difference of numbers of the mean's size
@@ -154,7 +154,7 @@ def test_the_score_statistic_uses_the_likeliest_probabilities():
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 200), st.floats(1.01, 4.0))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_score_bound_and_p_value_agree(both, after, before, neither, tolerance):
     pair = PairedRatio(float(both), float(after), float(before), float(neither))
     bound, p = pair.lower_bound(0.05), pair.p_value(tolerance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -50,7 +50,6 @@ def test_pairs_match_plain_loops(cost):
 TABLE = arrays(float, st.tuples(st.integers(1, 6), st.just(4)), elements=st.floats(-50, 50, width=32))
 
 
-@settings(deadline=None)
 @given(x=TABLE, y=TABLE, cost=st.sampled_from(COSTS), two=st.sampled_from([0.5, 1.0, 0.3]))
 def test_blocks_match_the_full_matrix_with_one_hot_columns_too(x, y, cost, two):
     hot = np.random.default_rng(len(x)).integers(0, 2, size=(len(x) + len(y), 5)) * two

@@ -96,7 +96,7 @@ def problems(draw, elements=GRID):
     return x, y, draw(st.sampled_from(COSTS)), *weights
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(problems())
 def test_as_cheap_as_the_linear_program(problem):
     x, y, cost, a, b = problem
@@ -106,7 +106,7 @@ def test_as_cheap_as_the_linear_program(problem):
     assert_proved(coupling, x, y, cost, a, b)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(problems(elements=st.floats(-5, 5)), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(problem, random):
     x, y, cost, a, b = problem
@@ -123,7 +123,7 @@ def test_the_order_of_rows_changes_nothing(problem, random):
     assert other.cost == pytest.approx(one.cost, rel=1e-12, abs=1e-15)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(problems(elements=st.floats(-5, 5, width=32)))
 def test_swapping_the_groups_and_stretching_the_axes(problem):
     x, y, cost, a, b = problem
@@ -137,7 +137,7 @@ def test_swapping_the_groups_and_stretching_the_axes(problem):
     assert heavier == pytest.approx(one, rel=1e-9, abs=1e-10 * scale)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(problems())
 def test_moving_both_groups_together_changes_nothing(problem):
     x, y, cost, a, b = problem

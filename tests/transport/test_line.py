@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -43,7 +43,6 @@ VALUES = arrays(
 )
 
 
-@settings(deadline=None)
 @given(VALUES, VALUES, st.sampled_from(COSTS), st.integers(0, 99))
 def test_duals_prove_the_staircase(x, y, cost, seed):
     rng = np.random.default_rng(seed)
@@ -60,7 +59,6 @@ def test_duals_prove_the_staircase(x, y, cost, seed):
     assert (coupling.dual_source[:, None] + coupling.dual_target - costs).max() <= 1e-14 * scale
 
 
-@settings(deadline=None)
 @given(VALUES, VALUES, st.integers(0, 99))
 def test_plain_l1_is_scipys_wasserstein_distance(x, y, seed):
     rng = np.random.default_rng(seed)

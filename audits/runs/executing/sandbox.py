@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import signal
 import socket
 import struct
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from audits.errors import InputError
 
@@ -243,7 +246,17 @@ def readable_folders() -> tuple[Path, ...]:
     }
     # an environment that is a link, and packages installed from elsewhere
     found |= {Path(each).resolve() for each in sys.path if each}
+    found |= set(_edited())
     return tuple(sorted(each for each in found if each.exists()))
+
+
+def _edited() -> Iterator[Path]:
+    """Yield folders of packages that bring us something, installed to be edited (PEP 610): on no path."""
+    for package in distributions():
+        if any(entry.group.startswith("evenhand.") for entry in package.entry_points):
+            told = json.loads(package.read_text("direct_url.json") or "{}")
+            if told.get("dir_info", {}).get("editable"):
+                yield Path(unquote(urlsplit(told["url"]).path)).resolve()
 
 
 def fresh_score() -> None:

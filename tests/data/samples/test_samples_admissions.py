@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import ot
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from audits.data.samples import admissions
 from audits.errors import InputError
 
 
-@settings(deadline=None)
 @given(
     n=st.integers(1, 80),
     years=st.integers(1, 4),

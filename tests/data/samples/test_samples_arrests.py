@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from audits.data.samples import arrests
@@ -61,7 +61,6 @@ def test_arrests_are_geometric(group: str, chance: float) -> None:
         assert (counts == k).mean() == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / n))
 
 
-@settings(deadline=None)
 @given(n=st.integers(1, 60), seed=st.integers(0, 2**32 - 1))
 def test_only_the_coin_at_one_is_open(n: int, seed: int) -> None:
     people = arrests.generate(n, rng=seed)

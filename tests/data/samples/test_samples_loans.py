@@ -51,7 +51,7 @@ def _slow_score(person: dict) -> float:
     return 1 / (1 + math.exp(-points))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(n=st.integers(1, 60), seed=st.integers(0, 2**32 - 1))
 def test_score_equals_a_person_at_a_time_and_the_onnx_file(n: int, seed: int) -> None:
     applications = loans.generate(n, rng=seed).applications
@@ -119,7 +119,6 @@ def test_blanks_come_at_their_rates_and_independently(drawn: loans.Loans) -> Non
         assert women == pytest.approx(share, abs=5 * np.sqrt(share / (LARGE / 2)))
 
 
-@settings(deadline=None)
 @given(n=st.integers(1, 200), seed=st.integers(0, 2**32 - 1))
 def test_every_value_is_possible(n: int, seed: int) -> None:
     a = loans.generate(n, rng=seed).applications

@@ -11,6 +11,7 @@ AUDIT = Audit(
     name="top_scores",
     title="Best scores",
     question="Which groups are among the people with the best scores?",
+    also_called="bestscores",
     limits="It takes scores as they are: it does not say whether they are right.",
     options=TopScoresOptions,
     result="evenhand_top_scores.result:TopScoresResult",

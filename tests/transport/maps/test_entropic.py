@@ -102,7 +102,7 @@ def test_gaussians_in_one_dimension_follow_the_closed_form(epsilon: float):
     np.testing.assert_allclose(fitted.transform(people), y.mean() + slope * (people - x.mean()), atol=0.2)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 12),
@@ -125,7 +125,7 @@ def test_mass_is_conserved(seed: int, n: int, m: int, epsilon: float):
     assert (transformed <= y.max(0) + 1e-9).all()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10**6), shift=st.floats(-50, 50))
 def test_shifting_both_groups_shifts_counterparts(seed: int, shift: float):
     x, y, *_ = two_groups(seed, 15, 12, 2)

@@ -64,7 +64,7 @@ def test_the_map_back_undoes_it():
     np.testing.assert_allclose(back.transform(there.transform(x)), x, atol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 30), m=st.integers(1, 30), d=st.integers(1, 6))
 def test_means_match_and_shifts_commute(seed: int, n: int, m: int, d: int):
     rng = np.random.default_rng(seed)

@@ -86,7 +86,7 @@ def test_one_far_person_of_four_by_hand():
     assert "No counterpart is found for 25.0% of the source group" in partial.finding
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), share=st.floats(0.05, 1.0), n=st.integers(2, 12), m=st.integers(2, 12))
 def test_partial_moves_the_share_asked_and_nobody_twice(seed: int, share: float, n: int, m: int):
     x, y, a, b = two_groups(seed, n, m)

@@ -32,7 +32,7 @@ def test_ks_by_hand():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of SciPy's p-value, which is not used
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     x=arrays(float, st.tuples(st.integers(1, 20), st.just(2)), elements=st.integers(-3, 3).map(float)),
     y=arrays(float, st.tuples(st.integers(1, 20), st.just(2)), elements=st.integers(-3, 3).map(float)),
@@ -102,7 +102,7 @@ def test_exact_cost_is_the_couplings_and_of_a_sample_where_groups_are_large():
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 60), m=st.integers(1, 60))
 def test_restored_marginals_are_the_targets(seed: int, n: int, m: int):
     rng = np.random.default_rng(seed)
