@@ -12,6 +12,7 @@ from scipy.stats import norm
 from audits.data.values import MISSING
 from audits.stats import Estimate, p_value
 from audits.stats.intervals import percent_level
+from audits.stats.sampling import hypergeometric
 
 __all__ = ["FEWEST", "Cells", "Parts", "chance_within", "codes_of", "estimates", "joined", "parts_of"]
 
@@ -199,7 +200,7 @@ def chance_within(cells: Cells, rng: np.random.Generator, *, draws: int) -> tupl
     n, m = (np.rint(side[common]).astype(np.int64) for side in (cells.source, cells.target))
     yes = np.rint(cells.source_favored[common] + cells.target_favored[common]).astype(np.int64)
     yes = np.minimum(yes, n + m)
-    ours = rng.hypergeometric(yes, n + m - yes, n, (draws, len(n))).astype(float)
+    ours = hypergeometric(yes, n + m - yes, np.broadcast_to(n, (draws, len(n))), rng).astype(float)
     shuffled = Cells(
         np.broadcast_to(n.astype(float), ours.shape),
         ours,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -23,6 +24,7 @@ __all__ = [
     "map_options",
     "map_seconds",
     "seconds",
+    "share_matched",
 ]
 
 MOST_SECONDS = 120.0
@@ -181,12 +183,12 @@ def seconds(options: FlipsetOptions, size: Size) -> float:
     if options.transport != "exact":
         return start + map_seconds(options, n, m, size.width)
     matching = _AFTERWARDS * estimated_seconds(n, m, size.width)
-    sampled = matching > _AFTERWARDS * MOST_SECONDS and not options.max_people
+    sampled = not options.max_people and share_matched([(n, m)], size.width) < 1
     return start + (_AFTERWARDS * SAMPLE_SECONDS if sampled else matching)
 
 
 def memory(options: FlipsetOptions, size: Size) -> float:
-    """About how many bytes matching takes: unasked, no more than `MOST_BYTES`."""
+    """About how many bytes matching takes: unasked, of those who are matched then."""
     n, m = (_people(which, size) for which in (options.source, options.target))
     details = map_options(options)
     if isinstance(details, CoupledOptions):
@@ -194,8 +196,28 @@ def memory(options: FlipsetOptions, size: Size) -> float:
     if options.transport != "exact":
         return 0.0
     if options.max_people is None:
-        return float(min(estimated_bytes(n, m, size.width), MOST_BYTES))
+        share = share_matched([(n, m)], size.width)
+        return float(estimated_bytes(int(share * n), int(share * m), size.width))
     return float(estimated_bytes(min(n, options.max_people), min(m, options.max_people), size.width))
+
+
+def share_matched(sizes: Sequence[tuple[int, int]], width: int) -> float:
+    """Return the share of people who are matched exactly, unasked: of all strata as much, to a tenth.
+
+    Parameters
+    ----------
+    sizes : sequence of (int, int)
+        Source and target people of each stratum.
+    width : int
+        Encoded features.
+    """
+    share, most = 1.0, MOST_SECONDS
+    while True:
+        drawn = [(int(n * share) + 1, int(m * share) + 1) for n, m in sizes]
+        takes = sum(estimated_seconds(n, m, width) for n, m in drawn)
+        if takes <= most and max(estimated_bytes(n, m, width) for n, m in drawn) <= MOST_BYTES:
+            return share
+        share, most = 0.9 * share, SAMPLE_SECONDS
 
 
 def _repeat_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["apportion", "as_people", "draw_counts"]
+__all__ = ["apportion", "as_people", "draw_counts", "hypergeometric"]
 
-_WITHOUT_REPLACEMENT = 10**9  # people from which NumPy draws without; of more, replacement changes nothing
+_MOST_DRAWN_FROM = 10**9  # people from which NumPy draws without replacement
+_FEW = (
+    1e-3  # of all people: so many are drawn as good as with replacement, their variance within a thousandth
+)
 _MOST_PEOPLE = 500_000  # that are shuffled one by one; of more, so many bundles
 
 
@@ -25,9 +28,54 @@ def draw_counts(
         Repetitions; the result is then (draws, k) instead of (k,).
     """
     whole = np.rint(people)
-    if whole.sum() < _WITHOUT_REPLACEMENT:
+    if whole.sum() < _MOST_DRAWN_FROM:
         return rng.multivariate_hypergeometric(whole.astype(np.int64), n, size=draws, method="marginals")
-    return rng.multinomial(n, whole / whole.sum(), size=draws)
+    kinds = np.zeros(1 << (len(whole) - 1).bit_length(), dtype=np.int64)
+    kinds[: len(whole)] = whole
+    halves = [kinds]  # of all kinds, of each half of them, and so on down to every one
+    while len(halves[0]) > 1:
+        halves.insert(0, halves[0].reshape(-1, 2).sum(axis=1))
+    drawn = np.full((draws or 1, 1), n)
+    for parts in halves[1:]:
+        left = hypergeometric(parts[::2], parts[1::2], drawn, rng)
+        drawn = np.stack([left, drawn - left], axis=2).reshape(len(drawn), -1)
+    found: np.ndarray = drawn[:, : len(whole)]
+    return found[0] if draws is None else found
+
+
+def hypergeometric(
+    good: np.ndarray, bad: np.ndarray, drawn: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """How many good ones come up when `drawn` of `good` and `bad` ones are drawn without replacement.
+
+    NumPy's own below 10⁹ of either. Above, the few of whom hardly any can come up twice (those drawn, those
+    left, the good or the bad ones) are drawn with replacement, and where none of them are few, a normal law
+    of the same mean and variance is rounded: its third moment is then below .04 of its deviation.
+
+    Parameters
+    ----------
+    good, bad, drawn : whole numbers
+        Of one shape when broadcast, which is the result's.
+    """
+    good, bad, drawn = np.broadcast_arrays(*(np.asarray(each, dtype=np.int64) for each in (good, bad, drawn)))
+    exact = (good < _MOST_DRAWN_FROM) & (bad < _MOST_DRAWN_FROM)
+    if exact.all():
+        return rng.hypergeometric(good, bad, drawn)
+    found = rng.hypergeometric(*(np.where(exact, each, 0) for each in (good, bad, drawn)))
+    good, bad, drawn = (each[~exact] for each in (good, bad, drawn))
+    total = good + bad
+    share, rate = drawn / total, good / total
+    few = np.stack([drawn, good, bad, total - drawn])
+    least = few.argmin(axis=0)
+    those = few.min(axis=0)
+    chance = np.choose(least, [rate, share, share, rate])
+    by_few = rng.binomial(np.where(those < _FEW * total, those, 0), chance)
+    by_few = np.choose(least, [by_few, by_few, drawn - by_few, good - by_few])
+    spread = np.sqrt(drawn * rate * (bad / total) * ((total - drawn) / (total - 1)))
+    near = np.rint(rng.normal(drawn * rate, spread)).astype(np.int64)
+    near = np.clip(near, np.maximum(drawn - bad, 0), np.minimum(drawn, good))
+    found[~exact] = np.where(those < _FEW * total, by_few, near)
+    return found
 
 
 def as_people(weights: np.ndarray, *, most: int = _MOST_PEOPLE) -> tuple[np.ndarray, np.ndarray]:

@@ -213,16 +213,9 @@ def _affordable(
 
     Maps are fitted to everyone.
     """
-
-    def fits(share: float, most: float) -> bool:
-        sizes = [(int(len(s) * share) + 1, int(len(t) * share) + 1) for _, s, t in strata]
-        seconds = sum(estimated_seconds(n, m, width) for n, m in sizes)
-        return seconds <= most and max(estimated_bytes(n, m, width) for n, m in sizes) <= budget.MOST_BYTES
-
     share = 1.0
     if options.max_people is None and options.transport == "exact":
-        while not fits(share, budget.MOST_SECONDS if share == 1.0 else budget.SAMPLE_SECONDS):
-            share *= 0.9
+        share = budget.share_matched([(len(s), len(t)) for _, s, t in strata], width)
     before = [sum(len(item[side]) for item in strata) for side in (1, 2)]
     most = [
         int(share * size) if options.max_people is None else min(options.max_people, size) for size in before

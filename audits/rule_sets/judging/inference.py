@@ -21,6 +21,7 @@ from audits.mining.cells import Cells
 from audits.mining.scoring import standardized
 from audits.mining.sums import GroupSums
 from audits.progress import Progress, part, silent
+from audits.stats.sampling import draw_counts, hypergeometric
 from audits.stats.shares import newcombe_ends
 
 __all__ = [
@@ -110,7 +111,7 @@ def maxima(
     for start in range(0, draws, block):
         size = min(block, draws - start)
         progress(start / draws, "Shuffling decisions")
-        shuffled = rng.multivariate_hypergeometric(people.n, int(people.favorable.sum()), size=size)
+        shuffled = draw_counts(people.n, int(people.favorable.sum()), rng, draws=size)
         table: np.ndarray = np.ascontiguousarray(shuffled.T, dtype=people.dtype)
         for chosen, columns, sums in groups.blocks(table):
             sums -= offset[chosen]
@@ -352,7 +353,7 @@ def _halve(people: People, splits: int, rng: np.random.Generator) -> tuple[np.nd
     """Half of each cell's people, drawn blind to decisions: people and favourable ones, (C, splits)."""
     odd = rng.integers(0, 2, (len(people.n), splits))
     n = people.n[:, None] // 2 + odd * (people.n[:, None] % 2)
-    favorable = rng.hypergeometric(people.favorable[:, None], (people.n - people.favorable)[:, None], n)
+    favorable = hypergeometric(people.favorable[:, None], (people.n - people.favorable)[:, None], n, rng)
     return n, favorable
 
 
