@@ -44,6 +44,7 @@ __all__ = ["INGEST", "Answer", "Busy", "Ingest", "Taken", "drop_folder", "webhoo
 _SMALL = 16_384  # bytes measured on the spot; larger bodies would hold up the pages
 _MOST_WAITING = 200
 _MOST_TOGETHER = 64
+_TOGETHER_SECONDS = 0.005
 _IDLE_TURNS = 3  # of the loop in which no batch came: a request that is there takes two to be measured
 _FRESH_SECONDS = 5.0
 _FILE_SECONDS = 300.0
@@ -84,26 +85,36 @@ class _Gathering:
     """Batches measured in a loop, kept until nothing is at hand in it that may bring another one.
 
     To store several takes little longer than to store one, and while the writing thread stores, it and the
-    loop keep each other waiting.
+    loop keep each other waiting. But none waits for more than `_TOGETHER_SECONDS`: the disk has time then.
     """
 
     def __init__(self, into: _Queue) -> None:
         self._into = into
         self._jobs: list[_Job] = []
+        self._until = 0.0
 
     def add(self, job: _Job) -> None:
         """Keep a batch, not for long."""
+        loop = asyncio.get_running_loop()
         self._jobs.append(job)
         if len(self._jobs) == 1:
-            asyncio.get_running_loop().call_soon(self._look, 1, 0)
+            self._until = loop.time() + _TOGETHER_SECONDS
+            loop.call_soon(self._look, self._jobs, 1, 0)
+        elif loop.time() > self._until:
+            self._hand_over()
 
-    def _look(self, seen: int, idle: int) -> None:
-        idle = 0 if len(self._jobs) > seen else idle + 1
-        if idle < _IDLE_TURNS and len(self._jobs) < _MOST_TOGETHER:
-            asyncio.get_running_loop().call_soon(self._look, len(self._jobs), idle)
+    def _look(self, jobs: list[_Job], seen: int, idle: int) -> None:
+        if jobs is not self._jobs:  # handed over
+            return
+        idle = 0 if len(jobs) > seen else idle + 1
+        if idle < _IDLE_TURNS:
+            asyncio.get_running_loop().call_soon(self._look, jobs, len(jobs), idle)
         else:
-            self._into.put(self._jobs)
-            self._jobs = []
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        jobs, self._jobs = self._jobs, []
+        self._into.put(jobs)
 
 
 class Ingest:
