@@ -116,8 +116,15 @@ def test_requests_ahead_are_answered_in_order_up_to_a_number(port):
     assert said.count(b"200 OK") < 100_000
 
 
-def test_whoever_offers_to_speak_http_2_has_his_body_read(port):
-    offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAA\r\n"
+@pytest.mark.parametrize(
+    "offer",
+    [
+        b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAA\r\n",
+        b"Connection: upgrade\r\n",
+    ],
+    ids=["HTTP/2, as Java's client", "nothing, as a proxy set up for WebSockets"],
+)
+def test_whoever_offers_to_speak_otherwise_has_his_body_read(port, offer):
     head = b"POST / HTTP/1.1\r\nHost: a\r\n" + offer + b"Content-Length: 6\r\n\r\n"
     last = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\nab"
     said, _ = told(port, head, b"abcdef", last)
