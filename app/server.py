@@ -21,6 +21,7 @@ from app import who, work
 from app.pages import load_views
 from app.readers import READERS
 from app.serving import api, monitor_api, tracing
+from app.serving.heads import read_bounded
 from app.serving.listening import check_address, see_who_connects
 from app.serving.logs import set_up
 from app.serving.promptness import answer_at_once, take_turns, tell_theme_once
@@ -58,6 +59,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 
 see_who_connects()  # before uvicorn puts this app into what it serves
+read_bounded()
 try:  # here: what ends the start later comes with a traceback
     SECRETS: dict[str, Any] | None = who.secrets()
     check_address(st.get_option("server.address"))

@@ -1,7 +1,8 @@
 """Predictions coming in: checked, measured, and stored before they are answered.
 
 One thread writes. It takes all batches that wait and stores them in one transaction, so that many small
-requests share one write to disk; a request is answered only when its transaction is on disk.
+requests share one write to disk; a request is answered only when its transaction is on disk. Requests that
+come together are all measured before the thread is given any of them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from app.readers import READERS
 from app.serving.tracing import span
@@ -42,6 +44,8 @@ __all__ = ["INGEST", "Answer", "Busy", "Ingest", "Taken", "drop_folder", "webhoo
 _SMALL = 16_384  # bytes measured on the spot; larger bodies would hold up the pages
 _MOST_WAITING = 200
 _MOST_TOGETHER = 64
+_TOGETHER_SECONDS = 0.005
+_IDLE_TURNS = 3  # of the loop in which no batch came: a request that is there takes two to be measured
 _FRESH_SECONDS = 5.0
 _FILE_SECONDS = 300.0
 _SKEW_SECONDS = 300.0
@@ -52,6 +56,8 @@ _log = logging.getLogger("evenhand")
 
 
 _Awaited = Future[Stored] | asyncio.Future[Stored]
+_Job = tuple[Batch, _Awaited]
+_Queue = queue.SimpleQueue[list[_Job] | None]
 
 
 class Busy(RuntimeError):
@@ -75,6 +81,42 @@ class Taken:
     before: int
 
 
+class _Gathering:
+    """Batches measured in a loop, kept until nothing is at hand in it that may bring another one.
+
+    To store several takes little longer than to store one, and while the writing thread stores, it and the
+    loop keep each other waiting. But none waits for more than `_TOGETHER_SECONDS`: the disk has time then.
+    """
+
+    def __init__(self, into: _Queue) -> None:
+        self._into = into
+        self._jobs: list[_Job] = []
+        self._until = 0.0
+
+    def add(self, job: _Job) -> None:
+        """Keep a batch, not for long."""
+        loop = asyncio.get_running_loop()
+        self._jobs.append(job)
+        if len(self._jobs) == 1:
+            self._until = loop.time() + _TOGETHER_SECONDS
+            loop.call_soon(self._look, self._jobs, 1, 0)
+        elif loop.time() > self._until:
+            self._hand_over()
+
+    def _look(self, jobs: list[_Job], seen: int, idle: int) -> None:
+        if jobs is not self._jobs:  # handed over
+            return
+        idle = 0 if len(jobs) > seen else idle + 1
+        if idle < _IDLE_TURNS:
+            asyncio.get_running_loop().call_soon(self._look, jobs, len(jobs), idle)
+        else:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        jobs, self._jobs = self._jobs, []
+        self._into.put(jobs)
+
+
 class Ingest:
     """The service behind the monitors' routes; start and close it with the server."""
 
@@ -88,7 +130,9 @@ class Ingest:
     ) -> None:
         self._monitors = monitors
         self._tick_seconds, self._prune_seconds = tick_seconds, prune_seconds
-        self._queue: queue.Queue[tuple[Batch, _Awaited] | None] = queue.Queue()
+        self._queue: _Queue = queue.SimpleQueue()
+        self._waiting = 0  # batches of requests, measured and not yet stored
+        self._gathering: WeakKeyDictionary[asyncio.AbstractEventLoop, _Gathering] = WeakKeyDictionary()
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="evenhand-measure")
         self._teller = Teller()
         self._raised = threading.Event()
@@ -182,7 +226,7 @@ class Ingest:
         """
         if not self.alive:  # nobody would ever answer
             raise RunFailed("What stores predictions has not started on this server.")
-        if self._queue.qsize() > _MOST_WAITING:
+        if self._waiting > _MOST_WAITING:
             raise Busy
         with span("monitor.batch", monitor=monitor.id, kind=kind, bytes=len(body)) as told:
             most = body.count(b"{") - 1  # every row is an object of its own
@@ -194,9 +238,14 @@ class Ingest:
                     self._pool, copy_context().run, self._prepare, monitor, body, kind, key
                 )
             told.set_attribute("people", len(batch.scored.flagged))
-            future = asyncio.get_running_loop().create_future()
-            self._queue.put((batch, future))
-            stored = await future
+            loop = asyncio.get_running_loop()
+            future = loop.create_future()
+            self._gathering.setdefault(loop, _Gathering(self._queue)).add((batch, future))
+            self._waiting += 1
+            try:
+                stored = await future
+            finally:
+                self._waiting -= 1
             told.set_attribute("alarms", len(stored.alarms))
         head = {
             "batch": stored.place,
@@ -241,20 +290,17 @@ class Ingest:
 
     def _write(self) -> None:
         """Store waiting batches, as many together as there are: the life of the writing thread."""
-        while True:
-            waiting = [self._queue.get()]
-            while len(waiting) < _MOST_TOGETHER and waiting[-1] is not None:
-                try:
-                    waiting.append(self._queue.get_nowait())
-                except queue.Empty:
-                    break
-            jobs = [job for job in waiting if job is not None]
+        part: list[_Job] | None = []
+        while part is not None:
+            part = self._queue.get()
+            jobs = list(part or ())
+            while part is not None and len(jobs) < _MOST_TOGETHER and not self._queue.empty():
+                part = self._queue.get()
+                jobs += part or ()
             if jobs:
                 self._store(jobs)
-            if None in waiting:
-                return
 
-    def _store(self, jobs: Sequence[tuple[Batch, _Awaited]]) -> None:
+    def _store(self, jobs: Sequence[_Job]) -> None:
         try:
             with span("monitor.store", batches=len(jobs)):
                 found = self.monitors.store([batch for batch, _ in jobs])
@@ -313,7 +359,7 @@ class Ingest:
         batches = file_batches(monitor, path, self._scorer, READERS().file)
         waiting = [Future[Stored]() for _ in batches]
         for job in zip(batches, waiting, strict=True):
-            self._queue.put(job)
+            self._queue.put([job])
         people = again = flagged = alarms = 0
         for batch, future in zip(batches, waiting, strict=True):
             try:

@@ -163,7 +163,8 @@ def _patient(receive: Receive) -> Receive:
         if whole:
             return await receive()
         try:
-            message = await asyncio.wait_for(receive(), _BODY_SECONDS)
+            async with asyncio.timeout(_BODY_SECONDS):  # `wait_for` makes a task of it
+                message = await receive()
         except TimeoutError:
             raise _Late from None
         whole = not message.get("more_body", False)

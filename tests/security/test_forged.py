@@ -1,4 +1,4 @@
-"""A real server that only its proxy may reach, and senders who say that they are the proxy."""
+"""A real server that only its proxy may reach, and senders who say that they are the proxy, or never end."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.free_port import free_port
+from tests.security.test_heads import endless
 
 ROOT = Path(__file__).resolve().parents[2]
 _PROXY = "127.0.0.9"
@@ -73,3 +74,7 @@ def test_the_proxy_itself_is_believed_wherever_it_says_that_the_request_comes_fr
     assert ask(port, {"X-Forwarded-User": "ada@example.org"}, _PROXY) < 400
     assert ask(port, {"X-Forwarded-User": "ada@example.org", "X-Forwarded-For": "10.1.1.1"}, _PROXY) < 400
     assert ask(port, {"X-Forwarded-For": "10.1.1.1"}, _PROXY) == 401
+
+
+def test_the_whole_server_keeps_no_head_that_never_ends(port):
+    assert endless(port).startswith(b"HTTP/1.1 431 ")

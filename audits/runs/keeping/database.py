@@ -264,6 +264,7 @@ class Database:
             if parsed.drivername == "postgresql":
                 parsed = parsed.set(drivername="postgresql+psycopg")
             self.engine = _engine(parsed)
+            self._writer = self.engine.execution_options(writes=True)
         except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
@@ -289,7 +290,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """Open a transaction that no other `writing` anywhere overlaps; all of it counts, or nothing."""
-        with self._told(), self.engine.execution_options(writes=True).begin() as connection:
+        with self._told(), self._writer.begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             yield connection
@@ -317,7 +318,7 @@ class Database:
         with self.engine.connect() as connection:
             if _version(connection) == upto:
                 return
-        with self.engine.execution_options(writes=True).begin() as connection:
+        with self._writer.begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             found = _version(connection)
