@@ -89,7 +89,7 @@ def _note(text: str, left: float, y: float, *, colour: str | None = None) -> dic
         "y": y,
         "yanchor": "bottom",
         "yshift": 5,
-        "bgcolor": "rgba(255,255,255,0.85)",  # lines of the first panel run behind it
+        "bgcolor": "white",  # lines of the first panel stop at it
         "borderpad": 0,
         **({"font": {"color": colour, "size": 12}} if colour else {}),
     }

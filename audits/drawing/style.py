@@ -107,6 +107,7 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
     layout.template = _TEMPLATE
     layout.font = {"family": _FONT, "size": 13, "color": INK}
     layout.height = height
+    layout.minreducedheight = 30  # a row is lower than that; else titles of three lines run over its numbers
     layout.margin = {"l": 8, "r": 12, "t": 36, "b": 8}
     layout.bargap = 0.08
     layout.meta = {"alt": alt}
@@ -184,7 +185,7 @@ def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) ->
     figure.update_yaxes(ticktext=[""] * len(labels), range=[-0.5, len(labels) - 0.25])
     figure.update_traces(width=0.28, selector={"type": "bar"})  # below its name
     row = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom"}
-    row |= {"bgcolor": "rgba(255,255,255,0.85)", "borderpad": 0}  # lines of the first panel run behind it
+    row |= {"bgcolor": "white", "borderpad": 0}  # lines of the first panel stop at it
     annotate(
         figure,
         [
