@@ -269,13 +269,14 @@ def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: 
 
 def _made_of(result: RuleSetsResult, chosen: int) -> None:
     """What each condition adds to the group's difference, and the groups around it, by decision or error."""
-    by: dict[str | None, str] = {None: "favorable decisions"}
+    by = {"decision": "favorable decisions"}  # a box that holds None shows as one in which nothing is chosen
     by |= {each.measure: each.name.lower() for each in result.measures}
-    measure = None
+    chosen_measure = "decision"
     if len(by) > 1:
-        measure = st.selectbox(
+        chosen_measure = st.selectbox(
             "By", list(by), format_func=by.__getitem__, width=260, **state.choice("made-of")
         )
+    measure = None if chosen_measure == "decision" else chosen_measure
     whole = measure is None or next(each.share for each in result.measures if each.measure == measure)
     scale = 100.0 if whole else 1.0
     shares, near = contributions_of(result, chosen, measure), lattice(result, chosen, measure)

@@ -77,7 +77,7 @@ def marginals_exhibit(result: BarycentreResult, group: str) -> Exhibit:
         "marginals",
         f"Who flips among {people_in(group)}",
         f"Those favored only {direction(each)} beside all of the group, in the features in which they differ "
-        "most. Longer blue bars: values that people who flip have more often.",
+        "most. Longer coloured bars: values that people who flip have more often.",
         partial(figures.marginals, result, group),
         partial(result.marginals_frame, group),
     )

@@ -208,6 +208,7 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
     counts = [sum(row.feature == name for row in rows) for name in features]
     own = [of_run("group", within=[group])]
     way = "only_self" if result.group(group).mostly == "only self" else "only_counterpart"
+    colour_of_way = ACCENT if way == "only_self" else CONTRAST  # as above and below
     figure = make_subplots(
         rows=len(features),
         cols=1,
@@ -219,7 +220,12 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
         here = [row for row in rows if row.feature == name][::-1]
         held = [of_value(name, row.value, [row.value for row in here]) for row in here]
         for title, colour, shares, among in (
-            ("those who flip", ACCENT, [row.flipped_share for row in here], [*own, of_run(way, above=0)]),
+            (
+                "those who flip",
+                colour_of_way,
+                [row.flipped_share for row in here],
+                [*own, of_run(way, above=0)],
+            ),
             ("the group", GREY, [row.group_share for row in here], own),
         ):
             figure.add_trace(

@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.style import annotate, describe, distinct
+from audits.drawing.style import CLEAR, annotate, describe, distinct
 
 __all__ = ["group_parts", "rows_in_columns"]
 
@@ -46,7 +46,7 @@ def rows_in_columns(figure: go.Figure, rows: Sequence[Sequence[str]], heads: Seq
     kept = [k for k in range(len(table)) if k not in same]
     room = _ROOM - _LETTER * len(said)
     longest = _longest([table[k] for k in kept], [heads[k] for k in kept], room)
-    left, notes = 0.0, []
+    left, notes = float(CLEAR), []
     top = len(rows) - 1
     figure.update_yaxes(
         tickmode="array",
