@@ -185,14 +185,16 @@ def _cell(value: str) -> str:
     --------
     >>> _cell("22,700 to under 28,533"), _cell("28.0 to under 34.0"), _cell("late payments")
     ('22,700–28,532', '28–33', 'late payments')
+    >>> _cell("-1.06 to under -0.36")
+    '-1.06 to -0.36'
     """
     if not _RANGE.fullmatch(value):
         return value
     low, between, high = _WHOLE.sub("", value).partition(" to under ")
-    if between and "." not in low + high:  # of whole numbers the last is one below
+    if between and "." not in low + high and "-" not in low + high:  # of whole numbers the last is one below
         last = int(high.replace(",", "")) - 1
         return low if int(low.replace(",", "")) == last else f"{low}–{last:,}"
-    return f"{low}–{high}" if between else low
+    return f"{low}{' to ' if '-' in low + high else '–'}{high}" if between else low
 
 
 _RANGE = re.compile(r"(?:below )?-?[\d.,]+(?: to under -?[\d.,]+| or more)?")

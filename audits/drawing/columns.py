@@ -88,7 +88,7 @@ def _note(text: str, left: float, y: float, *, colour: str | None = None) -> dic
         "xshift": left,
         "y": y,
         "yanchor": "bottom",
-        "yshift": 5,
+        "yshift": 7,
         "bgcolor": "white",  # lines of the first panel stop at it
         "borderpad": 0,
         **({"font": {"color": colour, "size": 12}} if colour else {}),

@@ -197,7 +197,7 @@ def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) ->
     annotate(
         figure,
         [
-            {**row, "text": label, "y": place, "yshift": 5, "align": "left"}
+            {**row, "text": label, "y": place, "yshift": 7, "align": "left"}
             for place, label in zip(places, labels, strict=True)
         ],
     )

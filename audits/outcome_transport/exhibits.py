@@ -7,13 +7,17 @@ from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 
-__all__ = ["SAID", "section"]
+__all__ = ["SAID", "judged_as", "section"]
 
 SAID = {
     "judged": (
         "What the verdict rests on",
         "A bar that leaves out 0 shows a group treated more or less evenly than the others; one within "
         "the grey band, by too little to matter.",
+    ),
+    "distance": (
+        "What the verdict rests on",
+        "How far the outcomes lie apart: right of the grey band by more than is too little to matter.",
     ),
     "flows": (
         "Whose outcomes become whose",
@@ -45,13 +49,18 @@ SAID = {
 """What stands above each figure: a heading, and what to see."""
 
 
+def judged_as(result: OutcomeTransportResult) -> tuple[str, str]:
+    """Return what stands above what was judged: groups against the others, or all outcomes."""
+    return SAID["judged" if any(row.difference is not None for row in result.bias) else "distance"]
+
+
 def section(result: OutcomeTransportResult) -> Section:
     """Arrange an outcome-transport audit."""
     flows = result.flows_frame()
     exhibits = [
         Exhibit(
             "judged",
-            *SAID["judged"],
+            *judged_as(result),
             lambda: figures.judged(result),
             result.judged_frame,
         ),

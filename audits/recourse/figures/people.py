@@ -317,7 +317,14 @@ def burden(result: RecourseResult) -> go.Figure:
     figure.update_xaxes(title=f"mean burden{compared}", rangemode="tozero")
     each = rows_named(figure, names)
     if len(rows) > 1:  # from the left: beside a dot it may be cut
-        left = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "xshift": 6}
+        left = {
+            "showarrow": False,
+            "xref": "paper",
+            "x": 0,
+            "xanchor": "left",
+            "xshift": 6,
+            "bgcolor": "white",
+        }
         below = {"yanchor": "top", "yshift": -5, "font": {"size": 12}}
         annotate(
             figure, [{**left, **below, "text": _further(row), "y": place} for place, row in enumerate(rows)]
