@@ -7,17 +7,13 @@ from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 
-__all__ = ["SAID", "judged_as", "section"]
+__all__ = ["SAID", "judged_as", "said", "section"]
 
 SAID = {
     "judged": (
         "What the verdict rests on",
         "A bar that leaves out 0 shows a group treated more or less evenly than the others; one within "
         "the grey band, by too little to matter.",
-    ),
-    "distance": (
-        "What the verdict rests on",
-        "How far the outcomes lie apart: right of the grey band by more than is too little to matter.",
     ),
     "flows": (
         "Whose outcomes become whose",
@@ -49,9 +45,18 @@ SAID = {
 """What stands above each figure: a heading, and what to see."""
 
 
-def judged_as(result: OutcomeTransportResult) -> tuple[str, str]:
-    """Return what stands above what was judged: groups against the others, or all outcomes."""
-    return SAID["judged" if any(row.difference is not None for row in result.bias) else "distance"]
+_APART = "How far the outcomes lie apart: right of the grey band by more than is too little to matter."
+
+
+def said(name: str, instead: str = "") -> tuple[str, str]:
+    """Return what stands above a figure, with another caption where this result needs one."""
+    heading, caption = SAID[name]
+    return heading, instead or caption
+
+
+def judged_as(result: OutcomeTransportResult) -> str:
+    """Return what to see of what was judged, where it is the outcomes and not groups against the others."""
+    return "" if any(row.difference is not None for row in result.bias) else _APART
 
 
 def section(result: OutcomeTransportResult) -> Section:
@@ -60,7 +65,7 @@ def section(result: OutcomeTransportResult) -> Section:
     exhibits = [
         Exhibit(
             "judged",
-            *judged_as(result),
+            *said("judged", judged_as(result)),
             lambda: figures.judged(result),
             result.judged_frame,
         ),
