@@ -228,20 +228,37 @@ def _sentence(
     pairs: Mapping[str, Sequence[object]],
     differing: Sequence[str],
 ) -> str:
-    own, other = (FAVORABLE[bool(value)] for value in decisions[:2])
+    own, other = (DECIDED[bool(value)] for value in decisions[:2])
     who, match = headings[0], headings[1].split(",")[0]
     match = "the invented counterpart" if match == "invented" else f"the counterpart in {match}"
     same = "and so is" if own == other else f"while {match} is"
     told = f"The person in {who} is decided {own}, "
     told += f"{same} {match}." if own == other else f"{same} decided {other}."
-    shown = [
-        f"{name} ({_text(pairs[name][0])}, not {_text(pairs[name][1])})" for name in differing[:_MOST_TOLD]
-    ]
+    shown = [f"{name} ({', not '.join(_told(pairs[name][:2]))})" for name in differing[:_MOST_TOLD]]
     return (
         f"{told} They differ most in {' and '.join(shown)}."
         if shown
         else f"{told} They differ in nothing else."
     )
+
+
+_LONG = 5  # letters of a number that nobody reads to the end
+
+
+def _told(pair: Sequence[object]) -> list[str]:
+    """Word two values in a sentence: numbers with three digits, where these still tell them apart.
+
+    Examples
+    --------
+    >>> _told([15.71035, 1.269335]), _told([10.001, 10.002]), _told([1, "b"])
+    (['15.7', '1.27'], ['10.001', '10.002'], ['1', 'b'])
+    """
+    whole = [_text(value) for value in pair]
+    short = [
+        number(value) if isinstance(value, float) and "." in text and len(text) > _LONG else text
+        for value, text in zip(pair, whole, strict=True)
+    ]
+    return short if short[0] != short[1] else whole
 
 
 def _member(result: FlipsetResult, atom: int, preferred: object) -> object:

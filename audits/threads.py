@@ -11,9 +11,9 @@ from threadpoolctl import ThreadpoolController
 __all__ = ["one_thread"]
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Return a context in which BLAS and OpenMP use one thread."""
-    return _thread_pools().limit(limits=1)
+def one_thread(only: str | None = None) -> AbstractContextManager[Any]:
+    """Return a context in which BLAS and OpenMP use one thread, or one kind of them only ("blas")."""
+    return _thread_pools().limit(limits=1, user_api=only)
 
 
 @functools.cache

@@ -62,8 +62,9 @@ def bins_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> di
     data = draft["spec"]["data"]
     kinds = _kinds(draft, profiles)
     bins: dict[str, Any] = dict(data.get("bins") or {})
+    of_two = {item.name for item in profiles if item.distinct <= 2}  # no range lies between two values
     for name in data.get("protected") or ():
-        if kinds.get(name) not in _NUMBERS and name not in bins:
+        if (kinds.get(name) not in _NUMBERS or name in of_two) and name not in bins:
             continue
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(f"Cut {name} at", width=220)

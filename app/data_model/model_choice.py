@@ -118,17 +118,19 @@ def _trained(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[str, Any
 def _predicts(draft: dict[str, Any]) -> dict[str, Any]:
     """Choose between favourable or not and the label itself."""
     number = isinstance(draft["spec"]["data"].get("label"), dict)
-    words = {None: "favorable or not", "label": "the number itself" if number else "each value of the label"}
+    # a box that holds None shows as one in which nothing is chosen
+    itself = "the number itself" if number else "each value of the label"
+    words = {"decision": "favorable or not", "label": itself}
     kinds = list(words)
     chosen = st.selectbox(
         "It predicts",
         kinds,
-        index=kinds.index(draft["spec"]["model"].get("predict")),
+        index=kinds.index(draft["spec"]["model"].get("predict", "decision")),
         format_func=words.__getitem__,
         key=f"predict-{draft['id']}",
         width=320,
     )
-    return {} if chosen is None else {"predict": chosen}
+    return {} if chosen == "decision" else {"predict": chosen}
 
 
 def _read_words(draft: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:

@@ -25,7 +25,8 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
     names = [item.name for item in profiles]
     old = data.get("label")
     column = old["column"] if isinstance(old, dict) else old
-    likely = _likely(profiles)
+    told = draft["spec"]["model"].get("predictions") or {}
+    likely = [name for name in _likely(profiles) if name not in told.values()]  # these were predicted
     offered = list(dict.fromkeys([*likely, *names]))
     left, middle, right = st.columns(3)
     label = left.selectbox(

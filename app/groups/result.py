@@ -32,7 +32,6 @@ from audits.groups.figures import curves, dots, layout
 from audits.groups.metrics import METRICS
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.stats import EVIDENCE
 from audits.stats.words import count, in_words, number
 
 __all__ = ["show_result"]
@@ -112,8 +111,8 @@ def _headline(result: GroupsResult, *, changed: bool = False) -> None:
 
 def _attribute(result: GroupsResult) -> str:
     options = [spread.attribute for spread in result.spreads]
-    telling = [row.attribute for row in result.table if row.verdict == EVIDENCE]
-    first = options.index(telling[0]) if telling else 0
+    told = most_telling(result.table)[0].attribute  # of the sentence above
+    first = options.index(told) if told in options else 0
     return st.selectbox("Groups of", options, index=first, width=420, **state.choice("groups-of"))
 
 

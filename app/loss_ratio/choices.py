@@ -26,7 +26,7 @@ from audits.runs.registry import AUDITS
 __all__ = ["choose_options", "read_directions", "read_matrix"]
 
 _METRICS = {
-    "learned": "what predicts a protected attribute",
+    "learned": "what stands in for a group",
     "expert": "features or directions I name",
     "factor": "what comparable people differ in",
     "explore": "pairs of comparable people",

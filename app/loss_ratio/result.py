@@ -58,7 +58,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         st.text(f"{source[:1].upper()}{source[1:]}.")
     figure_card("loss-ratio-subspace", drawn(figures.subspace, result), result.features_frame)
     if result.misspecified:
-        st.subheader("If the metric is off by some degrees", anchor=False)
+        titled(SAID["misspecified"])
         figure_card(
             "loss-ratio-turned", drawn(figures.misspecified, result, tolerance), result.misspecified_frame
         )
@@ -102,7 +102,7 @@ def _tolerance(result: LossRatioResult) -> float:
 def _heat_map(result: LossRatioResult, tolerance: float) -> None:
     if result.heat_map.empty:
         return
-    st.subheader("Other models of these two features", anchor=False)
+    titled(SAID["heat_map"])
     angles = sorted(result.heat_map["metric angle (degrees)"].unique().tolist())
     angle = st.select_slider(
         "The metric is off by (degrees)",
@@ -162,6 +162,7 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
                 "The moved person need not exist: categories are mixed (1 is the whole one), "
                 "and numbers may leave their range."
             )
+        titled(("What moved", "Each feature before and after the move; the longest bars moved farthest."))
         figure_card("loss-ratio-person", drawn(figures.moved_person, result, row), lambda: moves)
         st.dataframe(moves, column_config=number_columns(moves), alt=f"Row {row} before and after the move")
         what_if_section(space, found, row)

@@ -28,7 +28,7 @@ from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.outcome_transport import OutcomeTransportResult, blue_college, words
 from audits.outcome_transport import figures as figures
-from audits.outcome_transport.exhibits import SAID
+from audits.outcome_transport.exhibits import SAID, judged_as, said
 from audits.outcome_transport.words import interval_words
 from audits.runs.result import RunResult
 from audits.stats.words import count, in_words, number
@@ -45,7 +45,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     notices.notes(result.warnings)
     titled(SAID["flows"])
     figure_card("outcome_transport", drawn(figures.sankey, result), result.flows_frame, wide=True)
-    titled(SAID["judged"])
+    titled(said("judged", judged_as(result)))
     figure_card("judged", drawn(figures.judged, result), result.judged_frame)
     _flows(result)
     data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
@@ -140,7 +140,7 @@ def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
             result.flows.rows,
             index=None,
             format_func=in_words,
-            placeholder="Click a row above, or choose",
+            placeholder="Choose",
             on_change=_let_go,
             **state.choice("flow-from"),
         )

@@ -88,7 +88,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     titled(SAID["leaderboard"])
     figure_card("rule-sets", drawn(figures.leaderboard, result, rows), lambda: leaderboard_frame(tuple(rows)))
     if result.exchanged is not None and result.exchanged.rows:
-        st.subheader("With the terms exchanged in the same texts", anchor=False)
+        titled(SAID["exchanged"])
         figure_card("exchanged", drawn(figures.exchanged, result), lambda: exchanged_frame(result.exchanged))
     if rows:
         _leaderboard(rows)
@@ -253,6 +253,7 @@ def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: 
         st.text(f"Of the others in the same context {others} are decided favorably.")
     _near(result, rows, chosen)
     steps = group_neighbours(result, chosen)
+    titled(SAID["neighbours"])
     figure_card("rule-set-neighbours", figures.neighbours(steps), lambda: steps)
     _made_of(result, chosen)
     own = {rule["attribute"] for rule in row.rules}
@@ -261,6 +262,7 @@ def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: 
         for name in dict.fromkeys((*data.protected, *data.features))
         if name not in own and data.kinds[name] != "text"
     ]
+    titled(SAID["profile"])
     differs = data.differences(result.people.index, inside, columns)
     figure_card("rule-set-profile", figures.profile(differs), lambda: differs)
     if (row_chosen := _people(found, data, inside)) is not None:
@@ -269,17 +271,20 @@ def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: 
 
 def _made_of(result: RuleSetsResult, chosen: int) -> None:
     """What each condition adds to the group's difference, and the groups around it, by decision or error."""
-    by: dict[str | None, str] = {None: "favorable decisions"}
+    by = {"decision": "favorable decisions"}  # a box that holds None shows as one in which nothing is chosen
     by |= {each.measure: each.name.lower() for each in result.measures}
-    measure = None
+    chosen_measure = "decision"
     if len(by) > 1:
-        measure = st.selectbox(
+        chosen_measure = st.selectbox(
             "By", list(by), format_func=by.__getitem__, width=260, **state.choice("made-of")
         )
+    measure = None if chosen_measure == "decision" else chosen_measure
     whole = measure is None or next(each.share for each in result.measures if each.measure == measure)
     scale = 100.0 if whole else 1.0
     shares, near = contributions_of(result, chosen, measure), lattice(result, chosen, measure)
+    titled(SAID["conditions"])
     figure_card("rule-set-conditions", figures.conditions(shares, scale=scale), lambda: shares)
+    titled(SAID["lattice"])
     figure_card("rule-set-lattice", figures.lattice(near, scale=scale), lambda: near.drop(columns="broader"))
 
 
@@ -354,7 +359,7 @@ def _overview(result: RuleSetsResult, rows: Sequence[LeaderRow]) -> None:
 def _comparisons(result: RuleSetsResult) -> None:
     if not result.comparisons:
         return
-    st.subheader("What other methods find in the same decisions", anchor=False)
+    titled(SAID["comparisons"])
     figure_card("rule-set-methods", drawn(figures.comparisons, result), lambda: _methods(result))
 
 

@@ -25,6 +25,7 @@ from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult, words
 from audits.sensitivity.exhibits import SAID, curves_table, metrics_table, sides_table
 from audits.sensitivity.figures import people as figures
+from audits.sensitivity.record import AUDIT
 from audits.stats.words import count, number, percent_interval
 
 __all__ = ["show_earlier", "show_result"]
@@ -39,7 +40,9 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     notices.notes(result.warnings)
     titled(SAID["by_group"])
     figure_card("sensitivity-groups", drawn(figures.groups, result), result.to_frame)
+    own = {each.key: (each.heading, each.caption) for each in AUDIT.section(result).exhibits}
     for name in result.protected:
+        titled(own[f"ridges_{name}"])
         figure_card(f"sensitivity-by-{name}", drawn(figures.ridges, result, name), result.histogram_frame)
     titled(SAID["features"])
     figure_card("sensitivity-features", drawn(figures.features, result), result.features_frame)
@@ -52,9 +55,10 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         st.text(result.match_set.sentence)
         figure_card("sensitivity-match", drawn(figures.match_curves, result), lambda: curves_table(result))
         if result.match_set.sides:
+            titled(own["match_sides"])
             figure_card("sensitivity-sides", drawn(figures.match_sides, result), lambda: sides_table(result))
         if result.match_set.metrics:
-            st.subheader("What the twin does to the groups", anchor=False)
+            titled(own["twin_metrics"])
             figure_card(
                 "sensitivity-twin", drawn(figures.twin_metrics, result), lambda: metrics_table(result)
             )

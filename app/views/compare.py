@@ -40,12 +40,13 @@ title("Compare models", subject_line(draft, summary))
 
 stand_in_note(space, draft)
 question = st.container()
-if "predictions" in draft["spec"]["model"] and not data.labelled:
+if not data.labelled:
     st.text(
-        "These data bring decisions and no outcome, so that no second model can be trained on them: bring it "
-        "as a file, or as another column of decisions."
+        "These data bring no outcome, so that no second model can be trained on them: bring it as a file, or "
+        "as another column of decisions."
     )
-    offer_stand_in(space, draft, data)
+    if "predictions" in draft["spec"]["model"]:
+        offer_stand_in(space, draft, data)
 with st.container(border=True, key="second-model"):
     st.subheader("The second model", anchor=False)
     edited = choose_model(space, draft)
@@ -55,6 +56,10 @@ if edited.get("compare") != draft.get("compare") and not space.read_only:
 with st.sidebar:
     asked = choose_audits(space, edited, data)
     bar = st.container()
+if "train" in (edited["compare"].get("model") or {}) and not data.labelled:
+    with question:
+        st.markdown(page_text("compare_question"))
+    st.stop()  # said above
 if not asked:
     notices.note("Choose at least one audit to make of both models.")
     st.stop()

@@ -107,6 +107,7 @@ _PHRASES = {
     re.compile(r"\buse predictions: \{label: …\} for"): "choose “predicted label” beside the column for",
     re.compile(r"\buse predictions: \{score: …\} for"): "choose “score” beside the column for",
     re.compile(r"\brecode the column with data\.recode"): "give the column the label's values in the file",
+    re.compile(r" with data\.recode"): " in the file",
     re.compile(r" as a column: \{score: column\}"): " as a column",
     re.compile(r" as a column with against: \{label: column\}"): " as a column of labels",
     re.compile(

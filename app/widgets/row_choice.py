@@ -158,8 +158,9 @@ def show_selected(table: pd.DataFrame, selected: pd.DataFrame, key: str, number:
     """Say how many of the people of a table are selected, and draw where they lie among all."""
     sizes = table["people"] if "people" in table else pd.Series(1.0, index=table.index)
     inside = table.index.isin(selected.index)
+    some = count(float(sizes[inside].sum()))
     st.text(
-        f"{count(float(sizes[inside].sum()))} of these {count(float(sizes.sum()))} people are selected; the "
+        f"{some} of these {count(float(sizes.sum()))} people {'is' if some == '1' else 'are'} selected; the "
         "table shows them alone. Intervals and verdicts stay those of the whole audit."
     )
     if number and inside.any():

@@ -54,7 +54,7 @@ _AUDITS: list[dict[str, Any]] = [
         }
     },
     {"sensitivity": {"protected": "sex", "bootstrap": 100}},
-    {"recourse": {"steps": [0, 0.25, 0.5, 0.75, 1], "by": ["sex"], "permutations": 199, "max_people": 400}},
+    {"recourse": {"steps": [0, 0.25, 0.5, 0.75, 1], "by": ["age"], "permutations": 199}},
 ]
 
 

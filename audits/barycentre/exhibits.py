@@ -54,6 +54,7 @@ def section(result: BarycentreResult) -> Section:
         )
     )
     near = result.nearness
+    rounds = f"{near.rounds} round{'' if near.rounds == 1 else 's'}"
     above = "–" if near.above is None else f"at most {100 * max(near.above, 0.0):.1f} %"
     return Section(
         title=f"All groups of {' and '.join(result.by)} at once",
@@ -65,7 +66,7 @@ def section(result: BarycentreResult) -> Section:
             if result.differ_p is None
             else f"p {p_words(result.differ_p)}",
             "Level of chance": result.chance,
-            "Distance above the least possible": f"{above} ({near.points:,} points, {near.rounds} rounds)",
+            "Distance above the least possible": f"{above} ({near.points:,} points, {rounds})",
         },
     )
 
@@ -77,7 +78,7 @@ def marginals_exhibit(result: BarycentreResult, group: str) -> Exhibit:
         "marginals",
         f"Who flips among {people_in(group)}",
         f"Those favored only {direction(each)} beside all of the group, in the features in which they differ "
-        "most. Longer blue bars: values that people who flip have more often.",
+        "most. Longer coloured bars: values that people who flip have more often.",
         partial(figures.marginals, result, group),
         partial(result.marginals_frame, group),
     )

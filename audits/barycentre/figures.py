@@ -185,14 +185,16 @@ def _cell(value: str) -> str:
     --------
     >>> _cell("22,700 to under 28,533"), _cell("28.0 to under 34.0"), _cell("late payments")
     ('22,700–28,532', '28–33', 'late payments')
+    >>> _cell("-1.06 to under -0.36")
+    '-1.06 to -0.36'
     """
     if not _RANGE.fullmatch(value):
         return value
     low, between, high = _WHOLE.sub("", value).partition(" to under ")
-    if between and "." not in low + high:  # of whole numbers the last is one below
+    if between and "." not in low + high and "-" not in low + high:  # of whole numbers the last is one below
         last = int(high.replace(",", "")) - 1
         return low if int(low.replace(",", "")) == last else f"{low}–{last:,}"
-    return f"{low}–{high}" if between else low
+    return f"{low}{' to ' if '-' in low + high else '–'}{high}" if between else low
 
 
 _RANGE = re.compile(r"(?:below )?-?[\d.,]+(?: to under -?[\d.,]+| or more)?")
@@ -208,6 +210,7 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
     counts = [sum(row.feature == name for row in rows) for name in features]
     own = [of_run("group", within=[group])]
     way = "only_self" if result.group(group).mostly == "only self" else "only_counterpart"
+    colour_of_way = ACCENT if way == "only_self" else CONTRAST  # as above and below
     figure = make_subplots(
         rows=len(features),
         cols=1,
@@ -219,7 +222,12 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
         here = [row for row in rows if row.feature == name][::-1]
         held = [of_value(name, row.value, [row.value for row in here]) for row in here]
         for title, colour, shares, among in (
-            ("those who flip", ACCENT, [row.flipped_share for row in here], [*own, of_run(way, above=0)]),
+            (
+                "those who flip",
+                colour_of_way,
+                [row.flipped_share for row in here],
+                [*own, of_run(way, above=0)],
+            ),
             ("the group", GREY, [row.group_share for row in here], own),
         ):
             figure.add_trace(

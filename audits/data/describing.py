@@ -50,7 +50,7 @@ def _column(column: pd.Series, kind: Kind) -> dict[str, Any]:
     known = column.dropna()
     if kind in {"continuous", "integer", "datetime"} and len(known):
         ordered = known.sort_values()
-        shown = ordered.iloc[[0, (len(ordered) - 1) // 2, -1]]
+        shown = ordered.iloc[[0, (len(ordered) - 1) // 2, -1]].drop_duplicates()
     else:
         counts = known.value_counts()
         shown = counts.index[:_EXAMPLES].to_series()

@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.style import annotate, describe, distinct
+from audits.drawing.style import CLEAR, annotate, describe, distinct
 
 __all__ = ["group_parts", "rows_in_columns"]
 
@@ -46,7 +46,7 @@ def rows_in_columns(figure: go.Figure, rows: Sequence[Sequence[str]], heads: Seq
     kept = [k for k in range(len(table)) if k not in same]
     room = _ROOM - _LETTER * len(said)
     longest = _longest([table[k] for k in kept], [heads[k] for k in kept], room)
-    left, notes = 0.0, []
+    left, notes = float(CLEAR), []
     top = len(rows) - 1
     figure.update_yaxes(
         tickmode="array",
@@ -88,8 +88,8 @@ def _note(text: str, left: float, y: float, *, colour: str | None = None) -> dic
         "xshift": left,
         "y": y,
         "yanchor": "bottom",
-        "yshift": 5,
-        "bgcolor": "rgba(255,255,255,0.85)",  # lines of the first panel run behind it
+        "yshift": 7,
+        "bgcolor": "white",  # lines of the first panel stop at it
         "borderpad": 0,
         **({"font": {"color": colour, "size": 12}} if colour else {}),
     }

@@ -16,6 +16,7 @@ from audits.drawing.style import CONTRAST, GREY, describe, empty, finish
 from audits.stats.words import count, number
 
 __all__ = [
+    "is_first",
     "of_group",
     "of_run",
     "of_value",
@@ -84,6 +85,9 @@ def of_value(column: str, value: str, values: Sequence[str]) -> list[dict[str, A
     [{'column': 'income', 'at_least': 1000.0}, {'column': 'income', 'below': 2500.0}]
     >>> of_value("income", "5 to 9.5", ["5 to 9.5", "9.5 to 12"])
     [{'column': 'income', 'at_most': 9.5}]
+    >>> days = ["2020-01-01 to 2020-01-09", "2020-01-09 to 2020-01-20"]
+    >>> of_value("hired", days[1], days)
+    [{'column': 'hired', 'above': '2020-01-09'}, {'column': 'hired', 'at_most': '2020-01-20'}]
     """
     if value == MISSING:
         return [{"column": column, "missing": True}]
@@ -93,7 +97,7 @@ def of_value(column: str, value: str, values: Sequence[str]) -> list[dict[str, A
         return [] if _OTHERS.fullmatch(value) else [{"column": column, "in": [value]}]
     found = _RANGE.fullmatch(value)
     assert found is not None  # noqa: S101  (all are)
-    low, high = (None if end is None else float(end.replace(",", "")) for end in found.group("low", "high"))
+    low, high = (None if end is None else _end(end) for end in found.group("low", "high"))
     if found["upper"]:
         return [{"column": column, "below": float(found["upper"].replace(",", ""))}]
     if found["lower"]:
@@ -101,14 +105,34 @@ def of_value(column: str, value: str, values: Sequence[str]) -> list[dict[str, A
     if found["open"]:
         return [{"column": column, "at_least": low}, {"column": column, "below": high}]
     # bins of equally many people hold their upper end alone; what the first holds has no other below it
-    lows = [float(each["low"].replace(",", "")) for each in ranges if each is not None and each["low"]]
-    above = [] if low == min(lows) else [{"column": column, "above": low}]
+    first = is_first(
+        low, high, [(_end(one["low"]), _end(one["high"])) for one in ranges if one and one["low"]]
+    )
+    above = [] if first else [{"column": column, "above": low}]
     return [*above, {"column": column, "at_most": high}]
 
 
+def is_first(low: Any, high: Any, ranges: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether a range of equally many people is the lowest, which holds its lower end, too.
+
+    Examples
+    --------
+    >>> ranges = [(0, 0), (0, 10), (10, 12)]
+    >>> [is_first(*ends, ranges) for ends in ranges]
+    [True, False, False]
+    """
+    return bool((low, high) == min(ranges))
+
+
+def _end(text: str) -> Any:
+    """Return the end of a range: a number, or a date as it is written."""
+    return text if _DATE.fullmatch(text) else float(text.replace(",", ""))
+
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBER = r"-?\d[\d.,]*(?:e[+-]?\d+)?"
 _RANGE = re.compile(
-    rf"(?P<low>{_NUMBER}) to (?P<open>under )?(?P<high>{_NUMBER})"
+    rf"(?P<low>{_NUMBER}|{_DATE.pattern}) to (?P<open>under )?(?P<high>{_NUMBER}|{_DATE.pattern})"
     rf"|below (?P<upper>{_NUMBER})|(?P<lower>{_NUMBER}) or more"
 )
 _OTHERS = re.compile(r"[\d,]+ other values")

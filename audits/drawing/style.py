@@ -14,6 +14,7 @@ from audits.stats.words import in_words
 
 __all__ = [
     "ACCENT",
+    "CLEAR",
     "CONTRAST",
     "GREY",
     "GROUPS",
@@ -47,6 +48,9 @@ a phone is turned, unless the figure is drawn anew."""
 
 GROUPS = (*OKABE_ITO[2:6], *OKABE_ITO[:2], OKABE_ITO[6])
 """Of groups drawn beside each other: those that a verdict or a direction has come last."""
+
+CLEAR = 4
+"""Pixels from the line at the left of a figure to a name above a row."""
 
 ACCENT = OKABE_ITO[0]
 CONTRAST = OKABE_ITO[1]
@@ -107,11 +111,15 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
     layout.template = _TEMPLATE
     layout.font = {"family": _FONT, "size": 13, "color": INK}
     layout.height = height
+    layout.minreducedheight = 30  # a row is lower than that; else titles of three lines run over its numbers
     layout.margin = {"l": 8, "r": 12, "t": 36, "b": 8}
     layout.bargap = 0.08
     layout.meta = {"alt": alt}
     if any(note.font.size is not None for note in layout.annotations):  # titles of panels come with 16
         layout.annotations = [_sized(note.to_plotly_json()) for note in layout.annotations]
+    for trace in figure.data:
+        if trace.type == "scatter" and trace.mode == "markers":
+            trace.cliponaxis = False  # a dot at 0 is whole
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
         if axis.title.text and "<br>" not in axis.title.text:
             axis.title.text = wrapped(axis.title.text)
@@ -183,12 +191,13 @@ def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) ->
         return 30
     figure.update_yaxes(ticktext=[""] * len(labels), range=[-0.5, len(labels) - 0.25])
     figure.update_traces(width=0.28, selector={"type": "bar"})  # below its name
-    row = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom"}
-    row |= {"bgcolor": "rgba(255,255,255,0.85)", "borderpad": 0}  # lines of the first panel run behind it
+    row = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "xshift": CLEAR}
+    row |= {"yanchor": "bottom"}
+    row |= {"bgcolor": "white", "borderpad": 0}  # lines of the first panel stop at it
     annotate(
         figure,
         [
-            {**row, "text": label, "y": place, "yshift": 5, "align": "left"}
+            {**row, "text": label, "y": place, "yshift": 7, "align": "left"}
             for place, label in zip(places, labels, strict=True)
         ],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -20,15 +21,26 @@ FEWEST = 5
 """People of each group that a cell must hold to be compared."""
 
 _FEW_VALUES = 12  # numbers of at most so many values are taken value by value
+_FIRST_DAY = pd.Timestamp("1970-01-01")
 
 
 def codes_of(values: pd.Series, *, scaled: bool, bins: int) -> tuple[np.ndarray, list[str]]:
     """Return each row's cell (n,) by one column, and what the cells are called; missing ones are a cell."""
+    dates = scaled and pd.api.types.is_datetime64_any_dtype(values)
+    if dates:
+        values = values.dt.tz_localize(None).dt.normalize()  # a day is a value
     if scaled and values.nunique() > _FEW_VALUES:
-        numbers = values.astype("int64") if pd.api.types.is_datetime64_any_dtype(values) else values
-        numbers = pd.to_numeric(numbers, errors="coerce").astype(float).where(values.notna())
-        cut = pd.qcut(numbers, bins, duplicates="drop")
-        names = [f"{each.left:.4g} to {each.right:.4g}" for each in cut.cat.categories]
+        numbers = (values - _FIRST_DAY).dt.days if dates else pd.to_numeric(values, errors="coerce")
+        numbers = numbers.astype(float).where(values.notna())
+        cut, edges = pd.qcut(numbers, bins, duplicates="drop", retbins=True)
+        if numbers.dropna().mod(1).eq(0).all():
+            edges = np.floor(edges)  # nobody lies between whole numbers
+        else:
+            edges[1:] = [each.right for each in cut.cat.categories]
+        ends = [
+            str(_FIRST_DAY + pd.Timedelta(days=int(day)))[:10] if dates else f"{day:.4g}" for day in edges
+        ]
+        names = [f"{low} to {high}" for low, high in pairwise(ends)]
         codes = cut.cat.codes.to_numpy().astype(np.int64)
     else:
         text = values.astype("string").fillna(MISSING)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from audits.drawing.marks import dashes, dot, named, reaching
-from audits.drawing.selected import of_value, people_id
+from audits.drawing.selected import is_first, of_value, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.explain.result import Explained, ExplainResult
 from audits.explain.words import points
@@ -66,18 +66,19 @@ def _cells(values: Sequence[str]) -> list[str]:
     --------
     >>> _cells(["17 to 21", "21 to 26"]), _cells(["8475 to 32500"]), _cells(["clerk", "(missing)"])
     (['17–21', '22–26'], ['8,475 to 32,500'], ['clerk', '(missing)'])
+    >>> _cells(["0 to 0", "0 to 3"])
+    ['0', '1–3']
     """
     found = [_RANGE.fullmatch(value) for value in values]
     ranges = [(float(ends[1]), float(ends[2])) for ends in found if ends is not None]
     whole = all(end.is_integer() and abs(end) < _MANY for ends in ranges for end in ends)
-    least = min((low for low, _ in ranges), default=0.0)
     told = []
     for value, ends in zip(values, found, strict=True):
         if ends is None:
             told.append(describe(value))
             continue
         low, high = float(ends[1]), float(ends[2])
-        first = low if low == least else low + 1
+        first = low if is_first(low, high, ranges) else low + 1
         between = f"{first:.0f}–{high:.0f}" if first < high else f"{high:.0f}"
         told.append(between if whole else f"{low:,.6g} to {high:,.6g}")
     return told

@@ -13,22 +13,21 @@ __all__ = ["said", "section"]
 _SAID = {
     "rates": (
         "Rates by {}",
-        "Each dot is the rate of a group of {}, its line the interval. Left of the dotted line a selection "
+        "Each dot is the rate of a group, its line the interval. Left of the dotted line a selection "
         "rate is below four fifths of the highest.",
     ),
     "differences": (
-        "Differences from the reference group of {}",
-        "A line that leaves out 0 is a difference by {} beyond chance. The intervals hold for all groups and "
+        "Differences from the reference group, by {}",
+        "A line that leaves out 0 is a difference beyond chance. The intervals hold for all groups and "
         "rates together.",
     ),
     "scores": (
         "Scores by {}",
-        "A line that lies further right: a group of {} with higher scores, better for the person.",
+        "A line that lies further right: a group with higher scores, better for the person.",
     ),
     "calibration": (
         "Do scores mean the same, by {}?",
-        "On the dotted line scores mean what they say; above it a group of {} turns out better than its "
-        "scores.",
+        "On the dotted line scores mean what they say; above it a group turns out better than its scores.",
     ),
 }
 
@@ -36,7 +35,7 @@ _SAID = {
 def said(name: str, attribute: str, more: str = "") -> tuple[str, str]:
     """Return what stands above a figure of an attribute: a heading, and what to see."""
     heading, caption = _SAID[name]
-    return heading.format(attribute), caption.format(attribute) + more
+    return heading.format(attribute), caption + more
 
 
 def section(result: GroupsResult) -> Section:

@@ -31,6 +31,14 @@ SAID = {
         "What was moved",
         "Long bars: features that mostly say what should not matter.",
     ),
+    "misspecified": (
+        "If the metric is off by some degrees",
+        "How many times as large, under the same metric turned by so much: a flat line does not hang on it.",
+    ),
+    "heat_map": (
+        "Other models of these two features",
+        "The lower bound of how many times as large, one cell a model with these two weights.",
+    ),
 }
 """What stands above each figure: a heading, and what to see."""
 
@@ -73,8 +81,7 @@ def section(result: LossRatioResult) -> Section:
         exhibits.append(
             Exhibit(
                 "misspecified",
-                "If the metric is off",
-                "The loss ratio under the same metric turned by some degrees.",
+                *SAID["misspecified"],
                 lambda: figures.misspecified(result),
                 result.misspecified_frame,
             )
@@ -83,8 +90,7 @@ def section(result: LossRatioResult) -> Section:
         exhibits.append(
             Exhibit(
                 "heat_map",
-                "Over the weights of the model",
-                "The lower bound over the weights of the model.",
+                *SAID["heat_map"],
                 lambda: figures.heat_map(result),
                 lambda: result.heat_map,
             )

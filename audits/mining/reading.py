@@ -123,7 +123,7 @@ def _from_category(
         notes.append(
             f"{name} has {len(levels)} values: its single values are rules, not its "
             f"{2 ** len(levels) - 2:,} subsets. "
-            "Group values with data.recode to look at unions of them."
+            "A column with fewer, larger values shows unions of them."
         )
     return category(name, codes, levels, subsets=subsets, protected=protected)
 

@@ -7,7 +7,7 @@ from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 
-__all__ = ["SAID", "section"]
+__all__ = ["SAID", "judged_as", "said", "section"]
 
 SAID = {
     "judged": (
@@ -45,13 +45,27 @@ SAID = {
 """What stands above each figure: a heading, and what to see."""
 
 
+_APART = "How far the outcomes lie apart: right of the grey band by more than is too little to matter."
+
+
+def said(name: str, instead: str = "") -> tuple[str, str]:
+    """Return what stands above a figure, with another caption where this result needs one."""
+    heading, caption = SAID[name]
+    return heading, instead or caption
+
+
+def judged_as(result: OutcomeTransportResult) -> str:
+    """Return what to see of what was judged, where it is the outcomes and not groups against the others."""
+    return "" if any(row.difference is not None for row in result.bias) else _APART
+
+
 def section(result: OutcomeTransportResult) -> Section:
     """Arrange an outcome-transport audit."""
     flows = result.flows_frame()
     exhibits = [
         Exhibit(
             "judged",
-            *SAID["judged"],
+            *said("judged", judged_as(result)),
             lambda: figures.judged(result),
             result.judged_frame,
         ),

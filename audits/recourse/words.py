@@ -21,7 +21,25 @@ def headline(result: RecourseResult) -> str:
     way = "with" if done.alpha == 1 else f"{100 * done.alpha:.3g} % of the way to"
     begin = f"{share[:1].upper()}{share[1:]} rejected people would be accepted {way} their accepted"
     ends = ["counterparts' values in what they can change", "counterparts' values"]
+    two = _of_two(result)
+    if two:
+        (one, told), (other, rest) = two
+        opening = f"{one[:1].upper()}{one[1:]} rejected {told} would be accepted {way} their accepted"
+        return shortest(*(f"{opening} {end}; {other} {rest} would." for end in ends))
     return shortest(*(f"{begin} {end}{apart}." for apart in _apart(result) for end in ends))
+
+
+def _of_two(result: RecourseResult) -> list[tuple[str, str]]:
+    """Return how many of how many of each of two groups are accepted, where that tells them apart."""
+    rows = sorted(result.by_group, key=lambda row: row.reclassified[-1].value or 0.0)
+    judged = result.judged
+    apart = judged.verdict == EVIDENCE and any(judged == row.accepted_judged for row in rows)
+    if len(rows) != 2 or not apart or any(row.n < 2 for row in rows):
+        return []
+    return [
+        (out_of((row.reclassified[-1].value or 0.0) * row.n, row.n), brief(people_in(row.group), 7))
+        for row in rows
+    ]
 
 
 def _apart(result: RecourseResult) -> list[str]:
@@ -153,8 +171,8 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
     nobody = [row.group for row in result.by_group if row.burden.value is None]
     if nobody:
         found.append(
-            f"Nobody of {', '.join(nobody)} is accepted on the way, so their burden has no mean; "
-            "the shares accepted count them."
+            f"Nobody among {', '.join(map(people_in, nobody))} is accepted on the way, so their burden has "
+            "no mean; the shares accepted count them."
         )
     shares = [row.reclassified.value or 0.0 for row in result.by_alpha]
     if any(later < earlier - 1e-12 for earlier, later in pairwise(shares)):

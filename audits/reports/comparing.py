@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import whiskers
+from audits.drawing.marks import verdict_look, verdicts_named, whiskers
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import ACCENT, GREY, INK, distinct, empty, finish, rows_named, wrapped
 from audits.records import Exhibit
 from audits.reports.blocks import Block, Facts, Figure, Finding, Heading, Text, grid
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE, INSUFFICIENT
+from audits.stats import VERDICTS
 
 if TYPE_CHECKING:
     from audits.runs.changes import AuditChange, ChangeRow, Changes
@@ -23,8 +23,8 @@ __all__ = ["change_exhibit", "changes_figure", "comparison", "decided_exhibit", 
 _MOST = 15
 _LONGEST = 48  # letters above a row, on a phone too
 _READS = (
-    "The second model's number minus the first's, with its paired interval, the surest change first. Hollow: "
-    "the interval excludes neither no change nor a material one. All are corrected for one another."
+    "The second model's number minus the first's, with its paired interval, the surest change first. "
+    "The intervals are corrected for one another."
 )
 _OTHERWISE = (
     "Of each group, those who gain the favorable decision and those who lose it with the second model."
@@ -49,23 +49,20 @@ def changes_figure(change: AuditChange) -> go.Figure:
         return empty("No change of this audit has a paired interval.")
     unit = 100.0 if points else 1.0
     figure = go.Figure()
-    for sure, colour in ((EVIDENCE, ACCENT), ("", INK), (INSUFFICIENT, GREY)):
-        part = [
-            (place, row)
-            for place, row in enumerate(rows)
-            if row.verdict == sure or (not sure and row.verdict not in {EVIDENCE, INSUFFICIENT})
-        ]
+    for verdict in VERDICTS:
+        part = [(place, row) for place, row in enumerate(rows) if row.verdict == verdict]
         if part:
-            figure.add_trace(_dots(part, unit, colour, hollow=sure == INSUFFICIENT))
+            figure.add_trace(_dots(part, unit, *verdict_look(verdict)))
+    verdicts_named(figure, [row.verdict for row in rows])
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     names = [wrapped(name, _LONGEST) for name in distinct([row.name for row in rows], longest=3 * _LONGEST)]
     each = rows_named(figure, names) + 17 * max(name.count("<br>") for name in names)
     what = "change (percentage points)" if points else "change"
     figure.update_xaxes(title=what)
-    return finish(figure, height=120 + each * len(rows), alt=f"{title_of(change)}: {change.headline}")
+    return finish(figure, height=140 + each * len(rows), alt=f"{title_of(change)}: {change.headline}")
 
 
-def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, *, hollow: bool) -> go.Scatter:
+def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, symbol: str) -> go.Scatter:
     values = [unit * float(row.change.value or 0.0) for _, row in part]
     ends = [(unit * float(row.change.low or 0.0), unit * float(row.change.high or 0.0)) for _, row in part]
     return go.Scatter(
@@ -74,7 +71,7 @@ def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, *, hollow
         mode="markers",
         marker={
             "color": colour,
-            "symbol": "circle-open" if hollow else "circle",
+            "symbol": symbol,
             "size": 10,
             "line": {"color": colour, "width": 2},
         },

@@ -34,6 +34,30 @@ SAID = {
         "What larger groups alone would show",
         "Where the line falls steeply, only small groups stand out.",
     ),
+    "exchanged": (
+        "On texts with the terms exchanged in",
+        "The same texts with these terms and with all others in their place; filled: evidence.",
+    ),
+    "neighbours": (
+        "One rule away",
+        "The same without one of its rules, or with a value more or less: what drives the difference.",
+    ),
+    "conditions": (
+        "What each condition adds",
+        "How the difference of the group is made up; the parts add up to it.",
+    ),
+    "lattice": (
+        "Broader and narrower groups",
+        "From one condition to one more than the group has; a line adds a condition.",
+    ),
+    "profile": (
+        "How its people differ from the others",
+        "In all other columns, the largest difference on top; to the right they have more.",
+    ),
+    "comparisons": (
+        "What other methods find in the same decisions",
+        "The first finding beside what else looks for unequal groups; farther right differs more.",
+    ),
 }
 """What stands above each figure: a heading, and what to see."""
 
@@ -89,8 +113,7 @@ def section(result: RuleSetsResult) -> Section:
             1,
             Exhibit(
                 "exchanged",
-                "On texts with the terms exchanged in",
-                "The same texts with these terms and with all others in their place; filled: evidence.",
+                *SAID["exchanged"],
                 lambda: figures.exchanged(result),
                 lambda: exchanged_frame(result.exchanged),
             ),

@@ -26,6 +26,7 @@ _PLAIN = re.compile(r"[^\W\d_]{2,}(?:[-' ][^\W\d_]+)*")
 _RANGE = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)([)\]])")
 _SAYS_LITTLE = {"all", "any", "different", "false", "missing", "na", "no", "none", "null", "other"}
 _SAYS_LITTLE |= {"others", "rest", "true", "unknown", "yes"}
+_ARE_PEOPLE = {"adults", "boys", "children", "girls", "men", "people", "persons", "women"}
 _SOMEBODY = 0.999  # a sum of weights that is one person but for rounding
 
 
@@ -34,10 +35,10 @@ def count(value: float) -> str:
 
     Examples
     --------
-    >>> count(1784.6)
-    '1,785'
+    >>> count(1784.6), count(190.5)  # as `out_of` says it
+    ('1,785', '191')
     """
-    return f"{value:,.0f}"
+    return f"{math.floor(value + 0.5):,}" if math.isfinite(value) else f"{value}"
 
 
 def people(value: float) -> str:
@@ -103,8 +104,12 @@ def people_in(group: str) -> str:
     ('African-American people', 'people in “Other”', 'female & Velian people')
     >>> people_in("age [18, 30)"), people_in("Female & Other"), people_in("(missing)")
     ('people in “age 18 to under 30”', 'people in “Female & Other”', 'people in “(missing)”')
+    >>> people_in("women"), people_in("black & Older men")
+    ('women', 'black & Older men')
     """
     group = in_words(group)
+    if (group.lower().split() or [""])[-1] in _ARE_PEOPLE:
+        return group
     parts = re.split(r" & | × ", group)
     plain = all(_PLAIN.fullmatch(part) and part.lower() not in _SAYS_LITTLE for part in parts)
     return f"{group} people" if plain else f"people in “{group}”"

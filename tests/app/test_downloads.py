@@ -35,7 +35,9 @@ def run(space):
     draft = drafts.with_data(
         drafts.from_files([path], "upload"), label="hired", favorable=1, protected=["kind"], features=["note"]
     )
-    spec = {**draft["spec"], "model": {"predictions": {"score": "given"}}, "audits": [{"groups": {}}]}
+    flips = {"source": {"kind": "a"}, "target": {"kind": "b"}, "permutations": 0}
+    audits = [{"groups": {}}, {"flipset": flips}]
+    spec = {**draft["spec"], "model": {"predictions": {"score": "given"}}, "audits": audits}
     done = work.submit(space, spec, "people")
     assert done.wait(120)
     assert done.status == "done", done.error

@@ -10,7 +10,7 @@ import pandas as pd
 from app import drafts, work
 from audits.groups import at_threshold
 from audits.stats.words import number
-from tests.app.test_pages import MAIN, AppTest, texts, visit
+from tests.app.test_pages import MAIN, AppTest, bring, texts, visit
 from tests.reports.everything import FORMULA, HTML, LONG
 
 PAGE = "views/groups.py"
@@ -58,6 +58,23 @@ def test_the_page_shows_the_runs_finding_and_moves_with_the_threshold(space) -> 
         expected, {"gender": {row.group: 0.9 if row.group == largest else 0.5 for row in expected.table}}
     )
     assert at.container(key="numbers").text[0].value == moved.finding
+
+
+def test_the_groups_shown_first_are_those_of_the_sentence(space) -> None:
+    rows = "".join(
+        f"{'ab'[k % 2]},{'xy'[k // 2 % 2]},{int(k // 2 % 2 == 0 or k % 8 == 2)},{k % 3 % 2}\n"
+        for k in range(80)
+    )
+    bring(
+        space, "even,uneven,decided,label\n" + rows, label="label", favorable=1, protected=["even", "uneven"]
+    )
+    draft = space.draft()
+    draft["spec"]["model"] = {"predictions": {"label": "decided"}}
+    space.save_draft(draft)
+    at = run_here(visit(space).switch_page(PAGE).run(), space)
+    assert not at.exception
+    assert "“a & x”" in at.container(key="finding").text[0].value
+    assert at.selectbox(key="groups-of").value == "even × uneven"
 
 
 def test_other_audits_are_cards_and_another_threshold_lies_beside(space) -> None:

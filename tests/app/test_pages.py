@@ -49,6 +49,7 @@ def test_every_example_opens_ready_to_run(space: Workspace, name: str) -> None:
     at = visit(space).button(key=f"open-{name}").click().run()
     assert not at.exception
     assert not at.button(key="next").disabled
+    assert all(box.value is not None for box in at.selectbox if box.label == "It predicts")
     at.switch_page(FLIPSETS).run()
     assert not at.exception
     assert not at.button(key="run").disabled

@@ -49,6 +49,6 @@ def test_differences_are_marked_and_signed_person_minus_counterpart() -> None:
     assert found.more == 0
     assert list(found.table.index) == ["decision", "score", "sex", "skill", "town"]
     assert found.sentence == (
-        "The person in row 11 is decided unfavorable, while the counterpart in row 13 is decided favorable. "
+        "The person in row 11 is decided unfavorably, while the counterpart in row 13 is decided favorably. "
         "They differ most in sex (f, not m) and skill (1, not 1.5)."
     )

@@ -8,6 +8,7 @@ from app import work
 from app.widgets.tour_step import STEPS
 from app.workspace import Workspace, issue_token
 from audits.runs.keeping.saved import SavedRuns
+from audits.stats import INSUFFICIENT
 from tests.app.test_pages import texts, visit
 
 PAGE = "views/saved.py"
@@ -97,4 +98,5 @@ def test_the_demo_walks_through_five_findings(space) -> None:
         found = at.container(key="numbers").text[0].value
         assert found == expected.audits[step - 1].result.finding
         findings.add(found)
+        assert expected.audits[step - 1].result.verdict != INSUFFICIENT, "each step makes a point"
     assert len(findings) == 5

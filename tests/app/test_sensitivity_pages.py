@@ -71,6 +71,7 @@ def test_the_page_before_and_after_the_run(space: Workspace) -> None:
     assert "as sensitive to protected status as everyone else's" in texts(at)
     assert "is not given that column" in texts(at)
     assert len(at.get("plotly_chart")) >= 5
+    assert "each group scaled to its own peak" in texts(at), "every figure says what to see"
     row = at.selectbox(key="person").options[0]
     at.selectbox(key="person").set_value(row).run()
     assert f"Row {row}: sensitivity" in texts(at)

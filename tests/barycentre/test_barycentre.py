@@ -249,6 +249,9 @@ def test_who_flips_is_told_by_value(lower):
         assert part["of the group"].sum() == pytest.approx(1)
         assert part["of those who flip"].sum() == pytest.approx(1)
     assert rows["feature"].iloc[0] == "x"
+    way = dict(zip(["only_counterpart", "only_self"], figures.flips(lower).data, strict=True))
+    mostly = "only_self" if lower.group("c").mostly == "only self" else "only_counterpart"
+    assert figures.marginals(lower, "c").data[0].marker.color == way[mostly].marker.color
 
 
 def test_groups_that_only_hang_together_differently_are_no_evidence():

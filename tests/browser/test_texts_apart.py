@@ -31,6 +31,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "groups": {},
     "flipset": {"source": A, "target": B, "permutations": 99, "seconds": 1, "repeats": 3},
     "explain": {"source": A, "target": B},
+    "explain, one row": {"source": A, "target": B, "explainers": [WORDY]},
     "barycentre": {"by": [LONG], "permutations": 39, "seconds": 1},
     "loss_ratio": {"sensitive": [LONG], "steps": 5},
     "outcome_transport": {"by": [LONG], "source": A, "target": B, "permutations": 99},
@@ -99,12 +100,12 @@ def figures(folder: Path) -> list[tuple[str, str]]:
                 "test_size": 0.5,
             },
             "model": {"train": "logistic"},
-            "audits": [{name: options}],
+            "audits": [{(audit := name.partition(",")[0]): options}],
         }
         run = InlineExecutor().submit(spec, folder)
         assert run.error is None, (name, run.error)
         result = run.result().audits[0].result
-        for exhibit in AUDITS[name].section(result).exhibits:
+        for exhibit in AUDITS[audit].section(result).exhibits:
             wide = " wide" if exhibit.wide else ""
             made.append((f"{name} {exhibit.key}{wide}", exhibit.figure().to_json()))
     return made

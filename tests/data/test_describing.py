@@ -30,7 +30,7 @@ def test_a_small_table_by_hand(tmp_path: Path):
         "examples": ["30", "40", "50"],
     }
     assert found["columns"][4]["missing"] == 1
-    assert found["columns"][4]["examples"] == ["1.5", "1.5", "2.5"]
+    assert found["columns"][4]["examples"] == ["1.5", "2.5"]
     assert found["columns"][5]["kind"] == "categorical"
     assert found["columns"][5]["examples"] == []
     assert found["columns"][6] == {

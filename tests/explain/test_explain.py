@@ -205,7 +205,11 @@ def test_missing_values_dates_and_counts_are_cells():
     assert names[-1] == "(missing)"
     assert np.bincount(codes).tolist() == [10, 10, 10, 10, 1]
     dates = pd.Series([*pd.date_range("2020-01-01", periods=30), pd.NaT])
-    assert np.bincount(codes_of(dates, scaled=True, bins=3)[0]).tolist() == [10, 10, 10, 1]
+    codes, names = codes_of(dates, scaled=True, bins=3)
+    assert np.bincount(codes).tolist() == [10, 10, 10, 1]
+    assert names[:2] == ["2020-01-01 to 2020-01-10", "2020-01-10 to 2020-01-20"], "days, as people write them"
+    counts = codes_of(pd.Series([0] * 9 + [*range(20)]), scaled=True, bins=3)[1]
+    assert counts == ["0 to 0", "0 to 9", "9 to 19"], "no end lies where nobody is"
     frame = crowd(300, 4, noise=0)
     twice = pd.concat([frame, frame], ignore_index=True)
     counted = audited(frame.assign(count=2), data={"weights": "count", "features": ("department",)})

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from audits.drawing.columns import group_parts, rows_in_columns
-from audits.drawing.style import distinct
+from audits.drawing.style import CLEAR, distinct
 from audits.groups import GroupsOptions, at_threshold, groups
 from audits.groups import beside as compare_models
 from audits.groups.exhibits import section
@@ -23,7 +23,9 @@ def rows_of(figure):
     ticks = list(figure.layout.yaxis.ticktext)
     above = [note for note in figure.layout.annotations if note.x == 0 and note.xref == "paper"]
     return (
-        ticks if any(ticks) else [note.text for note in above if note.xshift == 0 and note.y == int(note.y)]
+        ticks
+        if any(ticks)
+        else [note.text for note in above if note.xshift == CLEAR and note.y == int(note.y)]
     )
 
 
@@ -80,6 +82,7 @@ def test_a_rate_has_the_colour_of_its_verdict_in_both_figures_and_the_legend_say
     result = groups(subject_of(people(900)))
     told = [trace.name for trace in rates(result, "race").data if trace.x == (None,)]
     assert told[0] == "reference"
+    assert all(trace.cliponaxis is False for trace in marks(rates(result, "race"))), "a dot at 0 is whole"
     assert told[-1] == "four fifths of the highest"
     for figure in (rates(result, "race"), differences(result, "race")):
         legend = {trace.name: trace.marker.color for trace in figure.data if trace.x == (None,)}

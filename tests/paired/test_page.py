@@ -58,12 +58,15 @@ def test_without_a_label_a_stand_in_is_offered_with_one_click(space: Workspace) 
     at: Any = visit(space).button(key="open-arrests").click().run()
     at.switch_page(PAGE).run()
     assert not at.exception
+    assert not [button for button in at.button if button.key == "run"], "a press could only fail"
     at.button(key="stand-in").click().run()
     assert not at.exception
     assert space.draft()["spec"]["model"] == {"train": "mlp"}  # type: ignore[index]
     assert not at.button(key="run").disabled
     at.button(key="stand-in-back").click().run()
     assert "predictions" in space.draft()["spec"]["model"]  # type: ignore[index]
+    at.switch_page("views/data_model.py").run()
+    assert not any(text.startswith("Perhaps") for text in texts(at)), "what was predicted is no true outcome"
 
 
 def test_the_first_model_treated_is_chosen_on_the_page(space: Workspace) -> None:

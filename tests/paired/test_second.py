@@ -14,6 +14,7 @@ import pytest
 import audits
 from audits.cli.explain import explain
 from audits.errors import InputError
+from audits.reports.comparing import changes_figure
 from audits.reports.contents import full
 from audits.reports.html import render_report
 from audits.reports.pdf import render_pdf
@@ -220,6 +221,10 @@ def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> No
     page = render_report(again, template="comparison")
     assert again.compared is not None
     assert again.compared.changes.finding in page
+    for change in again.compared.changes.audits:
+        marks = changes_figure(change).data
+        seen = {verdict for trace in marks for _, verdict in trace.customdata or ()}
+        assert seen == {trace.name for trace in marks if trace.showlegend}, "each look is named"
     assert render_pdf(again, template="comparison").startswith(b"%PDF")
     assert any(getattr(block, "anchor", "") == "change-1" for block in full(again).blocks)
 

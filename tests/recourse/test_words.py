@@ -64,7 +64,7 @@ def test_words_follow_from_the_numbers(name):
     low, high = judged.interval.low, judged.interval.high
     excludes = low is not None and (low > 0 or high < 0)
     assert (result.verdict == "evidence of a difference") == (excludes and judged.p_value <= 0.05)
-    claims = re.search(r"; (?:fewer|more) of |have (?:further|less far) to go", first)
+    claims = re.search(r"; (?:fewer|more) of |have (?:further|less far) to go| would\.$", first)
     assert bool(claims) == (result.verdict == "evidence of a difference")
     assert ("is open" in first) == (result.verdict == "insufficient evidence" and len(result.by_group) > 1)
     assert ("no group has much further to go" in first) == (result.verdict == "no material difference")
@@ -79,3 +79,12 @@ def test_words_follow_from_the_numbers(name):
     lost = [row.group for row in result.by_group if row.burden.value is None]
     assert any("accepted on the way" in warning for warning in result.warnings) == bool(lost)
     assert (name == "a group that nothing helps") == bool(lost)
+
+
+def test_two_groups_are_said_by_their_own_people():
+    frame = _out_of_reach(_crowd({"women": 80, "men": 30}, {}), "men")
+    result = recourse_of(subject_of(frame, Linear(x=1.0, z=1.0), ("x",)), permutations=99, steps=(0, 1))
+    assert headline(result) == (
+        "None of 30 rejected men would be accepted with their accepted counterparts' values in what they can "
+        "change; all 36 women would."
+    )

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from app import drafts, work
+from audits.rule_sets.exhibits import SAID
 from tests.app.test_pages import texts, visit
 
 PAGE = "views/rule_sets.py"
@@ -43,6 +44,8 @@ def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:
     assert not at.exception
     assert not board & {frame.proto.id for frame in at.dataframe}, "a row clicked before can be clicked again"
     assert any("decided favorably inside" in text for text in texts(at))
+    unsaid = {name for name, (_, caption) in SAID.items() if caption not in texts(at)}
+    assert unsaid == {"exchanged"}, "what to see stands above every figure; there are no texts here"
     assert any(text.startswith("People in the group") for text in texts(at)), "below what sets them apart"
     # a tolerance no group exceeds leaves no evidence, at once
     at.slider(key="xi").set_value(50.0).run()

@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import ACCENT, CONTRAST, INK, describe, empty, finish
+from audits.drawing.style import ACCENT, GREY, INK, describe, empty, finish
 from audits.flipset import FlipsetResult
-from audits.stats.words import number, percent
+from audits.stats.words import number, people_in, percent
 
 __all__ = ["causal", "same_values", "score_change", "strata"]
 
@@ -21,8 +21,8 @@ def causal(result: FlipsetResult) -> go.Figure:
         return empty("The data hold no true counterfactuals.")
     figure = go.Figure()
     for name, parts, colour in (
-        ("by transport", (result.positive, result.negative), ACCENT),
-        ("by counterfactuals", (result.causal.positive, result.causal.negative), CONTRAST),
+        ("by transport", (result.positive, result.negative), INK),
+        ("by counterfactuals", (result.causal.positive, result.causal.negative), GREY),
     ):
         values = [100 * (part.share.value or 0.0) for part in parts]
         ends = [(part.share.low or 0.0, part.share.high or 0.0) for part in parts]
@@ -42,7 +42,7 @@ def causal(result: FlipsetResult) -> go.Figure:
                 hovertemplate="%{x:.1f} %<extra>" + name + "</extra>",
             )
         )
-    figure.update_xaxes(title=f"share of {describe(result.source)} people (%)", rangemode="tozero")
+    figure.update_xaxes(title=f"share of {describe(people_in(result.source))} (%)", rangemode="tozero")
     alt = (
         f"Negative flipset {percent(result.negative.share.value, result.n_source)} by transport and "
         f"{percent(result.causal.negative.share.value, result.n_source)} by true counterfactuals."

@@ -28,7 +28,7 @@ from audits.flipset import FeatureDifference, FlipsetPart, FlipsetResult, Margin
 from audits.flipset.figures.bars import bar_rules
 from audits.flipset.parts import ranked
 from audits.flipset.words import interval_words
-from audits.stats.words import count, number, people, percent
+from audits.stats.words import count, number, people, people_in, percent
 
 __all__ = ["COLOUR", "Part", "above_chance", "marginals", "sizes", "transparency"]
 
@@ -81,7 +81,7 @@ def sizes(result: FlipsetResult) -> go.Figure:
                 )
             )
     figure.update_xaxes(
-        title=f"share of {describe(result.source, longest=60)} people (%)", rangemode="tozero"
+        title=f"share of {describe(people_in(result.source), longest=60)} (%)", rangemode="tozero"
     )
     figure.update_yaxes(range=[-0.6, 1.6])
     alt = f"Share of {result.source} people in each flipset with interval: {', '.join(rows)}."

@@ -31,6 +31,8 @@ def _brief(label: str, *, whole: bool = False) -> str:
     --------
     >>> _brief("12000 to 18400"), _brief("7.5 to 9.5", whole=True), _brief("7.5 to 8.5", whole=True)
     ('12k–18.4k', '8–9', '8')
+    >>> _brief("-2.5 to -1.5")
+    '-2.5 to -1.5'
     """
     ends = re.fullmatch(r"(-?[\d.,e+]+) to (-?[\d.,e+]+)", label)
     if not ends:
@@ -38,7 +40,7 @@ def _brief(label: str, *, whole: bool = False) -> str:
     low, high = _plain(ends[1]), _plain(ends[2])
     if whole:
         low, high = math.ceil(low), math.floor(high)
-    return short(low) if low == high else f"{short(low)}–{short(high)}"
+    return short(low) if low == high else f"{short(low)}{' to ' if low < 0 else '–'}{short(high)}"
 
 
 def _whole(item: Marginal) -> bool:

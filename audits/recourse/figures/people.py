@@ -313,10 +313,18 @@ def burden(result: RecourseResult) -> go.Figure:
     )
     if any(row.burden.low is None for row in rows):
         named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
-    figure.update_xaxes(title="mean burden<br>(below: minus that of the others)", rangemode="tozero")
+    compared = "<br>(below: minus that of the others)" if len(rows) > 1 else ""
+    figure.update_xaxes(title=f"mean burden{compared}", rangemode="tozero")
     each = rows_named(figure, names)
     if len(rows) > 1:  # from the left: beside a dot it may be cut
-        left = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "xshift": 6}
+        left = {
+            "showarrow": False,
+            "xref": "paper",
+            "x": 0,
+            "xanchor": "left",
+            "xshift": 6,
+            "bgcolor": "white",
+        }
         below = {"yanchor": "top", "yshift": -5, "font": {"size": 12}}
         annotate(
             figure, [{**left, **below, "text": _further(row), "y": place} for place, row in enumerate(rows)]

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from audits.drawing.marks import reaching, whiskers
 from audits.drawing.selected import people_id
-from audits.drawing.style import ACCENT, CONTRAST, INK, annotate, describe, empty, finish
+from audits.drawing.style import ACCENT, CLEAR, CONTRAST, INK, annotate, describe, empty, finish
 from audits.rule_sets import RuleSetsResult
 from audits.stats.words import count, number, people
 
@@ -30,6 +30,7 @@ def label_rows(figure: go.Figure, labels: Sequence[str], sizes: Sequence[str] = 
             part.append(size)
     pitch = BAR + 12 + 18 * max(map(len, lines))
     row = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left"}
+    row |= {"xshift": CLEAR, "bgcolor": "white", "borderpad": 0}  # lines stop at it
     texts = ["<br>".join(describe(line, longest=_LINE) for line in part) for part in lines]
     annotate(
         figure,

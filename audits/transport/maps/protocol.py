@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from audits import threads
 from audits.checks import finite, generator
 from audits.errors import InputError
 from audits.progress import Progress, silent
@@ -32,10 +33,23 @@ __all__ = [
 BLOCK = 4096
 """Rows transformed at a time: intermediate layers stay within the processor's cache."""
 
-one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
-"""Decorator: hold BLAS at one thread. Blocks this small gain nothing from more and stall on busy cores."""
-
 _PAIRS = 1 << 20
+_Asked = ParamSpec("_Asked")
+_Given = TypeVar("_Given")
+
+
+def one_thread(work: Callable[_Asked, _Given]) -> Callable[_Asked, _Given]:
+    """Hold BLAS at one thread: blocks this small gain nothing from more and stall on busy cores.
+
+    Libraries are looked for when it is called: what draws loads this module where it may not look for them.
+    """
+
+    @functools.wraps(work)
+    def held(*args: _Asked.args, **kwargs: _Asked.kwargs) -> _Given:
+        with threads.one_thread("blas"):
+            return work(*args, **kwargs)
+
+    return held
 
 
 class TrainingPoint(NamedTuple):
