@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import ACCENT, GREY, INK, describe, empty, finish
+from audits.drawing.style import ACCENT, GREY, INK, describe, distinct, empty, finish
 from audits.flipset import FlipsetResult
 from audits.stats.words import number, people_in, percent
 
@@ -58,7 +58,8 @@ def same_values(result: FlipsetResult, *, most: int = 12) -> go.Figure:
     shown = [item for item in result.same_values if item.difference.value is not None][:most][::-1]
     if not shown or result.net.value is None:
         return empty("No feature has a value that occurs in both groups.")
-    lines = [("everyone", result.net), *((describe(item.feature), item.difference) for item in shown)]
+    names = distinct([item.feature for item in shown])
+    lines = [("everyone", result.net), *zip(names, (item.difference for item in shown), strict=True)]
     values = [100 * (difference.value or 0.0) for _, difference in lines]
     ends: list[tuple[float | None, float | None]] = [
         (None, None)
@@ -118,7 +119,7 @@ def strata(result: FlipsetResult) -> go.Figure:
     )
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     figure.update_yaxes(
-        tickmode="array", tickvals=places, ticktext=[describe(name) for name in table["within"]]
+        tickmode="array", tickvals=places, ticktext=distinct([str(name) for name in table["within"]])
     )
     figure.update_xaxes(title="difference of favorable rates, source minus target (percentage points)")
     first = table.iloc[-1]

@@ -331,11 +331,11 @@ def transparency(
 
 
 def _name_lines(figure: go.Figure, shown: list[FeatureDifference]) -> None:
-    """Write the features beside their lines; two long names may look alike once shortened."""
+    """Write the features beside their lines."""
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(range(len(shown))),
-        ticktext=[describe(item.feature) for item in shown],
+        ticktext=distinct([item.feature for item in shown]),
     )
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.drawing.selected import people_id, within_edges
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, empty, finish
+from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, distinct, empty, finish
 from audits.flipset import FlipsetResult
 from audits.flipset.counterparts.checking import KS_LIMIT
 from audits.flipset.figures.flipsets import COLOUR
@@ -40,7 +40,7 @@ def fit(result: FlipsetResult, *, most: int = 20) -> go.Figure:
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(range(len(ranked))),
-        ticktext=[describe(name) for name, _ in ranked],
+        ticktext=distinct([name for name, _ in ranked]),
     )
     figure.update_xaxes(title="KS distance to the target group (0 is alike)", range=[0, None])
     name, value = ranked[-1]

@@ -129,7 +129,8 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
         )
     figure.add_vline(result.threshold.value or 0.0, line={"color": INK, "width": 1.5})
     named(figure, [("threshold", dashes(INK, "solid", 1.5))])
-    names = [f"{describe(item.group)} ({count(item.n)})" for item in shown]
+    groups = distinct([item.group for item in shown])
+    names = [f"{group} ({count(item.n)})" for group, item in zip(groups, shown, strict=True)]
     figure.update_yaxes(tickvals=[k + 0.3 for k in range(len(shown))], ticktext=names, showgrid=False)
     figure.update_xaxes(title="sensitivity to protected status", rangemode="tozero")
     means = "; ".join(f"{item.group} {number(item.mean.value)}" for item in shown[::-1])
@@ -189,7 +190,7 @@ def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             x=shares,
-            y=[describe(item.feature) for item in shown],
+            y=distinct([item.feature for item in shown]),
             orientation="h",
             marker={"color": ACCENT},
             error_x=reaching([item.share for item in shown], 100.0),
@@ -284,12 +285,14 @@ def twin_metrics(result: SensitivityResult) -> go.Figure:
     if not rows:
         return empty("There is no twin to compare with.")
     figure = go.Figure()
+    attributes = list(dict.fromkeys(row.attribute for row in rows))
+    names = dict(zip(attributes, distinct(attributes), strict=True))
     for model, colour in _MODELS.items():
         mine = [row for row in rows if row.model == model and row.difference.value is not None][::-1]
         figure.add_trace(
             go.Scatter(
                 x=[100 * (row.difference.value or 0.0) for row in mine],
-                y=[f"{describe(row.attribute)}: {row.metric}" for row in mine],
+                y=[f"{names[row.attribute]}: {row.metric}" for row in mine],
                 orientation="h",  # models of one rate stand one below the other
                 mode="markers",
                 marker={"color": colour, "size": 9},
