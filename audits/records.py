@@ -57,6 +57,11 @@ class Exhibit:
     table: Callable[[], pd.DataFrame]
     wide: bool = False
 
+    @property
+    def named(self) -> str:
+        """Heading and caption: no other exhibit of a result has both."""
+        return f"{self.heading}: {self.caption}"
+
 
 @dataclass(frozen=True, eq=False)
 class Section:

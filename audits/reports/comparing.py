@@ -166,4 +166,4 @@ def accuracy_words(changes: Changes) -> str:
 
 
 def _figure(exhibit: Exhibit, name: str) -> list[Block]:
-    return [Figure(exhibit, name, grid(exhibit.table(), name=exhibit.caption))]
+    return [Figure(exhibit, name, grid(exhibit.table(), name=exhibit.named))]

@@ -254,9 +254,7 @@ def _audit(place: int, audit: AuditOfRun, section: Section, across: Across) -> l
         Facts(tuple(section.facts.items())),
     ]
     for number, exhibit in enumerate(section.exhibits, start=1):
-        blocks.append(
-            Figure(exhibit, f"figure-{place}-{number}", grid(exhibit.table(), name=exhibit.caption))
-        )
+        blocks.append(Figure(exhibit, f"figure-{place}-{number}", grid(exhibit.table(), name=exhibit.named)))
     return [*blocks, Text(AUDITS[audit.name].limits, "quiet")]
 
 

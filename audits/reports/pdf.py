@@ -130,7 +130,11 @@ class _Page:
         return _ruled(Table(rows, colWidths=[_WIDTH * 0.34, _WIDTH * 0.66]))
 
     def _figure(self, block: Figure) -> list[Flowable]:
-        found: list[Flowable] = [self.paragraph(block.exhibit.caption, "h3")]
+        exhibit = block.exhibit
+        found: list[Flowable] = [
+            self.paragraph(exhibit.heading, "h3"),
+            self.paragraph(exhibit.caption, "quiet"),
+        ]
         made = block.exhibit.figure()
         drawn = drawing_of(made, _WIDTH, _PLAIN, self.printable)
         if drawn is None:  # nothing to draw: the figure says why

@@ -173,12 +173,12 @@ def test_numbers_are_equal_in_json_report_pdf_card_and_tables(name, out, run, pa
         ]
         found = [
             value
-            for row in parsed.tables[exhibit.caption]
+            for row in parsed.tables[exhibit.named]
             for cell in row
             for value in cell
             if value is not None
         ]
-        assert sorted(found) == sorted(expected), exhibit.caption
+        assert sorted(found) == sorted(expected), exhibit.named
         compared += len(expected)
     assert compared > 0
 

@@ -41,7 +41,8 @@ _LOOK_SECONDS = 0.05
 _START_SECONDS = 60.0
 _LAST_WORDS = 10_000  # bytes of a child's standard error that are remembered
 _NO_MEMORY = re.compile(
-    rb"bad_alloc|[Cc]annot allocate memory|memory allocation|Resource temporarily unavailable"
+    rb"bad_alloc|out of memory|cannot allocate memory|memory allocation|resource temporarily unavailable",
+    re.I,
 )
 _OVER_MEMORY = 86  # exit status of a child that got no memory
 _SPARE = 64 << 20  # what a process may have beside what the kernel counts, before it is ended
@@ -385,10 +386,10 @@ class _Forker:
             self._listen(pid)
             aborted = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT
             said = self._said.pop(pid)
-            if aborted and _NO_MEMORY.search(said):
-                self._why.setdefault(
-                    pid, "memory"
-                )  # in a thread of a library, which nobody asks for an error
+            if aborted and _NO_MEMORY.search(
+                said
+            ):  # in a library's own thread, which nobody asks for an error
+                self._why.setdefault(pid, "memory")
             os.close(self._errors.pop(pid))
             shutil.rmtree(folder, ignore_errors=True)
             peak = used.ru_maxrss * (1024 if sys.platform == "linux" else 1)
