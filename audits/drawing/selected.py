@@ -129,7 +129,7 @@ def _end(text: str) -> Any:
     return text if _DATE.fullmatch(text) else float(text.replace(",", ""))
 
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?")
 _NUMBER = r"-?\d[\d.,]*(?:e[+-]?\d+)?"
 _RANGE = re.compile(
     rf"(?P<low>{_NUMBER}|{_DATE.pattern}) to (?P<open>under )?(?P<high>{_NUMBER}|{_DATE.pattern})"

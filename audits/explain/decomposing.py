@@ -27,19 +27,20 @@ _FIRST_DAY = pd.Timestamp("1970-01-01")
 def codes_of(values: pd.Series, *, scaled: bool, bins: int) -> tuple[np.ndarray, list[str]]:
     """Return each row's cell (n,) by one column, and what the cells are called; missing ones are a cell."""
     dates = scaled and pd.api.types.is_datetime64_any_dtype(values)
+    unit = pd.Timedelta(days=1)  # of dates, which are then whole numbers; of moments a second
     if dates:
-        values = values.dt.tz_localize(None).dt.normalize()  # a day is a value
+        values = values.dt.tz_localize(None)
+        unit = unit if values.dropna().eq(values.dropna().dt.normalize()).all() else pd.Timedelta(seconds=1)
     if scaled and values.nunique() > _FEW_VALUES:
-        numbers = (values - _FIRST_DAY).dt.days if dates else pd.to_numeric(values, errors="coerce")
+        numbers = (values - _FIRST_DAY) // unit if dates else pd.to_numeric(values, errors="coerce")
         numbers = numbers.astype(float).where(values.notna())
         cut, edges = pd.qcut(numbers, bins, duplicates="drop", retbins=True)
         if numbers.dropna().mod(1).eq(0).all():
             edges = np.floor(edges)  # nobody lies between whole numbers
         else:
             edges[1:] = [each.right for each in cut.cat.categories]
-        ends = [
-            str(_FIRST_DAY + pd.Timedelta(days=int(day)))[:10] if dates else f"{day:.4g}" for day in edges
-        ]
+        form = "%Y-%m-%d" if unit.days else "%Y-%m-%d %H:%M:%S"
+        ends = [(_FIRST_DAY + unit * float(end)).strftime(form) if dates else f"{end:.4g}" for end in edges]
         names = [f"{low} to {high}" for low, high in pairwise(ends)]
         codes = cut.cat.codes.to_numpy().astype(np.int64)
     else:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.data import DataSpec, build_data
+from audits.drawing.selected import of_value
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.explain import ExplainOptions, explain, figures
@@ -197,6 +198,23 @@ def test_roles_decide_what_may_explain():
     assert nothing.together.columns == ()
     assert "No column may explain" in nothing.warnings[0]
     assert alt_text(figures.values(nothing))
+
+
+@pytest.mark.parametrize("days", [60, 1])
+def test_a_cell_of_moments_is_selected_whole_by_its_name(days: int):
+    """Moments are cut at seconds: at days, a click selected 145 of 159, and one day's hours were one cell."""
+    seconds = np.random.default_rng(0).integers(0, 86_400 * days, 600)
+    moments = pd.Timestamp("2020-03-01") + pd.Series(pd.to_timedelta(seconds, unit="s"))
+    codes, names = codes_of(moments, scaled=True, bins=4)
+    assert len(names) == 4
+    for place, name in enumerate(names):
+        chosen = np.ones(len(moments), dtype=bool)
+        for term in of_value("since", name, names):
+            if "above" in term:
+                chosen &= moments > pd.Timestamp(term["above"])
+            if "at_most" in term:
+                chosen &= moments <= pd.Timestamp(term["at_most"])
+        np.testing.assert_array_equal(chosen, codes == place)
 
 
 def test_missing_values_dates_and_counts_are_cells():
