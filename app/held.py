@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.wire import pack_array, pack_told, unpack_array, unpack_frame
+from app.wire import pack_array, pack_rows, pack_told, unpack_array, unpack_frame
 from audits.data import LabelCut, ReadReport
 from audits.data.files.tables import FileReport
 
@@ -187,12 +187,12 @@ class DataHeld:
 
         The terms are as of `audits.data.selecting.selected_rows`; None: among everybody.
         """
-        told = self._ask("selected", terms=list(terms), rows=_packed(among))
+        told = self._ask("selected", terms=list(terms), rows=pack_rows(among))
         return pd.Index(unpack_array(told["rows"]), name="row"), float(told["people"])
 
     def group_of(self, terms: Sequence[Mapping[str, Any]], rows: pd.Index | None) -> dict[str, Any]:
         """Return the recode that makes a group of people, as `audits.data.selecting.group_of` does."""
-        return dict(self._ask("group of", terms=list(terms), rows=_packed(rows))["recode"])
+        return dict(self._ask("group of", terms=list(terms), rows=pack_rows(rows))["recode"])
 
     def asked(self, audit: str, what: str, **told: Any) -> Any:
         """Return what an audit's record `asks` about the data; tables each time, all else is remembered."""
@@ -210,10 +210,6 @@ class DataHeld:
 
 _REMEMBERED_ANSWERS = 50
 _TYPES = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool", "M": "datetime64[us]", "O": "object"}
-
-
-def _packed(rows: pd.Index | None) -> Any:
-    return None if rows is None else pack_array(np.asarray(rows, dtype=np.int64))
 
 
 def _single(rows: object) -> bool:

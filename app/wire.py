@@ -31,6 +31,11 @@ def unpack_array(packed: Mapping[str, Any]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(packed["base64"]), dtype=dtype).copy()
 
 
+def pack_rows(rows: pd.Index | None) -> dict[str, Any] | None:
+    """Return row numbers as plain data; None, for all rows, stays."""
+    return None if rows is None else pack_array(np.asarray(rows, dtype=np.int64))
+
+
 def pack_told(told: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a function is told as plain data: arrays packed, all else as it is."""
     arrays = {

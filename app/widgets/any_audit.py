@@ -17,6 +17,7 @@ from app.widgets.exhibits import show_facts, show_section
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.workspace import Workspace
+from audits.brief import begun
 from audits.checks import build
 from audits.errors import InputError
 from audits.options import Option, options_of
@@ -131,11 +132,11 @@ def _written(option: Option, label: str, kept: dict[str, Any]) -> Any:
 def _label(record: Audit, option: Option) -> str:
     words = record.pages.labels.get(option.name) or option.name.replace("_", " ")
     unit = f" ({option.unit})" if option.unit else ""
-    return f"{words[:1].upper()}{words[1:]}{unit}"
+    return f"{begun(words)}{unit}"
 
 
 def _bounds(option: Option) -> str:
-    return f"{option.bounds[:1].upper()}{option.bounds[1:]}." if option.bounds else ""
+    return f"{begun(option.bounds)}." if option.bounds else ""
 
 
 def _plain(value: Any) -> Any:
