@@ -14,7 +14,7 @@ from typing import Any
 
 from app.columns import ColumnProfile
 from app.workspace import Workspace
-from audits.data.samples import Sample
+from audits.data.samples import ExampleSet
 from audits.errors import InputError
 
 __all__ = [
@@ -48,7 +48,7 @@ _TABLES = {
 _MOST_LISTED = 500
 
 
-def from_sample(space: Workspace, sample: Sample) -> dict[str, Any]:
+def from_sample(space: Workspace, sample: ExampleSet) -> dict[str, Any]:
     """Copy an example's files into the workspace and return its draft."""
     spec = sample.spec
     first, *others = spec.pop("audits")

@@ -17,7 +17,7 @@ from audits.stats.words import number
 __all__ = [
     "DECIDED",
     "FAVORABLE",
-    "Comparison",
+    "SideBySide",
     "beside",
     "compare",
     "flipped_people",
@@ -33,7 +33,7 @@ DECIDED = {True: "favorably", False: "unfavorably"}
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class SideBySide:
     """One person beside the counterparts.
 
     Attributes
@@ -85,7 +85,7 @@ def _again(people: pd.DataFrame) -> pd.Series:
     return often.map(lambda value: "not drawn" if pd.isna(value) else f"{value:.0f} of 100")
 
 
-def compare(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) -> Comparison:
+def compare(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) -> SideBySide:
     """Put the person in `row` beside the counterparts, the largest shares first.
 
     Parameters
@@ -117,7 +117,7 @@ def compare(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) ->
     )
 
 
-def _beside_invented(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) -> Comparison:
+def _beside_invented(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) -> SideBySide:
     """Put the person in `row` beside the invented counterpart, feature by feature."""
     person = result.people.loc[[row]].iloc[0]
     invented = result.invented.iloc[[int(person["atom"])]]
@@ -147,7 +147,7 @@ def _side_by_side(
     headings: list[str],
     more: int,
     spreads: Mapping[str, float],
-) -> Comparison:
+) -> SideBySide:
     """Lay people side by side, what they differ in most first."""
     pairs = {str(name): raw[name].iloc[:2].tolist() for name in raw.columns}
     far = {name: _far(pair, spreads.get(name)) for name, pair in pairs.items()}
@@ -167,7 +167,7 @@ def _side_by_side(
     table.insert(2, "difference", gaps)
     table.index.name = "feature"
     differing = [name for name in columns if far[name] > 0]
-    return Comparison(
+    return SideBySide(
         table, tuple(bool(gap) for gap in gaps), more, _sentence(decisions, headings, pairs, differing)
     )
 

@@ -13,14 +13,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.workspace import Workspace, is_token, was_issued
 
-__all__ = ["COOKIE", "Recent", "ago", "recent_workspaces"]
+__all__ = ["COOKIE", "RemembersVisits", "ago", "recent_workspaces"]
 
 COOKIE = "evenhand_recent"
 _MOST = 8
 _DAYS = 180
 
 
-class Recent:
+class RemembersVisits:
     """Has the browser remember the workspace that its address names, so that none is lost without it.
 
     Only tokens that this server gave out are remembered; those behind which nothing was kept are dropped.

@@ -17,14 +17,14 @@ from app.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.keeping.store import home
 
-__all__ = ["LONGEST_DAYS", "Share", "Shares"]
+__all__ = ["LONGEST_DAYS", "SharedLink", "Shares"]
 
 LONGEST_DAYS = 365
 _DAY = 86_400.0
 
 
 @dataclass(frozen=True)
-class Share:
+class SharedLink:
     """A link: its id, the workspace that it shows, who made it, when, and until when it holds."""
 
     id: str
@@ -40,7 +40,7 @@ class Shares:
     def __init__(self, base: Path | None = None) -> None:
         self._folder = (base or home()) / "shares"
 
-    def make(self, space: Workspace, days: int, by: str = "") -> tuple[Share, str]:
+    def make(self, space: Workspace, days: int, by: str = "") -> tuple[SharedLink, str]:
         """Return a new link to `space`, and its secret.
 
         Raises
@@ -52,7 +52,7 @@ class Shares:
         if not 1 <= days <= LONGEST_DAYS:
             raise InputError("days", f"must be from 1 to {LONGEST_DAYS}", days)
         secret, now = secrets.token_urlsafe(24), time.time()
-        share = Share(_digest(secret), space.token, by, now, now + days * _DAY)
+        share = SharedLink(_digest(secret), space.token, by, now, now + days * _DAY)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             partial = self._folder / f"{share.id}.partial"
@@ -62,18 +62,18 @@ class Shares:
             raise InputError("the link", f"could not be kept ({error.strerror})") from None
         return share, secret
 
-    def find(self, secret: str) -> Share | None:
+    def find(self, secret: str) -> SharedLink | None:
         """Return the link of that secret; None if there is none, or not any more."""
         found = self._read(self._folder / f"{_digest(secret)}.json")
         return found if found is not None and time.time() < found.expires else None
 
-    def of(self, space: Workspace) -> list[Share]:
+    def of(self, space: Workspace) -> list[SharedLink]:
         """Return the links to `space` that hold, latest first."""
         found = [share for share in map(self._read, self._folder.glob("*.json")) if share is not None]
         mine = [each for each in found if each.workspace == space.token and time.time() < each.expires]
         return sorted(mine, key=lambda share: -share.made)
 
-    def revoke(self, share: Share) -> None:
+    def revoke(self, share: SharedLink) -> None:
         """Have a link lead nowhere from now on."""
         (self._folder / f"{share.id}.json").unlink(missing_ok=True)
 
@@ -91,9 +91,9 @@ class Shares:
             if found is not None and time.time() >= found.expires:
                 path.unlink(missing_ok=True)
 
-    def _read(self, path: Path) -> Share | None:
+    def _read(self, path: Path) -> SharedLink | None:
         with contextlib.suppress(OSError, ValueError, TypeError):
-            return Share(**json.loads(path.read_text(encoding="utf-8")))
+            return SharedLink(**json.loads(path.read_text(encoding="utf-8")))
         return None
 
 

@@ -52,7 +52,7 @@ from audits.runs.result import RunResult
 from audits.runs.spec import Spec, parse_spec
 
 __all__ = [
-    "Standing",
+    "SpecStanding",
     "ask",
     "check_fits",
     "close",
@@ -310,7 +310,7 @@ class _Asking:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SpecStanding:
     """How a spec stood at one moment, which a script draws from beginning to end.
 
     Attributes
@@ -331,7 +331,7 @@ class Standing:
     finished: bool
 
 
-def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
+def standing(space: Workspace, spec: Mapping[str, Any]) -> SpecStanding:
     """Return how `spec` stands in this workspace.
 
     Raises
@@ -344,7 +344,7 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
     run = executor().run(records[0]["id"]) if records else None
     # first whether it goes on, then whether it is there: a run that ends in between is seen as going on
     going = run is not None and not run.finished
-    return Standing(key, run, going, RunStore(home(), writes=False).finished(key, space.token))
+    return SpecStanding(key, run, going, RunStore(home(), writes=False).finished(key, space.token))
 
 
 def check_fits(audit: str, options: Mapping[str, Any], size: Size, seconds: float) -> None:

@@ -360,6 +360,51 @@ def test_a_list_of_audits_would_be_seen():
     assert not [where for where, _ in generic() if "recourse" in where]
 
 
+# two audits' rooms have a class of this name each, or one's and what all share; the list may only get shorter
+TWICE = {
+    "Audited",
+    "Baseline",
+    "Cells",
+    "Chance",
+    "Compared",
+    "Comparison",
+    "FeatureDifference",
+    "Findings",
+    "Found",
+    "Groups",
+    "Matched",
+    "Measured",
+    "Metrics",
+    "Monitor",
+    "Moved",
+    "Outcomes",
+    "Parts",
+    "People",
+    "Scored",
+    "Search",
+    "Side",
+    "Tested",
+    "Tests",
+}
+
+
+def classes() -> dict[str, list[str]]:
+    """Where the classes of each name stand that other modules may use."""
+    found: dict[str, list[str]] = {}
+    for path in [*sources("audits"), *sources("app")]:
+        for node in parsed(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def test_no_two_classes_have_one_name():
+    """A stranger who looks for a class finds one."""
+    twice = {name: where for name, where in classes().items() if len(where) > 1}
+    assert not {name: where for name, where in twice.items() if name not in TWICE}, "say which it is"
+    assert not TWICE - twice.keys(), "these are alone now: strike them from the list"
+
+
 MOST_PARAMETERS, LONGEST_BODY = 8, 60
 SAID = "every argument is one thing that its user may say, with a default"
 PARTS = "each is a part of what was found, given by name to what packs or words all of them, its one caller"

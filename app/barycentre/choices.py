@@ -10,7 +10,7 @@ import streamlit as st
 from app import state
 from app.held import DataHeld
 from app.summary import Summary, audited_size
-from app.widgets.audit_page import Chosen
+from app.widgets.audit_page import ChosenOptions
 from app.widgets.stated import stated_number
 from audits.barycentre import BarycentreOptions
 from audits.barycentre.record import AUDIT
@@ -22,7 +22,7 @@ __all__ = ["choose_options"]
 _WEIGHTS = {"people": "by its people", "equal": "as much as any other"}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no attribute is chosen."""
     if not summary.groups:
         return None
@@ -42,7 +42,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         options |= _more()
     checked = build(BarycentreOptions, options, "barycentre")
     seconds = AUDIT.expected_seconds(checked, audited_size(draft, summary))
-    return Chosen(options, f"All groups of {' and '.join(by)}", seconds)
+    return ChosenOptions(options, f"All groups of {' and '.join(by)}", seconds)
 
 
 def _more() -> dict[str, Any]:

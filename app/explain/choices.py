@@ -10,7 +10,7 @@ import streamlit as st
 from app import state
 from app.held import DataHeld
 from app.summary import Summary, audited_size
-from app.widgets.audit_page import Chosen
+from app.widgets.audit_page import ChosenOptions
 from app.widgets.groups import choose_groups
 from app.widgets.stated import stated_number
 from audits.checks import build
@@ -24,7 +24,7 @@ __all__ = ["choose_options"]
 _OUTCOMES = {"decision": "the model's decisions", "label": "the labels"}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no group is chosen."""
     source, target = choose_groups(summary, draft.get("options") or {})
     if not source:
@@ -46,7 +46,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         options |= _more(labelled=summary.label is not None)
     checked = build(ExplainOptions, options, "explain")
     seconds = AUDIT.expected_seconds(checked, audited_size(draft, summary))
-    return Chosen(options, f"What explains {group_name(source)} and {group_name(target)}", seconds)
+    return ChosenOptions(options, f"What explains {group_name(source)} and {group_name(target)}", seconds)
 
 
 def _more(*, labelled: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from app import state, work
 from app.flipset.map_choices import choose_map_options
 from app.held import DataHeld
 from app.summary import Summary
-from app.widgets.audit_page import Chosen
+from app.widgets.audit_page import ChosenOptions
 from app.widgets.counterfactuals import choose_counterfactuals
 from app.widgets.groups import choose_groups
 from app.widgets.run_bar import time_words
@@ -46,7 +46,7 @@ _METHODS = {
 }
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no group is chosen."""
     source, target = choose_groups(summary, draft.get("options") or {})
     if not source:
@@ -90,7 +90,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         options |= _weights([name for name in summary.features if name not in {*source, *target}])
         options |= choose_counterfactuals(draft.get("options") or {}, data, summary, source)
     title = f"{group_name(source)} → {group_name(target)}"
-    return Chosen(options, f"Flipset: {title}", _seconds(draft, summary, options))
+    return ChosenOptions(options, f"Flipset: {title}", _seconds(draft, summary, options))
 
 
 def _audited(draft: Mapping[str, Any], sizes: tuple[int, int]) -> tuple[int, int]:

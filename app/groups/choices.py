@@ -11,7 +11,7 @@ from app import state
 from app.held import DataHeld
 from app.summary import Summary, audited_size
 from app.widgets import notices
-from app.widgets.audit_page import Chosen
+from app.widgets.audit_page import ChosenOptions
 from audits.checks import build
 from audits.groups.options import GroupsOptions
 from audits.options import option_of
@@ -23,7 +23,7 @@ _LARGEST = "(the largest)"
 _NUMBERS = {"continuous", "integer"}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while nothing is chosen to compare by."""
     names = list(data.protected)
     chosen = st.multiselect("Compare by", names, default=names, **state.choice("by"))
@@ -62,7 +62,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     checked = build(GroupsOptions, options, "groups")
     seconds = AUDITS["groups"].expected_seconds(checked, audited_size(draft, summary))
     compared = [*chosen, *probable.get("by_probability", ())]
-    return Chosen(options, f"Groups of {', '.join(compared)}", seconds)
+    return ChosenOptions(options, f"Groups of {', '.join(compared)}", seconds)
 
 
 def _probable(data: DataHeld) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from app.drafts import check_invents
 from app.held import DataHeld
 from app.numbers import read_number, read_numbers
 from app.summary import Summary
-from app.widgets.audit_page import Chosen
+from app.widgets.audit_page import ChosenOptions
 from app.widgets.page_words import page_words
 from app.widgets.stated import stated_number, stated_switch
 from audits.checks import build
@@ -42,7 +42,7 @@ _COMPARED = {
 }
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while nothing is chosen that should not matter.
 
     Raises
@@ -87,7 +87,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         options |= _turned()
         if "predict" not in draft["spec"]["model"]:  # the fair baselines learn favorable or not
             options |= _compared()
-    return Chosen(
+    return ChosenOptions(
         options, f"Individual fairness: {', '.join(chosen)}", _seconds(draft, data, summary, options)
     )
 

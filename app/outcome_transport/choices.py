@@ -12,7 +12,7 @@ from app import state
 from app.held import DataHeld
 from app.summary import Summary
 from app.widgets import notices
-from app.widgets.audit_page import Chosen
+from app.widgets.audit_page import ChosenOptions
 from app.widgets.groups import choose_groups
 from app.widgets.roles import roles_section
 from app.workspace import MAX_FILE_MB
@@ -72,7 +72,7 @@ _SPLITS = {"outcome": "own outcome", "label": "label", "prediction": "model's de
 _OPTIONS = {each.name: each for each in options_of(OutcomeTransportOptions)}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no protected attribute is there to make groups of."""
     if not summary.groups:
         return None
@@ -106,7 +106,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     options["by"] = by
     with st.expander("More options"):
         options |= _more(data)
-    return Chosen(options, f"Flows: {title}", _seconds(draft, summary, options))
+    return ChosenOptions(options, f"Flows: {title}", _seconds(draft, summary, options))
 
 
 def _first(names: list[str], summary: Summary) -> list[str]:

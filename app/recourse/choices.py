@@ -15,7 +15,7 @@ from app.numbers import read_number
 from app.recourse.questions import SCALED, WAYS, suggested, ways_of
 from app.summary import Summary
 from app.widgets import notices
-from app.widgets.audit_page import Chosen
+from app.widgets.audit_page import ChosenOptions
 from app.widgets.roles import changeable, roles_section, with_role
 from app.widgets.stated import stated_number
 from audits.checks import build
@@ -35,7 +35,7 @@ _MOST_LISTED = 30
 _MOST_NAMED = 3
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while nothing can be changed, or no attribute makes groups.
 
     Raises
@@ -90,7 +90,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
             options["interpolation"] = between
     with st.expander("Several ways for each person"):
         options |= _several(actionable, data, summary, draft)
-    return Chosen(options, "Recourse", _seconds(draft, summary, options))
+    return ChosenOptions(options, "Recourse", _seconds(draft, summary, options))
 
 
 def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:

@@ -11,7 +11,7 @@ import streamlit as st
 from app import state
 from app.held import DataHeld
 from app.summary import Summary, audited_size
-from app.widgets.audit_page import Chosen
+from app.widgets.audit_page import ChosenOptions
 from app.widgets.stated import stated_number
 from audits.checks import build
 from audits.errors import InputError
@@ -37,7 +37,7 @@ _HARD = ("false_positive_rate", "false_negative_rate", "precision")  # of any de
 _MOST_SHUFFLES = 9999  # what a page waits for
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while nothing is chosen to make rules of."""
     texts = [name for name, kind in summary.kinds.items() if kind == "text"]
     text = None
@@ -83,7 +83,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
             options["measures"] = measures
     with st.expander("More options"):
         options |= _more(data, text is not None)
-    return Chosen(options, title, _seconds(draft, data, summary, options))
+    return ChosenOptions(options, title, _seconds(draft, data, summary, options))
 
 
 def _terms() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from app import state
 from app.drafts import check_invents
 from app.held import DataHeld
 from app.summary import Summary
-from app.widgets.audit_page import Chosen
+from app.widgets.audit_page import ChosenOptions
 from app.widgets.counterfactuals import choose_counterfactuals
 from app.widgets.stated import stated_number, stated_switch
 from audits.options import option_of, options_of
@@ -24,7 +24,7 @@ __all__ = ["choose_options"]
 _MODELS = {"like": "like the audited network", "network": "a network", "logistic": "logistic regression"}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no attribute is chosen.
 
     Raises
@@ -68,7 +68,9 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
                 also=chosen,  # one of three groups has to say which other one it would have been
                 use="The match set is then made of them instead of the twin.",
             )
-    return Chosen(options, f"Sensitivity: {', '.join(chosen)}", _seconds(draft, data, summary, options))
+    return ChosenOptions(
+        options, f"Sensitivity: {', '.join(chosen)}", _seconds(draft, data, summary, options)
+    )
 
 
 def _more() -> dict[str, Any]:

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import work
 from app.readers import READERS
-from app.recent import Recent
+from app.recent import RemembersVisits
 from app.serving import documentation, monitor_api
 from app.serving.downloads import Downloads
 from app.serving.headers import Hardened
@@ -132,7 +132,7 @@ MIDDLEWARE = [
     Middleware(Identified),
     Middleware(Bounded),
     Middleware(WholeAddress),
-    Middleware(Recent),
+    Middleware(RemembersVisits),
     Middleware(monitor_api.Straight),
     Middleware(Downloads),
 ]

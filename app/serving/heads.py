@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import Server
 
-__all__ = ["MOST_AHEAD", "MOST_UNREAD", "Bounded", "read_bounded"]
+__all__ = ["MOST_AHEAD", "MOST_UNREAD", "BoundedHeads", "read_bounded"]
 
 MOST_UNREAD = 65_536
 """Bytes that may come, beside those of one read, while no head ends and nothing of a body comes."""
@@ -24,7 +24,7 @@ MOST_AHEAD = 1000
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-class Bounded(HttpToolsProtocol):
+class BoundedHeads(HttpToolsProtocol):
     """A connection that is closed where what it sends comes to nothing."""
 
     _unread, _goes_on = 0, False
@@ -68,7 +68,7 @@ def read_bounded() -> None:
     start = Server.startup
 
     async def startup(self: Server, sockets: list[socket.socket] | None = None) -> None:
-        self.config.http_protocol_class = Bounded
+        self.config.http_protocol_class = BoundedHeads
         await start(self, sockets)
 
     Server.startup = startup  # type: ignore[method-assign]

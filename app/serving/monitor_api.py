@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.serving.ingest import INGEST, Busy
-from app.serving.monitor_reading import QUESTIONS, Asked, Question, as_csv, described
+from app.serving.monitor_reading import QUESTIONS, Question, Reading, as_csv, described
 from app.serving.openapi import document
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.database import is_full
@@ -98,7 +98,7 @@ def _answering(question: Question) -> Any:
                 raise _Refused(422, f"The query has an unknown name, {strange[0][:80]}; known: {known}.")
             monitor = await _monitor(request, question.scope, now=question.path == "")
             body = await _body(request) if question.method in {"POST", "PATCH"} else b""
-            asked = Asked(INGEST.monitors, monitor, request.path_params, request.query_params, body)
+            asked = Reading(INGEST.monitors, monitor, request.path_params, request.query_params, body)
             found = await run_in_threadpool(question.answer, asked)
             if question.method != "GET":
                 INGEST.forget(monitor.id)

@@ -18,14 +18,14 @@ from audits.runs.monitoring.monitors import Monitor, Monitors
 from audits.runs.monitoring.written import meanings
 from audits.sensitivity.monitor.streams import SHARES
 
-__all__ = ["QUESTIONS", "Asked", "Question", "as_csv", "described"]
+__all__ = ["QUESTIONS", "Question", "Reading", "as_csv", "described"]
 
 _MOST = 10_000
 _ALARM = ("acknowledge", "resolve", "snooze_hours", "note", "owner", "severity")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Reading:
     """What a request holds: the monitor, the rest of the address, its query and its body."""
 
     monitors: Monitors
@@ -75,7 +75,7 @@ class Question:
     path: str
     scope: str
     summary: str
-    answer: Callable[[Asked], Any]
+    answer: Callable[[Reading], Any]
     query: tuple[str, ...] = ()
 
 
@@ -106,22 +106,22 @@ def described(monitor: Monitor) -> dict[str, Any]:
     }
 
 
-def _about(asked: Asked) -> dict[str, Any]:
+def _about(asked: Reading) -> dict[str, Any]:
     return described(asked.monitors.get(asked.monitor.id))
 
 
-def _change(asked: Asked) -> dict[str, Any]:
+def _change(asked: Reading) -> dict[str, Any]:
     changed = read_object(asked.body, ("name", "note", "webhook", "hook", "email", "keep_rows"))
     asked.monitors.change(asked.monitor.id, webhook_hosts(), **changed)
     return _about(asked)
 
 
-def _history(asked: Asked) -> dict[str, Any]:
+def _history(asked: Reading) -> dict[str, Any]:
     points = asked.monitors.points(asked.monitor.id, max(1, asked.number("most", 512)))
     return {"history": [dataclasses.asdict(point) for point in points]}
 
 
-def _alarms(asked: Asked) -> dict[str, Any]:
+def _alarms(asked: Reading) -> dict[str, Any]:
     found = asked.monitors.alarms(asked.monitor.id, asked.number("most", 200))
     state = asked.query.get("state", "all")
     if state not in {"all", "waiting", "lasting"}:
@@ -133,7 +133,7 @@ def _alarms(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _alarm(asked: Asked) -> dict[str, Any]:
+def _alarm(asked: Reading) -> dict[str, Any]:
     changed = read_object(asked.body, _ALARM)
     for name in ("acknowledge", "resolve"):
         if not isinstance(changed.get(name), bool | None):
@@ -146,7 +146,7 @@ def _alarm(asked: Asked) -> dict[str, Any]:
     return dataclasses.asdict(asked.monitors.alarm(asked.monitor.id, place))
 
 
-def _people(asked: Asked) -> dict[str, Any]:
+def _people(asked: Reading) -> dict[str, Any]:
     alarm = asked.number("alarm", -1, 10**15)
     within = None
     if alarm >= 0:
@@ -156,31 +156,31 @@ def _people(asked: Asked) -> dict[str, Any]:
     return {"people": [dataclasses.asdict(each) for each in flags]}
 
 
-def _groups(asked: Asked) -> dict[str, Any]:
+def _groups(asked: Reading) -> dict[str, Any]:
     return {"groups": [dataclasses.asdict(each) for each in asked.monitors.rates(asked.monitor.id)]}
 
 
-def _inputs(asked: Asked) -> dict[str, Any]:
+def _inputs(asked: Reading) -> dict[str, Any]:
     return {"columns": asked.monitors.counted(asked.monitor.id)}
 
 
-def _messages(asked: Asked) -> dict[str, Any]:
+def _messages(asked: Reading) -> dict[str, Any]:
     found = asked.monitors.messages(asked.monitor.id, asked.query.get("state"), asked.number("most", 200))
     return {"messages": [dataclasses.asdict(each) for each in found]}
 
 
-def _again(asked: Asked) -> dict[str, Any]:
+def _again(asked: Reading) -> dict[str, Any]:
     asked.monitors.try_again(asked.monitor.id, asked.path["message"])
     return {"state": "waiting"}
 
 
-def _tokens(asked: Asked) -> dict[str, Any]:
+def _tokens(asked: Reading) -> dict[str, Any]:
     kept = asked.monitors.get(asked.monitor.id).tokens
     names = ("id", "name", "scope", "created", "expires")
     return {"tokens": [{name: getattr(each, name) for name in names} for each in kept]}
 
 
-def _make_token(asked: Asked) -> dict[str, Any]:
+def _make_token(asked: Reading) -> dict[str, Any]:
     given = read_object(asked.body, ("name", "scope", "days"), "scope")
     days = given.get("days")
     if days is not None and (isinstance(days, bool) or not isinstance(days, (int, float))):
@@ -191,28 +191,28 @@ def _make_token(asked: Asked) -> dict[str, Any]:
     return {"id": token.id, "scope": token.scope, "expires": token.expires, "token": text}
 
 
-def _rotate(asked: Asked) -> dict[str, Any]:
+def _rotate(asked: Reading) -> dict[str, Any]:
     hours = (read_object(asked.body, ("hours",)) if asked.body else {}).get("hours", 24.0)
     if isinstance(hours, bool) or not isinstance(hours, (int, float)) or not math.isfinite(hours):
         raise InputError("hours", "must be a number", hours)
     return {"token": asked.monitors.rotate(asked.monitor.id, hours=hours)}
 
 
-def _drop_token(asked: Asked) -> dict[str, Any]:
+def _drop_token(asked: Reading) -> dict[str, Any]:
     asked.monitors.remove_token(asked.monitor.id, asked.path["token"])
     return {"removed": asked.path["token"]}
 
 
-def _submit_window(asked: Asked) -> dict[str, Any]:
+def _submit_window(asked: Reading) -> dict[str, Any]:
     given = read_object(asked.body, WINDOW)
     return submit_window(asked.monitors, asked.monitors.get(asked.monitor.id), given).told
 
 
-def _audits(asked: Asked) -> dict[str, Any]:
+def _audits(asked: Reading) -> dict[str, Any]:
     return {"audits": audits_told(asked.monitor)}
 
 
-def _audit(asked: Asked) -> dict[str, Any]:
+def _audit(asked: Reading) -> dict[str, Any]:
     return audit_of(asked.monitor, asked.path["audit"])
 
 

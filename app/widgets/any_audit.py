@@ -12,7 +12,7 @@ from app import state
 from app.listed import Listed
 from app.summary import Summary, audited_size
 from app.widgets import notices
-from app.widgets.audit_page import Chosen, audit_page
+from app.widgets.audit_page import ChosenOptions, audit_page
 from app.widgets.exhibits import show_facts, show_section
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
@@ -48,7 +48,7 @@ def any_audit_page(name: str) -> None:
 
 def _choose(
     record: Audit, draft: Mapping[str, Any], protected: tuple[str, ...], summary: Summary
-) -> Chosen | None:
+) -> ChosenOptions | None:
     """Draw a control for every option; None while one that is needed has nothing chosen."""
     chosen: dict[str, Any] = {}
     lacking = False
@@ -63,7 +63,7 @@ def _choose(
     options: Any = build(record.options, chosen, record.name)
     told = ", ".join(f"{name} {_brief(value)}" for name, value in chosen.items())
     seconds = record.expected_seconds(options, audited_size(draft, summary))
-    return Chosen(chosen, f"{record.title}: {told}" if told else record.title, seconds)
+    return ChosenOptions(chosen, f"{record.title}: {told}" if told else record.title, seconds)
 
 
 def _control(option: Option, label: str, protected: tuple[str, ...]) -> Any:

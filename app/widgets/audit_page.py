@@ -30,11 +30,11 @@ from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats.words import in_words
 
-__all__ = ["Chosen", "audit_page", "run_title"]
+__all__ = ["ChosenOptions", "audit_page", "run_title"]
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenOptions:
     """Options as a spec names them, a title for the run, and about how many seconds it takes."""
 
     options: dict[str, Any]
@@ -46,7 +46,7 @@ def audit_page(
     audit: str,
     *,
     needs: str,
-    choose: Callable[[Mapping[str, Any], DataHeld, Summary], Chosen | None],
+    choose: Callable[[Mapping[str, Any], DataHeld, Summary], ChosenOptions | None],
     show: Callable[[RunResult, Workspace, Mapping[str, Any]], None],
     show_earlier: Callable[[Any], None] | None = None,
     below: Callable[[Workspace, Mapping[str, Any]], None] | None = None,

@@ -35,7 +35,7 @@ def run_button(
     space: Workspace,
     spec: Mapping[str, Any],
     title: str,
-    standing: work.Standing,
+    standing: work.SpecStanding,
     seconds: float,
     key: str,
     *,

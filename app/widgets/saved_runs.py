@@ -16,7 +16,7 @@ import streamlit as st
 
 from app import state, work
 from app.exports import csv_bytes, portable
-from app.shares import LONGEST_DAYS, Share, Shares
+from app.shares import LONGEST_DAYS, SharedLink, Shares
 from app.widgets import notices
 from app.widgets.export import REPORTS, report_file
 from app.widgets.row_choice import ROWS, clicked_row
@@ -310,7 +310,7 @@ def _make_link(shares: Shares, space: Workspace, days: int) -> None:
     st.code(f"{server}/?share={secret}", language=None)
 
 
-def _revoke(shares: Shares, space: Workspace, share: Share) -> None:
+def _revoke(shares: Shares, space: Workspace, share: SharedLink) -> None:
     shares.revoke(share)
     state.note("revoked", space, share.id[:8])
 

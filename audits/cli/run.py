@@ -18,7 +18,7 @@ from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executing.executors import InlineExecutor, ProcessExecutor
 from audits.runs.fetching import fetched
-from audits.runs.gates.gate import STRICT, Gate, Judgement, gate_of, judge
+from audits.runs.gates.gate import STRICT, Gate, GateJudgement, gate_of, judge
 from audits.runs.gates.reports import annotated, junit_xml, markdown
 from audits.runs.spec import parse_spec
 
@@ -178,7 +178,7 @@ def _carry_out(
     return int(bool(judged.stopped)), "\n".join([*lines, *_judged(judged, wishes)])
 
 
-def _judged(judged: Judgement, wishes: Wishes) -> list[str]:
+def _judged(judged: GateJudgement, wishes: Wishes) -> list[str]:
     """Word what the gate stopped, what it waived, and what to know of waivers."""
     lines = [f"--fail-on {wishes.fail_on}: matched by"] if judged.stopped else []
     for item in judged.stopped:

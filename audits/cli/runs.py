@@ -8,7 +8,7 @@ import time
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml
-from audits.runs.gates.compare import Change, compare_runs
+from audits.runs.gates.compare import RunChange, compare_runs
 from audits.runs.keeping.saved import STATUSES, SavedRun, SavedRuns
 from audits.runs.two_models import paired_changes
 
@@ -61,7 +61,7 @@ def compare(first: str, second: str, *, as_json: bool) -> str:
         return json.dumps([vars(change) for change in changes], indent=1, ensure_ascii=False)
     if not changes:
         return "The two found the same: equal specs, data, models and numbers."
-    parts: dict[str, list[Change]] = {}
+    parts: dict[str, list[RunChange]] = {}
     for change in changes:
         parts.setdefault(change.part, []).append(change)
     # what was found comes first, then what was asked, then single numbers
@@ -77,11 +77,11 @@ def compare(first: str, second: str, *, as_json: bool) -> str:
     return "\n".join([*lines, "--json gives all."] if len(lines) <= len(changes) else lines)
 
 
-def _is_finding(change: Change) -> bool:
+def _is_finding(change: RunChange) -> bool:
     return change.part not in _HEAD and change.where in {"verdict", "finding"}
 
 
-def _numbers(changes: list[Change], part: str) -> list[str]:
+def _numbers(changes: list[RunChange], part: str) -> list[str]:
     """Word an audit's changed numbers, those whose intervals lie apart first; the rest is counted."""
     one_run = [change for change in changes if change.before is None or change.after is None]
     both = sorted(
@@ -124,7 +124,7 @@ def _when(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
-def _worded(change: Change) -> str:
+def _worded(change: RunChange) -> str:
     before, after = change.words()
     apart = "; intervals apart" if change.overlap is False else ""
     return "  " + one_line(f"{change.part} {change.where}: {before} → {after}{apart}")

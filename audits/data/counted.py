@@ -28,8 +28,8 @@ from audits.progress import Progress, silent
 __all__ = [
     "MOST_VALUES",
     "Asked",
-    "Counts",
     "Quantiles",
+    "RowCounts",
     "TooMany",
     "count_rows",
     "finish",
@@ -64,7 +64,7 @@ class TooMany(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class RowCounts:
     """Rows counted: one line for those that agree.
 
     Attributes
@@ -93,7 +93,7 @@ class Counts:
         return len(self.rows)
 
 
-def partial(batch: pa.RecordBatch, cuts: Mapping[str, np.ndarray], *, scored: str | None = None) -> Counts:
+def partial(batch: pa.RecordBatch, cuts: Mapping[str, np.ndarray], *, scored: str | None = None) -> RowCounts:
     """Count the rows of a batch.
 
     Parameters
@@ -135,7 +135,7 @@ def partial(batch: pa.RecordBatch, cuts: Mapping[str, np.ndarray], *, scored: st
     if scored is not None:
         total = np.bincount(line, numbers[scored], count)
         squares = np.bincount(line, (numbers[scored] - (total / rows)[line]) ** 2, count)
-    return Counts(
+    return RowCounts(
         values={name: held[name].take(pa.array(found[name][first])) for name in held},
         codes={name: found[name][first] for name in cuts},
         low=low,
@@ -146,7 +146,7 @@ def partial(batch: pa.RecordBatch, cuts: Mapping[str, np.ndarray], *, scored: st
     )
 
 
-def merge(parts: Sequence[Counts]) -> Counts:
+def merge(parts: Sequence[RowCounts]) -> RowCounts:
     """Add up the counts of parts of the rows, in their order."""
     if len(parts) == 1:
         return parts[0]
@@ -181,7 +181,7 @@ def merge(parts: Sequence[Counts]) -> Counts:
         }
         for end, side in ((np.minimum, "low"), (np.maximum, "high"))
     )
-    return Counts(
+    return RowCounts(
         values={
             name: held[name].take(pa.array(code[first])) for name, code in zip(names, codes, strict=False)
         },
@@ -194,7 +194,9 @@ def merge(parts: Sequence[Counts]) -> Counts:
     )
 
 
-def finish(counts: Counts, schema: pa.Schema, *, scored: str | None = None) -> tuple[pa.Table, pd.DataFrame]:
+def finish(
+    counts: RowCounts, schema: pa.Schema, *, scored: str | None = None
+) -> tuple[pa.Table, pd.DataFrame]:
     """Return the lines as a table of the columns counted, and what each line was gathered from.
 
     Returns
@@ -236,7 +238,7 @@ def count_rows(
     *,
     scored: str | None = None,
     progress: Progress = silent,
-) -> Counts:
+) -> RowCounts:
     """Count the rows of a table by some of its columns.
 
     Raises
@@ -257,7 +259,7 @@ def _pieces(
     cuts: Mapping[str, np.ndarray],
     scored: str | None,
     progress: Progress,
-) -> Iterator[Counts]:
+) -> Iterator[RowCounts]:
     """Yield the counts of each piece of the table, in order, whoever counts them."""
     divide, done = others(), 0
     if divide is not None and batches.paths and len(batches.pieces) > 1:
@@ -285,16 +287,18 @@ def _count_there(
     cuts: Mapping[str, np.ndarray],
     scored: str | None,
     piece: Piece,
-) -> Counts:
+) -> RowCounts:
     return _folded(reopened(paths).read_piece(piece, columns), cuts, scored)
 
 
-def _folded(batches: Iterable[pa.RecordBatch], cuts: Mapping[str, np.ndarray], scored: str | None) -> Counts:
+def _folded(
+    batches: Iterable[pa.RecordBatch], cuts: Mapping[str, np.ndarray], scored: str | None
+) -> RowCounts:
     return _summed(partial(batch, cuts, scored=scored) for batch in batches if batch.num_rows)
 
 
-def _summed(parts: Iterable[Counts]) -> Counts:
-    held: list[Counts] = []
+def _summed(parts: Iterable[RowCounts]) -> RowCounts:
+    held: list[RowCounts] = []
     for part in parts:
         held.append(part)
         if len(held) > 1 and sum(map(len, held[1:])) > max(len(held[0]), _DENSE // 8):

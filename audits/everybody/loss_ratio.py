@@ -55,7 +55,7 @@ from audits.stats.paired import PairedMethod, PairedRatio
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Fold", "Part", "fold_of"]
+__all__ = ["LossRatioFold", "LossRatioPart", "fold_of"]
 
 _DIGITS = 12
 _ALL, _CAREFUL = "everybody", "losses counted as at least"
@@ -63,7 +63,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)  # its products with row numbers have upper
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LossRatioPart:
     """What a batch says, or several.
 
     Attributes
@@ -98,7 +98,7 @@ def fold_of(
     result: LossRatioResult,
     rng: np.random.Generator,  # noqa: ARG001  (nothing is drawn)
     again: np.random.Generator,
-) -> Fold | None:
+) -> LossRatioFold | None:
     """Return the fold over everybody; None where no gradient moves people, or a sample or range is asked for.
 
     Without gradient a person takes thousands of scorings; the range that people are kept within is that of
@@ -111,11 +111,11 @@ def fold_of(
     model = differentiable_of(subject)
     network = logits_over(model, subject.space, data.frame, units)  # type: ignore[arg-type]
     target = target_of(subject, data, options.loss)
-    return Fold(subject, options, result, metrics, network, target, units)
+    return LossRatioFold(subject, options, result, metrics, network, target, units)
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class LossRatioFold:
     """See the module: `partial`, `merge`, `finish`."""
 
     subject: Subject
@@ -139,7 +139,7 @@ class Fold:
     def _floor(self) -> float:
         return floor_of(self.options, self.target, exact=True)
 
-    def partial(self, data: AuditData) -> tuple[Part, pd.DataFrame]:
+    def partial(self, data: AuditData) -> tuple[LossRatioPart, pd.DataFrame]:
         """Move people; return their part, and one row a person."""
         learned = data.frame.index.isin(taught(self.subject))
         alike = like_those_drawn(self.subject.space, data.frame)
@@ -163,7 +163,7 @@ class Fold:
         wrong = [(after & before).sum(), (after & ~before).sum(), (~after & before).sum()]
         digits, at = ranked(ratios.view(np.int64) >> np.int64(52 - _DIGITS))
         shift = flow.positions - moved.start
-        part = Part(
+        part = LossRatioPart(
             found,
             np.array([*wrong, len(ratios) - sum(wrong)], dtype=float),
             digits,
@@ -202,14 +202,14 @@ class Fold:
         at = self.subject.data.frame.index.get_indexer(rows)
         return np.where(at >= 0, self.metrics.place[at], lot.astype(int))
 
-    def merge(self, first: Part, second: Part) -> Part:
+    def merge(self, first: LossRatioPart, second: LossRatioPart) -> LossRatioPart:
         """Return what both say together."""
         digits, at = ranked(np.concatenate([first.digits, second.digits]))
         people, total = (
             np.bincount(at, np.concatenate([getattr(first, name), getattr(second, name)]), len(digits))
             for name in ("people", "total")
         )
-        return Part(
+        return LossRatioPart(
             added(first.moments, second.moments),
             first.wrong + second.wrong,
             digits,
@@ -220,7 +220,7 @@ class Fold:
             first.fell + second.fell,
         )
 
-    def finish(self, part: Part) -> LossRatioResult:
+    def finish(self, part: LossRatioPart) -> LossRatioResult:
         """Return the result of all people moved; the metric, and who is listed, are of those drawn."""
         result, options = self.result, self.options
         mean, pairs = self._how

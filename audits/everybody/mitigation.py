@@ -27,11 +27,11 @@ from audits.models import Model, Subject, train_model
 from audits.stats import wilson
 from audits.stats.intervals import cautious_difference
 
-__all__ = ["Fold", "Part", "fold_of"]
+__all__ = ["MitigationFold", "MitigationPart", "fold_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class MitigationPart:
     """What a batch says, or several.
 
     Attributes
@@ -58,7 +58,7 @@ def fold_of(
     result: MitigationResult,
     rng: np.random.Generator,  # noqa: ARG001  (nothing is drawn)
     again: np.random.Generator,
-) -> Fold | None:
+) -> MitigationFold | None:
     """Return the fold over everybody, its models trained as the audit trained them; None for texts."""
     assert subject.training is not None and subject.train is not None  # noqa: S101, PT018 - it was trained
     groups = group_kind(subject, options)
@@ -71,11 +71,11 @@ def fold_of(
     for amount in amounts_of(options, subject.training.n, len(labels)):
         more = augmented_by(subject.training, samples.iloc[:amount], labels[:amount])
         models.append(train_model(more, subject.train, subject.seed, lambda *_: None))
-    return Fold(subject, options, result, groups, group, tuple(models))
+    return MitigationFold(subject, options, result, groups, group, tuple(models))
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class MitigationFold:
     """See the module: `partial`, `merge`, `finish`."""
 
     subject: Subject
@@ -90,7 +90,7 @@ class Fold:
         """Columns that it reads besides those of groups and label."""
         return columns_read(self.subject)
 
-    def partial(self, data: AuditData) -> tuple[Part, pd.DataFrame]:
+    def partial(self, data: AuditData) -> tuple[MitigationPart, pd.DataFrame]:
         """Count people; return their part, and one row a person."""
         learned = data.frame.index.isin(taught(self.subject))
         alike = self._alike(data)
@@ -111,7 +111,7 @@ class Fold:
         )
         needed = [name for name in data.protected if name in data.frame]
         data = dataclasses.replace(data, frame=data.frame[needed], weights=np.ones(data.n))
-        return self._gathered(Part(data, decisions, right, left_out)), people
+        return self._gathered(MitigationPart(data, decisions, right, left_out)), people
 
     def _alike(self, data: AuditData) -> np.ndarray:
         """Return who has only values that rules were made of, where each value is a bin of its own."""
@@ -125,7 +125,7 @@ class Fold:
                 alike &= column.isin(known).to_numpy() | np.isnan(values)
         return alike
 
-    def _gathered(self, part: Part) -> Part:
+    def _gathered(self, part: MitigationPart) -> MitigationPart:
         """Return the same with one line for all who agree."""
         lines, weights = part.lines, np.asarray(part.lines.weights)
         if not lines.n:
@@ -144,7 +144,7 @@ class Fold:
         )
         return dataclasses.replace(part, lines=few, decisions=part.decisions[first])
 
-    def merge(self, first: Part, second: Part) -> Part:
+    def merge(self, first: MitigationPart, second: MitigationPart) -> MitigationPart:
         """Return what both say together."""
         one, other = first.lines, second.lines
         lines = dataclasses.replace(
@@ -156,10 +156,10 @@ class Fold:
         )
         decisions = np.concatenate([first.decisions, second.decisions])
         return self._gathered(
-            Part(lines, decisions, first.right + second.right, first.left_out + second.left_out)
+            MitigationPart(lines, decisions, first.right + second.right, first.left_out + second.left_out)
         )
 
-    def finish(self, part: Part) -> MitigationResult:
+    def finish(self, part: MitigationPart) -> MitigationResult:
         """Return the result of everybody; group, samples and what other audits find are of those drawn."""
         result, options = self.result, self.options
         attributes, _ = read_attributes(part.lines, self.groups.options)

@@ -21,13 +21,13 @@ from audits.recourse.result import RecourseResult
 from audits.stats import Estimate, wilson
 from audits.stats.words import percent_interval
 
-__all__ = ["Fold", "Part", "fold_of"]
+__all__ = ["RecourseFold", "RecoursePart", "fold_of"]
 
 _NAMED = 6
 
 
 @dataclass(frozen=True)
-class Part:
+class RecoursePart:
     """What a batch says, or several: people, and those accepted, by group; rows that a model learned from."""
 
     groups: Mapping[tuple[str, ...], tuple[int, int]]
@@ -40,13 +40,13 @@ def fold_of(
     result: RecourseResult,
     rng: np.random.Generator,  # noqa: ARG001  (nothing is drawn)
     again: np.random.Generator,  # noqa: ARG001
-) -> Fold:
+) -> RecourseFold:
     """Return the fold over everybody."""
-    return Fold(subject, options, result)
+    return RecourseFold(subject, options, result)
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class RecourseFold:
     """See the module: `partial`, `merge`, `finish`."""
 
     subject: Subject
@@ -62,7 +62,7 @@ class Fold:
     def _by(self) -> tuple[str, ...]:
         return self.subject.data.protected if self.options.by is None else self.options.by
 
-    def partial(self, data: AuditData) -> tuple[Part, pd.DataFrame]:
+    def partial(self, data: AuditData) -> tuple[RecoursePart, pd.DataFrame]:
         """Score people; return their part, and one row a person."""
         learned = data.frame.index.isin(taught(self.subject))
         data = data.take(~learned)
@@ -74,17 +74,17 @@ class Fold:
             (key if isinstance(key, tuple) else (key,)): (int(n), int(good))
             for key, n, good in zip(counted.index, counted["size"], counted["sum"], strict=True)
         }
-        return Part(found, int(learned.sum())), people
+        return RecoursePart(found, int(learned.sum())), people
 
-    def merge(self, first: Part, second: Part) -> Part:
+    def merge(self, first: RecoursePart, second: RecoursePart) -> RecoursePart:
         """Return what both say together."""
         both = dict(first.groups)
         for key, (n, good) in second.groups.items():
             before = both.get(key, (0, 0))
             both[key] = before[0] + n, before[1] + good
-        return Part(both, first.learned + second.learned)
+        return RecoursePart(both, first.learned + second.learned)
 
-    def shares(self, part: Part) -> dict[str, Estimate]:
+    def shares(self, part: RecoursePart) -> dict[str, Estimate]:
         """Return the share accepted of each group, all intervals together, and first of everybody."""
         n, good = (sum(each[k] for each in part.groups.values()) for k in (0, 1))
         level, found = self.options.level, {}
@@ -94,7 +94,7 @@ class Fold:
             found[name] = wilson(accepted, size, level=level / len(part.groups))
         return found
 
-    def finish(self, part: Part) -> RecourseResult:
+    def finish(self, part: RecoursePart) -> RecourseResult:
         """Return the result of those drawn, and what share of everybody is accepted."""
         found = self.shares(part)
         everybody = found.pop("everybody")

@@ -40,7 +40,7 @@ from audits.stats.means import FEWEST, mean_test
 from audits.stats.permutation import p_value
 from audits.stats.ratios import mean_ratio
 
-__all__ = ["Fold", "Part", "fold_of"]
+__all__ = ["SensitivityFold", "SensitivityPart", "fold_of"]
 
 _DIGITS = 12
 _BINS = np.int64(1) << np.int64(12 + _DIGITS)
@@ -50,7 +50,7 @@ _MOST_DRAWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SensitivityPart:
     """What a batch says, or several.
 
     Attributes
@@ -84,7 +84,7 @@ def fold_of(
     result: SensitivityResult,
     rng: np.random.Generator,
     again: np.random.Generator,  # noqa: ARG001  (all that was drawn stands in the result)
-) -> Fold | None:
+) -> SensitivityFold | None:
     """Return the fold over everybody; None where a person takes many scorings, or a sample is asked for.
 
     Parameters
@@ -107,11 +107,11 @@ def fold_of(
     if subject.training is not None:
         drawn = drawn.union(subject.training.frame.index)
     taught = drawn.difference(result.people.index)
-    return Fold(subject, options, result, rng, audited, statuses, taught)
+    return SensitivityFold(subject, options, result, rng, audited, statuses, taught)
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class SensitivityFold:
     """See the module: `partial`, `merge`, `finish`.
 
     Attributes
@@ -133,7 +133,7 @@ class Fold:
         """Columns that it reads besides those of groups."""
         return self.subject.space.columns
 
-    def partial(self, data: AuditData) -> tuple[Part, pd.DataFrame]:
+    def partial(self, data: AuditData) -> tuple[SensitivityPart, pd.DataFrame]:
         """Measure people; return their part, and one row a person."""
         inside = ~data.frame.index.isin(self.taught)
         frame, groups = data.frame[inside], data.groups[inside]
@@ -153,7 +153,7 @@ class Fold:
         some, among = ranked(digits)
         lines, at = ranked(cell * len(some) + among)
         sums = [np.bincount(among, column, len(some)) for column in parts.T]
-        part = Part(
+        part = SensitivityPart(
             cells,
             lines // len(some) * _BINS + some[lines % len(some)],
             np.bincount(at, minlength=len(lines)).astype(float),
@@ -173,7 +173,7 @@ class Fold:
         )
         return part, people
 
-    def merge(self, first: Part, second: Part) -> Part:
+    def merge(self, first: SensitivityPart, second: SensitivityPart) -> SensitivityPart:
         """Return what both say together."""
         cells = tuple(dict.fromkeys([*first.cells, *second.cells]))
         place = {cell: k for k, cell in enumerate(cells)}
@@ -189,7 +189,7 @@ class Fold:
         own, parts = len(first.digits), np.zeros((len(digits), first.parts.shape[1]))
         parts[among[:own]] = first.parts
         parts[among[own:]] += second.parts  # each digits stand once in a part
-        return Part(
+        return SensitivityPart(
             cells,
             both,
             np.bincount(at, np.concatenate([first.people, second.people]), len(both)),
@@ -199,7 +199,7 @@ class Fold:
             first.products + second.products,
         )
 
-    def finish(self, part: Part) -> SensitivityResult:
+    def finish(self, part: SensitivityPart) -> SensitivityResult:
         """Return the result of all people measured; of those drawn is what is said of the models."""
         result, options = self.result, self.options
         weights = part.people
@@ -250,7 +250,7 @@ class Fold:
             f"is, the match set and the people listed are of {len(self.result.people):,} drawn by lot."
         )
 
-    def _features(self, part: Part, edge: float, n: float) -> tuple[FeatureShare, ...]:
+    def _features(self, part: SensitivityPart, edge: float, n: float) -> tuple[FeatureShare, ...]:
         """Return each column's part of all sensitivity, largest first; see `judging.feature_shares`."""
         columns, level = self.subject.space.columns, self.options.level
         sums = part.parts.sum(axis=0)
@@ -286,7 +286,7 @@ class Fold:
         ]
         return tuple(sorted(listed, key=lambda item: -item.mean))
 
-    def _people_by_digits(self, part: Part) -> np.ndarray:
+    def _people_by_digits(self, part: SensitivityPart) -> np.ndarray:
         place = np.searchsorted(part.digits, part.lines % _BINS)
         return np.bincount(place, part.people, len(part.digits))
 

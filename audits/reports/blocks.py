@@ -19,7 +19,7 @@ __all__ = [
     "Document",
     "Facts",
     "Figure",
-    "Finding",
+    "FindingBlock",
     "Grid",
     "Heading",
     "Text",
@@ -47,7 +47,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Finding:
+class FindingBlock:
     """A finding with its verdict, and where its section begins."""
 
     verdict: str
@@ -105,7 +105,7 @@ class Code:
     text: str
 
 
-Block = Heading | Text | Finding | Facts | Grid | Figure | Code
+Block = Heading | Text | FindingBlock | Facts | Grid | Figure | Code
 
 
 @dataclass(frozen=True)

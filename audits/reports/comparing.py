@@ -10,7 +10,7 @@ from audits.drawing.marks import verdict_look, verdicts_named, whiskers
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import ACCENT, GREY, INK, distinct, empty, finish, rows_named, wrapped
 from audits.records import Exhibit
-from audits.reports.blocks import Block, Facts, Figure, Finding, Heading, Text, grid
+from audits.reports.blocks import Block, Facts, Figure, FindingBlock, Heading, Text, grid
 from audits.runs.registry import AUDITS
 from audits.stats import VERDICTS
 
@@ -144,7 +144,7 @@ def comparison(compared: Compared) -> list[Block]:
     for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
         blocks.append(Heading(f"{title_of(each)}: what changes", 3, f"change-{place}"))
         if each.tested or each.refused:
-            blocks.append(Finding(across.verdict, "", f"{each.headline} {across.note}".rstrip()))
+            blocks.append(FindingBlock(across.verdict, "", f"{each.headline} {across.note}".rstrip()))
         else:
             blocks.append(Text(each.headline, "finding"))
         if each.given:

@@ -17,7 +17,7 @@ from audits.reports.blocks import (
     Document,
     Facts,
     Figure,
-    Finding,
+    FindingBlock,
     Heading,
     Text,
     grid,
@@ -143,7 +143,7 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
     """Arrange two pages: what was audited, the worst findings, what they rest on."""
     ordered = findings(sections(run))
     shown = [
-        Finding(item.verdict, shortened(item.title, 80), shortened(item.finding, _EXECUTIVE_LETTERS))
+        FindingBlock(item.verdict, shortened(item.title, 80), shortened(item.finding, _EXECUTIVE_LETTERS))
         for item in ordered[:_EXECUTIVE_FINDINGS]
     ]
     asked = list(dict.fromkeys(AUDITS[audit.name].question for audit in run.audits))
@@ -183,10 +183,10 @@ def _verdict_words(run: RunLike) -> str:
     return " ".join(f"“{name}”: {told}" for name, told in _MEANS.items() if name in {*VERDICTS, *stated})
 
 
-def findings(ordered: Ordered) -> tuple[Finding, ...]:
+def findings(ordered: Ordered) -> tuple[FindingBlock, ...]:
     """Return the findings of `sections`, in their order, with the anchors of the full report."""
     return tuple(
-        Finding(across.verdict, section.title, _told(said(audit), across), f"audit-{place}")
+        FindingBlock(across.verdict, section.title, _told(said(audit), across), f"audit-{place}")
         for place, (audit, section, across) in enumerate(ordered, start=1)
     )
 
@@ -248,7 +248,7 @@ def _audit(place: int, audit: AuditOfRun, section: Section, across: Across) -> l
     blocks: list[Block] = [
         Heading(section.title, 2, f"audit-{place}"),
         Text(AUDITS[audit.name].question, "quiet"),
-        Finding(across.verdict, "", _told(said(audit), across)),
+        FindingBlock(across.verdict, "", _told(said(audit), across)),
         *([Text(result.finding)] if result.finding != said(audit) else []),
         *(Text(warning, "warning") for warning in result.warnings),
         Facts(tuple(section.facts.items())),

@@ -20,7 +20,18 @@ from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTempl
 
 from audits.drawing.style import ACCENT, INK, alt_text
 from audits.report_kinds import SMALL_SHARE, Template
-from audits.reports.blocks import Cell, Code, Document, Facts, Figure, Finding, Grid, Heading, Text, shortened
+from audits.reports.blocks import (
+    Cell,
+    Code,
+    Document,
+    Facts,
+    Figure,
+    FindingBlock,
+    Grid,
+    Heading,
+    Text,
+    shortened,
+)
 from audits.reports.contents import RunLike
 from audits.reports.html import arrange
 from audits.reports.paper import drawing_of
@@ -113,7 +124,7 @@ class _Page:
             case Code():
                 lines = [self.paragraph(_indented(line), "code") for line in block.text.splitlines()]
                 return [*lines, Spacer(1, 6)]
-            case Finding():
+            case FindingBlock():
                 style = "evidence" if block.verdict == EVIDENCE else "verdict"
                 title = f"{block.verdict} · {block.title}" if block.title else block.verdict
                 return [KeepTogether([self.paragraph(title, style), self.paragraph(block.finding, "plain")])]

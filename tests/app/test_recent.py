@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from app.recent import COOKIE, Recent, recent_workspaces
+from app.recent import COOKIE, RemembersVisits, recent_workspaces
 from app.workspace import Workspace, issue_token, new_token
 
 
@@ -18,7 +18,7 @@ def browser(tmp_path, monkeypatch) -> TestClient:
     monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
     monkeypatch.delenv("EVENHAND_AUTH", raising=False)
     answer = Route("/{rest:path}", lambda _: PlainTextResponse("page"))
-    return TestClient(Starlette(routes=[answer], middleware=[Middleware(Recent)]))
+    return TestClient(Starlette(routes=[answer], middleware=[Middleware(RemembersVisits)]))
 
 
 def _cookie(browser: TestClient) -> str:

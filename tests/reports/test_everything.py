@@ -22,7 +22,7 @@ from audits.cli.main import main
 from audits.drawing.style import alt_text
 from audits.errors import RunFailed
 from audits.report_kinds import TEMPLATES
-from audits.reports.blocks import Document, Figure, Finding, Grid
+from audits.reports.blocks import Document, Figure, FindingBlock, Grid
 from audits.reports.card import render_card
 from audits.reports.contents import full
 from audits.reports.html import arrange, html_of, render_report
@@ -119,7 +119,9 @@ def test_verdict_badge_sentence_and_json_follow_from_one_interval(name, out, run
         interval.value, interval.low, interval.high,
     ]  # fmt: skip
     section, across = AUDITS[name].section(result), run.across()[place]
-    [shown] = [each for each in full(run).blocks if isinstance(each, Finding) and each.title == section.title]
+    [shown] = [
+        each for each in full(run).blocks if isinstance(each, FindingBlock) and each.title == section.title
+    ]
     assert shown.verdict == across.verdict == entry["verdict_across"]
     assert shown.finding.startswith(run.audits[place].headline)
     assert across.verdict == result.verdict or result.verdict in shown.finding
@@ -218,7 +220,7 @@ def test_every_figure_is_drawn_on_paper(document):
 
 def test_findings_are_worst_first(run, document):
     order = ["evidence of a difference", "insufficient evidence", "no material difference"]
-    verdicts = [block.verdict for block in document.blocks if isinstance(block, Finding) and block.title]
+    verdicts = [block.verdict for block in document.blocks if isinstance(block, FindingBlock) and block.title]
     assert len(verdicts) == len(run.audits)
     assert verdicts == sorted(verdicts, key=order.index)
 

@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.serving.heads import MOST_AHEAD, MOST_UNREAD, Bounded
+from app.serving.heads import MOST_AHEAD, MOST_UNREAD, BoundedHeads
 
 MANY = 4_000_000  # bytes that a hostile sender sends: kept, they would be seen
 POST = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -33,7 +33,7 @@ async def length(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     server = uvicorn.Server(
-        uvicorn.Config(length, http=Bounded, lifespan="off", log_level="critical", port=0)
+        uvicorn.Config(length, http=BoundedHeads, lifespan="off", log_level="critical", port=0)
     )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from audits.data.samples.catalogue import CATALOGUE
-from audits.data.samples.sample import Sample
+from audits.data.samples.sample import ExampleSet
 from audits.data.samples.writing import readme, write_samples
 
-__all__ = ["CATALOGUE", "Sample", "readme", "write_samples"]
+__all__ = ["CATALOGUE", "ExampleSet", "readme", "write_samples"]

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from audits.data.samples import admissions, arrests, hiring, law_school, loans
-from audits.data.samples.sample import Sample, csv_bytes
+from audits.data.samples.sample import ExampleSet, csv_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ def _loans() -> dict[str, bytes]:
     }
 
 
-_HIRING = Sample(
+_HIRING = ExampleSet(
     name="hiring",
     title="Hiring: equal rates that hide unequal treatment",
     sentence=(
@@ -91,7 +91,7 @@ audits:
     models=("hiring.onnx",),
 )
 
-_ARRESTS = Sample(
+_ARRESTS = ExampleSet(
     name="arrests",
     title="Arrests: a rating built on a count that differs by group",
     sentence=(
@@ -131,7 +131,7 @@ audits:
     build=_arrests,
 )
 
-_LAW_SCHOOL = Sample(
+_LAW_SCHOOL = ExampleSet(
     name="law_school",
     title="Law school: what would the grades have been?",
     sentence=(
@@ -190,7 +190,7 @@ audits:
     build=_law_school,
 )
 
-_ADMISSIONS = Sample(
+_ADMISSIONS = ExampleSet(
     name="admissions",
     title="Admissions: two schools, one rate, two rules",
     sentence=(
@@ -233,7 +233,7 @@ audits:
     build=_admissions,
 )
 
-_LOANS = Sample(
+_LOANS = ExampleSet(
     name="loans",
     title="Loans: a small group that every single number misses",
     sentence=(
@@ -290,7 +290,7 @@ audits:
     models=("loans.onnx",),
 )
 
-CATALOGUE: Mapping[str, Sample] = MappingProxyType(
+CATALOGUE: Mapping[str, ExampleSet] = MappingProxyType(
     {sample.name: sample for sample in (_HIRING, _LOANS, _LAW_SCHOOL, _ARRESTS, _ADMISSIONS)}
 )
 """The example sets by name, in the order in which to offer them."""

@@ -36,9 +36,9 @@ __all__ = [
     "COLUMNS",
     "OTHER_LIVES",
     "TRUTH_COLUMNS",
+    "Coefficients",
     "LawSchool",
     "Parameters",
-    "Weights",
     "generate",
     "outcomes",
 ]
@@ -61,7 +61,7 @@ OTHER_LIVES = {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
 
 
 @dataclass(frozen=True)
-class Weights:
+class Coefficients:
     """One line of the causal model: ``base + knowledge * K + black * R + female * S``."""
 
     base: float
@@ -86,9 +86,9 @@ class Parameters:
         Chance that an applicant of that race is a woman, in [0, 1].
     """
 
-    gpa: Weights = field(default=Weights(base=3.20, knowledge=0.14, black=-0.39, female=0.13))
-    lsat: Weights = field(default=Weights(base=3.63, knowledge=0.068, black=-0.24, female=-0.014))
-    fya: Weights = field(default=Weights(base=0.22, knowledge=0.33, black=-1.04, female=-0.016))
+    gpa: Coefficients = field(default=Coefficients(base=3.20, knowledge=0.14, black=-0.39, female=0.13))
+    lsat: Coefficients = field(default=Coefficients(base=3.63, knowledge=0.068, black=-0.24, female=-0.014))
+    fya: Coefficients = field(default=Coefficients(base=0.22, knowledge=0.33, black=-1.04, female=-0.016))
     gpa_deviation: float = 0.37
     share_black: float = 0.25
     share_female_black: float = 0.62
@@ -188,7 +188,7 @@ def outcomes(causes: pd.DataFrame, *, parameters: Parameters | None = None) -> p
     )
 
 
-def _line(weights: Weights, causes: pd.DataFrame) -> pd.Series:
+def _line(weights: Coefficients, causes: pd.DataFrame) -> pd.Series:
     return (
         weights.base
         + weights.knowledge * causes["knowledge"]

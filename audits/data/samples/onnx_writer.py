@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Graph"]
+__all__ = ["GraphWriter"]
 
 _IR_VERSION = 8
 _OPSETS = {"": 17, "ai.onnx.ml": 3}
@@ -25,7 +25,7 @@ _AS_FLOATS, _AS_STRINGS, _AS_FLOAT, _AS_INT = 6, 8, 1, 2  # AttributeProto.Attri
 Attribute = int | float | list[float] | list[str]
 
 
-class Graph:
+class GraphWriter:
     """A model that grows by one operation at a time and ends as bytes.
 
     Every tensor is known by its name. Inputs are columns, one input a column of shape (n, 1), as

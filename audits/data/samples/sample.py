@@ -11,11 +11,11 @@ import yaml
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Sample", "csv_bytes"]
+__all__ = ["ExampleSet", "csv_bytes"]
 
 
 @dataclass(frozen=True)
-class Sample:
+class ExampleSet:
     """One example set.
 
     Attributes

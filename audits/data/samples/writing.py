@@ -12,7 +12,7 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from audits.data.samples.sample import Sample
+    from audits.data.samples.sample import ExampleSet
 
 __all__ = ["readme", "write_samples"]
 
@@ -80,7 +80,7 @@ def readme() -> str:
     return "\n".join([_INTRODUCTION, *(_section(sample) for sample in CATALOGUE.values())])
 
 
-def _section(sample: Sample) -> str:
+def _section(sample: ExampleSet) -> str:
     lines = [
         f"## {sample.title}",
         "",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = ["Baseline", "baseline_in", "baseline_of", "estimates_in", "growth", "read_baseline"]
+__all__ = ["GateBaseline", "baseline_in", "baseline_of", "estimates_in", "growth", "read_baseline"]
 
 FORMAT = 1
 _LARGEST = 50_000_000
@@ -38,7 +38,7 @@ _LEFT_OUT = {"options", "calibration"}
 
 
 @dataclass(frozen=True)
-class Baseline:
+class GateBaseline:
     """What a baseline file holds: the data's digest, and each audit's numbers and decisions."""
 
     data: str
@@ -90,10 +90,10 @@ class Baseline:
         return next((each for each in self.audits if each["audit"] == audit), None)
 
 
-def baseline_in(result: Any) -> Baseline:
+def baseline_in(result: Any) -> GateBaseline:
     """Return a run as a baseline for another one, without a file in between."""
     document = _document(result)
-    return Baseline(document["data"], document["audits"])
+    return GateBaseline(document["data"], document["audits"])
 
 
 def baseline_of(result: Any) -> str:
@@ -118,7 +118,7 @@ def _document(result: Any) -> dict[str, Any]:
     }
 
 
-def read_baseline(path: Path, where: str) -> Baseline:
+def read_baseline(path: Path, where: str) -> GateBaseline:
     """Read a baseline file.
 
     Raises
@@ -133,7 +133,7 @@ def read_baseline(path: Path, where: str) -> Baseline:
         document = json.loads(path.read_text(encoding="utf-8"))
         if document["evenhand_baseline"] != FORMAT:
             raise InputError(where, f"must be a baseline of format {FORMAT}", str(path), advice)
-        return Baseline(document["data"], document["audits"])
+        return GateBaseline(document["data"], document["audits"])
     except OSError as error:
         raise InputError(where, f"cannot be read ({error.strerror})", str(path), advice) from None
     except (ValueError, KeyError, TypeError) as error:

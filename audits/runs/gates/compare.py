@@ -17,7 +17,7 @@ from audits.stats.words import count, number
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["Change", "before_and_after", "compare_runs", "comparison_frame", "worded_frame"]
+__all__ = ["RunChange", "before_and_after", "compare_runs", "comparison_frame", "worded_frame"]
 
 _ESTIMATE = {"value", "low", "high", "n", "method"}
 _MEAN = {"mean", "low", "high", "n", "method"}  # an estimate that shares its row with other things
@@ -25,7 +25,7 @@ _LONGEST = 80
 
 
 @dataclass(frozen=True)
-class Change:
+class RunChange:
     """One thing that differs.
 
     Attributes
@@ -63,7 +63,7 @@ class Change:
         return before[start:][:_LONGEST], after[start:][:_LONGEST]
 
 
-def compare_runs(before: RunResult, after: RunResult) -> list[Change]:
+def compare_runs(before: RunResult, after: RunResult) -> list[RunChange]:
     """Return everything that differs between two runs, spec first; nothing if they found the same."""
     old, new = before.to_json(), after.to_json()
     parts = [(name, old[name], new[name]) for name in ("evenhand", "spec", "data", "model")]
@@ -96,15 +96,15 @@ def _told(run: RunResult) -> dict[str, str]:
     return found
 
 
-def comparison_frame(changes: list[Change]) -> pd.DataFrame:
+def comparison_frame(changes: list[RunChange]) -> pd.DataFrame:
     """Return changes as a table, one row a change."""
-    columns = list(Change.__dataclass_fields__)
+    columns = list(RunChange.__dataclass_fields__)
     rows = [[getattr(change, column) for column in columns] for change in changes]
     frame = pd.DataFrame(rows, columns=[column.replace("_", " ") for column in columns], dtype=object)
     return frame.dropna(axis="columns", how="all") if len(frame) else frame
 
 
-def worded_frame(changes: list[Change]) -> pd.DataFrame:
+def worded_frame(changes: list[RunChange]) -> pd.DataFrame:
     """Return changes as a table to read; `comparison_frame` has the exact numbers."""
     said = {True: "overlap", False: "apart", None: ""}
     rows = [(change.part, change.where, *change.words(), said[change.overlap]) for change in changes]
@@ -128,7 +128,7 @@ def _parting(before: str, after: str) -> int:
     return max(part - _LONGEST // 2, 0) if max(len(before), len(after)) > _LONGEST else 0
 
 
-def _weight(change: Change) -> int:
+def _weight(change: RunChange) -> int:
     """Verdict and finding first, then estimates, then the rest, each in the order of the results."""
     if change.where in {"verdict", "finding"}:
         return 0
@@ -143,7 +143,7 @@ def _by_audit(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _changes(part: str, old: Any, new: Any) -> Iterator[Change]:
+def _changes(part: str, old: Any, new: Any) -> Iterator[RunChange]:
     a, b = dict(_leaves(old, "")), dict(_leaves(new, ""))
     for where in {**a, **b}:
         before, after = a.get(where), b.get(where)  # what is not there is as good as none
@@ -175,12 +175,12 @@ def _same(before: Any, after: Any) -> bool:
     return bool(before == after)
 
 
-def _change(part: str, where: str, before: Any, after: Any) -> Change:
+def _change(part: str, where: str, before: Any, after: Any) -> RunChange:
     ends = [_interval(value) for value in (before, after)]
     overlap = None
     if all(low is not None and high is not None for low, high in ends):
         overlap = max(low for low, _ in ends) <= min(high for _, high in ends)
-    return Change(part, where, _value(before), _value(after), *ends[0], *ends[1], overlap)
+    return RunChange(part, where, _value(before), _value(after), *ends[0], *ends[1], overlap)
 
 
 def _interval(value: Any) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from audits.checks import adapter, build
 from audits.errors import InputError
-from audits.runs.gates.baselines import Baseline, baseline_in, growth, read_baseline
+from audits.runs.gates.baselines import GateBaseline, baseline_in, growth, read_baseline
 from audits.runs.gates.places import place_names
 from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, numbers
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
@@ -20,10 +20,10 @@ from audits.stats.verdicts import DEFAULT_LEVEL
 from audits.stats.words import number, people
 
 __all__ = [
-    "Check",
     "Gate",
+    "GateCheck",
     "GateFailed",
-    "Judgement",
+    "GateJudgement",
     "Stated",
     "Statement",
     "judge",
@@ -136,14 +136,14 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Check(Statement):
+class GateCheck(Statement):
     """One number held against a rule; `verdict` says how that ended."""
 
     state: Literal["kept", "broken", "not judged"] = "kept"
 
 
 @dataclass(frozen=True)
-class Judgement:
+class GateJudgement:
     """What a gate says of a run.
 
     Attributes
@@ -161,7 +161,7 @@ class Judgement:
     """
 
     stated: list[Statement]
-    checks: list[Check]
+    checks: list[GateCheck]
     stopped: list[Statement]
     waived: list[tuple[Statement, Waiver]]
     notes: tuple[str, ...] = ()
@@ -173,7 +173,7 @@ class GateFailed(AssertionError):
 
 def judge(
     result: Stated, gate: Gate, base_dir: Path | None = None, *, today: date | None = None
-) -> Judgement:
+) -> GateJudgement:
     """Hold a run against a gate.
 
     Parameters
@@ -208,10 +208,10 @@ def judge(
         f"The waiver of {each.what} ended on {each.until}." for each in gate.waivers if each not in valid
     ]
     notes += [f"The waiver of {each.what} waives nothing: remove it." for each in valid if each not in used]
-    return Judgement(stated, checks, [item for item in stopped if not waiver(item)], waived, tuple(notes))
+    return GateJudgement(stated, checks, [item for item in stopped if not waiver(item)], waived, tuple(notes))
 
 
-def _checks(result: Any, gate: Gate, base_dir: Path) -> Iterator[Check]:
+def _checks(result: Any, gate: Gate, base_dir: Path) -> Iterator[GateCheck]:
     """Yield a check for every number that a rule or the gate's baseline is about."""
     entries = result.to_json()["audits"] if gate.rules else []
     for place, rule in enumerate(gate.rules):
@@ -237,7 +237,7 @@ def _checks(result: Any, gate: Gate, base_dir: Path) -> Iterator[Check]:
         yield from _growths(result.compared.second, gate.baseline, baseline_in(result), since)
 
 
-def _checked(item: Number, rule: Rule, estimate: Mapping[str, Any] | None) -> Check:
+def _checked(item: Number, rule: Rule, estimate: Mapping[str, Any] | None) -> GateCheck:
     """Hold one number against its rule."""
     name = rule.metric.split(".")[-1].replace("_", " ")
     whose = ": ".join(part for part in (item.attribute, item.group) if part)
@@ -253,12 +253,14 @@ def _checked(item: Number, rule: Rule, estimate: Mapping[str, Any] | None) -> Ch
     return _check(item, asked, "broken" if why else "kept", f"{told}: {why}" if why else told)
 
 
-def _check(item: Number, asked: str, state: Literal["kept", "broken", "not judged"], finding: str) -> Check:
+def _check(
+    item: Number, asked: str, state: Literal["kept", "broken", "not judged"], finding: str
+) -> GateCheck:
     verdict = {"kept": "rule kept", "broken": "rule broken", "not judged": "not judged"}[state]
-    return Check(item.audit, item.place, f".{item.path} {asked}", verdict, f"{finding}.", state=state)
+    return GateCheck(item.audit, item.place, f".{item.path} {asked}", verdict, f"{finding}.", state=state)
 
 
-def _since(result: Any, found: list[Number], rule: Rule, baseline: Baseline) -> Iterator[Check]:
+def _since(result: Any, found: list[Number], rule: Rule, baseline: GateBaseline) -> Iterator[GateCheck]:
     """Check how numbers changed since a baseline, corrected for how many the rule is about."""
     paired: dict[int, dict[str, Estimate]] = {}
     for item in found:
@@ -272,7 +274,7 @@ def _since(result: Any, found: list[Number], rule: Rule, baseline: Baseline) -> 
         yield _checked(item, rule, None if change is None else vars(change))
 
 
-def _growths(result: Any, rule: BaselineRule, baseline: Baseline, since: str) -> Iterator[Check]:
+def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str) -> Iterator[GateCheck]:
     """Check that no difference between groups grew, corrected for how many there are."""
     bound = Rule(metric="growth", at_most=rule.slack, on=rule.on, baseline=rule.path or "compare")
     entries, looked_at = result.to_json()["audits"], 0

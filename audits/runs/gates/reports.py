@@ -6,7 +6,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from audits.runs.gates.gate import Check, Judgement, Stated, Statement
+from audits.runs.gates.gate import GateCheck, GateJudgement, Stated, Statement
 from audits.stats import INSUFFICIENT
 
 __all__ = ["annotated", "junit_xml", "markdown"]
@@ -16,7 +16,7 @@ _MOST_ANNOTATIONS = 10
 """GitHub shows no more of a step."""
 
 
-def junit_xml(judged: Judgement) -> str:
+def junit_xml(judged: GateJudgement) -> str:
     """Return a gate's judgement as JUnit XML: a test case for every verdict and every number under a rule.
 
     What the gate stops is a failure, with the part's own numbers; what it waives, does not judge, or lets
@@ -38,7 +38,7 @@ def junit_xml(judged: Judgement) -> str:
         classname = f"evenhand.{item.audit}.{item.place}"
         case = ET.SubElement(suite, "testcase", classname=classname, name=_xml(where), time="0")
         if id(item) in stopped:
-            kind = "rule" if isinstance(item, Check) else "verdict"
+            kind = "rule" if isinstance(item, GateCheck) else "verdict"
             ET.SubElement(case, "failure", message=item.verdict, type=kind).text = _xml(item.finding)
         elif why := _why_skipped(item, waived):
             ET.SubElement(case, "skipped", message=_xml(f"{why}: {item.finding}"))
@@ -52,12 +52,12 @@ def _why_skipped(item: Statement, waived: dict[int, Any]) -> str:
     if id(item) in waived:
         waiver = waived[id(item)]
         return f"waived until {waiver.until} ({waiver.reason})"
-    if isinstance(item, Check):
+    if isinstance(item, GateCheck):
         return item.verdict if item.state == "not judged" else ""
     return item.verdict if item.verdict == INSUFFICIENT else ""
 
 
-def markdown(judged: Judgement, result: Stated) -> str:
+def markdown(judged: GateJudgement, result: Stated) -> str:
     """Return a gate's judgement as Markdown, for a job's summary or a merge request."""
     document = result.to_json()
     lines = ["## Fairness audit", "", _headline(judged), ""]
@@ -95,7 +95,7 @@ def markdown(judged: Judgement, result: Stated) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _headline(judged: Judgement) -> str:
+def _headline(judged: GateJudgement) -> str:
     kept = sum(item.state == "kept" for item in judged.checks)
     told = "**The gate stops this run.**" if judged.stopped else "**The gate lets this run pass.**"
     parts = [f"{len(judged.stopped)} stopped"] if judged.stopped else []
@@ -116,7 +116,7 @@ def _cell(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|~#])", r"\\\1", " ".join(str(text).split()))
 
 
-def annotated(judged: Judgement, file: str) -> str:
+def annotated(judged: GateJudgement, file: str) -> str:
     """Return lines that GitHub Actions shows beside `file`: an error for each that does not pass."""
     lines = [
         f"::error file={_property(file)},title={_property(item.name)}::"

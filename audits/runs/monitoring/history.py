@@ -26,7 +26,7 @@ __all__ = ["History"]
 
 
 @dataclass(frozen=True)
-class Standing:
+class MonitorStanding:
     """What the streams of a monitor have counted: values by column, people, rates of groups."""
 
     counts: dict[str, dict[str, int]]
@@ -34,7 +34,7 @@ class Standing:
     tally: dict[str, Any]
 
     @classmethod
-    def of(cls, streams: bytes, tally: str) -> Standing:
+    def of(cls, streams: bytes, tally: str) -> MonitorStanding:
         """Read it from what is stored."""
         head = read_head(streams)
         return cls(head["counts"], head["counted"], json.loads(tally))
@@ -167,11 +167,13 @@ class History:
         """Return the rates of each group so far; see `GroupRates`."""
         return Tally(self._standing(identity).tally).rates(level)
 
-    def _standing(self, identity: str) -> Standing:
+    def _standing(self, identity: str) -> MonitorStanding:
         asked = sa.select(STATES).where(STATES.c.monitor == identity)
         with self._database.reading() as connection:
             row = connection.execute(asked).first()
-        return Standing({}, 0, {}) if row is None else Standing.of(bytes(row.streams), row.tally)
+        return (
+            MonitorStanding({}, 0, {}) if row is None else MonitorStanding.of(bytes(row.streams), row.tally)
+        )
 
     def waiting(self, identity: str, most: int = 3) -> tuple[int, list[Alarm]]:
         """Return how many alarms nobody has acknowledged yet, and the first of them.

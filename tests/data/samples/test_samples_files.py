@@ -19,7 +19,7 @@ from onnx import numpy_helper
 from audits.checks import build
 from audits.data import DataSpec, build_data, read_table, samples
 from audits.data.samples import arrests, loans
-from audits.data.samples.onnx_writer import Graph
+from audits.data.samples.onnx_writer import GraphWriter
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 
@@ -195,7 +195,7 @@ def test_the_onnx_package_accepts_and_reproduces_our_bytes(name: str, contents: 
 def test_long_names_and_tables_survive_the_encoding() -> None:
     # lengths beyond 127 and 16,383 take two and three bytes
     table = {f"value {k} " + "é" * 20: k / 3 for k in range(400)}
-    graph = Graph("wide")
+    graph = GraphWriter("wide")
     column = "c" * 300
     content = graph.to_bytes(graph.add([graph.lookup(graph.text(column), table, otherwise=-1.5), 2.25]))
     model = onnx.load_from_string(content)
