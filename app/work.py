@@ -24,12 +24,11 @@ from app.calling import ask_outside
 from app.columns import ColumnProfile
 from app.drafts import server_folder
 from app.held import Ask, DataHeld, TableHeld
-from app.named_files import check_inside, check_paths, file_digest, files_of, stamp_of, table_paths
+from app.named_files import check_inside, check_paths, file_digest, stamp_of, table_paths
 from app.readers import READERS
 from app.remembered import Futures
 from app.serving import tracing
 from app.serving.downloads import DOWNLOADS
-from app.shares import Shares
 from app.state import note
 from app.summary import Summary
 from app.workspace import Workspace
@@ -57,14 +56,12 @@ __all__ = [
     "check_fits",
     "close",
     "data",
-    "delete",
-    "delete_upload",
-    "erase",
     "executor",
     "export",
     "export_people",
     "findings",
     "forget",
+    "forget_run",
     "model",
     "plan",
     "result",
@@ -262,6 +259,13 @@ def forget(space: Workspace) -> None:
     READERS().forget(space.token)
 
 
+def forget_run(space: Workspace, key: str) -> None:
+    """Drop a run, its result, and what is remembered of it."""
+    space.forget_run(key)
+    executor().forget(space.token, key)
+    _results.forget(space.token)
+
+
 def _asking(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> tuple[Ask, str, str]:
     """Return what asks about a data section, and the keys of its table and of its data."""
     spec = data_spec(section)
@@ -398,59 +402,6 @@ def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> No
         keep_run(run, spec, space.folder, title=title, owner=space.token)
     except (InputError, RunFailed):
         logging.getLogger("evenhand").exception("The run %s is not saved", run.id)
-
-
-def delete(space: Workspace, identity: str) -> None:
-    """Delete a saved audit: its entry, its files, its result in the store, and what is remembered of it."""
-    space.check_writable()
-    saved = SavedRuns()
-    found = saved.get(identity, space.token)
-    saved.delete(found.id, space.token)
-    note("deleted", space, found.id)
-    if any(other.key == found.key for other in saved.list(owner=space.token)):
-        return  # the same run is kept under another title
-    space.forget_run(found.key)
-    executor().forget(space.token, found.key)
-    _results.forget(space.token)
-
-
-def delete_upload(space: Workspace, path: Path) -> int:
-    """Delete a file that was brought, and the audits made with it, which hold its rows; return how many."""
-    space.check_writable()
-    written = path.as_posix()
-    saved = SavedRuns()
-    made = [run for run in saved.list(owner=space.token) if written in files_of(run.spec)]
-    for record in space.runs():
-        if written in files_of(record["spec"]):
-            executor().forget(space.token, record["key"])
-            space.forget_run(record["key"])
-    for run in made:
-        executor().forget(space.token, run.key)
-        saved.delete(run.id, space.token)
-    draft = space.draft()
-    if draft is not None and written in files_of(draft["spec"]):
-        space.save_draft(None)
-    space.remove_file(path)
-    forget(space)
-    note("deleted", space, path.parent.name)
-    return len(made)
-
-
-def erase(space: Workspace) -> None:
-    """Remove every byte of a workspace: uploads, runs, saved audits, monitors, what is remembered."""
-    from app.serving.ingest import INGEST
-
-    space.check_writable()
-    note("erased", space)
-    executor().forget(space.token)
-    for monitor in INGEST.monitors.of_owner(space.token):
-        INGEST.remove(monitor.id)
-    saved = SavedRuns()
-    for run in saved.list(owner=space.token):
-        saved.delete(run.id, space.token)
-    Shares().forget(space.token)
-    forget(space)
-    space.forget()
 
 
 def start_again(space: Workspace, identity: str) -> None:

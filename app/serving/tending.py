@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app import work
+from app import removing, work
 from app.readers import READERS
 from app.serving.downloads import DOWNLOADS
 from app.shares import Shares
@@ -134,7 +134,7 @@ class Tending:
     def _remove_older(self, seconds: float) -> None:
         for folder in (home() / "workspaces").glob("*"):
             if is_token(folder.name) and time.time() - _last_used(folder) > seconds:
-                work.erase(Workspace(folder.name))
+                removing.erase(Workspace(folder.name))
                 Trail(home()).note("deleted", workspace=folder.name, what="retention")
 
     def _clock_is_to_be_believed(self, mark: Path) -> bool:

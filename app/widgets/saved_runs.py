@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 import streamlit as st
 
-from app import state, work
+from app import removing, state, work
 from app.exports import csv_bytes, portable
 from app.shares import LONGEST_DAYS, SharedLink, Shares
 from app.widgets import notices
@@ -270,7 +270,7 @@ def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
                 notices.problem(str(error))
         sure = st.checkbox("Delete this saved audit for good", key=f"sure-{run.id[:12]}")
         if sure:
-            _button("Delete", "delete", lambda: work.delete(space, run.id))
+            _button("Delete", "delete", lambda: removing.delete(space, run.id))
 
 
 def share_section(space: Workspace) -> None:
@@ -323,7 +323,7 @@ def erase_section(space: Workspace) -> None:
     with st.expander("Delete everything"):
         st.text("Uploads, audits, results and monitors of this workspace; nothing of it stays on the server.")
         if st.checkbox("Delete this workspace for good", key="sure-of-all"):
-            _button("Delete everything", "erase", lambda: work.erase(space))
+            _button("Delete everything", "erase", lambda: removing.erase(space))
 
 
 def _uploads(space: Workspace) -> None:
@@ -337,7 +337,7 @@ def _uploads(space: Workspace) -> None:
                 st.text(f"{path.name} · {(space.folder / path).stat().st_size / 1e6:,.1f} MB")
                 key = path.parent.name
                 if st.checkbox("Delete for good", key=f"sure-{key}"):
-                    _button("Delete", f"upload-{key}", partial(work.delete_upload, space, path))
+                    _button("Delete", f"upload-{key}", partial(removing.delete_upload, space, path))
 
 
 def _button(label: str, key: str, act: Callable[[], object]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app import drafts, work
+from app import drafts, removing, work
 from app.serving.tending import Tending
 from app.shares import Shares
 from app.workspace import Workspace, issue_token
@@ -62,7 +62,7 @@ def test_a_deleted_workspace_leaves_no_byte(base):
     assert data.n == 120
     run(space)
     assert holding(base, _MARK), "or the test could not fail"
-    work.erase(space)
+    removing.erase(space)
     assert not holding(base, _MARK)
     assert not holding(base, space.token)
 
@@ -71,7 +71,7 @@ def test_a_deleted_audit_leaves_nothing_but_the_upload(base):
     space = bring(issue_token())
     spec = run(space)
     (saved,) = SavedRuns().list(owner=space.token)
-    work.delete(space, saved.id)
+    removing.delete(space, saved.id)
     left = holding(base, _MARK)
     assert all("/files/" in name for name in left), left
     assert not work.standing(space, spec).finished
@@ -83,7 +83,7 @@ def test_a_deleted_upload_takes_the_audits_made_with_it_along(base):
     run(space)
     other = space.add_file("other.csv", io.BytesIO(b"a,b\n1,2\n"))
     _, path = space.files() if space.files()[0] == other else space.files()[::-1]
-    assert work.delete_upload(space, path) == 1
+    assert removing.delete_upload(space, path) == 1
     assert not holding(base, _MARK)
     assert space.files() == [other]
     assert space.draft() is None
@@ -113,7 +113,7 @@ def test_a_deleted_workspace_takes_its_links_along(base):
     space = bring(issue_token())
     Shares().make(space, 3)
     assert holding(base, space.token)
-    work.erase(space)
+    removing.erase(space)
     assert not holding(base, space.token)
 
 
@@ -122,7 +122,7 @@ def test_what_one_has_found_is_not_handed_to_another_with_the_same_file(base):
     spec = run(first)
     assert work.standing(first, spec).finished
     assert not work.standing(second, spec).finished
-    work.erase(second)
+    removing.erase(second)
     assert work.standing(first, spec).finished
     assert work.result(first, spec).audits
 

@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from app import who, work
+from app import removing, who, work
 from app.serving import api, limits
 from app.serving.limits import Bounded
 from app.shares import Shares
@@ -281,8 +281,8 @@ def test_what_is_only_looked_at_changes_in_no_way(base):
         lambda: seen.add_file("a.csv", io.BytesIO(b"a\n1\n")),
         lambda: seen.forget(),
         lambda: work.submit(seen, {}, ""),
-        lambda: work.delete(seen, "a"),
-        lambda: work.erase(seen),
+        lambda: removing.delete(seen, "a"),
+        lambda: removing.erase(seen),
         lambda: work.start_again(seen, "a"),
         lambda: Shares().make(seen, 1),
     ):
