@@ -15,6 +15,7 @@ from app.flipset.people import people_section
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
+from app.widgets.plot import plot
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
@@ -111,13 +112,7 @@ def _transparency(result: FlipsetResult, part: Part, within: str | None) -> None
 def live_curve(now: RunProgress) -> None:
     """Draw the training curve of a running audit as far as it has come."""
     if now.curve:
-        st.plotly_chart(
-            flipset_maps.curve(now.curve),
-            key="figure-live-curve",
-            theme=None,
-            config={"displayModeBar": False},
-            alt="The training curve so far",
-        )
+        plot(flipset_maps.curve(now.curve), "live-curve", tools=False)
 
 
 def _checks(result: FlipsetResult) -> None:
