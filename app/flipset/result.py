@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.drawn import drawn
+from app.drawn import drawn, presented
 from app.flipset.bars import marginals_section
 from app.flipset.people import people_section
 from app.widgets import notices
@@ -48,7 +48,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             show = notices.problem if warning.startswith(DISTRUST) else notices.note
             show(warning)
     _headline(result)
-    exhibits = {each.key: each for each in AUDIT.section(result).exhibits}
+    exhibits = {each.key: each for each in presented(AUDIT, result).exhibits}
     for key in ("above_chance", "sizes"):
         if key in exhibits:
             _exhibit(exhibits.pop(key))

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
-import plotly.io
 import streamlit as st
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
 from app import state
+from app.drawn import as_json
 from app.serving.plotly_script import SCRIPT
 from audits.drawing.style import alt_text
 from audits.runs.version import VERSION
@@ -74,8 +74,7 @@ def plot(
             on_click(Click(int(told["curve"]), int(told["point"]), told.get("customdata")))
 
     given = {"script": SCRIPT, "name": name, "alt": alt_text(figure), "tools": tools, "cells": cells}
-    drawn: str = plotly.io.to_json(figure, validate=False)
-    data = f'{json.dumps(given)[:-1]}, "figure": {drawn}}}'.encode()
+    data = f'{json.dumps(given)[:-1]}, "figure": {as_json(figure)}}}'.encode()
     _component()(key=key, data=data, on_clicked_change=clicked)
 
 
