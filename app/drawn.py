@@ -73,7 +73,7 @@ def as_json(figure: go.Figure) -> str:
     """Return a figure that nobody changes any more as a browser is given it, written once."""
     key = id(figure)
     if key not in _written:
-        text: str = figure.to_json(validate=False)  # type: ignore[no-untyped-call]
+        text: str = figure.to_json(validate=False)
         weakref.finalize(figure, _written.pop, key, None)
         _written[key] = text
     return _written[key]

@@ -13,7 +13,7 @@ from app import state
 from app.exports import csv_bytes
 from app.widgets.plot import Click, plot
 from app.widgets.selected import select, worded
-from audits.drawing.style import TURNED_JS, alt_text
+from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,5 +149,5 @@ def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _page(figure: go.Figure) -> bytes:
-    text: str = figure.to_html(include_plotlyjs=True, full_html=True, post_script=TURNED_JS)
+    text: str = figure.to_html(config=KEPT_HERE, include_plotlyjs=True, full_html=True, post_script=TURNED_JS)
     return text.encode()

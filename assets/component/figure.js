@@ -41,7 +41,10 @@ const coming = new IntersectionObserver(entries => {
     if (isIntersecting && waiting.delete(target.figure)) draw(target.figure);
 }, {rootMargin: `${MARGIN}px`});
 
-async function draw(own) {
+// one drawing of a figure after the other: Plotly fails at one that is changed or let go while it is drawn
+const draw = own => own.work = own.work.catch(() => {}).then(() => drawn(own));
+
+async function drawn(own) {
   const {box, asked} = own;
   let Plotly;
   try {
@@ -74,7 +77,7 @@ function made(parent) {
   box.dataset.testid = "figure";
   box.setAttribute("role", "figure");
   parent.append(box);
-  const own = {box, gone: false, text: "", listening: false};
+  const own = {box, gone: false, text: "", listening: false, work: Promise.resolve()};
   box.figure = own;
   own.place = event => {
     const point = event?.points?.[0];
@@ -108,8 +111,10 @@ function removed(own) {
   own.resized.disconnect();
   coming.unobserve(own.box);
   clearTimeout(own.turned);
-  if (own.drawn) window.Plotly?.purge(own.box);
-  own.box.remove();
+  own.work.catch(() => {}).then(() => {
+    if (own.drawn) window.Plotly.purge(own.box);
+    own.box.remove();
+  });
 }
 
 export default function ({data, parentElement, setTriggerValue}) {
@@ -127,8 +132,10 @@ export default function ({data, parentElement, setTriggerValue}) {
       displaylogo: false,
       displayModeBar: tools ? "hover" : false,
       toImageButtonOptions: {filename: name, scale: 2},
-      // dragging zooms, and nothing is selected by a box
-      modeBarButtonsToRemove: ["zoom", "pan", "zoomIn", "zoomOut", "autoScale", "select2d", "lasso2d"],
+      // dragging zooms, nothing is selected by a box, and no data go to a cloud
+      modeBarButtonsToRemove: [
+        "zoom", "pan", "zoomIn", "zoomOut", "autoScale", "select2d", "lasso2d", "sendChartToCloud",
+      ],
       modeBarButtonsToAdd: [{
         name: "Fullscreen", title: "Fullscreen", icon: CORNERS,
         click: () => (document.fullscreenElement ? document.exitFullscreen() : box.requestFullscreen()),

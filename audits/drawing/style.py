@@ -19,6 +19,7 @@ __all__ = [
     "GREY",
     "GROUPS",
     "INK",
+    "KEPT_HERE",
     "OKABE_ITO",
     "TURNED_JS",
     "alt_text",
@@ -45,6 +46,9 @@ addEventListener("resize", () => {
 """
 """For a document of figures that follow its width: Plotly leaves a legend where the old width had it, as when
 a phone is turned, unless the figure is drawn anew."""
+
+KEPT_HERE = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
+"""Plotly's configuration of figures taken away: no button uploads what is drawn to a cloud."""
 
 GROUPS = (*OKABE_ITO[2:6], *OKABE_ITO[:2], OKABE_ITO[6])
 """Of groups drawn beside each other: those that a verdict or a direction has come last."""
