@@ -51,7 +51,8 @@ _MOST_LISTED = 500
 def from_sample(space: Workspace, sample: Sample) -> dict[str, Any]:
     """Copy an example's files into the workspace and return its draft."""
     spec = sample.spec
-    audits = spec.pop("audits")
+    first, *others = spec.pop("audits")
+    [options] = first.values()  # names the groups that all audits of two groups begin with
     spec["data"]["path"] = str(space.copy_file(SAMPLES / spec["data"]["path"]))
     if "path" in spec["model"]:
         spec["model"]["path"] = str(space.copy_file(SAMPLES / spec["model"]["path"]))
@@ -65,14 +66,9 @@ def from_sample(space: Workspace, sample: Sample) -> dict[str, Any]:
         "id": token_hex(4),
         "source": source,
         "spec": spec,
-        "options": audits[0]["flipset"],
-        "rule_sets": _own(audits, "rule_sets"),
+        "options": options,
+        **{name: dict(given) for audit in others for name, given in audit.items()},
     }
-
-
-def _own(audits: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
-    """Return the options that an example gives an audit; none if it does not run it."""
-    return next((dict(audit[name]) for audit in audits if name in audit), {})
 
 
 def from_files(paths: Sequence[Path], kind: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.wire import pack_array, unpack_array, unpack_frame
+from app.wire import pack_array, pack_rows, pack_told, unpack_array, unpack_frame
 from audits.data import LabelCut, ReadReport
 from audits.data.files.tables import FileReport
 
@@ -187,43 +187,29 @@ class DataHeld:
 
         The terms are as of `audits.data.selecting.selected_rows`; None: among everybody.
         """
-        told = self._ask("selected", terms=list(terms), rows=_packed(among))
+        told = self._ask("selected", terms=list(terms), rows=pack_rows(among))
         return pd.Index(unpack_array(told["rows"]), name="row"), float(told["people"])
 
     def group_of(self, terms: Sequence[Mapping[str, Any]], rows: pd.Index | None) -> dict[str, Any]:
         """Return the recode that makes a group of people, as `audits.data.selecting.group_of` does."""
-        return dict(self._ask("group of", terms=list(terms), rows=_packed(rows))["recode"])
+        return dict(self._ask("group of", terms=list(terms), rows=pack_rows(rows))["recode"])
 
-    def check_labels(self) -> None:
-        """Raise `InputError` unless both outcomes are known to have happened."""
-        self._once("check labels")
-
-    def count_candidates(self, options: Mapping[str, Any]) -> int:
-        """Return how many rule sets these options make of the data."""
-        return int(self._once("candidates", options=dict(options))["number"])
-
-    def sensitive_columns(self) -> tuple[str, ...]:
-        """Return what the loss ratio's `sensitive` may name."""
-        return tuple(self._once("sensitive columns")["columns"])
+    def asked(self, audit: str, what: str, **told: Any) -> Any:
+        """Return what an audit's record `asks` about the data; tables each time, all else is remembered."""
+        question = {"audit": audit, "asked": what, "told": pack_told(told)}
+        if any(isinstance(each, np.ndarray) for each in told.values()):
+            answer = self._ask("of audit", **question)
+        else:
+            answer = self._once("of audit", **question)
+        return unpack_frame(answer["frame"]) if "frame" in answer else answer["found"]
 
     def usual_audits(self, trained: str | None) -> dict[str, dict[str, Any]]:
         """Return every audit that needs no choice on these data, with its options."""
         return copy.deepcopy(dict(self._once("usual audits", trained=trained)["audits"]))
 
-    def differences(self, rows: Any, inside: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
-        """Return how those of `rows` that are `inside` differ from the others, column by column."""
-        numbers = pack_array(np.asarray(pd.Index(rows), dtype=np.int64))
-        mask = pack_array(np.asarray(inside, dtype=bool))
-        told = self._ask("differences", rows=numbers, inside=mask, columns=list(columns))
-        return unpack_frame(told["frame"])
-
 
 _REMEMBERED_ANSWERS = 50
 _TYPES = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool", "M": "datetime64[us]", "O": "object"}
-
-
-def _packed(rows: pd.Index | None) -> Any:
-    return None if rows is None else pack_array(np.asarray(rows, dtype=np.int64))
 
 
 def _single(rows: object) -> bool:

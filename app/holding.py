@@ -24,8 +24,7 @@ import pandas as pd
 from app import exports
 from app.columns import preview, profile
 from app.summary import summarise
-from app.wire import pack_array, pack_frame, unpack_array
-from audits.checks import build
+from app.wire import pack_array, pack_frame, unpack_array, unpack_told
 from audits.data import AuditData, DataSpec, Table, build_data, data_spec, read_table
 from audits.data.files.larger import beyond_limits
 from audits.data.files.looking import LookedInto, look_into
@@ -33,6 +32,7 @@ from audits.data.selecting import group_of, selected_rows
 from audits.data.values import is_missing
 from audits.errors import InputError
 from audits.models.native.skops_file import without_tensors
+from audits.records import loaded
 from audits.runs.countable import rows_drawn
 from audits.runs.drawn import draw_table, of_all
 from audits.runs.monitoring.arrivals import Arrival, read_arrow, read_file, read_json
@@ -203,20 +203,11 @@ def _groups(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"frame": pack_frame(_data(question).groups)}
 
 
-def _candidates(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.rule_sets.audit import count_candidates
-    from audits.rule_sets.options import RuleSetsOptions
-
-    options = build(RuleSetsOptions, dict(question["options"]), "rule_sets")
-    return {"number": count_candidates(_data(question), options)}
-
-
-def _differences(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.rule_sets.ranking.browsing import profile as differences
-
-    rows = _data(question).frame.loc[unpack_array(question["rows"])]
-    found = differences(rows, unpack_array(question["inside"]), question["columns"])
-    return {"frame": pack_frame(found)}
+def _of_audit(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer what the page of an audit asks about the data, as its record says."""
+    ask = AUDITS[question["audit"]].pages.asks[question["asked"]]
+    found = loaded(ask)(_data(question), **unpack_told(question["told"]))
+    return {"frame": pack_frame(found)} if isinstance(found, pd.DataFrame) else {"found": found}
 
 
 def _model(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,19 +225,6 @@ def _model(question: Mapping[str, Any]) -> dict[str, Any]:
 
 def _usual_audits(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"audits": usual_others(_data(question), question["trained"])}
-
-
-def _check_labels(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.loss_ratio.audit import check_labels
-
-    check_labels(_data(question))
-    return {}
-
-
-def _sensitive_columns(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.loss_ratio.metrics.choosing import sensitive_columns
-
-    return {"columns": list(sensitive_columns(_data(question)))}
 
 
 def _arrived(arrival: Arrival) -> dict[str, Any]:
@@ -318,12 +296,9 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "labels": _labels,
     "weights": _weights,
     "groups": _groups,
-    "candidates": _candidates,
-    "differences": _differences,
+    "of audit": _of_audit,
     "model": _model,
     "usual audits": _usual_audits,
-    "check labels": _check_labels,
-    "sensitive columns": _sensitive_columns,
     "body": _body,
     "file": _file,
     "export": _export,

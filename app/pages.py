@@ -16,18 +16,17 @@ from audits.runs.registry import AUDITS
 __all__ = ["load_views", "navigation", "page_of", "view_of"]
 
 _VIEWS = Path(__file__).resolve().parent / "views"
-_FIRST = "groups"  # how the groups compare at all: its page is the overview
 
 
 def navigation() -> dict[str, list[st.Page]]:
     """Return the pages under the headings of the navigation; the audits' come from their records."""
-    audits = [page_of(name) for name in AUDITS if name != _FIRST]
+    audits = [page_of(name) for name in AUDITS if name != AUDITS.first]
     visitor = who.person()
     server = {"Server": [st.Page("views/admin.py", title="Server")]}
     return {
         "": [
             st.Page("views/data_model.py", title="Data & model", default=True),
-            st.Page(f"views/{_FIRST}.py", title=AUDITS[_FIRST].title),
+            st.Page(f"views/{AUDITS.first}.py", title=AUDITS[AUDITS.first].title),
             st.Page("views/compare.py", title="Compare models"),
         ],
         "Audits": [page for page in audits if page is not None],

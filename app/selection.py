@@ -4,16 +4,18 @@ A selection is a list of terms, all of which a person meets; the address has it 
 
 - about the data: a row filter as of ``data.keep``, or ``{"group": {attribute: value}}``;
 - about a run, ``{"run": KEY, …}``: a row filter on its table of one row a person (``{"column": "flagged",
-  "in": ["True"]}``), ``{"rule": number}`` of a rule set or ``{"rules": words}`` of one that has none,
-  ``{"levels": {attribute: level}}`` of a combination, ``{"flow": [from, to]}`` of two subgroups,
-  ``{"row": number}`` of one person.
+  "in": ["True"]}``), ``{"row": number}`` of one person, or one that only that audit knows, by the module
+  ``app/<audit>/selecting.py``: ``{"flow": [from, to]}`` of two subgroups.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib.util import find_spec
 from typing import Any
 
 import pandas as pd
@@ -27,29 +29,52 @@ from audits.data.selecting import rule_of
 from audits.data.values import text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.saved import SavedRuns
-from audits.runs.result import RunResult
+from audits.runs.registry import AUDITS
+from audits.runs.result import AuditResult, RunResult
 from audits.stats.words import in_words, number
 
-__all__ = ["Selection", "read_selection", "run_of"]
+__all__ = ["WHERE", "Kind", "Own", "Selection", "read_selection", "run_of"]
 
 Term = Mapping[str, Any]
-_WHERE = "the selection"
+WHERE = "the selection"
+"""What refusals name."""
+
 _LONGEST, _MOST_TERMS = 4000, 20
-_SAID = {
-    ("flipset", "positive"): "flipped (favorable here only)",
-    ("flipset", "negative"): "flipped (unfavorable here only)",
-    ("sensitivity", "flagged"): "flagged",
-    ("recourse", "alpha", "missing"): "never accepted",
-    ("recourse", "alpha"): "part of the way to be accepted",
-    ("recourse", "alpha", "not_missing"): "accepted on the way",
-    ("loss_ratio", "ratio"): "loss ratio",
-    ("barycentre", "only_self"): "favored only as themselves",
-    ("barycentre", "only_counterpart"): "favored only as their counterparts",
-    ("flipset", "flips again"): "share of repeats they flip in",
-}
-
-
 _NAMED = {"within", "group", "subgroup", "match set"}
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A term about a run that only its audit knows.
+
+    Attributes
+    ----------
+    reads : callable
+        Whether a value is one that the term may have.
+    people, words : callable
+        ``people(result, value)`` returns the rows of those meant, ``words(result, value)`` what is said of
+        them.
+    """
+
+    reads: Callable[[Any], bool]
+    people: Callable[[Any, Any], pd.Index]
+    words: Callable[[Any, Any], str]
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """What only one audit's pages know to select people by, as ``OWN`` of ``app/<audit>/selecting.py``.
+
+    Attributes
+    ----------
+    kinds : mapping
+        Terms by their key.
+    with_made : callable
+        Returns the table of people with the columns that figures make of others.
+    """
+
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    with_made: Callable[[pd.DataFrame], pd.DataFrame] = lambda people: people
 
 
 @dataclass(frozen=True)
@@ -130,7 +155,7 @@ def read_selection(text: str) -> Selection:
     except ValueError:
         terms = None
     if not isinstance(terms, list) or not 0 < len(terms) <= _MOST_TERMS:
-        raise InputError(_WHERE, "of the link cannot be read", advice="select people again")
+        raise InputError(WHERE, "of the link cannot be read", advice="select people again")
     return Selection(text, tuple(_checked(term) for term in terms))
 
 
@@ -146,23 +171,28 @@ def _checked(term: Any) -> Term:
     else:
         fits = "run" in term and _is_special(plain)
     if not fits or not isinstance(term.get("run", ""), str) or ("column" not in plain and len(plain) != 1):
-        raise InputError(_WHERE, "of the link cannot be read", advice="select people again")
+        raise InputError(WHERE, "of the link cannot be read", advice="select people again")
     return dict(term)
 
 
 def _is_special(term: Term) -> bool:
     """Whether this is a term about a run that is no row filter."""
-    flow, levels = term.get("flow"), term.get("levels")
-    return (
-        any(type(term.get(key)) is int for key in ("rule", "row"))
-        or isinstance(term.get("rules"), str)
-        or (
-            isinstance(levels, dict)
-            and bool(levels)
-            and all(isinstance(each, str) for each in levels.values())
-        )
-        or (isinstance(flow, list) and len(flow) == 2 and all(isinstance(name, str) for name in flow))
-    )
+    if len(term) != 1:
+        return False
+    [(key, value)] = term.items()
+    if key == "row":
+        return type(value) is int
+    kinds = [own.kinds[key] for own in map(_own, AUDITS.ours) if key in own.kinds]
+    return any(kind.reads(value) for kind in kinds)
+
+
+@cache
+def _own(audit: str) -> Own:
+    """Return what only the pages of an audit of ours know to select people by."""
+    name = f"app.{audit}.selecting"
+    known = audit in AUDITS.ours and find_spec(name) is not None
+    found: Own = importlib.import_module(name).OWN if known else Own()
+    return found
 
 
 def run_of(space: Workspace, key: str) -> RunResult:
@@ -181,109 +211,49 @@ def run_of(space: Workspace, key: str) -> RunResult:
         return work.result(space, specs[0])
     except (IndexError, RunFailed):
         raise InputError(
-            _WHERE, "is of an audit that is not kept any more", advice="select people again"
+            WHERE, "is of an audit that is not kept any more", advice="select people again"
         ) from None
 
 
 def _rows_of_run(found: RunResult, term: Term) -> pd.Index:
-    result: Any = found.audits[0].result
-    if "rule" in term:
-        return _with_rule(result, term["rule"])
-    if "flow" in term:
-        return _of_flow(result, term["flow"])
-    if "rules" in term:
-        return _with_words(result, term["rules"])
-    if "levels" in term:
-        return _at_levels(result, term["levels"])
-    people = _with_made(result.people)
+    audit = found.audits[0]
+    own, result = _own(audit.name), audit.result
+    for key in term:
+        if key in own.kinds:
+            return own.kinds[key].people(result, term[key])
+    people = own.with_made(result.people)
     if "row" in term:
         return people.index[people.index == term["row"]]
     rule = rule_of({key: value for key, value in term.items() if key != "run"})
-    return people.index[kept_rows(people, [rule], where=_WHERE)[0]]
-
-
-def _with_made(people: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of people with the columns that figures make of others."""
-    made: dict[str, Any] = {}
-    if "times" in people:
-        made["flips again"] = people["flips_again"] / people["times"].where(people["times"] > 0)
-    for name in ("twin_decision", "counterfactual_decision"):
-        if name in people:
-            otherwise = people["decision"] != people[name]
-            made["match set"] = otherwise.map({True: "decided otherwise", False: "decided alike"})
-    return people.assign(**made)
-
-
-def _with_words(result: Any, words: str) -> pd.Index:
-    """Return the people of a rule set that need not be in the table of frequent ones, by its words."""
-    from app.rule_sets.by_words import members_by_words
-
-    inside = members_by_words(result, words)
-    if inside is None:
-        raise InputError(_WHERE, "is of a rule set that this audit did not find", words)
-    return result.people.index[inside]
-
-
-def _at_levels(result: Any, levels: Mapping[str, str]) -> pd.Index:
-    """Return the people at these levels of the attributes that rule sets are about."""
-    names = {item["name"]: place for place, item in enumerate(result.attributes)}
-    inside = pd.Series(True, index=result.cells.index)
-    for name, level in levels.items():
-        known = list(map(str, result.attributes[names[name]]["levels"])) if name in names else []
-        if level not in known:
-            raise InputError(_WHERE, "is of a group that this audit did not look at", f"{name} {level}")
-        inside &= result.cells[f"level {names[name]}"] == known.index(level)
-    return result.people.index[inside.to_numpy()[result.people["cell"].to_numpy()]]
-
-
-def _with_rule(result: Any, rule: int) -> pd.Index:
-    from audits.rule_sets import members
-
-    if rule not in result.rule_sets.index:
-        raise InputError(_WHERE, "is of a rule set that this audit did not find", rule)
-    return result.people.index[members(result, rule)]
-
-
-def _of_flow(result: Any, flow: Sequence[str]) -> pd.Index:
-    source, target = flow
-    if source not in result.flows.rows or target not in result.flows.columns:
-        raise InputError(_WHERE, "is of a flow that this audit did not find", f"{source} → {target}")
-    return result.cell(source, target).index
+    return people.index[kept_rows(people, [rule], where=WHERE)[0]]
 
 
 def _run_words(found: RunResult, terms: Sequence[Term]) -> list[str]:
-    audit, said = found.audits[0].name, []
+    audit, said = found.audits[0], list[str]()
     special: dict[str, Callable[[Any], str]] = {
-        "rule": lambda term: _rule_words(found, term["rule"]),
-        "rules": lambda term: str(term["rules"]),
-        "levels": lambda term: group_name(term["levels"]),
-        "row": lambda term: f"row {term['row']}",
-        "flow": lambda term: " → ".join(term["flow"]),
+        **{key: partial(kind.words, audit.result) for key, kind in _own(audit.name).kinds.items()},
+        "row": lambda value: f"row {value}",
     }
     for column, own in _by_column([term for term in terms if not set(special) & set(term)]):
-        whole = _SAID.get((audit, column, *(["missing"] if "missing" in own[0] else [])))
-        if (audit, column) == ("recourse", "alpha") and set(own[0]) - {"run"} == {"column", "at_most"}:
-            said.append(f"accepted within {100 * own[0]['at_most']:g} % of the way")
-            continue
-        flag = len(own) == 1 and (own[0].get("in") == ["True"] or own[0].get("above") == 0)
-        alone = whole is not None and (flag or "missing" in own[0])
-        if column in _NAMED:  # a stratum or a group says what it is
-            said += [str(value) for term in own for value in term.get("in", ())]
-            continue
-        if "not_missing" in own[0]:  # everybody whom the run looks at
-            said.append(str(getattr(found.audits[0].result, "source", "in the audit")))
-            continue
-        said.append(str(whole) if alone else _range_words(whole or column.replace("_", " "), own))
-    said += [words(term) for key, words in special.items() for term in terms if key in term]
+        said += _column_words(audit, column, own)
+    said += [words(term[key]) for key, words in special.items() for term in terms if key in term]
     return said
 
 
-def _rule_words(found: RunResult, rule: int) -> str:
-    from audits.rule_sets import row_of
-
-    result: Any = found.audits[0].result
-    _with_rule(result, rule)
-    return str(row_of(result, rule).rule_set)
+def _column_words(audit: AuditResult, column: str, own: Sequence[Term]) -> list[str]:
+    """Return conditions on one column of a run's people in words, those of its audit's record first."""
+    phrases = AUDITS[audit.name].pages.selected
+    part = phrases.get(f"{column} at_most")
+    if part is not None and set(own[0]) - {"run"} == {"column", "at_most"}:
+        return [part.format(percent=100 * own[0]["at_most"])]
+    whole = phrases.get(f"{column} missing" if "missing" in own[0] else column)
+    flag = len(own) == 1 and (own[0].get("in") == ["True"] or own[0].get("above") == 0)
+    if column in _NAMED:  # a stratum or a group says what it is
+        return [str(value) for term in own for value in term.get("in", ())]
+    if "not_missing" in own[0]:  # everybody whom the run looks at
+        return [str(getattr(audit.result, "source", "in the audit"))]
+    alone = whole is not None and (flag or "missing" in own[0])
+    return [str(whole) if alone else _range_words(whole or column.replace("_", " "), own)]
 
 
 def _by_column(terms: Sequence[Term]) -> list[tuple[str, list[Term]]]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from audits.data.values import is_missing, text_of
 
-__all__ = ["pack_array", "pack_frame", "unpack_array", "unpack_frame"]
+__all__ = ["pack_array", "pack_frame", "pack_told", "unpack_array", "unpack_frame", "unpack_told"]
 
 _PLAIN = frozenset({str, int, float, bool})
 _RAW_KINDS = "iufbM"  # whole numbers, floats, truth values, dates
@@ -29,6 +29,27 @@ def unpack_array(packed: Mapping[str, Any]) -> np.ndarray:
     if dtype.kind not in _RAW_KINDS:
         raise ValueError(f"arrays of {dtype} do not travel")
     return np.frombuffer(base64.b64decode(packed["base64"]), dtype=dtype).copy()
+
+
+def pack_rows(rows: pd.Index | None) -> dict[str, Any] | None:
+    """Return row numbers as plain data; None, for all rows, stays."""
+    return None if rows is None else pack_array(np.asarray(rows, dtype=np.int64))
+
+
+def pack_told(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a function is told as plain data: arrays packed, all else as it is."""
+    arrays = {
+        name: {"array": pack_array(each)} for name, each in told.items() if isinstance(each, np.ndarray)
+    }
+    return {name: arrays.get(name, {"plain": each}) for name, each in told.items()}
+
+
+def unpack_told(packed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `pack_told` packed."""
+    return {
+        name: unpack_array(each["array"]) if "array" in each else each["plain"]
+        for name, each in packed.items()
+    }
 
 
 def pack_frame(frame: pd.DataFrame) -> dict[str, Any]:

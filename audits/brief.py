@@ -1,10 +1,11 @@
-"""First sentences as short as they are promised to be, whatever groups are called."""
+"""What sentences are made of: first ones as short as they are promised to be, whatever groups are called."""
 
 from __future__ import annotations
 
 import re
+from typing import Protocol
 
-__all__ = ["brief", "cut_apart", "named_apart", "shortest"]
+__all__ = ["begun", "between", "brief", "cut_apart", "named_apart", "shortest"]
 
 MOST_WORDS = 30
 _AND = re.compile(r" (?:&|×) ")
@@ -20,6 +21,32 @@ def shortest(*sentences: str) -> str:
     """
     fits = (sentence for sentence in sentences if len(sentence.split()) <= MOST_WORDS)
     return next(fits, min(sentences, key=lambda sentence: len(sentence.split())))
+
+
+def begun(words: str) -> str:
+    """Return words as a sentence begins: with a capital."""
+    return words[:1].upper() + words[1:]
+
+
+class _Interval(Protocol):
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def between(share: _Interval) -> str:
+    """Return the interval of an estimated share in percentage points.
+
+    Examples
+    --------
+    >>> from audits.stats import Estimate
+    >>> between(Estimate(0.14, -0.021, 0.3, 50, "")), between(Estimate(0.14, None, None, 1, ""))
+    ('−2.1 to 30.0', 'no interval')
+    """
+    if share.low is None or share.high is None:
+        return "no interval"
+    return " to ".join(f"{100 * end:.1f}".replace("-", "−") for end in (share.low, share.high))
 
 
 def brief(words: str, most: int = 12) -> str:

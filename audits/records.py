@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-__all__ = ["Audit", "Exhibit", "Section", "Size", "loaded", "says_what_it_lacks"]
+__all__ = ["Audit", "Exhibit", "OnPages", "Section", "Size", "loaded", "says_what_it_lacks"]
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -105,6 +105,37 @@ Named = str | Callable[..., Any]
 
 
 @dataclass(frozen=True, kw_only=True)
+class OnPages:
+    """What only pages need of an audit.
+
+    Attributes
+    ----------
+    noun : str
+        What a sentence calls what the audit looks at, in the plural; by default its title in small letters.
+    labels : mapping
+        Option to what stands above its control, where that is more than its name: messages say it, too. A
+        key with a dot is one of another section of the spec.
+    alone : tuple of str
+        Options that refusals name without the audit's name, as a function names its arguments.
+    selected : mapping
+        Column of ``people`` to what a selection by it says: ``"flagged"``; ``"column missing"`` and ``"column
+        at_most"`` for those without a value, and up to one (``{percent}`` of it).
+    asks : mapping
+        What its page asks about the data before a run, by name: ``asks[name](data, **told)`` returns plain
+        data, or a frame.
+    former : tuple of str
+        What its page was called in links of earlier versions.
+    """
+
+    noun: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    alone: tuple[str, ...] = ()
+    selected: Mapping[str, str] = field(default_factory=dict)
+    asks: Mapping[str, Named] = field(default_factory=dict)
+    former: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Audit:
     """The record of an audit.
 
@@ -175,6 +206,20 @@ class Audit:
         ``paired(first, second, subjects)`` returns how its numbers moved between its results of two models on
         the same people, an `audits.paired.pairing.Pairing`; `subjects` are what the two were about, or None
         where they are not at hand. Without it no change has an interval.
+    states : tuple of str
+        Names of audits whose numbers it states itself: they are not run beside it.
+    treats : str or callable, optional
+        ``treats(subject, options, *, threshold, rng, progress)`` returns the subject with a model that is
+        better by what it found, and notes: the second model of a comparison.
+    groups_alone : bool
+        Whether it looks at people's groups and decisions, and at no column besides.
+    windows : str or callable, optional
+        ``windows(groups)`` returns its options for people whom a monitor received, who are so many by
+        protected attribute and group. Without it, it is made of a window only where it is named.
+    bundle : str or callable, optional
+        ``bundle(result, *, note)`` returns what a monitor measures people by as it did.
+    pages : OnPages
+        What only pages need.
 
     Notes
     -----
@@ -208,6 +253,17 @@ class Audit:
     decided: Named | None = None
     since: Named | None = None
     paired: Named | None = None
+    states: tuple[str, ...] = ()
+    treats: Named | None = None
+    groups_alone: bool = False
+    windows: Named | None = None
+    bundle: Named | None = None
+    pages: OnPages = OnPages()
+
+    @property
+    def noun(self) -> str:
+        """What a sentence calls what it looks at, in the plural: ``"rule sets"``."""
+        return self.pages.noun or self.title.lower()
 
     @property
     def lacks(self) -> str | None:

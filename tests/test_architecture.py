@@ -272,6 +272,94 @@ def test_a_name_that_is_reached_into_would_be_seen():
     assert not reached_into(ast.parse("from audits.data import space\nspace.MOST_LEVELS\n__import__('re')"))
 
 
+# words that generic code has for something else, or where it means that one audit; the lists may only shrink
+A_KEY = "a key of what processes, pages or services tell each other, of people's groups or sensitivities"
+NAMED = {
+    "app/held.py": ({"groups"}, A_KEY),
+    "app/holding.py": ({"groups"}, A_KEY),
+    "app/monitor/alarms.py": ({"sensitivity"}, A_KEY),
+    "app/monitor/watching.py": ({"sensitivity"}, A_KEY),
+    "app/serving/ingest.py": ({"sensitivity"}, A_KEY),
+    "app/serving/monitor_reading.py": ({"groups"}, A_KEY),
+    "app/serving/openapi.py": ({"sensitivity"}, A_KEY),
+    "app/summary.py": ({"groups"}, A_KEY),
+    "app/widgets/tour_step.py": (
+        {"groups", "rule_sets", "flipset", "sensitivity", "recourse"},
+        "the guided demo tells of these five, in this order and with these options",
+    ),
+    "audits/cli/main.py": ({"explain"}, "a command, which explains an option of a spec"),
+    "audits/cli/monitor.py": ({"sensitivity"}, A_KEY),
+    "audits/connect.py": ({"groups"}, "what Fairlearn's MetricFrame does, by the audit that does it"),
+    "audits/data/building/naming.py": ({"groups"}, "what people call a column of theirs"),
+    "audits/foreign.py": ({"groups"}, "what another library calls an argument"),
+    "audits/runs/monitoring/scoring.py": ({"sensitivity"}, A_KEY),
+    "audits/runs/monitoring/storing.py": ({"sensitivity"}, A_KEY),
+    "audits/runs/monitoring/windows.py": ({"groups"}, A_KEY),
+    "audits/runs/registry.py": (set(AUDITS), "the one list, in the order of pages"),
+    "audits/transport/maps/options.py": ({"barycentre"}, "how a coupling becomes a map"),
+    "audits/transport/maps/protocol.py": ({"groups"}, "a function of its own"),
+}
+MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
+IMPORTED = {
+    "app/monitor": ({"sensitivity"}, MONITOR),
+    "app/people.py": ({"flipset"}, "people beside their counterparts, whom flipsets have"),
+    "app/readers.py": ({"sensitivity"}, MONITOR),
+    "app/serving": ({"sensitivity"}, MONITOR),
+    "app/widgets/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),
+    "app/widgets/saved_runs.py": ({"groups"}, "the tables that laws ask for are of rates by group"),
+    "audits/cli/monitor.py": ({"sensitivity"}, MONITOR),
+    "audits/connect.py": ({"groups"}, "Fairlearn's metrics by its own"),
+    "audits/reports/laws": ({"groups"}, "the tables that laws ask for are of rates by group"),
+    "audits/runs/mitigating.py": ({"mitigation"}, "what mitigation runs, where all audits are known"),
+    "audits/runs/monitoring": ({"sensitivity"}, MONITOR),
+    "audits/runs/treating.py": ({"mitigation"}, "what mitigation leaves behind, where models are compared"),
+}
+
+
+def named_audits(tree: ast.Module) -> set[str]:
+    """Audits that a module names in so many letters."""
+    return {str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)} & set(AUDITS)
+
+
+def imported_audits(path: Path) -> set[str]:
+    """Audits out of whose rooms, or whose pages', a module imports."""
+    parts = (name.split(".") for name in imports(path))
+    return {each[1] for each in parts if each[0] in {"audits", "app"} and len(each) > 1} & set(AUDITS)
+
+
+def generic() -> Iterator[tuple[str, Path]]:
+    """Modules that belong to no audit, with where they are."""
+    for path in [*sources("audits"), *sources("app")]:
+        where = path.relative_to(ROOT)
+        if not set(AUDITS) & set(where.with_suffix("").parts):
+            yield where.as_posix(), path
+
+
+def test_records_are_the_only_list_of_audits():
+    found = {where: names for where, path in generic() if (names := named_audits(parsed(path)))}
+    allowed = {where: names for where, (names, _) in NAMED.items()}
+    assert found == allowed, "state in the audits' records what differs between them, and loop over these"
+
+
+def test_generic_code_knows_no_audit_by_its_room():
+    found: dict[str, set[str]] = {}
+    for where, path in generic():
+        if names := imported_audits(path):
+            place = next((each for each in IMPORTED if f"{where}/".startswith(f"{each}/")), where)
+            found.setdefault(place, set()).update(names)
+    allowed = {where: names for where, (names, _) in IMPORTED.items()}
+    assert found == allowed, "have the record name what is wanted of its room"
+
+
+def test_a_list_of_audits_would_be_seen():
+    code = 'ABLE = ("groups", "rule_sets")\nif name == "flipset":\n    result = audits["recourse"].result'
+    assert named_audits(ast.parse(code)) == {"groups", "rule_sets", "flipset", "recourse"}
+    assert not named_audits(ast.parse('"""Of groups: rule_sets and flipset."""\nrule_sets = groups'))
+    assert imported_audits(ROOT / "app" / "monitor" / "watching.py") == {"sensitivity"}
+    assert "app/selection.py" in dict(generic())
+    assert not [where for where, _ in generic() if "recourse" in where]
+
+
 MOST_PARAMETERS, LONGEST_BODY = 8, 60
 SAID = "every argument is one thing that its user may say, with a default"
 PARTS = "each is a part of what was found, given by name to what packs or words all of them, its one caller"

@@ -82,7 +82,7 @@ def choose_audits(space: Workspace, draft: Mapping[str, Any], data: DataHeld) ->
     chosen = st.multiselect(
         "Audits of both models",
         names,
-        default=[name for name in names if name == "groups" or name in latest],
+        default=[name for name in names if name == AUDITS.first or name in latest],
         format_func=title_of,
         help="With the options that each was last run with here, else the usual ones. Where an audit's "
         "numbers cannot be paired, both results stand side by side.",
@@ -97,12 +97,13 @@ def seconds_of(asked: Mapping[str, dict[str, Any]], draft: Mapping[str, Any], su
     each = (
         AUDITS[name].expected_seconds(build(AUDITS[name].options, o, name), size) for name, o in asked.items()
     )
-    mitigation = AUDITS["mitigation"]
     treated = draft["compare"].get("treated")
     training = (
         0.0
         if treated is None
-        else mitigation.expected_seconds(build(mitigation.options, treated, "compare.treated"), size)
+        else AUDITS.treating.expected_seconds(
+            build(AUDITS.treating.options, treated, "compare.treated"), size
+        )
     )
     return 2 * sum(each) + training
 
@@ -119,9 +120,10 @@ def _treatable(model: Mapping[str, Any]) -> bool:
 
 
 def _treatment(space: Workspace, draft: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the mitigation last run here, but for the audits beside it."""
-    record = latest_audits(space, draft).get("mitigation")
-    options = {} if record is None else record["spec"]["audits"][0]["mitigation"]
+    """Return the options of the audit that treats models last run here, but for the audits beside it."""
+    treating = AUDITS.treating.name
+    record = latest_audits(space, draft).get(treating)
+    options = {} if record is None else record["spec"]["audits"][0][treating]
     return {name: value for name, value in options.items() if name != "also"}
 
 

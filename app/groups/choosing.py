@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import state
 from app.widgets import notices
+from audits.brief import begun
 from audits.groups import GroupsResult
 from audits.groups.metrics import METRICS
 from audits.stats import EVIDENCE
@@ -75,7 +76,7 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
                     mine = out_of((own.value or 0.0) * own.n, own.n)
                     theirs = out_of((other.value or 0.0) * other.n, other.n)
                     who = people_in(row.group)
-                    st.text(f"{who[0].upper()}{who[1:]}{metric.about}: {mine}, against {theirs}.")
+                    st.text(f"{begun(who)}{metric.about}: {mine}, against {theirs}.")
                 differ = sum(each.verdict == EVIDENCE for _, each in rows)
                 if len(rows) > 1:
                     st.caption(f"{count(differ)} of {count(len(rows))} groups differ beyond chance")

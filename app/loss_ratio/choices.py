@@ -52,7 +52,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         predictions, which cannot say what a changed person would get.
     """
     check_invents(draft)
-    data.check_labels()
+    data.asked("loss_ratio", "labels")
     metrics = list(_METRICS)
     usual = data.usual_audits(draft["spec"]["model"].get("train")).get("loss_ratio", {})
     metric = st.selectbox(
@@ -97,7 +97,7 @@ def _learned(data: DataHeld, usual: Mapping[str, Any]) -> tuple[dict[str, Any], 
     left_out = [name for name in data.protected if name not in usual.get("sensitive", data.protected)]
     chosen = st.multiselect(
         "Attributes",
-        data.sensitive_columns(),
+        data.asked("loss_ratio", "sensitive"),
         default=usual.get("sensitive", list(data.protected)),
         help="Protected attributes and columns of numbers. One cut into groups counts as the number.",
         **state.choice("sensitive"),

@@ -23,6 +23,7 @@ from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
+from audits.brief import begun
 from audits.loss_ratio import LossRatioResult, Standing
 from audits.loss_ratio import figures as figures
 from audits.loss_ratio.exhibits import SAID
@@ -55,7 +56,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     titled(SAID["subspace"])
     source = str(result.metric.source)
     with st.container(key="quiet-source"):
-        st.text(f"{source[:1].upper()}{source[1:]}.")
+        st.text(f"{begun(source)}.")
     figure_card("loss-ratio-subspace", drawn(figures.subspace, result), result.features_frame)
     if result.misspecified:
         titled(SAID["misspecified"])

@@ -23,6 +23,7 @@ from audits.checks import build
 from audits.errors import InputError
 from audits.mitigation import figures
 from audits.mitigation.options import MitigationOptions
+from audits.mitigation.record import AUDIT
 from audits.mitigation.result import MitigationResult
 from audits.records import Size
 from audits.runs.registry import AUDITS
@@ -31,7 +32,6 @@ from audits.stats.words import percent
 
 __all__ = ["mitigation_options", "mitigation_section"]
 
-_OWN = {"rule_sets", "mitigation"}
 _SHARED = ("protected", "support", "bins", "depth", "text", "terms")
 
 
@@ -106,6 +106,7 @@ def mitigation_options(
     The audits stated before and after are all that need no choice, and those that were run on these data and
     this model, with the options of their last run.
     """
+    own = {AUDIT.name, *AUDIT.states}
     also: dict[str, Any] = {}
     for record in space.runs():  # the last run first
         spec = record["spec"]
@@ -113,10 +114,10 @@ def mitigation_options(
             continue
         for audit in spec.get("audits", ()):
             (name, given), *_ = audit.items()
-            if name not in _OWN:
+            if name not in own:
                 also.setdefault(name, dict(given))
-    own = {name: options[name] for name in _SHARED if name in options}
-    return own | {"also": data.usual_audits(draft["spec"]["model"].get("train")) | also}
+    shared = {name: options[name] for name in _SHARED if name in options}
+    return shared | {"also": data.usual_audits(draft["spec"]["model"].get("train")) | also}
 
 
 def _show(result: MitigationResult) -> None:

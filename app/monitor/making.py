@@ -12,19 +12,20 @@ from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.records import loaded
+from audits.runs.monitoring.windows import needing_rows, nouns
 from audits.runs.monitoring.written import with_values
-from audits.sensitivity import MonitorBundle
+from audits.runs.registry import AUDITS
 
 __all__ = ["finished_audits", "make_monitor"]
 
-_AUDIT = {"sensitivity"}
-
 
 def finished_audits(space: Workspace) -> dict[str, dict[str, Any]]:
-    """Return the specs of the workspace's finished sensitivity audits by title, latest first."""
+    """Return the specs of finished audits that a monitor can be made of by title, latest first."""
+    able = {audit.name for audit in AUDITS.having("bundle")}
     found: dict[str, dict[str, Any]] = {}
     for record in space.runs():
-        if record["spec"].get("audits", [{}])[0].keys() != _AUDIT:
+        if not record["spec"].get("audits", [{}])[0].keys() <= able:
             continue
         try:
             finished = work.standing(space, record["spec"]).finished
@@ -60,7 +61,7 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
         keep_rows = st.checkbox(
             "Keep rows",
             help="Without it nothing of a row is kept but what is found about it; with it, what comes in can "
-            "be audited for flipsets as well, until retention removes it.",
+            f"be audited for {nouns(needing_rows())} as well, until retention removes it.",
         )
         hosts = webhook_hosts()
         webhook = st.text_input(
@@ -74,7 +75,8 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
     try:
         space.check_writable()
         run = work.result(space, audits[chosen])
-        bundle = with_values(MonitorBundle.of(run.audits[0].result, note=note), run.spec["data"])
+        [audit] = run.audits
+        bundle = with_values(loaded(AUDITS[audit.name].bundle)(audit.result, note=note), run.spec["data"])
         monitor, token = INGEST.monitors.create(
             bundle,
             name=name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,9 +15,10 @@ from app.widgets import notices
 from app.widgets.verdict_cards import title_of
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.records import Audit
 from audits.runs.keeping.saved import SavedRun
 from audits.runs.monitoring.monitors import Monitor
-from audits.runs.monitoring.windows import AUDITS_OF_ROWS, MOST
+from audits.runs.monitoring.windows import MOST, audits_of_windows, needing_rows, nouns
 
 __all__ = ["audit_window", "keep_rows"]
 
@@ -27,10 +29,11 @@ _MOST_SHOWN = 5
 
 def audit_window(monitor: Monitor, space: Workspace) -> None:
     """Draw the form that audits a window, what came of it, and the latest audits of windows."""
+    offered, needing = audits_of_windows(), needing_rows()
     with st.expander("Audit a window of what came in"):
         st.text(
             "What came in becomes a table and is audited like any other: people as the deployed model "
-            f"decided them. {_kept_words(monitor)}"
+            f"decided them. {_kept_words(monitor, offered, needing)}"
         )
         st.toggle(
             "Keep rows",
@@ -38,14 +41,15 @@ def audit_window(monitor: Monitor, space: Workspace) -> None:
             key=f"keep-rows-{monitor.id}",
             on_change=keep_rows,
             args=(monitor.id,),
-            help="Rows sent from now on are kept as long as the monitor keeps anything, so that flipsets can "
-            "be found among them. Switched off, those kept are removed at once.",
+            help="Rows sent from now on are kept as long as the monitor keeps anything, so that "
+            f"{nouns(needing)} can be found among them. Switched off, those kept are removed at once.",
         )
         way = st.radio("Which people", [_LAST, _DAYS], horizontal=True, key=f"window-way-{monitor.id}")
         with st.form(f"window-{monitor.id}", border=False):
             asked = _asked(way)
+            possible = [each.name for each in offered if monitor.keeps_rows or each not in needing]
             audits = st.multiselect(
-                "Audits", AUDITS_OF_ROWS, default=_possible(monitor), format_func=title_of
+                "Audits", [each.name for each in offered], default=possible, format_func=title_of
             )
             asked["outcomes"] = st.checkbox("Only people whose outcome is known, with their outcomes")
             if st.form_submit_button("Audit the window", type="primary"):
@@ -55,17 +59,14 @@ def audit_window(monitor: Monitor, space: Workspace) -> None:
         _told(monitor)
 
 
-def _kept_words(monitor: Monitor) -> str:
+def _kept_words(monitor: Monitor, offered: Sequence[Audit], needing: Sequence[Audit]) -> str:
     if monitor.keeps_rows:
         return f"This monitor keeps rows for {monitor.keep_days} days."
+    able = [each for each in offered if each not in needing]
     return (
         "This monitor keeps decisions and protected values of people sent with an id, and nothing else of "
-        "a row: groups and rule sets can be audited, flipsets cannot."
+        f"a row: {nouns(able)} can be audited, {nouns(needing)} cannot."
     )
-
-
-def _possible(monitor: Monitor) -> list[str]:
-    return [name for name in AUDITS_OF_ROWS if monitor.keeps_rows or name != "flipset"]
 
 
 def _asked(way: str) -> dict[str, Any]:

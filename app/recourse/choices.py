@@ -12,11 +12,11 @@ from app import state
 from app.drafts import check_invents
 from app.held import DataHeld
 from app.numbers import read_number
-from app.recourse.questions import SCALED, WAYS, changeable, suggested, ways_of
+from app.recourse.questions import SCALED, WAYS, suggested, ways_of
 from app.summary import Summary
 from app.widgets import notices
 from app.widgets.audit_page import Chosen
-from app.widgets.roles import roles_section, with_role
+from app.widgets.roles import changeable, roles_section, with_role
 from app.widgets.stated import stated_number
 from audits.checks import build
 from audits.errors import InputError

@@ -12,13 +12,13 @@ from app import state, work
 from app.held import DataHeld
 from app.summary import Summary
 from app.widgets import notices
-from app.widgets.roles import actionable_by_role, is_german, with_role
+from app.widgets.roles import actionable_by_role, changeable, is_german, with_role
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data.building.naming import named_protected
 from audits.recourse import GERMAN_ROLES
 
-__all__ = ["SCALED", "WAYS", "ask_questions", "changeable", "is_named_fixed", "suggested", "ways_of"]
+__all__ = ["SCALED", "WAYS", "ask_questions", "is_named_fixed", "suggested", "ways_of"]
 
 SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
 WAYS = {"any way": None, "up only": "up", "down only": "down"}
@@ -46,11 +46,6 @@ _GROWS = re.compile(
     r"|ancienneté|diplôme|edad|años|meses|antigüedad|educación)(?:[^a-z]|$)"
 )
 _MOST_LISTED, _MOST_ASKED = 30, 12
-
-
-def changeable(data: DataHeld) -> list[str]:
-    """Return the features that are no protected attributes: those are never changed."""
-    return [name for name in data.features if name not in data.protected]
 
 
 def suggested(data: DataHeld, names: Sequence[str]) -> tuple[list[str], str]:

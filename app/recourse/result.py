@@ -21,7 +21,7 @@ from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.recourse import RecourseResult, words
 from audits.recourse.exhibits import section, ways_facts
-from audits.recourse.figures import people
+from audits.recourse.figures import groups, people
 from audits.recourse.figures.person import person_path
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, p_words
@@ -46,10 +46,10 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _titled(result, "changes")
     figure_card("recourse-steps", drawn(people.sliding, result), result.changes_frame)
     _titled(result, "burden")
-    figure_card("burden", drawn(people.burden, result), result.groups_frame)
+    figure_card("burden", drawn(groups.burden, result), result.groups_frame)
     if len(result.by_group) > 1:
         _titled(result, "apart")
-        figure_card("apart", drawn(people.apart, result), result.groups_frame)
+        figure_card("apart", drawn(groups.apart, result), result.groups_frame)
     _ways(result)
     _people(found, space)
     fine_print(found, draft, "recourse", coupling=asdict(result.certificate))

@@ -218,6 +218,7 @@ def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options
     """Say how many rule sets there are, and return about how long the audit takes."""
     if "text" not in options:
         with contextlib.suppress(InputError):  # the run says what is wrong
-            st.text(f"{count(data.count_candidates(options))} groups can be looked at")
+            candidates = data.asked("rule_sets", "candidates", options=dict(options))
+            st.text(f"{count(candidates)} groups can be looked at")
     checked = build(RuleSetsOptions, dict(options), "rule_sets")
     return AUDITS["rule_sets"].expected_seconds(checked, audited_size(draft, summary))

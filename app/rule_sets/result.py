@@ -263,7 +263,8 @@ def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: 
         if name not in own and data.kinds[name] != "text"
     ]
     titled(SAID["profile"])
-    differs = data.differences(result.people.index, inside, columns)
+    everybody = result.people.index.to_numpy(dtype="int64")
+    differs = data.asked("rule_sets", "differences", rows=everybody, inside=inside, columns=columns)
     figure_card("rule-set-profile", figures.profile(differs), lambda: differs)
     if (row_chosen := _people(found, data, inside)) is not None:
         person_card(space, found, row_chosen)

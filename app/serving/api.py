@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -34,13 +35,6 @@ from audits.runs.version import VERSION
 __all__ = ["MIDDLEWARE", "ROUTES"]
 
 _PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent.parent / "views").glob("[a-z]*.py")}
-_FORMER = {
-    "overview": "groups",
-    "flipsets": "flipset",
-    "individual": "loss_ratio",
-    "transport_flows": "outcome_transport",
-}
-"""Names of pages in links of earlier versions, and what they are called now; their choices keep theirs."""
 
 
 async def health(_: Request) -> JSONResponse:
@@ -102,7 +96,7 @@ class WholeAddress:
             await self._app(scope, receive, send)
             return
         asked, page = scope["method"] == "GET", _page(scope)
-        moved = "" if page.strip("/") in AUDITS else _FORMER.get(page.strip("/"), "")
+        moved = "" if page.strip("/") in AUDITS else _former().get(page.strip("/"), "")
         query = scope.get("query_string", b"").decode("latin-1")
         whole = bool({"w", "share"} & parse_qs(query).keys())
         if asked and (moved or (page in _PAGES and not whole)):
@@ -112,6 +106,12 @@ class WholeAddress:
             await response(scope, receive, send)
         else:
             await self._app(scope, receive, send)
+
+
+@cache
+def _former() -> dict[str, str]:
+    """Return what pages were called in links of earlier versions; their choices keep their names."""
+    return {name: audit.name for audit in AUDITS.having("pages") for name in audit.pages.former}
 
 
 def _page(scope: Scope) -> str:

@@ -18,6 +18,7 @@ from app.widgets.exhibits import show_facts, show_section
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.workspace import Workspace
+from audits.brief import begun
 from audits.checks import build
 from audits.errors import InputError
 from audits.options import Option, options_of
@@ -36,7 +37,7 @@ _NONE = "(worked out)"
 def any_audit_page(name: str) -> None:
     """Draw the page of the audit `name`."""
     record = AUDITS[name]
-    needed = [_label(each) for each in options_of(record.options) if each.required]
+    needed = [_label(record, each) for each in options_of(record.options) if each.required]
     audit_page(
         name,
         needs=f"Choose first: {', '.join(needed)}.",
@@ -53,7 +54,7 @@ def _choose(
     chosen: dict[str, Any] = {}
     lacking = False
     for each in options_of(record.options):
-        value = _control(each, protected)
+        value = _control(each, _label(record, each), protected)
         if value is None or value == "" or value == []:
             lacking |= each.required
         elif each.required or value != _plain(each.default):
@@ -66,9 +67,9 @@ def _choose(
     return Chosen(chosen, f"{record.title}: {told}" if told else record.title, seconds)
 
 
-def _control(option: Option, protected: tuple[str, ...]) -> Any:
+def _control(option: Option, label: str, protected: tuple[str, ...]) -> Any:
     """Draw the control of one option; return what is chosen as a spec writes it, None where nothing is."""
-    label, told = _label(option), " ".join(filter(None, [option.help, _bounds(option)]))
+    told = " ".join(filter(None, [option.help, _bounds(option)]))
     kept: dict[str, Any] = {"help": told or None, **state.choice(f"with-{option.name}")}
     if option.name in _ATTRIBUTES and option.kind in {"text", "other"}:
         return _attributes(option, label, protected, kept)
@@ -129,14 +130,14 @@ def _written(option: Option, label: str, kept: dict[str, Any]) -> Any:
         ) from None
 
 
-def _label(option: Option) -> str:
-    words = option.name.replace("_", " ")
+def _label(record: Audit, option: Option) -> str:
+    words = record.pages.labels.get(option.name) or option.name.replace("_", " ")
     unit = f" ({option.unit})" if option.unit else ""
-    return f"{words[:1].upper()}{words[1:]}{unit}"
+    return f"{begun(words)}{unit}"
 
 
 def _bounds(option: Option) -> str:
-    return f"{option.bounds[:1].upper()}{option.bounds[1:]}." if option.bounds else ""
+    return f"{begun(option.bounds)}." if option.bounds else ""
 
 
 def _plain(value: Any) -> Any:

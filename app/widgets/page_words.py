@@ -41,62 +41,6 @@ _SAID = {
     "model.endpoint": "The endpoint",
     "model.train": "The model to train",
 }
-_LABELS = {
-    "flipset.source": "Source",
-    "flipset.target": "Target",
-    "flipset.condition_on": "Compare only people alike in",
-    "flipset.transport": "Counterparts",
-    "flipset.map": "Counterparts",
-    "flipset.cost": "Distance",
-    "flipset.feature_weights": "Weigh features otherwise",
-    "flipset.max_people": "Match everyone",
-    "flipset.permutations": "Shuffles for the level of chance",
-    "flipset.seconds": "Seconds for the level of chance",
-    "flipset.repeats": "Match again, so many times",
-    "groups.by": "Compare by",
-    "groups.by_probability": "Columns of probabilities",
-    "explain.source": "Source",
-    "explain.target": "Target",
-    "explain.explainers": "May explain it",
-    "explain.outcome": "The gap of",
-    "barycentre.by": "Groups by",
-    "barycentre.fewest": "Leave out groups of fewer people than",
-    "outcome_transport.by": "Subgroups by",
-    "outcome_transport.source": "Source",
-    "outcome_transport.target": "Target",
-    "outcome_transport.outcome": "Compare the outcomes of",
-    "outcome_transport.against": "The other model",
-    "outcome_transport.features": "Distance over features that are",
-    "recourse.actionable": "A person can change",
-    "recourse.by": "Groups by",
-    "recourse.limits": "Limits and costs",
-    "recourse.cost_weights": "Limits and costs",
-    "recourse.follows": "Columns that move along",
-    "recourse.refits": "Models trained again",
-    "roles.actionable": "A person can change",
-    "rule_sets.protected": "Attributes",
-    "rule_sets.support": "Smallest group (share of people)",
-    "rule_sets.text": "Rules on",
-    "rule_sets.terms": "Identity terms",
-    "rule_sets.measures": "Errors to look at too",
-    "rule_sets.context": "Narrow groups further by",
-    "rule_sets.depth": "Rules in a group, at most",
-    "loss_ratio.sensitive": "Attributes",
-    "loss_ratio.metric": "What should not matter",
-    "loss_ratio.free_features": "Features",
-    "loss_ratio.directions": "And directions, one a line",
-    "loss_ratio.matrix": "Or the metric itself, a row of numbers a line",
-    "loss_ratio.comparable": "Comparable are people of the same",
-    "loss_ratio.factors": "Directions that should not matter",
-    "loss_ratio.misspecified": "Turn the metric towards",
-    "loss_ratio.compare": "Compare with models trained anew",
-    "loss_ratio.regularizer": "Price of moving elsewhere (λ)",
-    "sensitivity.protected": "Protected attributes",
-    "sensitivity.status_model": "Protected-status model",
-    "sensitivity.false_alarm_rate": "False alarms (% of the reference people)",
-}
-"""What stands above an option's control, where that is more than its name."""
-
 _PHRASES = {
     re.compile(r"needs at least two groups with people in them(?=\.)"): (
         "needs at least two groups with people in them; choose another attribute, or audit more people"
@@ -135,10 +79,13 @@ _AN_OPTION = re.compile(
 _AN_AUDIT = re.compile(
     rf"\baudits\[\d+\]\.(?:{_AUDITS})\b(?:: )?(?!\.)|^(?:{_AUDITS})(?= (?:has|must|needs|would) )"
 )
-_BARE = re.compile(
-    r"^(?P<option>sensitive|metric|free_features|directions|matrix|comparable|factors|misspecified|compare|loss"
-    r"|device|step_size|tolerance|preset)(?= (?:must|makes|is|has|needs|cannot|leaves)\b)"
-)
+_LABELS = {
+    option if "." in option else f"{audit.name}.{option}": label
+    for audit in AUDITS.having("pages")
+    for option, label in audit.pages.labels.items()
+}
+_ALONE = {name: audit.name for audit in AUDITS.having("pages") for name in audit.pages.alone}
+_BARE = re.compile(rf"^(?P<option>{'|'.join(_ALONE)})(?= (?:must|makes|is|has|needs|cannot|leaves)\b)")
 _KEY = re.compile(
     r"(?P<second>\bcompare\.)?(?P<key>\b(?:data|read|model)\.[a-z_]+)(?:\[\d+\])?(?:\.(?P<of>\w+)(?=[ :,]))?"
 )
@@ -184,8 +131,9 @@ def page_words(sentence: str) -> str:
         return _cased(words, found) + of
 
     def option(found: re.Match[str]) -> str:
-        name = found["option"] if "." in found["option"] else f"loss_ratio.{found['option']}"
-        words = _LABELS.get(name, name.partition(".")[2].replace("_", " "))
+        told = found["option"]
+        name = told if "." in told else f"{_ALONE[told]}.{told}"
+        words = _LABELS.get(name) or name.partition(".")[2].replace("_", " ")
         of = f" of “{found['of']}”" if found.groupdict().get("of") else ""
         return _cased(f"The choice “{words}”", found) + of
 

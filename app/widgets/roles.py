@@ -56,7 +56,7 @@ def roles_section(draft: Mapping[str, Any], data: DataHeld) -> None:
                 )
             },
             on_change=_edited,
-            args=(key, names, _changeable(data)),
+            args=(key, names, changeable(data)),
             alt="Columns and their roles",
         )
         if is_german(data) and not actionable_by_role(data):
@@ -66,13 +66,14 @@ def roles_section(draft: Mapping[str, Any], data: DataHeld) -> None:
                 on_click=_save,
                 args=(
                     {name: role for name, role in GERMAN_ROLES.items() if name in data.frame},
-                    _changeable(data),
+                    changeable(data),
                 ),
                 help="For the German credit data: what the paper holds to be actionable, mutable, immutable.",
             )
 
 
-def _changeable(data: DataHeld) -> list[str]:
+def changeable(data: DataHeld) -> list[str]:
+    """Return the features that are no protected attributes: those are never changed."""
     return [name for name in data.features if name not in data.protected]
 
 

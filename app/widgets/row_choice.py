@@ -7,7 +7,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -16,7 +15,7 @@ from app.held import DataHeld
 from app.listed import Listed, Order, RawCells
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.selected import clickable, let_go, only_selected
-from app.wire import pack_array
+from app.wire import pack_rows
 from app.workspace import Workspace
 from audits.drawing.selected import selected_among, selected_bins
 from audits.stats.words import count
@@ -141,17 +140,13 @@ def _file(
     arguments = {
         "table": people.table,
         "arguments": dict(people.arguments),
-        "rows": _packed(people.rows),
-        "only": _packed(only),
+        "rows": pack_rows(people.rows),
+        "only": pack_rows(only),
         "order": None if order is None else asdict(order),
         "beside": None if beside is None else dict(beside.names),
     }
     data = beside.data if beside is not None and isinstance(beside.data, DataHeld) else None
     return work.export(space, people.found, "people", arguments, data)
-
-
-def _packed(rows: pd.Index | None) -> dict[str, Any] | None:
-    return None if rows is None else pack_array(np.asarray(rows, dtype=np.int64))
 
 
 def show_selected(table: pd.DataFrame, selected: pd.DataFrame, key: str, number: str) -> None:

@@ -20,7 +20,7 @@ __all__ = ["title_of", "verdict_cards"]
 _LETTERS = 260
 
 
-def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str = "groups") -> None:
+def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str = AUDITS.first) -> None:
     """Draw a card for the latest finished run of each audit on the draft's data and model.
 
     Verdicts are those after correction for all of these audits, the one left out among them: they are looked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audits.barycentre.options import BarycentreOptions, memory, seconds
-from audits.records import Audit
+from audits.records import Audit, OnPages
 
 __all__ = ["AUDIT"]
 
@@ -28,4 +28,14 @@ AUDIT = Audit(
     paired="audits.paired.barycentre:paired",
     seconds=seconds,
     memory=memory,
+    pages=OnPages(
+        labels={
+            "by": "Groups by",
+            "fewest": "Leave out groups of fewer people than",
+        },
+        selected={
+            "only_self": "favored only as themselves",
+            "only_counterpart": "favored only as their counterparts",
+        },
+    ),
 )

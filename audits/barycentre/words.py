@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from audits.barycentre.options import BarycentreOptions
 from audits.barycentre.result import BarycentreResult, GroupFlips, Nearness
-from audits.brief import brief, shortest
+from audits.brief import begun, between, brief, shortest
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import out_of, people_in, percent
 
@@ -37,7 +37,7 @@ def headline(result: BarycentreResult) -> str:
         if worst.mostly == "only self"
         else f"are decided unfavorably while {theirs} are favored"
     )
-    return shortest(*(f"{_start(told)} {name} {ends}." for name in (who, brief(who), brief(who, 9))))
+    return shortest(*(f"{begun(told)} {name} {ends}." for name in (who, brief(who), brief(who, 9))))
 
 
 def finding(
@@ -56,7 +56,7 @@ def finding(
         "themselves and "
         f"{percent(worst.only_counterpart, worst.people)} only as their counterparts in the other "
         f"group{'s' if len(groups) > 2 else ''} of {' and '.join(by)}: a difference of "
-        f"{points(worst.net.value)} ({_ends(worst.net)})."
+        f"{points(worst.net.value)} ({between(worst.net)})."
     ]
     if worst.larger is not None and worst.by_chance is not None:
         who = f"Among {at_once:,} people drawn at a time the larger" if at_once else "The larger of the two"
@@ -72,7 +72,7 @@ def finding(
     elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
         said.append(f"About {judged.people_needed:,} people of the group would be needed to tell.")
     elif judged.verdict != EVIDENCE and judged.reason:
-        said.append(f"{judged.reason[0].upper()}{judged.reason[1:]}.")
+        said.append(f"{begun(judged.reason)}.")
     return " ".join(said)
 
 
@@ -83,8 +83,8 @@ def interval_words(judged: Judged, each: GroupFlips) -> str:
     if value.value is None or value.low is None:
         return f"flips of {who} above chance: no interval"
     if value == each.net:
-        return f"{points(value.value)} between both ways of flipping, {_ends(value)}, of {who}"
-    return f"{points(value.value)} of flips above chance, {_ends(value)}, of {who}"
+        return f"{points(value.value)} between both ways of flipping, {between(value)}, of {who}"
+    return f"{points(value.value)} of flips above chance, {between(value)}, of {who}"
 
 
 def points(share: float | None) -> str:
@@ -141,20 +141,9 @@ def _listed(names: list[str]) -> str:
     return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
 
 
-def _start(told: str) -> str:
-    return f"{told[0].upper()}{told[1:]}"
-
-
-def _ends(value: Estimate) -> str:
-    if value.low is None or value.high is None:
-        return "no interval"
-    low, high = (f"{100 * end:.1f}".replace("-", "−") for end in (value.low, value.high))
-    return f"{low} to {high}"
-
-
 def _beside(excess: Estimate) -> str:
     """Say how far above or below chance a share lies, with the interval of that."""
     if (excess.value or 0.0) >= 0 or excess.low is None or excess.high is None:
-        return f"{points(excess.value)} above it ({_ends(excess)})"
+        return f"{points(excess.value)} above it ({between(excess)})"
     below = dataclasses.replace(excess, value=-(excess.value or 0.0), low=-excess.high, high=-excess.low)
-    return f"{points(below.value)} below it ({_ends(below)})"
+    return f"{points(below.value)} below it ({between(below)})"

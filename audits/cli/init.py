@@ -15,6 +15,7 @@ from audits.data.public import PUBLIC, public_section
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml
 from audits.runs.proposing import Proposal, propose, usual_model
+from audits.runs.registry import AUDITS
 
 __all__ = ["guessed", "init"]
 
@@ -86,7 +87,7 @@ def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = Fals
     if place.exists() and not force:
         raise InputError("--out", "names a file that exists", str(place), "name another, or add --force")
     model, why = usual_model(section["label"])
-    spec = {"data": section, "model": model, "audits": ["groups"]}
+    spec = {"data": section, "model": model, "audits": [AUDITS.first]}
     try:
         place.write_text(dump_yaml(spec), encoding="utf-8")
     except OSError as error:

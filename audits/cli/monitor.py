@@ -12,7 +12,7 @@ from audits.cli.words import counted
 from audits.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
-    from audits.sensitivity import SensitivityResult
+    from audits.sensitivity import MonitorBundle
 
 _SEND_SECONDS = 300.0
 
@@ -29,10 +29,9 @@ def export(folder: Path, out: Path, note: str) -> str:
         `out` cannot be written.
     """
     from audits.runs.monitoring.written import with_values, written_words
-    from audits.sensitivity import MonitorBundle
 
-    result, section = _audit(folder)
-    bundle = with_values(MonitorBundle.of(result, note=note), section)
+    made, section = _bundle(folder, note)
+    bundle = with_values(made, section)
     try:
         bundle.save(out)
     except OSError as error:
@@ -42,7 +41,10 @@ def export(folder: Path, out: Path, note: str) -> str:
     return f"Written to {out}: monitor.json, monitor.safetensors. {said}"
 
 
-def _audit(folder: Path) -> tuple[SensitivityResult, dict[str, Any]]:
+def _bundle(folder: Path, note: str) -> tuple[MonitorBundle, dict[str, Any]]:
+    """Return what the first audit that monitors are made of gives one, and the spec's data."""
+    from audits.records import loaded
+    from audits.runs.registry import AUDITS
     from audits.runs.result import RunResult
 
     if not (folder / "results.json").is_file():
@@ -53,10 +55,12 @@ def _audit(folder: Path) -> tuple[SensitivityResult, dict[str, Any]]:
         found = RunResult.load(folder)
     except RunFailed as error:
         raise InputError("DIR", f"must hold a finished run: {str(error).rstrip('.')}", str(folder)) from None
+    able = {audit.name: audit.bundle for audit in AUDITS.having("bundle")}
     for each in found.audits:
-        if each.name == "sensitivity":
-            return each.result, found.spec["data"]
-    raise InputError("DIR", "must hold a sensitivity audit", str(folder), "add one to the spec's audits")
+        if each.name in able:
+            return loaded(able[each.name])(each.result, note=note), found.spec["data"]
+    named = " or ".join(able)
+    raise InputError("DIR", f"must hold a {named} audit", str(folder), "add one to the spec's audits")
 
 
 def score(folder: Path, rows: Path, out: Path | None) -> str:

@@ -31,7 +31,7 @@ from audits.everybody.adding import (
 from audits.loss_ratio.judging import stand
 from audits.loss_ratio.metrics.choosing import choose_metric
 from audits.loss_ratio.metrics.distances import Metrics
-from audits.loss_ratio.moving.flow import LEAST_LOSS, loss_ratios
+from audits.loss_ratio.moving.losses import LEAST_LOSS, loss_ratios
 from audits.loss_ratio.moving.people import (
     AUTOGRAD,
     Moved,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audits.explain.options import ExplainOptions
-from audits.records import Audit, Size
+from audits.records import Audit, OnPages, Size
 
 __all__ = ["AUDIT"]
 
@@ -34,4 +34,12 @@ AUDIT = Audit(
     presents="audits.explain.exhibits:section",
     says="audits.explain.words:headline",
     seconds=_seconds,
+    pages=OnPages(
+        labels={
+            "source": "Source",
+            "target": "Target",
+            "explainers": "May explain it",
+            "outcome": "The gap of",
+        },
+    ),
 )

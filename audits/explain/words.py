@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audits.brief import brief, cut_apart, named_apart, shortest
+from audits.brief import begun, between, brief, cut_apart, named_apart, shortest
 from audits.explain.result import Explained, ExplainResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import people_in
@@ -68,7 +68,7 @@ def _no_sure_gap(result: ExplainResult, among: str) -> str:
                 f"In all, {{}} may be decided alike; {where or 'on the half of them looked at'} they are not."
             )
         elif result.verdict == NO_MATERIAL and where:
-            first = f"{where[0].upper()}{where[1:]}"
+            first = begun(where)
             form = f"{first}, {{}} are decided about alike; in all, no difference is sure."
         elif result.verdict == NO_MATERIAL:
             form = "The favorable decision is about as frequent for {}."
@@ -94,12 +94,13 @@ def finding(
     """Say how large the gap is, what of it is left among people alike, and what turns round."""
     said = [
         f"{source} people are decided favorably {_apart(gap)} than {target} people"
-        + (f" ({_ends(gap)})." if gap.low is not None else "."),
+        + (f" ({between(gap)})." if gap.low is not None else "."),
     ]
     if together.columns:
         said.append(
             f"Among people alike in {together.name} {_points_left(together.unexplained)} of it are left "
-            f"({_ends(together.unexplained)}), measured on the half of the people that did not choose these."
+            f"({between(together.unexplained)}), measured on the half of the people that did not choose "
+            "these."
         )
     else:
         said.append("No explainer goes with it beyond chance.")
@@ -110,17 +111,17 @@ def finding(
         )
         said.append(
             f"{points(abs(gap.value or 0.0))} in all, {within} within {item.name} "
-            f"({_ends(item.unexplained)}): a Simpson reversal."
+            f"({between(item.unexplained)}): a Simpson reversal."
             if item.kind == "reversed"
             else f"{points(abs(gap.value or 0.0))} in all, {within} within {item.name} "
-            f"({_ends(item.unexplained)})."
+            f"({between(item.unexplained)})."
         )
     if judged.verdict == NO_MATERIAL:
         said.append(f"A {100 * material:.3g}-point difference among people alike is ruled out.")
     elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
         said.append(f"About {judged.people_needed:,} people in each group would be needed to tell.")
     elif judged.reason:
-        said.append(f"{judged.reason[0].upper()}{judged.reason[1:]}.")
+        said.append(f"{begun(judged.reason)}.")
     return " ".join(said)
 
 
@@ -129,7 +130,7 @@ def interval_words(judged: Judged) -> str:
     value = judged.interval
     if value.value is None or value.low is None:
         return "what is left among people alike: no interval"
-    return f"{points(value.value)} left among people alike, {_ends(value)}"
+    return f"{points(value.value)} left among people alike, {between(value)}"
 
 
 def points(share: float) -> str:
@@ -146,13 +147,6 @@ def _apart(gap: Estimate) -> str:
 
 def _points_left(left: Estimate) -> str:
     return "an unknown part" if left.value is None else points(left.value)
-
-
-def _ends(value: Estimate) -> str:
-    if value.low is None or value.high is None:
-        return "no interval"
-    low, high = (f"{100 * end:.1f}".replace("-", "−") for end in (value.low, value.high))
-    return f"{low} to {high}"
 
 
 def warnings_for(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from audits.flipset.options import FlipsetOptions, memory, seconds
-from audits.records import Audit
+from audits.records import Audit, OnPages
 
 if TYPE_CHECKING:
     from audits.data import AuditData
@@ -22,6 +23,13 @@ def _usual(data: AuditData) -> dict[str, Any] | None:
     attribute = data.protected[0]
     pair = two_largest(data, attribute)
     return None if pair is None else {"source": {attribute: pair[0]}, "target": {attribute: pair[1]}}
+
+
+def _windows(groups: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+    """Between the two largest groups of the first attribute."""
+    attribute, people = next(iter(groups.items()))
+    target, source = sorted(people, key=lambda group: (-people[group], group))[:2]
+    return {"source": {attribute: source}, "target": {attribute: target}}
 
 
 AUDIT = Audit(
@@ -47,4 +55,26 @@ AUDIT = Audit(
     seconds=seconds,
     memory=memory,
     usual=_usual,
+    windows=_windows,
+    pages=OnPages(
+        labels={
+            "source": "Source",
+            "target": "Target",
+            "condition_on": "Compare only people alike in",
+            "transport": "Counterparts",
+            "map": "Counterparts",
+            "cost": "Distance",
+            "feature_weights": "Weigh features otherwise",
+            "max_people": "Match everyone",
+            "permutations": "Shuffles for the level of chance",
+            "seconds": "Seconds for the level of chance",
+            "repeats": "Match again, so many times",
+        },
+        selected={
+            "positive": "flipped (favorable here only)",
+            "negative": "flipped (unfavorable here only)",
+            "flips again": "share of repeats they flip in",
+        },
+        former=("flipsets",),
+    ),
 )

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from audits.brief import brief, named_apart, shortest
+from audits.brief import begun, brief, named_apart, shortest
 from audits.flipset.counterparts.people import Compared
 from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
@@ -49,7 +49,7 @@ def headline(result: FlipsetResult) -> str:
         )
     some, back = out_of(more.size, result.n_source), out_of(less.size, result.n_source).split(" of ")[0]
     told = [
-        f"{_first(some)} {us} {gets} the favorable decision while similar {them} {others}"
+        f"{begun(some)} {us} {gets} the favorable decision while similar {them} {others}"
         for us, them in _sides(result)
     ]
     ends = [f"; {back} the other way: {_standing(result)}.", f": {_standing(result)}."]
@@ -80,10 +80,6 @@ def _standing(result: FlipsetResult) -> str:
     if result.noise is None:
         return "chance was not measured"
     return "that may be chance"
-
-
-def _first(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def finding(
@@ -196,7 +192,7 @@ def _open(judgement: Judgement, options: FlipsetOptions) -> list[str]:
     if judged.verdict == EVIDENCE:
         return []
     if judged.reason:
-        return [f"{judged.reason[0].upper()}{judged.reason[1:]}."]
+        return [f"{begun(judged.reason)}."]
     if judged.people_needed is None or judgement.above is None:
         return []
     return [

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from audits.errors import not_counted
 from audits.groups.options import GroupsOptions
-from audits.records import Audit, Size
+from audits.records import Audit, OnPages, Size
 
 if TYPE_CHECKING:
     from audits.data import AuditData, DataSpec
@@ -32,6 +33,10 @@ def _counted(options: GroupsOptions, _data: DataSpec) -> dict[str, Asked]:
     """Groups are the protected attributes, which the data name."""
     if options.by_probability:
         raise not_counted("groups.by_probability")
+    return {}
+
+
+def _windows(_groups: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     return {}
 
 
@@ -63,4 +68,14 @@ AUDIT = Audit(
     since="audits.groups.changing:since",
     designs=True,
     about_words=True,
+    groups_alone=True,
+    windows=_windows,
+    pages=OnPages(
+        noun="groups",
+        labels={
+            "by": "Compare by",
+            "by_probability": "Columns of probabilities",
+        },
+        former=("overview",),
+    ),
 )

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from audits.loss_ratio.options import LossRatioOptions
-from audits.records import Audit, Size
+from audits.records import Audit, OnPages, Size
+
+if TYPE_CHECKING:
+    from audits.data import AuditData
 
 __all__ = ["AUDIT"]
 
@@ -33,6 +38,20 @@ def _seconds(options: LossRatioOptions, size: Size) -> float:
     return start + turns * flow + options.splits * each
 
 
+def _labels(data: AuditData) -> None:
+    """Raise `InputError` unless both outcomes are known to have happened."""
+    from audits.loss_ratio.audit import check_labels  # late: a record loads nothing but its options
+
+    check_labels(data)
+
+
+def _sensitive(data: AuditData) -> list[str]:
+    """What `sensitive` may name."""
+    from audits.loss_ratio.metrics.choosing import sensitive_columns
+
+    return list(sensitive_columns(data))
+
+
 AUDIT = Audit(
     name="loss_ratio",
     title="Individual fairness",
@@ -59,5 +78,42 @@ AUDIT = Audit(
     unplanned=(
         "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
         "known size can be planted among the predictions."
+    ),
+    pages=OnPages(
+        labels={
+            "sensitive": "Attributes",
+            "metric": "What should not matter",
+            "free_features": "Features",
+            "directions": "And directions, one a line",
+            "matrix": "Or the metric itself, a row of numbers a line",
+            "comparable": "Comparable are people of the same",
+            "factors": "Directions that should not matter",
+            "misspecified": "Turn the metric towards",
+            "compare": "Compare with models trained anew",
+            "regularizer": "Price of moving elsewhere (λ)",
+        },
+        alone=(
+            "sensitive",
+            "metric",
+            "free_features",
+            "directions",
+            "matrix",
+            "comparable",
+            "factors",
+            "misspecified",
+            "compare",
+            "loss",
+            "device",
+            "step_size",
+            "tolerance",
+        ),
+        selected={
+            "ratio": "loss ratio",
+        },
+        asks={
+            "labels": _labels,
+            "sensitive": _sensitive,
+        },
+        former=("individual",),
     ),
 )

@@ -10,7 +10,7 @@ from audits.brief import brief, shortest
 from audits.data.blocks import NumberBlock
 from audits.loss_ratio.judging import Grounds
 from audits.loss_ratio.metrics.distances import Metrics
-from audits.loss_ratio.moving.flow import LEAST_LOSS
+from audits.loss_ratio.moving.losses import LEAST_LOSS
 from audits.loss_ratio.moving.people import OF_TREES, Moved
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.result import LossRatioResult

@@ -39,4 +39,6 @@ AUDIT = Audit(
         "among the predictions; plan for its group by “Rule sets”."
     ),
     seconds=_seconds,
+    states=("rule_sets",),
+    treats="audits.runs.treating:treated_model",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.records import Audit, Size
+from audits.records import Audit, OnPages, Size
 
 if TYPE_CHECKING:
     from audits.data import AuditData
@@ -68,4 +68,15 @@ AUDIT = Audit(
     seconds=_seconds,
     memory=_memory,
     usual=_usual,
+    pages=OnPages(
+        labels={
+            "by": "Subgroups by",
+            "source": "Source",
+            "target": "Target",
+            "outcome": "Compare the outcomes of",
+            "against": "The other model",
+            "features": "Distance over features that are",
+        },
+        former=("transport_flows",),
+    ),
 )

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from audits.brief import brief, shortest
+from audits.brief import begun, brief, shortest
 from audits.outcome_transport.comparison.sides import Comparison
 from audits.outcome_transport.judging import Findings
 from audits.outcome_transport.options import OutcomeTransportOptions
@@ -38,17 +38,13 @@ def headline(result: OutcomeTransportResult) -> str:
     who = people_in(rows[0].group)
     if judged.verdict == EVIDENCE:
         uneven = "more unevenly" if (judged.interval.value or 0.0) > 0 else "more evenly"
-        told = [f"{_first(name)} are treated {uneven} than the others." for name in (who, brief(who))]
+        told = [f"{begun(name)} are treated {uneven} than the others." for name in (who, brief(who))]
     elif judged.verdict == NO_MATERIAL:
-        told = [f"{_first(name)} are treated about as evenly as the others." for name in (who, brief(who))]
+        told = [f"{begun(name)} are treated about as evenly as the others." for name in (who, brief(who))]
     else:
         cannot = "These data cannot tell whether"
         told = [f"{cannot} {name} are treated more unevenly than the others." for name in (who, brief(who))]
     return shortest(*(f"{text}{each}" for each in told), *told)
-
-
-def _first(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _both_sides(result: OutcomeTransportResult) -> str:
@@ -63,10 +59,10 @@ def _both_sides(result: OutcomeTransportResult) -> str:
     first, second = out_of(sum(ours), result.n_source), out_of(sum(theirs), result.n_target)
     if result.comparison != "two policies":
         sides = f"{people_in(result.source)} and {second} {people_in(result.target)}"
-        return f"{_first(first)} {sides} have the favorable outcome. "
+        return f"{begun(first)} {sides} have the favorable outcome. "
     if result.source.startswith("label "):
         are = "is" if second.startswith(("1 of", "the only")) else "are"
-        return f"{_first(second)} {are} decided favorably, where {first.split(' of ')[0]} turned out so. "
+        return f"{begun(second)} {are} decided favorably, where {first.split(' of ')[0]} turned out so. "
     return f"Favorable: {first} against {second}. "
 
 
@@ -170,7 +166,7 @@ def _groups(result: OutcomeTransportResult, found: Findings) -> str:
     elif found.even[name].verdict == NO_MATERIAL:
         told = " That no material difference was found holds for the even coupling only."
     if found.judged.reason:
-        told += f" {found.judged.reason[0].upper()}{found.judged.reason[1:]}."
+        told += f" {begun(found.judged.reason)}."
     return text + told
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from audits.records import Exhibit, Section
-from audits.recourse.figures import people
+from audits.recourse.figures import groups, people
 from audits.recourse.result import RecourseResult
 from audits.stats.words import count, p_words, percent_interval
 
@@ -33,7 +33,7 @@ def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
             "ways",
             "Several ways for each person",
             "Each way by its cost and by how often it is still accepted.",
-            lambda: people.ways(result),
+            lambda: groups.ways(result),
             table.reset_index,
         ),
     )
@@ -46,7 +46,7 @@ def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
             "One action for a whole group",
             "Share of a group's rejected people accepted after the one action that helps most of them, "
             "among the half that did not pick it.",
-            lambda: people.group_actions(result),
+            lambda: groups.group_actions(result),
             result.group_actions_frame,
         ),
     )
@@ -73,7 +73,7 @@ def section(result: RecourseResult) -> Section:
             "burden",
             "How far each group has to go",
             "Further right: larger changes, on average, until a group's people are accepted.",
-            lambda: people.burden(result),
+            lambda: groups.burden(result),
             result.groups_frame,
         ),
         Exhibit(
@@ -81,7 +81,7 @@ def section(result: RecourseResult) -> Section:
             "Who is accepted at the last step",
             "Right of 0 more of a group are accepted than of the others; within the grey band by too little "
             "to matter.",
-            lambda: people.apart(result),
+            lambda: groups.apart(result),
             result.groups_frame,
         ),
         Exhibit(

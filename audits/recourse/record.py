@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from audits.records import Audit, Size
+from audits.records import Audit, OnPages, Size
 from audits.recourse.options import RecourseOptions
 
 if TYPE_CHECKING:
@@ -53,5 +53,22 @@ AUDIT = Audit(
     unplanned=(
         "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
         "known size can be planted among the predictions."
+    ),
+    pages=OnPages(
+        labels={
+            "actionable": "A person can change",
+            "roles.actionable": "A person can change",
+            "by": "Groups by",
+            "limits": "Limits and costs",
+            "cost_weights": "Limits and costs",
+            "follows": "Columns that move along",
+            "refits": "Models trained again",
+        },
+        alone=("preset",),
+        selected={
+            "alpha": "part of the way to be accepted",
+            "alpha missing": "never accepted",
+            "alpha at_most": "accepted within {percent:g} % of the way",
+        },
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from audits.brief import brief, shortest
+from audits.brief import begun, brief, shortest
 from audits.recourse.result import GroupRecourse, RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, out_of, p_words, people_in, percent, percent_interval
@@ -19,12 +19,12 @@ def headline(result: RecourseResult) -> str:
     done = result.by_alpha[-1]
     share = out_of((done.reclassified.value or 0.0) * result.n_rejected, result.n_rejected)
     way = "with" if done.alpha == 1 else f"{100 * done.alpha:.3g} % of the way to"
-    begin = f"{share[:1].upper()}{share[1:]} rejected people would be accepted {way} their accepted"
+    begin = f"{begun(share)} rejected people would be accepted {way} their accepted"
     ends = ["counterparts' values in what they can change", "counterparts' values"]
     two = _of_two(result)
     if two:
         (one, told), (other, rest) = two
-        opening = f"{one[:1].upper()}{one[1:]} rejected {told} would be accepted {way} their accepted"
+        opening = f"{begun(one)} rejected {told} would be accepted {way} their accepted"
         return shortest(*(f"{opening} {end}; {other} {rest} would." for end in ends))
     return shortest(*(f"{begin} {end}{apart}." for apart in _apart(result) for end in ends))
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from audits.checks import build
 from audits.errors import not_counted
-from audits.records import Audit, Size
+from audits.records import Audit, OnPages, Size
 from audits.rule_sets.options import RuleSetsOptions
 
 if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
     from audits.data import AuditData, DataSpec
     from audits.data.counted import Asked
 
@@ -52,6 +57,24 @@ def _counted(options: RuleSetsOptions, data: DataSpec) -> dict[str, Asked]:
     return asked
 
 
+def _windows(_groups: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+    return {}
+
+
+def _candidates(data: AuditData, options: Mapping[str, Any]) -> int:
+    """How many rule sets these options make of the data."""
+    from audits.rule_sets.audit import count_candidates  # late, as above
+
+    return count_candidates(data, build(RuleSetsOptions, options, "rule_sets"))
+
+
+def _differences(data: AuditData, rows: np.ndarray, inside: np.ndarray, columns: list[str]) -> pd.DataFrame:
+    """How those of some rows who are inside differ from the others, column by column."""
+    from audits.rule_sets.ranking.browsing import profile
+
+    return profile(data.frame.loc[rows], inside, columns)
+
+
 AUDIT = Audit(
     name="rule_sets",
     title="Rule sets",
@@ -76,4 +99,21 @@ AUDIT = Audit(
     seconds=_seconds,
     usual=_usual,
     about_words=True,
+    groups_alone=True,
+    windows=_windows,
+    pages=OnPages(
+        labels={
+            "protected": "Attributes",
+            "support": "Smallest group (share of people)",
+            "text": "Rules on",
+            "terms": "Identity terms",
+            "measures": "Errors to look at too",
+            "context": "Narrow groups further by",
+            "depth": "Rules in a group, at most",
+        },
+        asks={
+            "candidates": _candidates,
+            "differences": _differences,
+        },
+    ),
 )

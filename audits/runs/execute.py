@@ -22,6 +22,7 @@ from audits.errors import InputError, NotCounted, RunFailed, not_installed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.making import without_feature
 from audits.progress import Progress, part, silent
+from audits.records import loaded
 from audits.runs.across import levels_of
 from audits.runs.changes import AuditChange, Changes
 from audits.runs.documents import plain_data
@@ -154,19 +155,18 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
 
 def _treated(spec: Spec, one: _Prepared, progress: Progress) -> tuple[_Prepared, tuple[str, ...]]:
     """Return the first model as mitigation leaves it, on the same people, and what was done."""
-    from audits.runs.treating import named, treated_model  # late: few runs treat a model
-
     second = spec.of_second()
     treated = {} if spec.compare is None else dict(spec.compare.treated or {})
-    options: Any = build(AUDITS["mitigation"].options, treated, "compare.treated")
+    options: Any = build(AUDITS.treating.options, treated, "compare.treated")
     rng = np.random.default_rng(np.random.SeedSequence([spec.seed, 0]))
     try:
-        subject, notes = treated_model(
+        subject, notes = loaded(AUDITS.treating.treats)(
             one.subject, options, threshold=second.threshold, rng=rng, progress=progress
         )
     except InputError as error:
-        raise of_the_treated(error) from None
-    facts = named(plain_data(model_facts(subject), "model"))
+        raise of_the_treated(error, AUDITS.treating.name) from None
+    facts = plain_data(model_facts(subject), "model")
+    facts["name"] = f"{facts['name']}, treated"  # it is told from the one that it was before
     return _Prepared(subject, one.data, facts), notes
 
 

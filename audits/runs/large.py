@@ -30,6 +30,7 @@ from audits.models import ModelSpec, Predictions, Subject, make_subject, model_f
 from audits.progress import Progress, part
 from audits.runs.countable import asked_columns
 from audits.runs.digests import path_digest
+from audits.runs.registry import AUDITS
 
 if TYPE_CHECKING:
     from audits.runs.spec import Spec
@@ -178,7 +179,7 @@ def _columns(spec: Spec, names: Sequence[str], asked: Mapping[str, Asked]) -> li
     """Return the columns of the file to count by; one that a recode makes need not be there."""
     predictions = spec.model.predictions
     named = [(where, name) for where, name in _used(spec) if name is not None]
-    named += [("rule_sets", name) for name in asked]
+    named += [(_asking(spec, name), name) for name in asked]
     assert predictions is not None  # noqa: S101
     key = "score" if predictions.score is not None else "label"
     named.append((f"model.predictions.{key}", str(predictions.score or predictions.label)))
@@ -207,6 +208,15 @@ def _used(spec: Spec) -> Iterator[tuple[str, str | None]]:
     for columns in data.roles.values():
         for name in columns:
             yield "data.roles", name
+
+
+def _asking(spec: Spec, name: str) -> str:
+    """Return the audit that asks for a column besides those of the data."""
+    return next(
+        each.name
+        for each in reversed(spec.audits)
+        if name in AUDITS[each.name].counted_columns(each.options, spec.data)
+    )
 
 
 def _cuts(name: str, spec: Spec, batches: Batches, asked: Mapping[str, Asked]) -> np.ndarray:
@@ -255,7 +265,7 @@ def _needs(
     if data.weighing is not None and data.weighing.column == name:
         yield "data.weights", None
     if asked.get(name) is not None:
-        yield f"rule_sets.bins.{name}", _rule_cuts(asked[name], _kept(batches, spec), name)
+        yield f"{_asking(spec, name)}.bins.{name}", _rule_cuts(asked[name], _kept(batches, spec), name)
     if predictions is not None and predictions.label == name:
         yield "model.predictions.label", None
     if predictions is not None and predictions.score == name:

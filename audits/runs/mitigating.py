@@ -10,6 +10,7 @@ import numpy as np
 from audits.checks import build, one_of
 from audits.mitigation.audit import mitigation_audit
 from audits.mitigation.options import MitigationOptions
+from audits.mitigation.record import AUDIT as OWN
 from audits.mitigation.result import MitigationResult
 from audits.models import Subject
 from audits.progress import Progress, silent
@@ -34,8 +35,8 @@ def mitigation_with_others(
     """
 
     def runner(name: str, given: dict[str, Any]) -> Callable[[Subject], Any]:
-        where = f"mitigation.also.{name}"
-        known = [each for each in AUDITS if each != "mitigation"]
+        where = f"{OWN.name}.also.{name}"
+        known = [each for each in AUDITS if each != OWN.name]
         audit = AUDITS[one_of(where, name, known, what="the name of an audit")]
         checked: Any = build(audit.options, given, where)
         return lambda judged: audit.run(judged, checked, rng=subject.seed, progress=silent)

@@ -39,8 +39,6 @@ _OURS = (
 )
 """In the order of pages and lists; each is the package that holds its record."""
 
-_OF_THE_MITIGATION = ("rule_sets", "mitigation")  # what it states itself
-
 
 class Registry(Mapping[str, Audit]):
     """Records by name, each loaded when it is first asked for; ours first, then those of other packages."""
@@ -82,6 +80,23 @@ class Registry(Mapping[str, Audit]):
     def brought(self, name: str) -> bool:
         """Whether the audit comes from another package."""
         return name not in _OURS
+
+    @property
+    def first(self) -> str:
+        """The audit before all others, how the groups compare at all: its page is the overview."""
+        return _OURS[0]
+
+    @property
+    def treating(self) -> Audit:
+        """The audit that leaves a better model behind: a comparison's second one."""
+        return next(self.having("treats"))
+
+    def having(self, what: str) -> Iterator[Audit]:
+        """Yield the records that state `what`, a field of theirs, in the order of pages and lists."""
+        for name in self:
+            with suppress(InputError):  # as below
+                if getattr(self[name], what):
+                    yield self[name]
 
     def meant(self, word: object) -> str | None:
         """Return the audit that others call so; None where none is.
@@ -143,13 +158,12 @@ def usual_audits(data: AuditData, *, words: bool = False, anew: bool = True) -> 
 
 
 def usual_others(data: AuditData, trained: str | None) -> dict[str, dict[str, Any]]:
-    """Return every audit that needs no choice on these data, but those that the mitigation states itself.
+    """Return every audit that needs no choice on these data, but those that another one states itself.
 
     What needs a package that is not installed is left out, too.
     """
     usual = usual_audits(data, words=trained == "text")
+    stated = {name for audit in AUDITS.having("states") for name in (audit.name, *audit.states)}
     return {
-        name: options
-        for name, options in usual.items()
-        if name not in _OF_THE_MITIGATION and AUDITS[name].lacks is None
+        name: options for name, options in usual.items() if name not in stated and AUDITS[name].lacks is None
     }

@@ -22,10 +22,10 @@ def of_the_second(error: InputError) -> InputError:
     return error
 
 
-def of_the_treated(error: InputError) -> InputError:
-    """Have an error of the mitigation that makes the second model name its key of the spec."""
+def of_the_treated(error: InputError, treating: str) -> InputError:
+    """Have an error of the audit that makes the second model, `treating`, name its key of the spec."""
     root, _, key = error.where.partition(".")
-    if root == "mitigation":
+    if root == treating:
         said = str(error).removeprefix(error.where)
         error.where = f"compare.treated.{key}" if key else "compare.treated"
         error.args = (f"{error.where}{said}",)

@@ -298,7 +298,7 @@ def _comparing(value: Any, first: ModelSpec) -> Comparing:
     if "also" in treated:
         advice = "leave it out, and name audits under audits"
         raise InputError("compare.treated.also", "is of the audit alone", advice=advice)
-    return Comparing(None, threshold, _brief(build(AUDITS["mitigation"].options, treated, "compare.treated")))
+    return Comparing(None, threshold, _brief(build(AUDITS.treating.options, treated, "compare.treated")))
 
 
 def _section(value: Any, where: str) -> dict[str, Any]:

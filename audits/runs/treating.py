@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -78,8 +77,3 @@ def treated_model(
         ),
         (said,),
     )
-
-
-def named(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of a model under a name that tells it from the one that it was before."""
-    return {**facts, "name": f"{facts['name']}, treated"}

@@ -8,6 +8,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,7 +22,8 @@ from app.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.execute import execute
 from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
-from audits.runs.monitoring.windows import file_name, is_window_of, take_window, window_spec
+from audits.runs.monitoring.windows import file_name, is_window_of, needs_rows, take_window, window_spec
+from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
 from audits.sensitivity.monitor.profile import Sent
 from tests.monitor.conftest import ROW, Server, start, store_of
@@ -115,6 +117,23 @@ def test_retention_is_told(kept):
     assert "100 removed by retention" in window.sentence
     early = take_window(monitors, monitor.id, since=datetime(2020, 1, 1, tzinfo=UTC), rows=True)
     assert "of the first 100 people ever received retention has removed all" in early.sentence
+
+
+def test_an_audit_of_a_package_is_made_of_windows_as_its_record_says(kept):
+    monitors, monitor, _ = kept
+    send(monitors, monitor, 30, 1)
+    window = take_window(monitors, monitor.id, last=30)  # without rows
+    own = replace(AUDITS["groups"], name="mine", windows=lambda groups: {"by": list(groups), "level": 0.1})
+    AUDITS.add(own)
+    try:
+        asked = window_spec(monitor, window, "w.parquet")[0]["audits"]
+        told = window_spec(monitor, window, "w.parquet", [{"mine": {"by": []}}])[0]["audits"]
+        assert not needs_rows(["mine"])
+    finally:
+        AUDITS.remove("mine")
+    assert asked == [{"groups": {}}, {"rule_sets": {}}, {"mine": {"by": ["group"], "level": 0.1}}]
+    assert told == [{"mine": {"by": []}}]
+    assert needs_rows(["mine"])
 
 
 def test_what_cannot_be_audited_is_refused_in_a_sentence(kept, bundle):

@@ -11,6 +11,7 @@ from audits.drawing.style import alt_text
 from audits.errors import RunCancelled
 from audits.models import Subject
 from audits.recourse import RecourseResult
+from audits.recourse.figures import groups
 from audits.recourse.figures import people as figures
 from audits.recourse.figures.person import person_path
 from audits.results import load_result, plain, save_result
@@ -143,7 +144,7 @@ def test_one_persons_path_slides_through_the_steps_that_were_scored():
     slider = figure.layout.sliders[0]
     # beside long names in a narrow figure, what starts at the slider's left or is clipped at the axis is cut
     assert slider.currentvalue.xanchor == "right"
-    assert figures.burden(result).data[0].cliponaxis is False
+    assert groups.burden(result).data[0].cliponaxis is False
     labels = [step.label for step in slider.steps]
     assert [("accepted" in label) for label in labels] == path["decision"].astype(bool).tolist()
     # it starts where the decision has turned

@@ -22,8 +22,9 @@ from audits.runs.executing import processes
 from audits.runs.executing.executors import ProcessExecutor
 from audits.runs.executing.inline import InlineExecutor
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
-from audits.runs.keeping.database import MIGRATIONS, Database, database
+from audits.runs.keeping.database import Database, database
 from audits.runs.keeping.saved import SavedRuns
+from audits.runs.keeping.schema import MIGRATIONS
 from audits.runs.result import RunResult
 from audits.stats.estimate import Estimate
 from tests.runs.conftest import make_spec

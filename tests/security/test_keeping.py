@@ -19,9 +19,10 @@ from audits.errors import InputError
 from audits.runs.executing.inline import InlineExecutor
 from audits.runs.keeping import database as module
 from audits.runs.keeping.backups import backup, restore
-from audits.runs.keeping.database import MIGRATIONS, Database, database_url
+from audits.runs.keeping.database import Database, database_url
 from audits.runs.keeping.erasing import erase_person
 from audits.runs.keeping.saved import SavedRuns
+from audits.runs.keeping.schema import MIGRATIONS
 from audits.runs.keeping.store import RunStore
 from audits.runs.keeping.trail import Trail
 from tests.runs.postgres import serve

@@ -163,7 +163,7 @@ def test_what_forks_ends_by_itself_where_its_server_has_gone_before_it_was_ready
     with ours, theirs:
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "audits.runs.executing.nursery", "app.holding:answer"),
+                *(sys.executable, "-m", "audits.runs.executing.forking", "app.holding:answer"),
                 *(str(theirs.fileno()), gone.stdout.decode().strip()),
             ],
             pass_fds=[theirs.fileno()],

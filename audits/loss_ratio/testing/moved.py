@@ -15,7 +15,8 @@ import numpy as np
 from audits.data import AuditData
 from audits.errors import InputError
 from audits.loss_ratio.metrics.distances import FairMetric, Metrics, direction_of
-from audits.loss_ratio.moving.flow import LEAST_LOSS, Flow, loss_ratios
+from audits.loss_ratio.moving.flow import Flow
+from audits.loss_ratio.moving.losses import LEAST_LOSS, loss_ratios
 from audits.loss_ratio.moving.people import Moved, move_people
 from audits.loss_ratio.moving.targets import Target
 from audits.loss_ratio.options import LossRatioOptions, Misspecified

@@ -176,7 +176,7 @@ def check_lightgbm(text: str) -> None:
     parts = (
         [text[start:stop] for start, stop in zip(starts, [*starts[1:], end], strict=True)] if starts else []
     )
-    head = _entries(text[: starts[0]] if starts else text[:end])
+    head = lightgbm_entries(text[: starts[0]] if starts else text[:end])
     stated = _whole(head.get("tree_sizes", ""))
     if stated.tolist() != [len(part.encode()) for part in parts]:
         raise ValueError("its trees are not as long as it states")
@@ -188,7 +188,7 @@ def check_lightgbm(text: str) -> None:
     if not (1 <= together <= max(1, len(parts)) and 1 <= classes <= max(1, together)):
         raise ValueError("it has not as many trees as classes")
     for place, part in enumerate(parts):
-        _check_lightgbm_tree(place, _entries(part), features)
+        _check_lightgbm_tree(place, lightgbm_entries(part), features)
 
 
 def _check_lightgbm_tree(place: int, tree: Mapping[str, str], features: int) -> None:
@@ -299,7 +299,8 @@ def _check_range(place: int, values: Sequence[float] | np.ndarray, most: int, wh
         raise ValueError(f"tree {place} names a {what} that there is not")
 
 
-def _entries(text: str) -> dict[str, str]:
+def lightgbm_entries(text: str) -> dict[str, str]:
+    """Return what a part of LightGBM's text says, by name."""
     return {name: value for name, mark, value in (line.partition("=") for line in text.splitlines()) if mark}
 
 

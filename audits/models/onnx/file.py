@@ -247,13 +247,14 @@ def class_labels(
     return None
 
 
-def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
+def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:
+    """Return the attributes of a step by name."""
     return {item.name: onnx.helper.get_attribute_value(item) for item in node.attribute}
 
 
 def _classifier_labels(node: onnx.NodeProto) -> tuple[object, ...] | None:
     """Return the labels that a ZipMap or a classifier lists."""
-    attributes = _attributes(node)
+    attributes = attributes_of(node)
     return next((_plain(attributes[key]) for key in _CLASS_ATTRIBUTES if attributes.get(key)), None)
 
 
@@ -262,7 +263,7 @@ def _picked_labels(node: onnx.NodeProto, constants: dict[str, onnx.TensorProto])
     if node.op_type in {"ArrayFeatureExtractor", "Gather"} and node.input[0] in constants:
         return _plain(numpy_helper.to_array(constants[node.input[0]]).ravel().tolist())
     if node.op_type == "LabelEncoder":
-        attributes = _attributes(node)
+        attributes = attributes_of(node)
         keys = _listed(attributes, "keys_int64s", "keys_tensor")
         values = _listed(attributes, "values_strings", "values_int64s", "values_tensor")
         if keys and len(values) == len(keys) and sorted(keys) == list(range(len(keys))):

@@ -18,6 +18,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from audits.models.onnx.file import attributes_of
 from audits.models.onnx.steps import STEPS, Unfit, linear, transformed
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class _Graph:
         }
         for node in model.graph.node:
             if node.op_type == "Constant":
-                value = _attributes(node).get("value")
+                value = attributes_of(node).get("value")
                 if isinstance(value, onnx.TensorProto):
                     self.constants[node.output[0]] = numpy_helper.to_array(value)
 
@@ -169,14 +170,10 @@ def _scores_name(node: onnx.NodeProto) -> str:
     return node.output[1] + _SCORES
 
 
-def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
-    return {item.name: onnx.helper.get_attribute_value(item) for item in node.attribute}
-
-
 def _takes(node: onnx.NodeProto, graph: _Graph) -> bool:
     """Whether a step is the standard one: constants where they must be, numbers where they are meant."""
     if node.op_type == "Cast":
-        return _attributes(node)["to"] in _FLOATS
+        return attributes_of(node)["to"] in _FLOATS
     if node.op_type in {"Reshape", "Squeeze", "Unsqueeze", "Slice"}:
         return all(name in graph.constants for name in node.input[1:] if name)
     if node.op_type == "Gather":
@@ -208,13 +205,13 @@ def _run(
             continue  # in front of what was given
         raw = [constants.get(name) for name in node.input]
         if node.op_type == "LinearClassifier":
-            scores = linear(given[0], _attributes(node))
+            scores = linear(given[0], attributes_of(node))
             # two logistic scores are each other's opposite: the second is the log-odds, not their difference
-            paired = scores.shape[1] == 2 and _attributes(node).get("post_transform") == b"LOGISTIC"
+            paired = scores.shape[1] == 2 and attributes_of(node).get("post_transform") == b"LOGISTIC"
             tensors[_scores_name(node)] = scores[:, 1:] if paired else scores
-            tensors[node.output[1]] = transformed(scores, _attributes(node))
+            tensors[node.output[1]] = transformed(scores, attributes_of(node))
         else:
-            tensors[outputs[0]] = STEPS[node.op_type](given, _attributes(node), raw)
+            tensors[outputs[0]] = STEPS[node.op_type](given, attributes_of(node), raw)
         if wanted in tensors:
             break
     return tensors[wanted]

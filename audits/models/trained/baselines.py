@@ -27,13 +27,11 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from audits.errors import InputError
 from audits.models.protocol import need_columns
-from audits.models.trained.asked import Asked, prepare
+from audits.models.trained.asked import Asked, Logistic, prepare
 from audits.models.trained.training import training_digest
 from audits.threads import one_thread
 
 if TYPE_CHECKING:
-    import torch
-
     from audits.data import AuditData
 
 __all__ = ["Baseline", "LogisticBaseline", "fit_pipeline", "train_baseline"]
@@ -72,24 +70,8 @@ class Baseline(Asked):
         return self.chances(frame)[:, 1]
 
 
-class LogisticBaseline(Baseline):
-    """The logistic regression: a `Differentiable` model, one linear layer on the pipeline's columns."""
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the regression reads, (n, k): scaled numbers, markers of missing ones, 0/1 levels."""
-        need_columns(frame, self.columns, self.name)
-        made = self.matrix(frame)
-        return np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=np.float64)
-
-    def network(self) -> torch.nn.Module:
-        """Return the regression as a torch layer, (m, k) to log-odds (m, 1), float64."""
-        import torch
-
-        regression = self.pipeline[-1]
-        layer = torch.nn.Linear(regression.coef_.shape[1], 1, dtype=torch.float64)
-        layer.weight.data = torch.from_numpy(np.array(regression.coef_))
-        layer.bias.data = torch.from_numpy(np.array(regression.intercept_))
-        return layer
+class LogisticBaseline(Logistic, Baseline):
+    """The logistic regression on the pipeline's columns."""
 
 
 def train_baseline(

@@ -13,7 +13,7 @@ from scipy.special import softmax
 from audits.data import FeatureSpace
 from audits.models.labels import class_codes
 from audits.models.protocol import label_values, need_columns
-from audits.models.trained.asked import Asked
+from audits.models.trained.asked import Asked, Logistic
 from audits.models.trained.baselines import NAMES, fit_pipeline
 from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
 from audits.models.trained.training import training_digest
@@ -50,24 +50,8 @@ class ClassPipeline(Asked):
         return self.chances(frame)
 
 
-class LogisticClasses(ClassPipeline):
-    """Multinomial logistic regression: a `Differentiable` model, one linear layer."""
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the regression reads, (n, m)."""
-        need_columns(frame, self.columns, self.name)
-        made = self.matrix(frame)
-        return np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=np.float64)
-
-    def network(self) -> torch.nn.Module:
-        """Return the regression as a torch layer, (n, m) to logits (n, k), float64."""
-        import torch
-
-        regression = self.pipeline[-1]
-        layer = torch.nn.Linear(regression.coef_.shape[1], len(self.classes), dtype=torch.float64)
-        layer.weight.data = torch.from_numpy(np.array(regression.coef_))
-        layer.bias.data = torch.from_numpy(np.array(regression.intercept_))
-        return layer
+class LogisticClasses(Logistic, ClassPipeline):
+    """Multinomial logistic regression."""
 
 
 @dataclass(frozen=True, eq=False)

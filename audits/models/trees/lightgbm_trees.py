@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data.values import MISSING, text_of
+from audits.models.native.sound import lightgbm_entries
 from audits.models.trees.arrays import MOST_LEVELS, Trees
 from audits.models.trees.plain import PlainTrees, TreeColumn
 
@@ -30,7 +31,7 @@ def lightgbm_trees(model: NativeModel) -> PlainTrees | None:
     """Return the trees of an opened file; None where its scores are no sum of plain trees alone."""
     text = model.content.decode("utf-8").split("\nend of trees")[0]
     head, *blocks = re.split(r"^Tree=.*$", text, flags=re.MULTILINE)
-    said = _entries(head)
+    said = lightgbm_entries(head)
     if not blocks or said.get("objective") != "binary sigmoid:1" or "average_output" in head.split():
         return None
     inputs = []
@@ -39,7 +40,7 @@ def lightgbm_trees(model: NativeModel) -> PlainTrees | None:
         if made is None:
             return None
         inputs.append(made)
-    parts = [_tree(_entries(block)) for block in blocks]
+    parts = [_tree(lightgbm_entries(block)) for block in blocks]
     if any(part is None for part in parts) or len(set(model.columns)) < len(model.columns):
         return None
     return PlainTrees(tuple(inputs), _joined([part for part in parts if part is not None]))
@@ -129,10 +130,6 @@ def _joined(parts: list[dict[str, Any]]) -> Trees:
         together("value", float)[:, None],
         np.zeros(1),
     )
-
-
-def _entries(text: str) -> dict[str, str]:
-    return {name: value for name, mark, value in (line.partition("=") for line in text.splitlines()) if mark}
 
 
 def _numbers(said: Mapping[str, str], name: str, kind: Any) -> np.ndarray:

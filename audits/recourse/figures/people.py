@@ -1,45 +1,38 @@
-"""Figures of all rejected people: who is accepted on the way, how far groups have to go, what changes."""
+"""Figures of the way of all rejected people: who is accepted on it, at which scores, and what changes."""
 
 from __future__ import annotations
 
-import textwrap
 from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import band, dot, named, reaching, verdict_look, verdicts_named, whiskers
+from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_run, people_id, within_edges
 from audits.drawing.slider import frame_slider
 from audits.drawing.style import (
     ACCENT,
     GREY,
     GROUPS,
-    INK,
     alt_text,
-    annotate,
-    describe,
     distinct,
     empty,
     finish,
-    rows_named,
 )
-from audits.recourse.result import AlphaRow, GroupRecourse, RecourseResult
+from audits.recourse.result import AlphaRow, RecourseResult
 from audits.stats import Estimate
 from audits.stats.words import count, number, percent, percent_interval
 
 __all__ = [
-    "apart",
-    "burden",
     "changes",
-    "group_actions",
     "reclassified",
+    "scaled",
     "score_distribution",
+    "signed",
     "sliding",
-    "ways",
+    "told_ends",
 ]
 
-_ABOVE = 44  # letters of a group above its row, on a phone too
 _MOST = 6  # groups drawn as lines; the palette has seven colours
 
 
@@ -142,7 +135,7 @@ def changes(result: RecourseResult, alpha: float | None = None, *, most: int = 1
         return empty("Nothing changes.")
     rows = sorted(rows, key=lambda row: abs(row.mean_change.value or 0.0) / row.scale)[-most:]
     values = [(row.mean_change.value or 0.0) / row.scale for row in rows]
-    own = [_signed(row.mean_change.value or 0.0) for row in rows]
+    own = [signed(row.mean_change.value or 0.0) for row in rows]
     figure = go.Figure(
         go.Bar(
             x=values,
@@ -150,15 +143,15 @@ def changes(result: RecourseResult, alpha: float | None = None, *, most: int = 1
             orientation="h",
             showlegend=False,
             marker={"color": ACCENT},
-            error_x=_bars([_scaled(row.mean_change, row.scale) for row in rows]),
-            customdata=[[text, _ends(row.mean_change)] for text, row in zip(own, rows, strict=True)],
+            error_x=_bars([scaled(row.mean_change, row.scale) for row in rows]),
+            customdata=[[text, told_ends(row.mean_change)] for text, row in zip(own, rows, strict=True)],
             hovertemplate="%{y}: %{customdata[0]}%{customdata[1]} in its own unit<extra></extra>",
         )
     )
     edge = max(
         max(abs(value), abs(end))
         for value, row in zip(values, rows, strict=True)
-        for end in _scaled(row.mean_change, row.scale)[1:]
+        for end in scaled(row.mean_change, row.scale)[1:]
     )
     figure.add_trace(
         go.Scatter(
@@ -185,7 +178,7 @@ def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
     figure = score_distribution(result, last)
     largest: dict[str, float] = {}
     for row in result.changes:
-        reach = max(abs(end) for end in _scaled(row.mean_change, row.scale))
+        reach = max(abs(end) for end in scaled(row.mean_change, row.scale))
         largest[row.feature] = max(reach, largest.get(row.feature, 0.0))
     features = sorted((name for name in largest if largest[name] > 0), key=largest.__getitem__)[-most:]
     edge = max((largest[name] for name in features), default=1.0)
@@ -217,9 +210,9 @@ def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
 def _moved(result: RecourseResult, step: AlphaRow, features: list[str]) -> list[dict[str, Any]]:
     """What differs between steps of the slider: score bars, bars of the changes, and their words."""
     rows = {row.feature: row for row in result.changes if row.alpha == step.alpha}
-    ends = [_scaled(rows[name].mean_change, rows[name].scale) for name in features]
-    own = [_signed(rows[name].mean_change.value or 0.0) for name in features]
-    hover = [[text, _ends(rows[name].mean_change)] for text, name in zip(own, features, strict=True)]
+    ends = [scaled(rows[name].mean_change, rows[name].scale) for name in features]
+    own = [signed(rows[name].mean_change.value or 0.0) for name in features]
+    hover = [[text, told_ends(rows[name].mean_change)] for text, name in zip(own, features, strict=True)]
     bars = {
         "type": "bar",
         "x": [value for value, _, _ in ends],
@@ -256,7 +249,8 @@ def _changes_at(
     )
 
 
-def _scaled(estimate: Estimate, scale: float) -> tuple[float, float, float]:
+def scaled(estimate: Estimate, scale: float) -> tuple[float, float, float]:
+    """Return value and ends of an estimate in units of `scale`; the value where it has no interval."""
     value = (estimate.value or 0.0) / scale
     low = value if estimate.low is None else estimate.low / scale
     high = value if estimate.high is None else estimate.high / scale
@@ -267,195 +261,14 @@ def _bars(ends: list[tuple[float, float, float]]) -> dict[str, Any]:
     return whiskers([value for value, _, _ in ends], [each[1:] for each in ends], thickness=None)
 
 
-def _ends(estimate: Estimate) -> str:
+def told_ends(estimate: Estimate) -> str:
+    """Return the interval of an estimate in brackets; nothing where it has none."""
     if estimate.low is None or estimate.high is None:
         return ""
-    return f" ({_signed(estimate.low)} to {_signed(estimate.high)})"
+    return f" ({signed(estimate.low)} to {signed(estimate.high)})"
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """Return a change as it is told, with its sign."""
     text = f"{value:+,.0f}" if abs(value) >= 1000 else f"{value:+.3g}"
     return text.replace("-", "−")
-
-
-def burden(result: RecourseResult) -> go.Figure:
-    """Draw how far each group's people have to go to be accepted, with intervals."""
-    rows = sorted(
-        (row for row in result.by_group if row.burden.value is not None),
-        key=lambda row: row.burden.value or 0.0,
-    )
-    if not rows:
-        return empty("Nobody is accepted on the way to the counterpart.")
-    values = [row.burden.value or 0.0 for row in rows]
-    told = distinct([row.group for row in rows], longest=_ABOVE)
-    names = [f"{name} ({count(row.n)})" for name, row in zip(told, rows, strict=True)]
-    figure = go.Figure(
-        go.Scatter(
-            x=values,
-            y=list(range(len(rows))),
-            mode="markers",
-            cliponaxis=False,
-            text=[_further(row) for row in rows],
-            marker={
-                "size": 10,
-                "color": ACCENT,
-                "symbol": ["circle" if row.burden.low is not None else "circle-open" for row in rows],
-                "line": {"color": ACCENT, "width": 1.5},
-            },
-            error_x=reaching([row.burden for row in rows], thickness=None),
-            customdata=[
-                [percent(row.never.value, row.n), name] for row, name in zip(rows, names, strict=True)
-            ],
-            meta=[people_id(of_run("group", within=[row.group])) for row in rows],
-            hovertemplate="%{customdata[1]}: %{x:.3g}; %{customdata[0]} are never accepted<extra></extra>",
-            showlegend=False,
-        )
-    )
-    if any(row.burden.low is None for row in rows):
-        named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
-    compared = "<br>(below: minus that of the others)" if len(rows) > 1 else ""
-    figure.update_xaxes(title=f"mean burden{compared}", rangemode="tozero")
-    each = rows_named(figure, names)
-    if len(rows) > 1:  # from the left: beside a dot it may be cut
-        left = {
-            "showarrow": False,
-            "xref": "paper",
-            "x": 0,
-            "xanchor": "left",
-            "xshift": 6,
-            "bgcolor": "white",
-        }
-        below = {"yanchor": "top", "yshift": -5, "font": {"size": 12}}
-        annotate(
-            figure, [{**left, **below, "text": _further(row), "y": place} for place, row in enumerate(rows)]
-        )
-    alt = (
-        f"Mean cost of the smallest change that is accepted, by group; largest for {rows[-1].group}, "
-        f"{number(rows[-1].burden.value)}{_further(rows[-1], ', against the others ')}."
-    )
-    return finish(figure, height=130 + (each + 18) * len(rows), alt=alt)
-
-
-def apart(result: RecourseResult) -> go.Figure:
-    """Draw each group's share accepted at the last step, minus that of the others, with what matters."""
-    rows = [
-        (row.group, row.accepted_judged)
-        for row in result.by_group
-        if row.accepted_judged is not None and row.accepted_judged.interval.low is not None
-    ]
-    if not rows:
-        return empty("There is nobody to compare with.")
-    rows.sort(key=lambda row: row[1].interval.value or 0.0)
-    ends = [_scaled(one.interval, 0.01) for _, one in rows]
-    names = distinct([name for name, _ in rows], longest=_ABOVE)
-    figure = go.Figure(
-        go.Scatter(
-            x=[value for value, _, _ in ends],
-            y=list(range(len(rows))),
-            mode="markers",
-            marker={
-                "size": 10,
-                "color": [verdict_look(one.verdict)[0] for _, one in rows],
-                "symbol": [verdict_look(one.verdict)[1] for _, one in rows],
-                "line": {"width": 1.5},
-            },
-            error_x=reaching([one.interval for _, one in rows], 100.0, thickness=None),
-            customdata=[[one.verdict, name] for (_, one), name in zip(rows, names, strict=True)],
-            meta=[people_id(of_run("group", within=[name])) for name, _ in rows],
-            hovertemplate="%{customdata[1]}: %{x:+.1f} points, %{customdata[0]}<extra></extra>",
-            showlegend=False,
-        )
-    )
-    material = 100 * float(result.options["material"])
-    figure.add_vrect(x0=-material, x1=material, fillcolor=GREY, opacity=0.12, line_width=0)
-    figure.add_vline(x=0.0, line={"color": INK, "width": 1})
-    verdicts_named(figure, [one.verdict for _, one in rows])
-    named(figure, [("too little to matter", band())])
-    figure.update_xaxes(title="accepted at the last step,<br>minus the others (points)")
-    told = "; ".join(
-        f"{name} {value:+.1f} ({low:+.1f} to {high:+.1f})"
-        for (name, _), (value, low, high) in zip(rows, ends, strict=True)
-    )
-    each = rows_named(figure, names)
-    return finish(
-        figure, height=150 + (each + 6) * len(rows), alt=f"Shares accepted minus the others', points: {told}."
-    )
-
-
-def _further(row: GroupRecourse, before: str = "") -> str:
-    """How much further than the others, with the interval."""
-    ahead = row.burden_difference
-    if ahead.value is None:
-        return ""
-    return f"{before}{_signed(ahead.value)}{_ends(ahead)}"
-
-
-def ways(result: RecourseResult) -> go.Figure:
-    """Draw each way by its cost and by the share of models trained again, or of noisy tries, that accept."""
-    table = result.ways
-    if table is None or table.empty:
-        return empty("No way was found for anybody looked at.")
-    by = next((name for name in ("survives", "noisy") if name in table), None)
-    if by is None:
-        return empty("How well ways hold was not tried.")
-    cheapest = table["way"] == 1
-    figure = go.Figure()
-    for chosen, name, colour in ((cheapest, "cheapest way", ACCENT), (~cheapest, "other ways", GREY)):
-        figure.add_trace(
-            go.Scatter(
-                x=table["cost"][chosen],
-                y=100 * table[by][chosen],
-                mode="markers",
-                name=name,
-                marker={"color": colour, "size": 8, "line": {"color": INK, "width": 0.5}},
-                customdata=[
-                    f"row {row}: {describe(change, longest=120)}"
-                    for row, change in zip(table.index[chosen], table["change"][chosen], strict=True)
-                ],
-                meta=[people_id({"run": "", "row": row}) for row in table.index[chosen]],
-                hovertemplate="%{customdata}<br>cost %{x:.3g}, accepted by %{y:.0f} %<extra></extra>",
-            )
-        )
-    what = "models trained again" if by == "survives" else "noisy tries"
-    figure.update_xaxes(title="cost (standard deviations and category changes)", rangemode="tozero")
-    figure.update_yaxes(title=f"accepted by (% of {what})", range=[-4, 104])
-    mean = 100 * float(table[by][cheapest].mean())
-    alt = (
-        f"{len(table)} ways of {int(cheapest.sum())} people; {mean:.0f} % of {what} accept the cheapest ones."
-    )
-    return finish(figure, height=360, alt=alt)
-
-
-def group_actions(result: RecourseResult) -> go.Figure:
-    """Draw the share of each group whom one action gets accepted, with the action above its dot."""
-    rows = list(result.group_actions)[::-1]
-    if not rows:
-        return empty("No way was found that could become an action.")
-    shares = [100 * (row.coverage.value or 0.0) for row in rows]
-    figure = go.Figure(
-        go.Scatter(
-            x=shares,
-            y=list(range(len(rows))),
-            mode="markers",
-            marker={"color": ACCENT, "size": 10},
-            error_x=reaching([row.coverage for row in rows], 100.0, thickness=None),
-            customdata=[describe(row.action, longest=160) for row in rows],
-            meta=[people_id(of_run("group", within=[row.group])) for row in rows],
-            hovertemplate="%{customdata}<br>%{x:.0f} % accepted<extra></extra>",
-        )
-    )
-    left = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left"}
-    texts = [f"{row.group} ({count(row.n)}): {row.action}" for row in rows]
-    wrapped = [textwrap.wrap(text, 48, max_lines=3, placeholder=" …") for text in texts]
-    told_above = ["<br>".join(describe(line, longest=56) for line in lines) for lines in wrapped]
-    annotate(
-        figure,
-        [
-            {**left, "showarrow": False, "y": place + 0.12, "text": text}
-            for place, text in enumerate(told_above)
-        ],
-    )
-    figure.update_xaxes(title="accepted after the action (%)", range=[-2, 102])
-    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.3, len(rows)])
-    told = "; ".join(f"{row.group}: {row.action}, {percent_interval(row.coverage)}" for row in rows[::-1])
-    return finish(figure, height=110 + 92 * len(rows), alt=f"One action for each group. {told}.")

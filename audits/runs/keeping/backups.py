@@ -21,8 +21,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
-from audits.runs.keeping.database import MIGRATIONS, Database, database, database_url
+from audits.runs.keeping.database import Database, database, database_url
 from audits.runs.keeping.packs import MANIFEST, OWN_TABLES, Pack, as_stored, pack_rows, packing
+from audits.runs.keeping.schema import MIGRATIONS
 from audits.runs.keeping.store import home, make_private
 
 __all__ = ["Copied", "backup", "restore"]

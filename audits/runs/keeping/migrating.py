@@ -1,4 +1,4 @@
-"""Bringing a database's schema to another version: alembic, on the statements of `database.MIGRATIONS`.
+"""Bringing a database's schema to another version: alembic, on the statements of `schema.MIGRATIONS`.
 
 All happens in the transaction that is handed over, so that it counts as a whole or not at all. A database
 from before alembic has its versions counted in the table ``schema_version``, which is kept: an older Evenhand

@@ -19,34 +19,35 @@ import pandas as pd
 import sqlalchemy as sa
 
 from audits.checks import choices
+from audits.data.doctor.findings import listed
 from audits.data.values import text_of
 from audits.errors import InputError
+from audits.records import Audit, loaded
 from audits.runs.monitoring.monitors import Monitor, Monitors
 from audits.runs.monitoring.tables import BATCHES, PREDICTIONS
+from audits.runs.registry import AUDITS
 from audits.stats.words import count
 
 __all__ = [
-    "AUDITS_OF_ROWS",
     "MOST",
     "Window",
+    "audits_of_windows",
     "file_name",
     "is_window_of",
     "moment",
+    "needing_rows",
     "needs_rows",
+    "nouns",
     "take_window",
     "window_spec",
 ]
 
 DECISION, OUTCOME, SCORE, ID = "decision", "outcome", "score", "id"
 GOOD, BAD = "favorable", "unfavorable"
-AUDITS_OF_ROWS = ("groups", "rule_sets", "flipset")
-"""Audits made of a window where none is named."""
-
 MOST = 200_000
 """People in a window at most."""
 
 _FEWEST = 2  # in a group that is compared
-_NO_ROWS = frozenset({"groups", "rule_sets"})  # look at groups and decisions, at no other column
 _NUMBERS = frozenset({"integer", "continuous", "boolean"})
 _KINDS = frozenset({"categorical", "integer", "continuous", "boolean", "datetime"})
 
@@ -241,6 +242,21 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
+def audits_of_windows() -> list[Audit]:
+    """Return the audits made of a window where none is named: first those that need no rows."""
+    return sorted(AUDITS.having("windows"), key=lambda audit: not audit.groups_alone)
+
+
+def needing_rows() -> list[Audit]:
+    """Return those of them that need the rows themselves."""
+    return [audit for audit in audits_of_windows() if not audit.groups_alone]
+
+
+def nouns(audits: Sequence[Audit]) -> str:
+    """Return what a sentence calls what these audits look at: ``"groups and rule sets"``."""
+    return listed([audit.noun for audit in audits])
+
+
 def window_spec(
     monitor: Monitor, window: Window, path: str, audits: Sequence[Any] = (), *, outcomes: bool = False
 ) -> tuple[dict[str, Any], list[str]]:
@@ -249,8 +265,8 @@ def window_spec(
     Parameters
     ----------
     audits : sequence of str or dict
-        As in a spec; by default groups, rule sets, and the flipset of the two largest groups, as far as
-        what was received allows. A flipset named without groups is of these two.
+        As in a spec; by default those of `audits_of_windows`, as far as what was received allows. One that
+        is named without the options that its record gives it for a window gets these.
 
     Raises
     ------
@@ -268,7 +284,7 @@ def window_spec(
         name: groups for name, groups in named.items() if sum(n >= _FEWEST for n in groups.values()) >= 2
     }
     wanted, notes = [], list[str]()
-    for each in audits or AUDITS_OF_ROWS:
+    for each in audits or [audit.name for audit in audits_of_windows()]:
         name, options = _request(each)
         try:
             wanted.append({name: _options(name, options, window, compared)})
@@ -305,7 +321,11 @@ def _request(each: Any) -> tuple[str, dict[str, Any]]:
 
 def needs_rows(audits: Sequence[Any]) -> bool:
     """Tell whether one of these audits looks at more of people than groups and decisions."""
-    return any(_request(each)[0] not in _NO_ROWS for each in audits)
+    return not all(_groups_alone(_request(each)[0]) for each in audits)
+
+
+def _groups_alone(name: str) -> bool:
+    return name in AUDITS and AUDITS[name].groups_alone
 
 
 def _options(
@@ -315,19 +335,15 @@ def _options(
     if not compared:
         only = ", ".join(f"{each}: {choices(list(groups))}" for each, groups in window.groups.items())
         raise InputError("window", f"must hold two groups of {_FEWEST} people at least to compare", only)
-    if name in _NO_ROWS:
-        return options
-    if not window.features:
+    if not window.features and not _groups_alone(name):
         raise InputError(
             name,
             "needs the rows themselves, of which this monitor keeps nothing",
             advice="have it keep rows (`keep_rows`), and audit what comes in from then on",
         )
-    if name == "flipset" and not {"source", "target"} & options.keys():
-        attribute, groups = next(iter(compared.items()))
-        target, source = sorted(groups, key=lambda group: (-groups[group], group))[:2]
-        options |= {"source": {attribute: source}, "target": {attribute: target}}
-    return options
+    windows = AUDITS[name].windows if name in AUDITS else None
+    usual: dict[str, Any] = {} if windows is None else loaded(windows)(compared)
+    return options if usual.keys() & options.keys() else {**options, **usual}
 
 
 def _kinds(monitor: Monitor, window: Window) -> dict[str, str]:
