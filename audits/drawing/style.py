@@ -123,7 +123,8 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
         for letter in "xy":
             values = getattr(trace, letter, None)
             if values is not None and len(values) and isinstance(values[0], str):  # categories have no 0
-                layout[f"{letter}axis{(getattr(trace, f'{letter}axis') or letter)[1:]}"].zeroline = False
+                number = (getattr(trace, f"{letter}axis") or letter)[1:]
+                layout.update({f"{letter}axis{number}": {"zeroline": False}})
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
         if axis.ticktext is not None:
             axis.zeroline = False  # names have no 0, either
