@@ -124,7 +124,14 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
     for trace in figure.data:
         if trace.type == "scatter" and trace.mode == "markers":
             trace.cliponaxis = False  # a dot at 0 is whole
+        for letter in "xy":
+            values = getattr(trace, letter, None)
+            if values is not None and len(values) and isinstance(values[0], str):  # categories have no 0
+                number = (getattr(trace, f"{letter}axis") or letter)[1:]
+                layout.update({f"{letter}axis{number}": {"zeroline": False}})
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        if axis.ticktext is not None:
+            axis.zeroline = False  # names have no 0, either
         if axis.title.text and "<br>" not in axis.title.text:
             axis.title.text = wrapped(axis.title.text)
     return figure

@@ -107,7 +107,7 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
         page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
         expect(told).not_to_have_text(before or "", timeout=5_000)
         before = told.text_content()
-        assert f"α {place:g}:" in (before or "")
+        assert f"{100 * place:g} % of the way:" in (before or "")
     assert len(asked) == so_far, "the slider moves in the browser alone"
     page.locator(".st-key-recourse-people .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     expect(page.locator(".st-key-person-card")).to_contain_text("Fewest columns", timeout=acts.SLOW)
@@ -119,7 +119,9 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
         box = own.locator(".slider-rail-touch-rect").bounding_box()
         assert box is not None
         page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
-        expect(own.locator(".slider-label").first).to_contain_text(f"α {place:g}: score", timeout=5_000)
+        expect(own.locator(".slider-label").first).to_contain_text(
+            f"{100 * place:g} % of the way: score", timeout=5_000
+        )
     acts.narrow_and_shoot(page, artefacts, "recourse", 3400)
     assert not acts.serious(page)
     # nothing to change: said in a sentence, and the way out of it is on the page
