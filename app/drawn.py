@@ -5,22 +5,42 @@ What is kept of a result goes with it, so that nothing outlives what `app.work` 
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from audits.records import Audit, Section
+from audits.runs.registry import AUDITS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["drawn"]
+__all__ = ["as_json", "drawn", "presented"]
 
 _MOST_BYTES = 400_000  # of the figures of one result, as JSON; what is kept of all results is bounded
 _PLAIN = (str, int, float, bool, type(None))
 
 _lock = threading.Lock()
 _figures: dict[int, OrderedDict[Any, tuple[go.Figure, int]]] = {}
+_written: dict[int, str] = {}
+
+
+def presented(record: Audit, result: object) -> Section:
+    """Return how `result` is presented, its exhibits' figures drawn as `drawn` draws them."""
+    found = record.section(result)
+    kept = [
+        dataclasses.replace(each, figure=partial(drawn, _exhibited, result, record.name, each.key))
+        for each in found.exhibits
+    ]
+    return dataclasses.replace(found, exhibits=tuple(kept))
+
+
+def _exhibited(result: object, audit: str, key: str) -> go.Figure:
+    return AUDITS[audit].section(result).exhibit(key).figure()
 
 
 def drawn(draw: Callable[..., go.Figure], result: object, *more: Any, **options: Any) -> go.Figure:
@@ -41,12 +61,22 @@ def drawn(draw: Callable[..., go.Figure], result: object, *more: Any, **options:
             own.move_to_end(key)
             return own[key][0]
     figure = draw(result, *more, **options)
-    size = len(figure.to_json())
+    size = len(as_json(figure))
     with _lock:
         own[key] = (figure, size)
         while sum(size for _, size in own.values()) > _MOST_BYTES:
             own.popitem(last=False)
     return figure
+
+
+def as_json(figure: go.Figure) -> str:
+    """Return a figure that nobody changes any more as a browser is given it, written once."""
+    key = id(figure)
+    if key not in _written:
+        text: str = figure.to_json(validate=False)
+        weakref.finalize(figure, _written.pop, key, None)
+        _written[key] = text
+    return _written[key]
 
 
 def _is_plain(value: object) -> bool:

@@ -22,7 +22,7 @@ from audits.stats.words import in_words
 __all__ = ["RECOURSE_HEADS", "Listed", "Order", "RawCells", "raw_cells"]
 
 RECOURSE_HEADS = {
-    "alpha": "part of the way (α)",
+    "alpha": "part of the way",
     "cost": "burden",
     "fewest": "fewest columns",
     "fewest_columns": "which",

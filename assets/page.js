@@ -1,5 +1,5 @@
 // What every page needs of the browser. Numbers as people write them: a browser's own field for numbers drops every
-// comma without a word (0,5 became 5). Tables: to pass one by with Tab chooses nobody in it.
+// comma without a word (0,5 became 5). Tables: to pass one by with Tab chooses nobody in it. And what draws figures.
 if (!window.evenhand) {
   window.evenhand = true;
   const FIELD = '[data-testid="stNumberInputField"]';
@@ -98,4 +98,13 @@ if (!window.evenhand) {
       here.dispatchEvent(new FocusEvent("focusin", {bubbles: true}));
     }
   }, true);
+
+  // what draws figures is there before the first of them
+  const drawer = () => {
+    if (window.Plotly || document.querySelector('script[src$="PLOTLY"]')) return;
+    const script = document.createElement("script");
+    script.src = "PLOTLY";
+    document.head.append(script);
+  };
+  window.requestIdleCallback ? requestIdleCallback(drawer, {timeout: 3000}) : setTimeout(drawer, 1000);
 }

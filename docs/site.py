@@ -19,6 +19,7 @@ import plotly.offline  # noqa: E402
 import worked  # noqa: E402
 from mkdocs.structure.files import File  # noqa: E402
 
+from audits.drawing.style import KEPT_HERE  # noqa: E402
 from audits.options import options_of  # noqa: E402
 from audits.runs.registry import AUDITS  # noqa: E402
 
@@ -191,5 +192,6 @@ def gallery() -> tuple[str, dict[str, str]]:
             key = re.sub(r"\W+", "-", f"{found.name}-{exhibit.key}")
             lines += [f"### {exhibit.heading}", "", exhibit.caption, "", f'<div id="{key}"></div>']
             lines += [f'<script src="scripts/{key}.js"></script>', ""]
-            scripts[f"scripts/{key}.js"] = f'Plotly.newPlot("{key}", {exhibit.figure().to_json()})\n'
+            drawn = {**json.loads(exhibit.figure().to_json()), "config": KEPT_HERE}
+            scripts[f"scripts/{key}.js"] = f'Plotly.newPlot("{key}", {json.dumps(drawn)})\n'
     return "\n".join(lines), scripts

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from audits.drawing.style import KEPT_HERE
+
 MARKDOWN = "[markdown]"
 PLOTLY = "application/vnd.plotly.v1+json"
 
@@ -90,7 +92,9 @@ def page(name: str, found: list[Cell]) -> tuple[str, dict[str, str]]:
         if PLOTLY in cell.shown:
             key = f"{name}-{place}".replace("_", "-")
             lines += [f'<div id="{key}"></div>', f'<script src="../scripts/{key}.js"></script>', ""]
-            scripts[f"scripts/{key}.js"] = f'Plotly.newPlot("{key}", {json.dumps(cell.shown[PLOTLY])})\n'
+            scripts[f"scripts/{key}.js"] = (
+                f'Plotly.newPlot("{key}", {json.dumps({**cell.shown[PLOTLY], "config": KEPT_HERE})})\n'
+            )
         elif "text/html" in cell.shown:
             lines += [f"<div>{' '.join(cell.shown['text/html'].split())}</div>", ""]
         elif cell.shown:

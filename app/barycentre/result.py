@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.drawn import drawn
+from app.drawn import drawn, presented
 from app.held import DataHeld
 from app.listed import Listed, raw_cells
 from app.people import DECIDED, FAVORABLE, beside, most_different, spreads_of
@@ -42,7 +42,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: BarycentreResult = found.audits[0].result
     _headline(result)
     notices.notes(result.warnings)
-    section = AUDIT.section(result)
+    section = presented(AUDIT, result)
     data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     keys = [each.key for each in section.exhibits]
     # what is of one group stands with its choice, in the place of the first such exhibit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.drawn import drawn
+from app.drawn import drawn, presented
 from app.widgets import notices
 from app.widgets.exhibits import show_section
 from app.widgets.result_frame import earlier_figure, fine_print, headline
@@ -25,7 +25,7 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
     _headline(result)
     for warning in result.warnings:
         notices.note(warning)
-    show_section(AUDIT.section(result), prefix="explain-")
+    show_section(presented(AUDIT, result), prefix="explain-")
     fine_print(found, draft, "explain", **{"people compared": result.rows})
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.drawn import drawn
+from app.drawn import drawn, presented
 from app.flipset.bars import marginals_section
 from app.flipset.people import people_section
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
+from app.widgets.plot import plot
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
@@ -47,7 +48,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             show = notices.problem if warning.startswith(DISTRUST) else notices.note
             show(warning)
     _headline(result)
-    exhibits = {each.key: each for each in AUDIT.section(result).exhibits}
+    exhibits = {each.key: each for each in presented(AUDIT, result).exhibits}
     for key in ("above_chance", "sizes"):
         if key in exhibits:
             _exhibit(exhibits.pop(key))
@@ -111,13 +112,7 @@ def _transparency(result: FlipsetResult, part: Part, within: str | None) -> None
 def live_curve(now: RunProgress) -> None:
     """Draw the training curve of a running audit as far as it has come."""
     if now.curve:
-        st.plotly_chart(
-            flipset_maps.curve(now.curve),
-            key="figure-live-curve",
-            theme=None,
-            config={"displayModeBar": False},
-            alt="The training curve so far",
-        )
+        plot(flipset_maps.curve(now.curve), "live-curve", tools=False)
 
 
 def _checks(result: FlipsetResult) -> None:

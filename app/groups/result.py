@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.drawn import drawn
+from app.drawn import drawn, presented
 from app.groups.choosing import measure_chooser, measure_tiles
 from app.groups.exploring import explored, keep_as_run, preset
 from app.groups.strip import survival_strip
@@ -295,7 +295,7 @@ def _pooled(result: GroupsResult, attribute: str) -> None:
     table = result.pooled_frame(attribute)
     if table.empty:
         return
-    exhibit = AUDITS["groups"].section(result).exhibit(f"pooled_{attribute}")
+    exhibit = presented(AUDITS["groups"], result).exhibit(f"pooled_{attribute}")
     with st.expander(exhibit.heading):
         st.text(exhibit.caption)
         figure_card("group-pooled", exhibit.figure(), exhibit.table)
@@ -304,7 +304,7 @@ def _pooled(result: GroupsResult, attribute: str) -> None:
 def _probable(result: GroupsResult) -> None:
     """Draw what probabilities of membership say of groups that no row names."""
     for place, name in enumerate(dict.fromkeys(item.attribute for item in result.probable)):
-        exhibit = AUDITS["groups"].section(result).exhibit(f"probable_{name}")
+        exhibit = presented(AUDITS["groups"], result).exhibit(f"probable_{name}")
         st.subheader(exhibit.heading, anchor=False)
         st.text(exhibit.caption)
         figure_card(f"group-probable-{place}", exhibit.figure(), exhibit.table, wide=True)

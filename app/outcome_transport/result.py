@@ -128,7 +128,6 @@ def _open(pairs: list[tuple[str, str]], clicks: str) -> None:
 def _let_go() -> None:
     """Have what was clicked be clicked again: the boxes say something else now."""
     let_go("flow-rows")
-    let_go("figure-flow-matrix")
 
 
 def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:

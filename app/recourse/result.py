@@ -113,7 +113,11 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
     result: RecourseResult = found.audits[0].result
     with card_of(row):
         person = result.people.loc[row]
-        way = "never accepted" if pd.isna(person["alpha"]) else f"accepted from α {person['alpha']:g}"
+        way = (
+            "never accepted"
+            if pd.isna(person["alpha"])
+            else f"accepted {words.way_to(float(person['alpha']))}"
+        )
         burden = "" if pd.isna(person["cost"]) else f", with a burden of {number(float(person['cost']))}"
         st.text(f"The person in row {row} is rejected{_instead(person)}.")
         st.caption(f"Score {number(float(person['score']))} today; {way}{burden}.")

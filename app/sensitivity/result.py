@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.drawn import drawn
+from app.drawn import drawn, presented
 from app.held import DataHeld
 from app.listed import Listed, Order, raw_cells
 from app.widgets import notices
@@ -40,7 +40,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     notices.notes(result.warnings)
     titled(SAID["by_group"])
     figure_card("sensitivity-groups", drawn(figures.groups, result), result.to_frame)
-    own = {each.key: (each.heading, each.caption) for each in AUDIT.section(result).exhibits}
+    own = {each.key: (each.heading, each.caption) for each in presented(AUDIT, result).exhibits}
     for name in result.protected:
         titled(own[f"ridges_{name}"])
         figure_card(f"sensitivity-by-{name}", drawn(figures.ridges, result, name), result.histogram_frame)

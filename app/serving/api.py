@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app import work
 from app.readers import READERS
 from app.recent import RemembersVisits
-from app.serving import documentation, monitor_api
+from app.serving import documentation, monitor_api, plotly_script
 from app.serving.downloads import Downloads
 from app.serving.headers import Hardened
 from app.serving.limits import Bounded
@@ -125,6 +125,7 @@ ROUTES = [
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
     *documentation.ROUTES,
+    *plotly_script.ROUTES,
 ]
 MIDDLEWARE = [
     Middleware(Traced),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
-from starlette.requests import Request
-from starlette.responses import FileResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+
+from app.serving.plotly_script import plotly_script
 
 __all__ = ["ROUTES", "page_about"]
 
@@ -22,14 +21,9 @@ def page_about(audit: str) -> str | None:
     return f"docs/{place}" if (_SITE / place).is_file() else None
 
 
-async def _plotly(_: Request) -> FileResponse:
-    """Answer with the script that draws the gallery: Plotly's own, which the wheel does not hold twice."""
-    return FileResponse(str(files("plotly") / "package_data" / "plotly.min.js"))
-
-
 ROUTES: list[BaseRoute] = (
     [
-        Route("/docs/scripts/plotly.js", _plotly, methods=["GET"]),
+        Route("/docs/scripts/plotly.js", plotly_script, methods=["GET"]),
         Mount("/docs", app=StaticFiles(directory=_SITE, html=True)),
     ]
     if _SITE.is_dir()

@@ -12,6 +12,8 @@ import streamlit
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.serving.plotly_script import SCRIPT
+
 __all__ = ["HEADERS", "INTO_VIEW", "PAGE", "Hardened"]
 
 INTO_VIEW = (
@@ -19,7 +21,8 @@ INTO_VIEW = (
     "({block: 'nearest', behavior: 'smooth'}), 300)"
 )
 """Brings the card of a person into view, once what it holds has its height."""
-PAGE = (Path(__file__).resolve().parents[2] / "assets" / "page.js").read_text(encoding="utf-8")
+_SCRIPT = Path(__file__).resolve().parents[2] / "assets" / "page.js"
+PAGE = _SCRIPT.read_text(encoding="utf-8").replace("PLOTLY", SCRIPT)
 """Has fields take numbers as people write them, or say why not, and tables let Tab pass."""
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)

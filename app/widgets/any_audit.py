@@ -9,6 +9,7 @@ import streamlit as st
 import yaml
 
 from app import state
+from app.drawn import presented
 from app.listed import Listed
 from app.summary import Summary, audited_size
 from app.widgets import notices
@@ -155,7 +156,7 @@ def _brief(value: Any) -> str:
 def _show(record: Audit, found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished run, top to bottom."""
     result = found.audits[0].result
-    section = record.section(result)
+    section = presented(record, result)
     _head(record, result, section.title)
     notices.notes(result.warnings)
     show_section(section, prefix=f"{record.name}-")
@@ -165,7 +166,7 @@ def _show(record: Audit, found: RunResult, _: Workspace, draft: Mapping[str, Any
 
 
 def _show_earlier(record: Audit, result: Any) -> None:
-    section = record.section(result)
+    section = presented(record, result)
     _head(record, result, section.title)
     if section.exhibits:
         earlier_figure(section.exhibits[0].figure())

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from app import state
 from app.exports import csv_bytes
-from app.widgets.selected import clickable, select, worded
-from audits.drawing.style import TURNED_JS, alt_text
+from app.widgets.plot import Click, plot
+from app.widgets.selected import select, worded
+from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,23 +52,17 @@ def figure_card(
         Whether people may be selected: those of the workspace's data, which a story's are not.
 
     A trace whose `meta` lists people (`audits.drawing.selected.people_id`) stands for them: a click on a
-    point selects them, and so does the list below the figure, as of a Sankey, which tells no click.
+    point selects them, and so does the list below the figure.
     """
     told = _people_of(figure)[:_MOST_LISTED] if selects else []
     people = worded(state.workspace(), told) if told else {}
-    config = {
-        "displaylogo": False,
-        "toImageButtonOptions": {"filename": name, "scale": 2},
-        "modeBarButtonsToRemove": ["zoom", "pan", "zoomIn", "zoomOut", "autoScale"],  # dragging zooms
-    }
     with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
-        key = clickable(f"figure-{name}")
-        clicks: dict[str, Any] = (
-            {}
-            if on_point is None and not people
-            else {"on_select": lambda: _clicked(name, key, figure, on_point), "selection_mode": "points"}
+        plot(
+            figure,
+            name,
+            on_click=partial(_clicked, figure, on_point) if people or on_point else None,
+            cells=on_point is not None,
         )
-        st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt_text(figure), **clicks)
     with st.container(horizontal=True, vertical_alignment="center", key=f"under-{name}"):
         shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
         st.download_button(
@@ -101,16 +97,12 @@ def figure_card(
         )
 
 
-def _clicked(name: str, key: str, figure: go.Figure, on_point: Callable[[list[Any]], None] | None) -> None:
-    points = state.widget(key)["selection"]["points"]
-    if not points:
-        return
-    if on_point is not None and points[0].get("customdata"):
-        on_point(list(points[0]["customdata"]))
-    trace, place = points[0].get("curve_number"), points[0].get("point_index", points[0].get("point_number"))
-    told = _told(figure.data[trace]) if isinstance(trace, int) and trace < len(figure.data) else ()
-    if isinstance(place, int) and place < len(told) and told[place]:
-        select(json.loads(told[place]), f"figure-{name}")
+def _clicked(figure: go.Figure, on_point: Callable[[list[Any]], None] | None, click: Click) -> None:
+    if on_point is not None and click.customdata:
+        on_point(list(click.customdata))
+    told = _told(figure.data[click.trace]) if 0 <= click.trace < len(figure.data) else ()
+    if 0 <= click.point < len(told) and told[click.point]:
+        select(json.loads(told[click.point]))
 
 
 def _people_of(figure: go.Figure) -> list[str]:
@@ -157,5 +149,5 @@ def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _page(figure: go.Figure) -> bytes:
-    text: str = figure.to_html(include_plotlyjs=True, full_html=True, post_script=TURNED_JS)
+    text: str = figure.to_html(config=KEPT_HERE, include_plotlyjs=True, full_html=True, post_script=TURNED_JS)
     return text.encode()

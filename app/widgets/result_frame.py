@@ -12,6 +12,7 @@ import streamlit as st
 from app.serving.documentation import page_about
 from app.widgets.export import export_section
 from app.widgets.frame import page_text
+from app.widgets.plot import plot
 from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
@@ -37,7 +38,7 @@ def headline(said: str, verdict: Verdict, finding: str, how: str = "") -> None:
 
 def earlier_figure(figure: go.Figure) -> None:
     """Draw the first figure of an earlier result, without controls."""
-    st.plotly_chart(figure, key="figure-earlier", theme=None, config={"displayModeBar": False})
+    plot(figure, "earlier", tools=False)
 
 
 def fine_print(

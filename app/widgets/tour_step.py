@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app import drafts, state
+from app.drawn import presented
 from app.widgets.figure_card import figure_card
 from app.widgets.frame import page_text
 from app.widgets.result_frame import headline
@@ -70,7 +71,7 @@ def show_step(found: RunResult, step: int) -> None:
     record = AUDITS[audit.name]
     st.markdown(page_text(f"tour_{audit.name}"))
     headline(audit.headline, audit.result.verdict, audit.result.finding)
-    exhibit = record.section(audit.result).exhibits[0]
+    exhibit = presented(record, audit.result).exhibits[0]
     st.text(exhibit.caption)
     figure_card(f"tour-{step}", exhibit.figure(), exhibit.table, wide=exhibit.wide, selects=False)
     with st.expander("What it cannot tell you"):

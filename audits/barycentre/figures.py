@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips
 from audits.barycentre.words import points
-from audits.drawing.marks import reaching
+from audits.drawing.marks import reaching, verdict_look
 from audits.drawing.selected import of_run, of_value, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -23,7 +23,7 @@ from audits.drawing.style import (
     finish,
     rows_named,
 )
-from audits.stats import EVIDENCE
+from audits.stats import VERDICTS
 from audits.stats.words import number
 
 __all__ = ["distances", "everybody", "flips", "judged", "marginals", "transparency"]
@@ -114,11 +114,12 @@ def judged(result: BarycentreResult) -> go.Figure:
     groups, labels = _shown(result)
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.08)
     for column, told in enumerate(([each.net for each in groups], [each.excess for each in groups]), start=1):
-        for evident, colour, symbol in ((True, CONTRAST, "diamond"), (False, ACCENT, "circle")):
+        for verdict in VERDICTS:
+            colour, symbol = verdict_look(verdict)
             here = [
                 k
                 for k, each in enumerate(groups)
-                if told[k].value is not None and (each.judged.verdict == EVIDENCE) == evident
+                if told[k].value is not None and each.judged.verdict == verdict
             ]
             if not here:
                 continue
@@ -127,13 +128,13 @@ def judged(result: BarycentreResult) -> go.Figure:
                     x=[100 * (told[k].value or 0.0) for k in here],
                     y=here,
                     mode="markers",
-                    marker={"color": colour, "size": 10, "symbol": symbol},
+                    marker={"color": colour, "size": 10, "symbol": symbol, "line": {"width": 1.5}},
                     error_x=reaching([told[k] for k in here], 100.0),
                     customdata=[labels[k] for k in here],
                     meta=_people([groups[k] for k in here]),
                     hovertemplate="%{customdata}: %{x:.1f} points<extra></extra>",
-                    name="evidence of a difference" if evident else "no evidence",
-                    legendgroup=str(evident),
+                    name=verdict,
+                    legendgroup=verdict,
                     showlegend=column == 1,
                 ),
                 row=1,

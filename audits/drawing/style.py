@@ -19,6 +19,7 @@ __all__ = [
     "GREY",
     "GROUPS",
     "INK",
+    "KEPT_HERE",
     "OKABE_ITO",
     "TURNED_JS",
     "alt_text",
@@ -45,6 +46,9 @@ addEventListener("resize", () => {
 """
 """For a document of figures that follow its width: Plotly leaves a legend where the old width had it, as when
 a phone is turned, unless the figure is drawn anew."""
+
+KEPT_HERE = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
+"""Plotly's configuration of figures taken away: no button uploads what is drawn to a cloud."""
 
 GROUPS = (*OKABE_ITO[2:6], *OKABE_ITO[:2], OKABE_ITO[6])
 """Of groups drawn beside each other: those that a verdict or a direction has come last."""
@@ -120,7 +124,14 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
     for trace in figure.data:
         if trace.type == "scatter" and trace.mode == "markers":
             trace.cliponaxis = False  # a dot at 0 is whole
+        for letter in "xy":
+            values = getattr(trace, letter, None)
+            if values is not None and len(values) and isinstance(values[0], str):  # categories have no 0
+                number = (getattr(trace, f"{letter}axis") or letter)[1:]
+                layout.update({f"{letter}axis{number}": {"zeroline": False}})
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        if axis.ticktext is not None:
+            axis.zeroline = False  # names have no 0, either
         if axis.title.text and "<br>" not in axis.title.text:
             axis.title.text = wrapped(axis.title.text)
     return figure

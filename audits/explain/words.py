@@ -51,11 +51,12 @@ def _both(result: ExplainResult) -> list[str]:
     """Name both groups, in ever fewer words: what they share is said once."""
     ours, theirs = people_in(result.source), people_in(result.target)
     apart = people_in(named_apart(result.target, result.source))
+    like = "" if theirs == apart else "otherwise equal "
     return [
         f"{ours} and {theirs}",
-        f"{brief(ours, 99)} and {apart}",
+        f"{brief(ours, 99)} and {like}{apart}",
         f"{people_in(cut_apart(result.source, result.target, 4))} and "
-        f"{people_in(cut_apart(named_apart(result.target, result.source), result.source, 3))}",
+        f"{like}{people_in(cut_apart(named_apart(result.target, result.source), result.source, 3))}",
     ]
 
 

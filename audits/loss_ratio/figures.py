@@ -183,7 +183,10 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
             marker={"color": ACCENT, "size": 9, "symbol": symbols},
             error_x=reaching([item.statistic for item in shown], thickness=None),
             customdata=[[label, count(item.statistic.n)] for label, item in zip(labels, shown, strict=True)],
-            meta=[people_id(of_group(item.attribute, item.group)) for item in shown],
+            meta=[  # those who were moved: the others taught what should not matter
+                people_id(of_group(item.attribute, item.group), of_run("ratio", not_missing=True))
+                for item in shown
+            ],
             hovertemplate="%{customdata[0]}: %{x:.3g} (%{customdata[1]} people)<extra></extra>",
             showlegend=False,
         )

@@ -22,6 +22,7 @@ from audits.stats.words import count, number, people, percent
 __all__ = ["grounds_of", "headline", "headline_at", "outside_of", "person_sentence", "warnings_for"]
 
 _FEW_ERRORS = 10
+_MOST_NAMED = 3
 _TRACE = 0.01  # of a feature's unit vector
 _HEAVY = 0.5  # share of the variance
 
@@ -72,9 +73,21 @@ def _what(result: LossRatioResult) -> list[str]:
     names = told or list(options["sensitive"] or ())
     traces = [each for each in result.features if each.column not in names and each.loading > _TRACE]
     example = max(traces, key=lambda each: each.loading).column if traces else ""
-    whole = f"what stands in for {' or '.join(names[:2]) if names else 'protected status'}"
+    whole = _standing_in(names)
     such = [f"{whole}, such as {brief(example, 6)},"] if example else []
     return [*such, whole, f"what stands in for {brief(names[0], 5) if names else 'protected status'}"]
+
+
+def _standing_in(names: Sequence[str]) -> str:
+    """Name what people are changed in.
+
+    Examples
+    --------
+    >>> _standing_in(["sex", "race", "age"]), _standing_in(["sex", "race", "age", "region"])
+    ('what stands in for sex, race or age', 'what stands in for sex, race or others')
+    """
+    shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], "others"]
+    return f"what stands in for {_listed(shown, 'or') if names else 'protected status'}"
 
 
 def grounds_of(
@@ -98,16 +111,16 @@ def grounds_of(
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str], joined: str = "and") -> str:
     """Word a list.
 
     Examples
     --------
-    >>> _listed(["sex"]), _listed(["sex", "race", "age"])
-    ('sex', 'sex, race and age')
+    >>> _listed(["sex"]), _listed(["sex", "race", "age"]), _listed(["sex", "race"], "or")
+    ('sex', 'sex, race and age', 'sex or race')
     """
     *first, last = names
-    return f"{', '.join(first)} and {last}" if first else str(last)
+    return f"{', '.join(first)} {joined} {last}" if first else str(last)
 
 
 def warnings_for(

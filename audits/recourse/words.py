@@ -9,7 +9,7 @@ from audits.recourse.result import GroupRecourse, RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, out_of, p_words, people_in, percent, percent_interval
 
-__all__ = ["headline", "recourse_finding", "recourse_warnings"]
+__all__ = ["headline", "recourse_finding", "recourse_warnings", "way_to"]
 
 _NAMED = 5  # groups in a warning
 
@@ -64,7 +64,7 @@ def recourse_finding(result: RecourseResult) -> str:
     done = last.reclassified
     text = (
         f"{count((done.value or 0.0) * result.n_rejected)} of {count(result.n_rejected)} rejected people "
-        f"({percent_interval(done)}) would be accepted if they moved {_way(last.alpha)} to their accepted "
+        f"({percent_interval(done)}) would be accepted if they moved {way_to(last.alpha)} to their accepted "
         "counterparts in what they can change."
     )
     text += _without_help(result)
@@ -157,8 +157,17 @@ def _burden(row: GroupRecourse) -> float:
     return row.burden.value or 0.0
 
 
-def _way(alpha: float) -> str:
-    return "all the way" if alpha == 1 else f"{100 * alpha:g} % of the way"
+def way_to(alpha: float) -> str:
+    """Word how far people come towards their accepted counterparts.
+
+    Examples
+    --------
+    >>> way_to(0), way_to(0.35), way_to(1)
+    ('today', '35 % of the way', 'all the way')
+    """
+    if alpha in {0, 1}:
+        return "all the way" if alpha else "today"
+    return f"{100 * alpha:.3g} % of the way"
 
 
 def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
@@ -177,7 +186,7 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
     shares = [row.reclassified.value or 0.0 for row in result.by_alpha]
     if any(later < earlier - 1e-12 for earlier, later in pairwise(shares)):
         found.append(
-            "Going further does not help everybody: some are accepted at a smaller α and not at a larger one."
+            "Going further does not help everybody: some are accepted part of the way and not further on."
         )
     asked = result.options
     if asked.get("ways") and asked.get("refits") and result.ways_summary and not result.ways_summary.refits:

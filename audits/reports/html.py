@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from audits.drawing.style import TURNED_JS, alt_text, finish
+from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text, finish
 from audits.errors import InputError
 from audits.records import loaded
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
@@ -120,6 +120,7 @@ def html_of(document: Document) -> str:
             evidence=EVIDENCE,
             plotly_js=Markup(get_plotlyjs()) if drawn else "",
             template=Markup(_script(template)),
+            config=Markup(_script(KEPT_HERE)),
             turned_js=Markup(TURNED_JS),
         )
         if len(text.encode()) < MOST_BYTES:

@@ -111,7 +111,9 @@ def test_marks_lead_to_their_people(
         chosen = read_selection(linked)  # as a link would bring it
         assert chosen.words(lambda _: found), key
         rows = chosen.rows_of_runs(None)  # type: ignore[arg-type]
-        inside = selected_rows(data, chosen.of_data).intersection(audited)
+        inside = selected_rows(data, chosen.of_data)
+        if key != "by_group":  # these say themselves who was measured
+            inside = inside.intersection(audited)
         inside = inside if rows is None else inside.intersection(rows)
         stated = _stated(found.audits[0].result, key, trace, point)
         if stated is not None:
@@ -159,6 +161,11 @@ def _stated(result: Any, key: str, trace: Any, point: int) -> int | None:
         return round(trace["values"][point])
     if key == "values":
         return round(trace.customdata[point])
+    if key == "by_group":
+        label = trace.customdata[point]  # "who: 1 (47)" where it is a text, else the label and "47"
+        return int(
+            (label.rpartition("(")[2].rstrip(")") if isinstance(label, str) else label[1]).replace(",", "")
+        )
     if key in {"histogram", "ratios"}:
         return round(trace.y[point])
     if key.startswith("ridges") and trace.mode == "markers":

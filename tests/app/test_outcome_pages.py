@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ import pytest
 from app import work
 from app.drafts import from_files, with_data
 from app.exports import portable
-from tests.app.test_pages import texts, visit
+from tests.app.test_pages import figures, texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"
 
@@ -137,12 +136,12 @@ def test_recourse_slides_in_the_browser_without_another_run(space) -> None:
     result = finish(space, at)
     assert at.container(key="numbers").text[0].value == result.finding
     runs = len(space.runs())
-    drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    drawn = figures(at)
     slid = next(figure for figure in drawn if figure.get("frames"))
     assert [frame["name"] for frame in slid["frames"]] == [f"{step:g}" for step in result.steps]
     at.selectbox(key="recourse-person").select(str(result.people.index[0])).run()
     assert not at.exception
-    drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    drawn = figures(at)
     assert sum(len(figure.get("frames") or []) == len(result.steps) for figure in drawn) == 2
     assert len(space.runs()) == runs
 

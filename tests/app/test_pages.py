@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -30,6 +32,11 @@ def visit(space: Workspace) -> AppTest:
 
 def texts(at: AppTest) -> list[str]:
     return [element.value for element in at.text]
+
+
+def figures(at: AppTest) -> list[dict[str, Any]]:
+    """Return the figures of a page as its browser is given them."""
+    return [json.loads(each.proto.bytes)["figure"] for each in at.get("bidi_component")]
 
 
 def bring(space: Workspace, content: str, **data: object) -> None:

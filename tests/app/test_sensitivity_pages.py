@@ -18,6 +18,7 @@ from app.workspace import Workspace
 from audits.runs.monitoring.monitors import Batch
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.profile import Sent
+from tests.app.test_pages import figures
 from tests.sensitivity.conftest import people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +71,7 @@ def test_the_page_before_and_after_the_run(space: Workspace) -> None:
     assert not at.exception
     assert "as sensitive to protected status as everyone else's" in texts(at)
     assert "is not given that column" in texts(at)
-    assert len(at.get("plotly_chart")) >= 5
+    assert len(figures(at)) >= 5
     assert "each group scaled to its own peak" in texts(at), "every figure says what to see"
     row = at.selectbox(key="person").options[0]
     at.selectbox(key="person").set_value(row).run()

@@ -16,6 +16,7 @@ from audits.barycentre.meeting import group_of, least_spread, meet
 from audits.barycentre.people import compare
 from audits.barycentre.record import AUDIT
 from audits.data import DataSpec, build_data
+from audits.drawing.marks import verdict_look
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.flipset import FlipsetOptions, flipset
@@ -220,6 +221,8 @@ def test_it_is_kept_shown_and_stated(lower, tmp_path):
     for each in section.exhibits:
         assert alt_text(each.figure())
         assert len(each.table())
+    told = {trace.name: trace.marker.symbol for trace in figures.judged(lower).data}
+    assert told == {each.judged.verdict: verdict_look(each.judged.verdict)[1] for each in lower.groups}
     bars = figures.flips(lower).data[1]
     assert dict(zip([text for text, _ in bars.customdata], bars.x, strict=True))["c"] == pytest.approx(
         100 * lower.group("c").only_self

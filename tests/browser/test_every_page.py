@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import Page
 
 from benchmarks.serving import PAGES, Served
 from tests.browser import acts
@@ -35,6 +36,7 @@ def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
             acts.run(page)
             acts.finding(page)
         found += acts.serious(page)
+        found += _white_in_the_dark(page)
         page.set_viewport_size({"width": 400, "height": 900})
         page.wait_for_timeout(300)
         wide = page.locator('[data-testid="stMain"]').evaluate("e => [e.scrollWidth, e.clientWidth]")
@@ -42,3 +44,11 @@ def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
             found.append(f"/{name}: {wide[0]} px wide where {wide[1]} are shown")
         page.set_viewport_size({"width": 1280, "height": 900})
     assert not found, "\n".join(dict.fromkeys(found))
+
+
+def _white_in_the_dark(page: Page) -> list[str]:
+    """Tell of figures that stay white in the scheme that axe looked at last, or dark in a light one."""
+    inked = "plots => plots.map(each => getComputedStyle(each).filter.includes('invert'))"
+    dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    drawn = page.locator(".js-plotly-plot .plot-container").evaluate_all(inked)
+    return [f"{page.url.split('?')[0]}: white in the dark"] if drawn and set(drawn) != {dark} else []

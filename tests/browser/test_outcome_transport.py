@@ -30,6 +30,7 @@ def test_a_cell_of_the_matrix_opens_its_people_and_their_counterparts(
     acts.shuffles(page, 19, "flows-shuffles")
     acts.run(page)
     assert "are mapped to male" in acts.finding(page)
+    _a_band_selects_its_people(page)
     page.set_viewport_size({"width": 1280, "height": 2400})
     acts.settle(page)
     cell = page.locator(".st-key-wide-flow-matrix .point").first
@@ -53,6 +54,32 @@ def test_a_cell_of_the_matrix_opens_its_people_and_their_counterparts(
     acts.settle(page)
     expect(page.locator(".st-key-college-years")).to_be_visible(timeout=acts.SLOW)
     expect(page.locator(".st-key-fit-blue-college .js-plotly-plot")).to_be_visible(timeout=acts.SLOW)
+
+
+def _a_band_selects_its_people(page: Page) -> None:
+    bands = page.locator(".st-key-wide-outcome_transport .sankey-link")
+    bands.first.scroll_into_view_if_needed()
+    across, down = page.evaluate(
+        """([across, top, bottom]) => {
+            for (let down = top; down < bottom; down += 3)
+                if (document.elementFromPoint(across, down)?.closest(".sankey-link")) return [across, down];
+        }""",
+        _middle(page.locator(".st-key-wide-outcome_transport .figure")),
+    )
+    page.mouse.move(across, down)
+    expect(page.locator(".figure.of-people")).to_be_visible()
+    acts.click_at(page, across, down)
+    expect(page.locator(".st-key-selection-chip")).to_contain_text(" people", timeout=acts.SLOW)
+    page.locator(".st-key-selection-chip button").first.click()
+    expect(page.locator(".st-key-selection-chip")).to_have_count(0, timeout=acts.SLOW)
+    acts.settle(page)
+
+
+def _middle(figure: Locator) -> tuple[float, float, float]:
+    """Return where the middle of a figure is, across, and its upper and lower end."""
+    box = figure.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"], box["y"] + box["height"]
 
 
 def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
@@ -80,7 +107,7 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
         page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
         expect(told).not_to_have_text(before or "", timeout=5_000)
         before = told.text_content()
-        assert f"α {place:g}:" in (before or "")
+        assert f"{100 * place:g} % of the way:" in (before or "")
     assert len(asked) == so_far, "the slider moves in the browser alone"
     page.locator(".st-key-recourse-people .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     expect(page.locator(".st-key-person-card")).to_contain_text("Fewest columns", timeout=acts.SLOW)
@@ -92,7 +119,9 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
         box = own.locator(".slider-rail-touch-rect").bounding_box()
         assert box is not None
         page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
-        expect(own.locator(".slider-label").first).to_contain_text(f"α {place:g}: score", timeout=5_000)
+        expect(own.locator(".slider-label").first).to_contain_text(
+            f"{100 * place:g} % of the way: score", timeout=5_000
+        )
     acts.narrow_and_shoot(page, artefacts, "recourse", 3400)
     assert not acts.serious(page)
     # nothing to change: said in a sentence, and the way out of it is on the page

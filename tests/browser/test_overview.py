@@ -36,6 +36,7 @@ def test_groups_thresholds_two_models_and_cards(server: Server, watched: Watched
     for name in ("group-rates", "group-differences", "group-scores"):
         expect(page.locator(f".st-key-figure-{name} .main-svg").first).to_be_visible()
     acts.narrow_and_shoot(page, artefacts, "overview", 3600)
+    _each_figure_is_drawn_once(page)
 
     thumb = page.get_by_role("slider").first
     thumb.focus()
@@ -51,6 +52,33 @@ def test_groups_thresholds_two_models_and_cards(server: Server, watched: Watched
 
     page.locator(".st-key-card-flipset a").click()
     assert acts.finding(page) == flipset
+
+
+COUNT = """() => document.querySelectorAll(".figure").forEach(each => {
+    each.draws = 0;
+    each.on("plotly_afterplot", () => { each.draws += 1; });
+})"""
+DRAWS = """() => Object.fromEntries([...document.querySelectorAll(".figure")].map(each =>
+    [each.closest('[class*="st-key-figure-"]').className.match(/st-key-figure-([\\w-]+)/)[1], each.draws]))"""
+
+
+def _each_figure_is_drawn_once(page: Page) -> None:
+    """A choice draws anew what it changes, once, in view or not, and nothing else."""
+    acts.settle(page)
+    drawn = "() => [...document.querySelectorAll('.figure')].every(each => each.on || !each.clientWidth)"
+    page.wait_for_function(drawn)
+    page.evaluate(COUNT)
+    rate = page.locator(".st-key-rates").get_by_text("balanced accuracy")
+    with acts.answered(page):
+        rate.click()
+    page.wait_for_function(f"() => ({DRAWS})()['group-rates'] > 0")
+    acts.settle(page)
+    draws = page.evaluate(DRAWS)
+    assert draws.pop("group-rates") == 1
+    assert draws
+    assert not any(draws.values()), draws
+    with acts.answered(page):
+        rate.click()
 
 
 def test_a_measure_is_chosen_and_a_link_opens_the_same_result_for_somebody_else(

@@ -110,6 +110,7 @@ def test_equal_values_are_drawn_beside_everyone(result):
     values = [100 * item.difference.value for item in result.same_values][::-1]
     assert list(figure.data[0].x) == pytest.approx([100 * result.net.value, *values])
     assert "among everyone" in alt_text(figure)
+    assert figure.layout.yaxis.zeroline is False, "no line runs through the first of the names"
 
 
 def test_the_score_change_is_drawn_as_shares_of_everyone(result):

@@ -136,7 +136,7 @@ def test_one_persons_path_slides_through_the_steps_that_were_scored():
     assert [frame.name for frame in figure.frames] == [f"{step:g}" for step in result.steps]
     for frame, (_, step) in zip(figure.frames, path.iterrows(), strict=True):
         mark, columns = frame.data
-        assert list(mark.x) == [step["alpha"]]
+        assert list(mark.x) == [100 * step["alpha"]]
         assert list(mark.y) == [step["score"]]
         moved = [text.startswith("→ ") for text in columns.text]
         today = path.iloc[0]
@@ -149,5 +149,5 @@ def test_one_persons_path_slides_through_the_steps_that_were_scored():
     assert [("accepted" in label) for label in labels] == path["decision"].astype(bool).tolist()
     # it starts where the decision has turned
     assert "accepted" in labels[slider.active]
-    assert list(figure.data[1].x) == [result.steps[slider.active]]
+    assert list(figure.data[1].x) == [100 * result.steps[slider.active]]
     assert alt_text(person_path(result, -1)) == "Choose a rejected person."

@@ -74,6 +74,12 @@ def test_nothing_is_loaded_from_elsewhere(nasty):
     assert nasty.count("plotly.js v") == 1
 
 
+def test_no_button_of_a_figure_sends_the_data_away(nasty):
+    drawer = re.search(r"Plotly\.newPlot\(name, [^)]*\)", nasty[nasty.index("function draw") :])
+    assert drawer is not None
+    assert '"modeBarButtonsToRemove":["sendChartToCloud"]' in drawer[0]
+
+
 def test_report_shows_the_findings_numbers():
     result = audited(
         draw_crowd(90, 70, seed=3), source={"group": "a"}, target={"group": "b"}, permutations=19

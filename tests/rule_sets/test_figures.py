@@ -85,6 +85,7 @@ def test_sunburst_sweep_and_scatter_say_what_they_show(audited):
 def test_other_methods_stand_beside_the_first_finding(audited):
     _, result = audited
     figure = figures.comparisons(result)
+    assert not any("…" in label for label in labels(figure)), "who is compared is not cut"
     assert len(figure.data[0].x) == len(labels(figure)) == 1 + len(result.comparisons) == 3
     assert figure.data[0].x[-1] == pytest.approx(100 * result.leaderboard[0].score.value)
     ends = figure.data[0].x[-1] - figure.data[0].error_x.arrayminus[-1]

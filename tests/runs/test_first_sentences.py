@@ -42,7 +42,9 @@ def _people(values: list[str]) -> pd.DataFrame:
     )
 
 
-def _sentences(folder: Path, table: pd.DataFrame, model: dict, threshold: float, audits: list) -> list[str]:
+def _sentences(
+    folder: Path, table: pd.DataFrame, model: dict, threshold: float, audits: list, **more: object
+) -> list[str]:
     table.to_csv(folder / "people.csv", index=False)
     data = {
         "path": "people.csv",
@@ -51,6 +53,7 @@ def _sentences(folder: Path, table: pd.DataFrame, model: dict, threshold: float,
         "protected": ["who"],
         "kinds": {"who": "categorical"},
         "features": ["skill", "years"],
+        **more,
     }
     spec = {"data": data, "model": model, "threshold": threshold, "seed": 0, "audits": audits}
     found = InlineExecutor().submit(spec, folder).result()
@@ -135,6 +138,19 @@ def test_of_a_model(tmp_path: Path, who: str, cut: float) -> None:
     )
     for sentence in told:
         _reads_well(sentence)
+
+
+def test_a_group_that_shares_parts_with_the_other_is_not_taken_for_all_of_its_kind(tmp_path: Path) -> None:
+    table = _people(WHO["two groups"])
+    table["born"] = np.where(np.arange(N) % 4 < 2, "in a region with a long name", "elsewhere")
+    table["old"] = np.where(np.arange(N) % 16 < 12, "45 to under 60", "60 or more")
+    source = {"who": "female", "born": table["born"][0], "old": table["old"][0]}
+    audits = [{"explain": {"source": source, "target": {**source, "who": "male"}}}]
+    protected = {"protected": list(source), "kinds": dict.fromkeys(source, "categorical")}
+    model = {"predictions": {"score": "score"}}
+    (told,) = _sentences(tmp_path, table, model, 0.5, audits, **protected)
+    _reads_well(told)
+    assert "otherwise equal male people" in told
 
 
 def test_whole_people_and_values_as_values() -> None:

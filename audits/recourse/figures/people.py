@@ -20,6 +20,7 @@ from audits.drawing.style import (
     finish,
 )
 from audits.recourse.result import AlphaRow, RecourseResult
+from audits.recourse.words import way_to
 from audits.stats import Estimate
 from audits.stats.words import count, number, percent, percent_interval
 
@@ -37,7 +38,7 @@ _MOST = 6  # groups drawn as lines; the palette has seven colours
 
 
 def reclassified(result: RecourseResult) -> go.Figure:
-    """Draw the share of rejected people who would be accepted against α, a line a group with its band."""
+    """Draw the share of rejected people who would be accepted on the way, a line a group with its band."""
     figure = go.Figure()
     groups = sorted(result.by_group, key=lambda row: -row.n)[:_MOST]
     lines: list[tuple[str, str, list[Estimate], list[dict[str, Any]]]] = [
@@ -58,7 +59,7 @@ def reclassified(result: RecourseResult) -> go.Figure:
         steps = list(result.steps)
         figure.add_trace(
             go.Scatter(
-                x=steps + steps[::-1],
+                x=[100 * step for step in steps + steps[::-1]],
                 y=[100 * (s.high or 0.0) for s in shares] + [100 * (s.low or 0.0) for s in shares[::-1]],
                 fill="toself",
                 fillcolor=colour,
@@ -72,7 +73,7 @@ def reclassified(result: RecourseResult) -> go.Figure:
         )
         figure.add_trace(
             go.Scatter(
-                x=steps,
+                x=[100 * step for step in steps],
                 y=[None if s.value is None else 100 * s.value for s in shares],
                 mode="lines+markers",
                 line={"color": colour, "width": 2},
@@ -82,15 +83,15 @@ def reclassified(result: RecourseResult) -> go.Figure:
                     people_id(of_run("alpha", at_most=float(step)), *among) if step > 0 else ""
                     for step in steps
                 ],
-                hovertemplate=f"{name}: %{{y:.1f}} % at α %{{x:g}}<extra></extra>",
+                hovertemplate=f"{name}: %{{y:.1f}} % accepted %{{x:.3g}} % of the way<extra></extra>",
             )
         )
-    figure.update_xaxes(title="α: how far towards the accepted counterpart", range=[0, 1.02])
+    figure.update_xaxes(title="how far towards the accepted counterpart (%)", range=[0, 102])
     figure.update_yaxes(title="accepted (% of the rejected)", range=[0, 100])
     last = result.by_alpha[-1]
     alt = (
-        f"Share of {count(result.n_rejected)} rejected people accepted, by α: "
-        f"{percent(last.reclassified.value, result.n_rejected)} at {last.alpha:g}."
+        f"Share of {count(result.n_rejected)} rejected people accepted on the way: "
+        f"{percent(last.reclassified.value, result.n_rejected)} {way_to(last.alpha)}."
     )
     return finish(figure, height=380, alt=alt)
 
@@ -102,7 +103,7 @@ def score_distribution(result: RecourseResult, alpha: float) -> go.Figure:
     edges = result.score_edges
     centres = [(low + high) / 2 for low, high in pairwise(edges)]
     figure = go.Figure()
-    for row, colour, name in ((today, GREY, f"α = {today.alpha:g}"), (step, ACCENT, f"α = {step.alpha:g}")):
+    for row, colour, name in ((today, GREY, way_to(today.alpha)), (step, ACCENT, way_to(step.alpha))):
         figure.add_trace(
             go.Bar(
                 x=centres,
@@ -121,8 +122,8 @@ def score_distribution(result: RecourseResult, alpha: float) -> go.Figure:
     figure.update_xaxes(title="score")
     figure.update_yaxes(title="rejected people (%)", rangemode="tozero")
     alt = (
-        f"Scores of {count(result.n_rejected)} rejected people at α {step.alpha:g}: mean "
-        f"{number(step.mean_score.value)}, {number(today.mean_score.value)} at α {today.alpha:g}."
+        f"Scores of {count(result.n_rejected)} rejected people {way_to(step.alpha)}: mean "
+        f"{number(step.mean_score.value)}, {number(today.mean_score.value)} {way_to(today.alpha)}."
     )
     return finish(figure, height=320, alt=alt)
 
@@ -165,15 +166,15 @@ def changes(result: RecourseResult, alpha: float | None = None, *, most: int = 1
         )
     )
     figure.update_xaxes(
-        title=f"mean change at α = {step:g} (standard deviations; shares)", range=[-1.1 * edge, 1.6 * edge]
+        title=f"mean change {way_to(step)} (standard deviations; shares)", range=[-1.1 * edge, 1.6 * edge]
     )
     top = f"{rows[-1].feature}, {own[-1]}"
-    alt = f"Mean change of {len(rows)} features at α {step:g}; largest: {top}."
+    alt = f"Mean change of {len(rows)} features {way_to(step)}; largest: {top}."
     return finish(figure, height=110 + 28 * len(rows), alt=alt)
 
 
 def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
-    """Draw scores and mean changes under a slider of α; it moves in the browser, which holds all steps."""
+    """Draw scores and mean changes under a slider, which moves in the browser, where all steps are."""
     last = result.steps[-1]
     figure = score_distribution(result, last)
     largest: dict[str, float] = {}
@@ -187,7 +188,9 @@ def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
         {"name": f"{row.alpha:g}", "data": _moved(result, row, features), "traces": [1, 2, 3]}
         for row in result.by_alpha
     ]
-    labels = [f"α {row.alpha:g}: {percent_interval(row.reclassified)} accepted" for row in result.by_alpha]
+    labels = [
+        f"{way_to(row.alpha)}: {percent_interval(row.reclassified)} accepted" for row in result.by_alpha
+    ]
     names = [f"{row.alpha:g}" for row in result.by_alpha]
     lower = 28 * len(features)
     height = 400 + lower
@@ -202,7 +205,7 @@ def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
         },
         sliders=[frame_slider(names, labels, len(names) - 1)],
     )
-    alt = alt_text(figure) + " A slider moves α; the table holds the shares and scores at each step."
+    alt = alt_text(figure) + " A slider moves them; the table holds the shares and scores at each step."
     # a figure with a slider has its tools above, and the legend below them
     return finish(figure, height=height + 30, alt=alt).update_layout(margin={"b": 70, "t": 66})
 
@@ -220,7 +223,7 @@ def _moved(result: RecourseResult, step: AlphaRow, features: list[str]) -> list[
         "error_x": _bars(ends),
         "customdata": hover,
     }
-    scores = {"type": "bar", "y": _shares(step), "name": f"α = {step.alpha:g}"}
+    scores = {"type": "bar", "y": _shares(step), "name": way_to(step.alpha)}
     return [scores, bars, {"type": "scatter", "text": own}]
 
 

@@ -1,4 +1,4 @@
-"""Figures of one person's way: score and columns under a slider of α."""
+"""Figures of one person's way: score and columns under a slider of the way."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from audits.drawing.style import (
     finish,
 )
 from audits.recourse.result import RecourseResult
+from audits.recourse.words import way_to
 from audits.stats.words import number
 
 __all__ = ["person_path"]
@@ -28,7 +29,7 @@ _LONGEST = 20  # letters of a value: two of them stand beside a column's name, o
 
 
 def person_path(result: RecourseResult, row: int | str) -> go.Figure:
-    """Draw one person's score and columns under a slider of α, which moves in the browser.
+    """Draw one person's score and columns under a slider of the way, which moves in the browser.
 
     Parameters
     ----------
@@ -46,11 +47,11 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
     figure = go.Figure(
         [
             go.Scatter(
-                x=list(result.grid),
+                x=[100 * step for step in result.grid],
                 y=result.scores.loc[[row]].to_numpy()[0].tolist(),
                 mode="lines",
                 line={"color": ACCENT, "width": 2},
-                hovertemplate="α %{x:g}: score %{y:.3g}<extra></extra>",
+                hovertemplate="%{x:.3g} % of the way: score %{y:.3g}<extra></extra>",
             ),
             go.Scatter(_mark(steps[active]), mode="markers", marker={"size": 12, "color": INK}),
             go.Scatter(below, x=[_TODAY] * len(result.columns), text=_values(result, steps[0])),
@@ -70,8 +71,10 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
     names = [f"{step['alpha']:g}" for step in steps]
     figure.update_layout(sliders=[frame_slider(names, [_told(step) for step in steps], active)])
     if reached:
-        figure.add_vline(x=flips, line={"color": INK, "dash": "dot"}, annotation_text="accepted")
-    return _arranged(figure, result, f"accepted from α {flips:g}" if reached else "never accepted", row)
+        figure.add_vline(x=100 * flips, line={"color": INK, "dash": "dot"}, annotation_text="accepted")
+    return _arranged(
+        figure, result, f"accepted from {100 * flips:.3g} % on" if reached else "never accepted", row
+    )
 
 
 def _arranged(figure: go.Figure, result: RecourseResult, told: str, row: int | str) -> go.Figure:
@@ -79,7 +82,7 @@ def _arranged(figure: go.Figure, result: RecourseResult, told: str, row: int | s
     lower = 26 * len(result.columns) + 20
     height = 400 + lower
     edge = lower / (height - 160)
-    for text, x in (("today", _TODAY), ("at α", _THERE)):
+    for text, x in (("today", _TODAY), ("on the way", _THERE)):
         figure.add_annotation(
             text=f"<b>{text}</b>",
             x=x,
@@ -90,9 +93,9 @@ def _arranged(figure: go.Figure, result: RecourseResult, told: str, row: int | s
             yanchor="bottom",
             showarrow=False,
         )
-    finish(figure, height=height, alt=f"Score and columns of the person in row {row} by α: {told}.")
+    finish(figure, height=height, alt=f"Score and columns of the person in row {row} on the way: {told}.")
     figure.update_layout(
-        xaxis={"title": "α", "range": [-0.02, 1.02]},
+        xaxis={"title": "how far towards the accepted counterpart (%)", "range": [-2, 102]},
         yaxis={"title": "score", "domain": [min(edge + 0.24, 0.8), 1.0]},
         xaxis2={"anchor": "y2", "visible": False, "range": [-0.02, 1.0], "fixedrange": True},
         yaxis2={
@@ -102,13 +105,13 @@ def _arranged(figure: go.Figure, result: RecourseResult, told: str, row: int | s
             "fixedrange": True,
         },
         margin={"b": 70},
-        meta={"alt": f"{alt_text(figure)} A slider moves α; the table holds each step."},
+        meta={"alt": f"{alt_text(figure)} A slider moves them; the table holds each step."},
     )
     return figure
 
 
 def _mark(step: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "scatter", "x": [step["alpha"]], "y": [step["score"]]}
+    return {"type": "scatter", "x": [100 * step["alpha"]], "y": [step["score"]]}
 
 
 def _there(result: RecourseResult, today: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
@@ -140,4 +143,4 @@ def _shown(value: Any) -> str:
 
 def _told(step: dict[str, Any]) -> str:
     decision = "accepted" if step["decision"] else "rejected"
-    return f"α {step['alpha']:g}: score {number(float(step['score']))}, {decision}"
+    return f"{way_to(step['alpha'])}: score {number(float(step['score']))}, {decision}"

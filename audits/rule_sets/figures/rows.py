@@ -20,9 +20,12 @@ _LINE = 56  # letters of a label that fit a narrow page
 BAR = 18  # pixels
 
 
-def label_rows(figure: go.Figure, labels: Sequence[str], sizes: Sequence[str] = ()) -> int:
-    """Write each row's label and size above its mark, where a narrow page has room; return the height."""
-    lines = [textwrap.wrap(label, _LINE, max_lines=2, placeholder=" …") or [""] for label in labels]
+def label_rows(figure: go.Figure, labels: Sequence[str], sizes: Sequence[str] = (), most: int = 2) -> int:
+    """Write each row's label, in `most` lines, and size above its mark, where a narrow page has room.
+
+    Returns the height.
+    """
+    lines = [textwrap.wrap(label, _LINE, max_lines=most, placeholder=" …") or [""] for label in labels]
     for part, size in zip(lines, sizes, strict=False):
         if len(part[-1]) + len(size) + 3 <= _LINE:
             part[-1] += f" · {size}"
@@ -137,7 +140,7 @@ def comparisons(result: RuleSetsResult) -> go.Figure:
             hovertemplate="%{x:.1f} points<br>%{customdata}<extra></extra>",
         )
     )
-    height = label_rows(figure, [words for words, *_ in shown], [sizes for _, sizes, *_ in shown])
+    height = label_rows(figure, [words for words, *_ in shown], [sizes for _, sizes, *_ in shown], most=4)
     figure.update_xaxes(title="difference of favorable shares (percentage points)", zeroline=True)
     said = "; ".join(f"{words}, {number(100 * value)} points" for words, _, value, _ in rows)
     return finish(figure, height=height, alt=f"What each method finds: {said}.")

@@ -154,7 +154,10 @@ def groups(result: SensitivityResult) -> go.Figure:
             x=values,
             y=list(range(len(labels))),
             customdata=labels,
-            meta=[people_id(of_group(item.attribute, item.group)) for item in shown],
+            meta=[
+                people_id(of_group(item.attribute, item.group), of_run("sensitivity", not_missing=True))
+                for item in shown  # those who were measured: others taught the model of protected status
+            ],
             mode="markers",
             marker={"color": ACCENT, "size": 9, "symbol": symbols},
             error_x=reaching([item.ratio for item in shown], 1.0, color=INK, thickness=1.5),

@@ -1,0 +1,148 @@
+// Draws a figure of Plotly's: once, at the width that it has, those in view before the others; tells what is clicked.
+const figures = new WeakMap();
+const MARGIN = 200, NARROWEST = 150, RESTS = 120;  // pixels, pixels, milliseconds
+const HEIGHT = 450;
+const CORNERS = {
+  width: 24, height: 24,
+  path: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z",
+};
+
+let loading = null;
+const plotly = address => loading ??= new Promise((done, failed) => {
+  if (window.Plotly) return done(window.Plotly);
+  const before = document.querySelector(`script[src$="${address}"]`);  // every page asks for it when it rests
+  const script = before ?? document.createElement("script");
+  script.addEventListener("load", () => done(window.Plotly));
+  script.addEventListener("error", () => { loading = null; script.remove(); failed(new Error("no answer")); });
+  if (before) return;
+  script.src = new URL(`../../../${address}`, import.meta.url);
+  document.head.append(script);
+});
+
+// figures out of view are drawn one after the other, whenever the browser has nothing else to do
+const waiting = new Set();
+const idly = window.requestIdleCallback ?? (act => setTimeout(act, 50));
+const next = () => {
+  const [first] = waiting;
+  if (!first) return;
+  waiting.delete(first);
+  draw(first).finally(() => { if (waiting.size) idly(next, {timeout: 500}); });
+};
+const later = own => {
+  if (!waiting.size) idly(next, {timeout: 500});
+  waiting.add(own);
+};
+const inView = box => {
+  const {top, bottom} = box.getBoundingClientRect();
+  return top < innerHeight + MARGIN && bottom > -MARGIN;
+};
+const coming = new IntersectionObserver(entries => {
+  for (const {target, isIntersecting} of entries)
+    if (isIntersecting && waiting.delete(target.figure)) draw(target.figure);
+}, {rootMargin: `${MARGIN}px`});
+
+// one drawing of a figure after the other: Plotly fails at one that is changed or let go while it is drawn
+const draw = own => own.work = own.work.catch(() => {}).then(() => drawn(own));
+
+async function drawn(own) {
+  const {box, asked} = own;
+  let Plotly;
+  try {
+    Plotly = await plotly(asked.script);
+  } catch {
+    box.textContent = "The figure could not be loaded: reload the page.";
+    return;
+  }
+  const width = Math.max(Math.floor(box.clientWidth), NARROWEST);
+  if (own.gone || !box.clientWidth || (own.drawn === own.text && own.width === width)) return;
+  own.drawn = own.text;
+  own.width = width;
+  const {data, layout = {}, frames} = JSON.parse(own.text).figure;  // afresh: Plotly writes into what it is given
+  const whole = document.fullscreenElement === box;
+  layout.width = width;
+  layout.height = whole ? innerHeight : layout.height ?? HEIGHT;
+  if (matchMedia("(hover: none)").matches) layout.dragmode = false;  // a finger on it moves the page
+  await Plotly.react(box, {data, layout, frames: frames ?? undefined, config: own.config});
+  if (own.listening) return;
+  own.listening = true;
+  box.on("plotly_click", event => own.clicked(event));
+  box.on("plotly_sunburstclick", event => own.clicked(event));
+  box.on("plotly_hover", event => box.classList.toggle("of-people", Boolean(own.people(event))));
+  box.on("plotly_unhover", () => box.classList.remove("of-people"));
+}
+
+function made(parent) {
+  const box = document.createElement("div");
+  box.className = "figure";
+  box.dataset.testid = "figure";
+  box.setAttribute("role", "figure");
+  parent.append(box);
+  const own = {box, gone: false, text: "", listening: false, work: Promise.resolve()};
+  box.figure = own;
+  own.place = event => {
+    const point = event?.points?.[0];
+    if (!point) return null;
+    const band = point.source && point.target;  // of a Sankey, whose nodes stand for nobody
+    if (point.source !== undefined && !band) return null;
+    const number = point.pointNumber ?? point.pointIndex;
+    const curve = point.curveNumber ?? point.trace?.index ?? 0;
+    return Number.isInteger(number) ? {curve, point: number, customdata: point.customdata ?? null} : null;
+  };
+  own.people = event => {
+    const at = own.place(event);
+    return at && (own.asked.cells ? at.customdata : own.asked.figure.data[at.curve]?.meta?.[at.point]);
+  };
+  own.clicked = event => { if (own.people(event)) own.tell(own.place(event)); };
+  own.resized = new ResizeObserver(() => {
+    const width = Math.max(Math.floor(box.clientWidth), NARROWEST);
+    if (!box.clientWidth || width === own.width) return;
+    clearTimeout(own.turned);
+    own.turned = setTimeout(() => draw(own), own.width ? RESTS : 0);
+  });
+  own.resized.observe(box);
+  coming.observe(box);
+  box.addEventListener("fullscreenchange", () => { own.width = 0; draw(own); });
+  return own;
+}
+
+function removed(own) {
+  own.gone = true;
+  waiting.delete(own);
+  own.resized.disconnect();
+  coming.unobserve(own.box);
+  clearTimeout(own.turned);
+  own.work.catch(() => {}).then(() => {
+    if (own.drawn) window.Plotly.purge(own.box);
+    own.box.remove();
+  });
+}
+
+export default function ({data, parentElement, setTriggerValue}) {
+  let own = figures.get(parentElement);
+  if (!own) figures.set(parentElement, own = made(parentElement));
+  own.tell = place => setTriggerValue("clicked", place);
+  const text = new TextDecoder().decode(data);
+  if (text !== own.text) {
+    own.text = text;
+    own.asked = JSON.parse(text);
+    const {box, asked: {name, alt, tools, figure}} = own;
+    box.style.minHeight = `${figure.layout?.height ?? HEIGHT}px`;
+    if (alt) box.setAttribute("aria-label", alt);
+    own.config ??= {
+      displaylogo: false,
+      displayModeBar: tools ? "hover" : false,
+      toImageButtonOptions: {filename: name, scale: 2},
+      // dragging zooms, nothing is selected by a box, and no data go to a cloud
+      modeBarButtonsToRemove: [
+        "zoom", "pan", "zoomIn", "zoomOut", "autoScale", "select2d", "lasso2d", "sendChartToCloud",
+      ],
+      modeBarButtonsToAdd: [{
+        name: "Fullscreen", title: "Fullscreen", icon: CORNERS,
+        click: () => (document.fullscreenElement ? document.exitFullscreen() : box.requestFullscreen()),
+      }],
+    };
+    if (inView(box)) draw(own);
+    else later(own);
+  }
+  return () => { removed(own); figures.delete(parentElement); };
+}
