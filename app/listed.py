@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from app.flipset.comparing import flipped_people
 from app.held import DataHeld
-from app.people import DECIDED, FAVORABLE, flipped_people
+from app.people import DECIDED, FAVORABLE
 from audits.data import AuditData
 from audits.runs.result import RunResult
 from audits.stats.words import in_words

@@ -301,8 +301,8 @@ NAMED = {
 }
 MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
 IMPORTED = {
+    "app/listed.py": ({"flipset"}, "the tables that pages list, each of one audit's people"),
     "app/monitor": ({"sensitivity"}, MONITOR),
-    "app/people.py": ({"flipset"}, "people beside their counterparts, whom flipsets have"),
     "app/readers.py": ({"sensitivity"}, MONITOR),
     "app/serving": ({"sensitivity"}, MONITOR),
     "app/widgets/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),

@@ -7,9 +7,9 @@ from collections.abc import Hashable
 import pandas as pd
 import streamlit as st
 
+from app.flipset.comparing import compare, flipped_people
 from app.held import DataHeld
 from app.listed import Listed, raw_cells
-from app.people import compare, flipped_people
 from app.widgets import notices
 from app.widgets.person import card_of, in_units
 from app.widgets.row_choice import choose_row, show_selected
