@@ -104,6 +104,7 @@ if (!window.evenhand) {
     if (window.Plotly || document.querySelector('script[src$="PLOTLY"]')) return;
     const script = document.createElement("script");
     script.src = "PLOTLY";
+    script.onerror = () => script.remove();
     document.head.append(script);
   };
   window.requestIdleCallback ? requestIdleCallback(drawer, {timeout: 3000}) : setTimeout(drawer, 1000);

@@ -25,4 +25,4 @@ def _is_flow(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) for name in value)
 
 
-OWN = Own({"flow": Kind(_is_flow, _of_flow, lambda _, flow: " → ".join(flow))})
+OWN = Own({"flow": Kind(_is_flow, _of_flow, lambda _, flow: " with counterparts in ".join(flow))})

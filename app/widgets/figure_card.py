@@ -11,7 +11,7 @@ import streamlit as st
 
 from app import state
 from app.exports import csv_bytes
-from app.widgets.plot import Click, plot
+from app.widgets.plot import plot
 from app.widgets.selected import select, worded
 from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text
 
@@ -47,7 +47,7 @@ def figure_card(
     wide : bool
         Keep the figure wide on a narrow screen, where it then scrolls inside itself.
     on_point : callable, optional
-        Called with the custom data of a point that is clicked.
+        Called with the custom data of a point that is clicked, beside the people being selected.
     selects : bool
         Whether people may be selected: those of the workspace's data, which a story's are not.
 
@@ -57,12 +57,7 @@ def figure_card(
     told = _people_of(figure)[:_MOST_LISTED] if selects else []
     people = worded(state.workspace(), told) if told else {}
     with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
-        plot(
-            figure,
-            name,
-            on_click=partial(_clicked, figure, on_point) if people or on_point else None,
-            cells=on_point is not None,
-        )
+        plot(figure, name, on_click=partial(_clicked, figure, on_point) if people or on_point else None)
     with st.container(horizontal=True, vertical_alignment="center", key=f"under-{name}"):
         shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
         st.download_button(
@@ -97,12 +92,13 @@ def figure_card(
         )
 
 
-def _clicked(figure: go.Figure, on_point: Callable[[list[Any]], None] | None, click: Click) -> None:
-    if on_point is not None and click.customdata:
-        on_point(list(click.customdata))
-    told = _told(figure.data[click.trace]) if 0 <= click.trace < len(figure.data) else ()
-    if 0 <= click.point < len(told) and told[click.point]:
-        select(json.loads(told[click.point]))
+def _clicked(figure: go.Figure, on_point: Callable[[list[Any]], None] | None, trace: int, point: int) -> None:
+    told = _told(figure.data[trace]) if trace < len(figure.data) else ()
+    if point >= len(told) or not told[point]:
+        return
+    if on_point is not None:
+        on_point(list(figure.data[trace].customdata[point]))
+    select(json.loads(told[point]))
 
 
 def _people_of(figure: go.Figure) -> list[str]:

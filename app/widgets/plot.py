@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,36 +20,18 @@ from app.serving.plotly_script import SCRIPT
 from audits.drawing.style import alt_text
 from audits.runs.version import VERSION
 
-__all__ = ["Click", "plot"]
+__all__ = ["plot"]
 
 _PACKAGE, _COMPONENT = "evenhand", "figure"
 _NAME = f"{_PACKAGE}.{_COMPONENT}"
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
-@dataclass(frozen=True)
-class Click:
-    """What was clicked of a figure.
-
-    Attributes
-    ----------
-    trace, point : int
-        Which trace, and which of its points, counted from 0.
-    customdata : object
-        That the point carries; None where it carries none.
-    """
-
-    trace: int
-    point: int
-    customdata: Any
-
-
 def plot(
     figure: go.Figure,
     name: str,
     *,
-    on_click: Callable[[Click], None] | None = None,
-    cells: bool = False,
+    on_click: Callable[[int, int], None] | None = None,
     tools: bool = True,
 ) -> None:
     """Draw `figure`, as wide as there is room.
@@ -60,20 +41,25 @@ def plot(
     name : str
         Unique on the page, and of the picture that the camera below the figure makes.
     on_click : callable, optional
-        Called with what is clicked: points whose trace lists people in its `meta`.
-    cells : bool
-        Whether points with custom data are clicked instead.
+        Called with the number of a trace, and of its point that is clicked, where its `meta` lists people.
     tools : bool
         Whether the figure has tools at all.
     """
     key = f"figure-{name}"
 
     def clicked() -> None:
-        told = state.widget(key)["clicked"]
-        if on_click is not None and told:
-            on_click(Click(int(told["curve"]), int(told["point"]), told.get("customdata")))
+        told = (state.widget(key) or {}).get("clicked")  # from a browser, which may say anything
+        trace, point = (told.get("trace"), told.get("point")) if isinstance(told, dict) else (None, None)
+        if on_click and isinstance(trace, int) and isinstance(point, int) and min(trace, point) >= 0:
+            on_click(trace, point)
 
-    given = {"script": SCRIPT, "name": name, "alt": alt_text(figure), "tools": tools, "cells": cells}
+    given = {
+        "script": SCRIPT,
+        "name": name,
+        "alt": alt_text(figure),
+        "tools": tools,
+        "clicks": on_click is not None,
+    }
     data = f'{json.dumps(given)[:-1]}, "figure": {as_json(figure)}}}'.encode()
     _component()(key=key, data=data, on_clicked_change=clicked)
 

@@ -65,9 +65,9 @@ async function drawn(own) {
   await Plotly.react(box, {data, layout, frames: frames ?? undefined, config: own.config});
   if (own.listening) return;
   own.listening = true;
-  box.on("plotly_click", event => own.clicked(event));
+  box.on("plotly_click", event => { if (!own.nested(event)) own.clicked(event); });  // it hears its own click
   box.on("plotly_sunburstclick", event => own.clicked(event));
-  box.on("plotly_hover", event => box.classList.toggle("of-people", Boolean(own.people(event))));
+  box.on("plotly_hover", event => box.classList.toggle("of-people", own.place(event) !== null));
   box.on("plotly_unhover", () => box.classList.remove("of-people"));
 }
 
@@ -79,20 +79,17 @@ function made(parent) {
   parent.append(box);
   const own = {box, gone: false, text: "", listening: false, work: Promise.resolve()};
   box.figure = own;
+  // which trace and point an event is of, where it stands for people
   own.place = event => {
     const point = event?.points?.[0];
     if (!point) return null;
-    const band = point.source && point.target;  // of a Sankey, whose nodes stand for nobody
-    if (point.source !== undefined && !band) return null;
-    const number = point.pointNumber ?? point.pointIndex;
-    const curve = point.curveNumber ?? point.trace?.index ?? 0;
-    return Number.isInteger(number) ? {curve, point: number, customdata: point.customdata ?? null} : null;
+    const place = {trace: point.curveNumber ?? 0, point: point.pointNumber ?? point.pointIndex};
+    const {type, meta} = own.asked.figure.data[place.trace] ?? {};
+    if (type === "sankey" && !(point.source && point.target)) return null;  // a node, which stands for nobody
+    return own.asked.clicks && meta?.[place.point] ? place : null;
   };
-  own.people = event => {
-    const at = own.place(event);
-    return at && (own.asked.cells ? at.customdata : own.asked.figure.data[at.curve]?.meta?.[at.point]);
-  };
-  own.clicked = event => { if (own.people(event)) own.tell(own.place(event)); };
+  own.clicked = event => { if (own.place(event)) own.tell(own.place(event)); };
+  own.nested = event => own.asked.figure.data[event?.points?.[0]?.curveNumber]?.type === "sunburst";
   own.resized = new ResizeObserver(() => {
     const width = Math.max(Math.floor(box.clientWidth), NARROWEST);
     if (!box.clientWidth || width === own.width) return;
