@@ -26,6 +26,7 @@ from audits.reports.schema import results_schema
 from audits.runs import registry
 from audits.runs.executing.sandbox import readable_folders
 from audits.runs.registry import AUDITS
+from tests.app.test_pages import figures
 from tests.cli.conftest import Answer, cli  # noqa: F401  (a fixture)
 from tests.runs.conftest import make_spec, write_people
 
@@ -278,7 +279,7 @@ def test_its_page_runs_it_and_shows_all_that_the_record_presents(space: Workspac
     assert "Among the best" in [found.value for found in at.subheader]
     at.toggle(key=f"table-{NAME}-shares").set_value(True).run()
     assert any(frame.value.columns[0] == "group" for frame in at.dataframe)
-    assert len(at.get("plotly_chart")) == 1
+    assert len(figures(at)) == 1
     people = at.selectbox(key="person-people")
     people.select(people.options[0]).run()
     assert not at.exception
