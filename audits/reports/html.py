@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
@@ -21,6 +21,7 @@ from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text, finish
 from audits.errors import InputError
 from audits.records import loaded
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
+from audits.reports import blocks
 from audits.reports.blocks import Cell, Document, Figure, Grid
 from audits.reports.contents import RunLike, beside, executive, full
 from audits.stats import EVIDENCE
@@ -107,14 +108,16 @@ def arrange(
 
 def html_of(document: Document) -> str:
     """Return a document as HTML; Plotly's library is in it, once, if there is a figure."""
-    environment = Environment(loader=PackageLoader("audits.reports"), autoescape=True)
+    loader = PackageLoader("audits.reports")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.tests["of"] = isinstance
     drawn = any(isinstance(block, Figure) for block in document.blocks)
     template = finish(go.Figure(), height=100, alt="").layout.template.to_plotly_json()
     text = ""
     for most in _ROWS:
         text = environment.get_template("report.html.j2").render(
             document=document,
-            kind=lambda block: type(block).__name__,
+            blocks=blocks,
             draw=_drawing,
             table=functools.partial(_table, most=most),
             evidence=EVIDENCE,
