@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from audits.brief import brief, named_apart, shortest
+from audits.brief import brief, cut_apart, named_apart, shortest
 from audits.flipset.counterparts.people import Compared
 from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
@@ -63,8 +63,11 @@ def _sides(result: FlipsetResult) -> list[tuple[str, str]]:
     return [
         (people_in(result.source), people_in(result.target)),
         (brief(people_in(result.source), 99), people_in(apart)),
-        (brief(people_in(result.source), 9), brief(people_in(apart), 5)),
-        (brief(people_in(result.source), 6), "others"),
+        (
+            brief(people_in(cut_apart(result.source, result.target, 7)), 99),
+            brief(people_in(cut_apart(apart, result.source, 3)), 99),
+        ),
+        (brief(people_in(cut_apart(result.source, result.target, 4)), 99), "others"),
     ]
 
 
