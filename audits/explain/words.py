@@ -94,7 +94,7 @@ def finding(
 ) -> str:
     """Say how large the gap is, what of it is left among people alike, and what turns round."""
     said = [
-        f"{source} people are decided favorably {_apart(gap)} than {target} people"
+        f"{_first(people_in(source))} are decided favorably {_apart(gap)} than {people_in(target)}"
         + (f" ({_ends(gap)})." if gap.low is not None else "."),
     ]
     if together.columns:
@@ -123,6 +123,10 @@ def finding(
     elif judged.reason:
         said.append(f"{judged.reason[0].upper()}{judged.reason[1:]}.")
     return " ".join(said)
+
+
+def _first(text: str) -> str:
+    return text[:1].upper() + text[1:] if text.startswith("people in") else text
 
 
 def interval_words(judged: Judged) -> str:

@@ -99,7 +99,7 @@ def finding(
         more, less, way, other = positive, negative, "", " not"
     return " ".join(
         (
-            f"{_people(more.size)} of {count(n)} {source} people ({percent(more.share.value, n)}) are "
+            f"{_people(more.size)} of {count(n)} {people_in(source)} ({percent(more.share.value, n)}) are "
             f"{way}decided favorably ({compared.subject.outcome}) while their {target} counterparts "
             f"are{other}; {_people(less.size)} the other way ({percent(less.share.value, n)}).",
             *_above(judgement, n),
@@ -261,7 +261,7 @@ def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[
     if unmatched is None or unmatched.value is None:
         return ()
     return (
-        f"{count(unmatched.value * n)} of {count(n)} {source} people ({percent_interval(unmatched)}) are "
+        f"{count(unmatched.value * n)} of {count(n)} {people_in(source)} ({percent_interval(unmatched)}) are "
         "left without a counterpart and cannot flip; the net difference is of everybody.",
     )
 
