@@ -89,20 +89,11 @@ def choose_row(
     name = "row"
     while name in shown:  # data may have columns of that name
         name += " number" if name == "row" else "_"
-    long = [str(each) for each in shown if _letters(shown[each]) > _LONG]
-    row_height = WRAPPING if long else 35
     st.dataframe(
         shown.rename_axis(index=name).reset_index(),  # streamlit tells of no click on an index
         key=clicks,
         hide_index=True,
-        height=min(38 + row_height * len(shown), 388),
-        row_height=row_height,
-        column_config={
-            name: st.column_config.Column(name, pinned=True),
-            **{each: st.column_config.Column(width=_WIDE) for each in long},
-            **number_columns(shown),
-            **(formats or {}),
-        },
+        **_room(shown, {name: st.column_config.Column(name, pinned=True), **(formats or {})}),
         on_select=lambda: _open(clicks, person, rows, opened),
         selection_mode=ROWS,
         alt=alt,
@@ -146,6 +137,18 @@ def _whole(cells: pd.DataFrame) -> pd.DataFrame:
     fractions = cells.select_dtypes("float")
     whole = [name for name in fractions if fractions[name].dropna().mod(1).eq(0).all()]
     return cells.astype(dict.fromkeys(whole, "Int64"))
+
+
+def _room(shown: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return heights and columns of a table: texts that are long go on below in theirs."""
+    long = [str(each) for each in shown if _letters(shown[each]) > _LONG]
+    wide = {each: st.column_config.Column(width=_WIDE) for each in long}
+    high = WRAPPING if long else 35
+    return {
+        "height": min(38 + high * len(shown), 388),
+        "row_height": high,
+        "column_config": {**number_columns(shown), **wide, **columns},
+    }
 
 
 def _letters(values: pd.Series) -> int:
