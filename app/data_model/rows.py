@@ -15,6 +15,7 @@ from app.drafts import with_data
 from app.numbers import read_number, split_numbers
 from app.summary import Summary
 from app.widgets import notices
+from app.widgets.row_choice import WRAPPING
 from audits.stats.words import count, in_words
 
 __all__ = ["left_out_section", "rows_section"]
@@ -33,7 +34,7 @@ _CONDITIONS = {
 _ALONE = {"missing", "not_missing"}  # conditions without values
 _MOST_SHOWN = 6
 _GOOD = "favorable"
-_SHORT = 18  # letters of a group that a narrow column holds
+_SHORT, _LONG = 18, 30  # letters of a group that a narrow column holds, and a wide one
 _MISSING = {
     "category": "Keep them: missing is a value of its own",
     "impute": "Fill them in with the middle or most frequent value",
@@ -92,7 +93,7 @@ def left_out_section(summary: Summary, told: Collection[str]) -> None:
     tables = {name: sizes for name, sizes in summary.groups.items() if sizes}
     with st.grid(3, min_column_width=270):
         for name, sizes in tables.items():
-            long = max(len(size.value) for size in sizes) > _SHORT
+            letters = max(len(size.value) for size in sizes)
             shown = {
                 name: [in_words(size.value) for size in sizes],
                 "people": [size.people for size in sizes],
@@ -105,8 +106,9 @@ def left_out_section(summary: Summary, told: Collection[str]) -> None:
                 pd.DataFrame(shown),
                 hide_index=True,
                 height="content" if len(sizes) <= _MOST_SHOWN else 248,
+                row_height=WRAPPING if letters > _LONG else None,
                 column_config={
-                    name: st.column_config.TextColumn(width=200 if long else 120),
+                    name: st.column_config.TextColumn(width=200 if letters > _SHORT else 120),
                     "people": st.column_config.NumberColumn(format="localized", width=70),
                     _GOOD: st.column_config.NumberColumn(format="%.1f %%", help="With a favorable label"),
                 },

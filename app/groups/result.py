@@ -80,10 +80,13 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _probable(result)
     survival_strip(space, draft, result, attribute)
     verdict_cards(space, draft)
-    titled(said("scores", attribute))
-    figure_card(
-        "group-scores", drawn(curves.scores, result, attribute), lambda: result.scores_frame(attribute)
-    )
+    if curves.graded(result, attribute):
+        titled(said("scores", attribute))
+        figure_card(
+            "group-scores", drawn(curves.scores, result, attribute), lambda: result.scores_frame(attribute)
+        )
+    else:
+        st.caption("These predictions are decisions alone: no scores lie between them that could be drawn.")
     if result.table[0].calibration is not None:
         titled(said("calibration", attribute))
         figure_card(

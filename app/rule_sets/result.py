@@ -17,7 +17,7 @@ from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import ROWS, choose_row, clicked_row
+from app.widgets.row_choice import ROWS, WRAPPING, choose_row, clicked_row
 from app.widgets.selected import clickable, let_go, select
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import person_card
@@ -46,6 +46,7 @@ from audits.stats.words import count, number, percent
 __all__ = ["show_earlier", "show_result"]
 
 _ANY = "either way"
+_SHORT = 42  # letters of a rule set that a line of the list holds
 _COLUMNS = {
     "rule set": "rule set",
     "score": "score (points)",
@@ -182,18 +183,21 @@ def _leaderboard(rows: Sequence[LeaderRow]) -> None:
         key=clicks,
         hide_index=True,
         height=388 if len(table) > 10 else "content",
+        row_height=WRAPPING if table["rule set"].str.len().max() > _SHORT else None,
         column_config={
             **number_columns(table),
             **points,
-            "rule set": st.column_config.TextColumn("rule set", pinned=True, width=300),
+            "rule set": st.column_config.TextColumn("rule set", pinned=True, width=275),
             "score (points)": st.column_config.ProgressColumn(
                 "score (points)",
                 format="%.1f",
                 min_value=0.0,
                 max_value=float(table["high"].max()),
-                width=130,
+                width=110,
             ),
-            "confirmed": st.column_config.CheckboxColumn("confirmed", width=80),
+            **{name: st.column_config.NumberColumn(format="%.1f", width=55) for name in ("low", "high")},
+            "confirmed": st.column_config.CheckboxColumn("confirmed", width=75),
+            "direction": st.column_config.TextColumn("direction", width=90),
         },
         on_select=lambda: _open(numbers, clicks),
         selection_mode=ROWS,

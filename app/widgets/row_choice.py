@@ -24,6 +24,9 @@ __all__ = ["ROWS", "choose_row", "clicked_row", "show_selected"]
 
 ROWS: tuple[Literal["single-row"], Literal["single-cell"]] = ("single-row", "single-cell")
 """What a click on a table selects: its row, wherever in the row it was."""
+WRAPPING = 66
+"""Pixels of a row, more than 4 rem, in which what is longer than its column is wide goes on below."""
+_LONG, _WIDE = 36, 250  # letters that go on below, and pixels of their column
 
 _MOST_SHOWN = 1000
 
@@ -89,12 +92,7 @@ def choose_row(
         shown.rename_axis(index=name).reset_index(),  # streamlit tells of no click on an index
         key=clicks,
         hide_index=True,
-        height=min(38 + 35 * len(shown), 388),
-        column_config={
-            name: st.column_config.Column(name, pinned=True),
-            **number_columns(shown),
-            **(formats or {}),
-        },
+        **_room(shown, {name: st.column_config.Column(name, pinned=True), **(formats or {})}),
         on_select=lambda: _open(clicks, person, rows, opened),
         selection_mode=ROWS,
         alt=alt,
@@ -129,8 +127,34 @@ def choose_row(
 
 
 def _with(table: pd.DataFrame, beside: RawCells | None) -> pd.DataFrame:
-    found = table if beside is None else pd.concat([table, beside(table.index)], axis=1)
+    found = table if beside is None else pd.concat([table, _whole(beside(table.index))], axis=1)
     return found.rename_axis(index="row")
+
+
+def _whole(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return cells with whole numbers as such, of which a gap elsewhere in the column has made fractions."""
+    fractions = cells.select_dtypes("float")
+    whole = [name for name in fractions if fractions[name].dropna().mod(1).eq(0).all()]
+    return cells.astype(dict.fromkeys(whole, "Int64"))
+
+
+def _room(shown: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return heights and columns of a table: texts that are long go on below in theirs."""
+    long = [str(each) for each in shown if _letters(shown[each]) > _LONG]
+    wide = {each: st.column_config.Column(width=_WIDE) for each in long}
+    high = WRAPPING if long else 35
+    return {
+        "height": min(38 + high * len(shown), 388),
+        "row_height": high,
+        "column_config": {**number_columns(shown), **wide, **columns},
+    }
+
+
+def _letters(values: pd.Series) -> int:
+    """Return how long the longest text of a column is; 0 of numbers."""
+    if not pd.api.types.is_string_dtype(values.dtype) and not isinstance(values.dtype, pd.CategoricalDtype):
+        return 0
+    return max((len(each) for each in values.dropna() if isinstance(each, str)), default=0)
 
 
 def _file(

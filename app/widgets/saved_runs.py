@@ -19,7 +19,7 @@ from app.exports import csv_bytes, portable
 from app.shares import LONGEST_DAYS, SharedLink, Shares
 from app.widgets import notices
 from app.widgets.export import REPORTS, report_file
-from app.widgets.row_choice import ROWS, clicked_row
+from app.widgets.row_choice import ROWS, WRAPPING, clicked_row
 from app.widgets.selected import clickable, let_go
 from app.widgets.verdict_cards import title_of
 from app.workspace import Workspace
@@ -51,6 +51,7 @@ _NONE = "(none)"
 Columns = dict[str, Any]
 _MOST_CHANGES = 500
 _LONGEST_STEM = 60
+_SHORT_TITLE = 60  # letters that a line of the list holds
 
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
@@ -86,6 +87,11 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         table,
         key=clicks,
         hide_index=True,
+        row_height=WRAPPING if table["title"].str.len().max() > _SHORT_TITLE else None,
+        column_config={
+            "title": st.column_config.TextColumn(width=430),
+            "verdict": st.column_config.TextColumn(width=150),
+        },
         on_select=lambda: _open_clicked(list(names), clicks),
         selection_mode=ROWS,
         alt="Saved audits, latest first; a click opens one",

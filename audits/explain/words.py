@@ -94,7 +94,7 @@ def finding(
 ) -> str:
     """Say how large the gap is, what of it is left among people alike, and what turns round."""
     said = [
-        f"{source} people are decided favorably {_apart(gap)} than {target} people"
+        f"{_first(people_in(source))} are decided favorably {_apart(gap)} than {people_in(target)}"
         + (f" ({between(gap)})." if gap.low is not None else "."),
     ]
     if together.columns:
@@ -124,6 +124,11 @@ def finding(
     elif judged.reason:
         said.append(f"{begun(judged.reason)}.")
     return " ".join(said)
+
+
+def _first(text: str) -> str:
+    """Begin a sentence with people, and leave a group's own name as its table has it."""
+    return begun(text) if text.startswith("people in") else text
 
 
 def interval_words(judged: Judged) -> str:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from audits.brief import begun, brief, named_apart, shortest
+from audits.brief import begun, brief, cut_apart, named_apart, shortest
 from audits.flipset.counterparts.people import Compared
 from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
@@ -63,8 +63,11 @@ def _sides(result: FlipsetResult) -> list[tuple[str, str]]:
     return [
         (people_in(result.source), people_in(result.target)),
         (brief(people_in(result.source), 99), people_in(apart)),
-        (brief(people_in(result.source), 9), brief(people_in(apart), 5)),
-        (brief(people_in(result.source), 6), "others"),
+        (
+            brief(people_in(cut_apart(result.source, result.target, 7)), 99),
+            brief(people_in(cut_apart(apart, result.source, 3)), 99),
+        ),
+        (brief(people_in(cut_apart(result.source, result.target, 4)), 99), "others"),
     ]
 
 
@@ -92,7 +95,7 @@ def finding(
         more, less, way, other = positive, negative, "", " not"
     return " ".join(
         (
-            f"{_people(more.size)} of {count(n)} {source} people ({percent(more.share.value, n)}) are "
+            f"{_people(more.size)} of {count(n)} {people_in(source)} ({percent(more.share.value, n)}) are "
             f"{way}decided favorably ({compared.subject.outcome}) while their {target} counterparts "
             f"are{other}; {_people(less.size)} the other way ({percent(less.share.value, n)}).",
             *_above(judgement, n),
@@ -254,7 +257,7 @@ def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[
     if unmatched is None or unmatched.value is None:
         return ()
     return (
-        f"{count(unmatched.value * n)} of {count(n)} {source} people ({percent_interval(unmatched)}) are "
+        f"{count(unmatched.value * n)} of {count(n)} {people_in(source)} ({percent_interval(unmatched)}) are "
         "left without a counterpart and cannot flip; the net difference is of everybody.",
     )
 

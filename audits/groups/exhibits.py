@@ -93,13 +93,16 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
             lambda: dots.differences(result, attribute),
             lambda: result.differences_frame(attribute),
         ),
-        Exhibit(
-            f"scores_{attribute}",
-            *said("scores", attribute),
-            lambda: curves.scores(result, attribute),
-            lambda: result.scores_frame(attribute),
-        ),
     ]
+    if curves.graded(result, attribute):
+        found.append(
+            Exhibit(
+                f"scores_{attribute}",
+                *said("scores", attribute),
+                lambda: curves.scores(result, attribute),
+                lambda: result.scores_frame(attribute),
+            )
+        )
     pooled = result.pooled_frame(attribute)
     if len(pooled):
         found.append(

@@ -87,10 +87,10 @@ def finding_probable(
     assert group.difference is not None and group.difference_bounds is not None  # noqa: S101, PT018
     low, high = (number(100 * (end or 0.0)) for end in (group.bounds.low, group.bounds.high))
     text = (
-        f"Between {low} and {high} % of about {count(group.n)} {group.group} people are decided favorably, "
-        f"as far as probabilities of {group.attribute} can tell; if {ASSUMPTION}, "
+        f"Between {low} and {high} % of about {count(group.n)} {people_in(group.group)} are decided "
+        f"favorably, as far as probabilities of {group.attribute} can tell; if {ASSUMPTION}, "
         f"{percent(group.selection_rate.value, group.n)}, against "
-        f"{percent(reference.selection_rate.value, reference.n)} of {reference.group} people."
+        f"{percent(reference.selection_rate.value, reference.n)} of {people_in(reference.group)}."
     )
     ends = (group.difference_bounds.low, group.difference_bounds.high)
     least, most = (number(100 * (end or 0.0)).replace("-", "−") for end in ends)
@@ -137,7 +137,7 @@ def _share_of(row: GroupRow, rate: str) -> str:
     assert estimate is not None  # noqa: S101  (judged rates are always counted)
     name = row.group if " × " in row.attribute else group_name({row.attribute: row.group})
     return (
-        f"{count((estimate.value or 0) * estimate.n)} of {count(estimate.n)} {name} people"
+        f"{count((estimate.value or 0) * estimate.n)} of {count(estimate.n)} {people_in(name)}"
         f"{METRICS[rate].about} ({percent(estimate.value, estimate.n)})"
     )
 

@@ -83,8 +83,8 @@ def recourse_finding(result: RecourseResult) -> str:
             more = "" if stated is None else f"; minus that of the others {_interval(stated)}"
             here = "" if stated is None or stated.verdict == EVIDENCE else "in these data "
             text += (
-                f" Of those for whom that helps, {here}{far.group} people have furthest to go: mean burden "
-                f"{number(far.burden.value)}{few}{more}; {near.group} people have least "
+                f" Of those for whom that helps, {here}{people_in(far.group)} have furthest to go: mean "
+                f"burden {number(far.burden.value)}{few}{more}; {people_in(near.group)} have least "
                 f"({number(near.burden.value)})."
             )
     return text + _rests_on(result, stated) + _closing(result)
@@ -130,11 +130,11 @@ def _rests_on(result: RecourseResult, stated: Judged | None) -> str:
             ends = f"{_points(interval.low)} to {_points(interval.high)}"
             p = "" if judged.p_value is None else f", p {p_words(judged.p_value)}"
             return (
-                f" The share of {row.group} people accepted then, minus that of the others, is "
+                f" The share of {people_in(row.group)} accepted then, minus that of the others, is "
                 f"{_points(interval.value)} points ({ends}{p})."
             )
         if row.burden_judged == judged:
-            return f" Mean burden of {row.group} people minus that of the others: {_interval(judged)}."
+            return f" Mean burden of {people_in(row.group)} minus that of the others: {_interval(judged)}."
     return ""
 
 

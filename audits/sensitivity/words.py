@@ -12,7 +12,7 @@ from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, SensitivityResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.means import FEWEST
-from audits.stats.words import count, named_group, number, people, percent
+from audits.stats.words import count, named_group, number, people, people_in, percent
 
 __all__ = ["finding", "headline", "person_sentence", "too_few", "warnings_for"]
 
@@ -111,7 +111,8 @@ def _compared(compared: Compared) -> str:
         return f"No two groups of {FEWEST} people or more could be compared."
     name = group_name({named[0].attribute: named[0].group})
     times = f"{number(ratio.value)} times ({number(ratio.low)}–{number(ratio.high)})"
-    return f"Predictions about {name} people are {times} as sensitive to protected status as everyone else's."
+    whose = f"Predictions about {people_in(name)}"
+    return f"{whose} are {times} as sensitive to protected status as everyone else's."
 
 
 def too_few(compared: Compared) -> tuple[str, ...]:

@@ -147,3 +147,27 @@ def test_columns_of_the_data_that_are_called_row_stay_beside_the_row_number() ->
     first, *others = at.dataframe[0].value.columns
     assert others == ["row", "row number"]
     assert at.dataframe[0].value[first].tolist() == [7, 9]
+
+
+def test_long_texts_go_on_below_and_gaps_make_no_fractions_of_whole_numbers() -> None:
+    def page_of_long_texts() -> None:
+        from types import SimpleNamespace
+
+        import pandas as pd
+
+        from app.listed import Listed, RawCells
+        from app.widgets import row_choice
+
+        people = pd.DataFrame({"score": [0.5, 0.75]}, index=[7, 8])
+        cells = {"from": ["a district " * 5, "b"], "income": [16_900.0, None]}
+        found = SimpleNamespace(audits=(SimpleNamespace(result=SimpleNamespace(people=people)),))
+        beside = RawCells(
+            SimpleNamespace(frame=pd.DataFrame(cells, people.index)), {name: name for name in cells}
+        )
+        row_choice.choose_row(Listed(found, "people"), "crowd", "who", alt="A crowd", beside=beside)
+
+    at = AppTest.from_function(page_of_long_texts).run()
+    assert not at.exception
+    assert at.dataframe[0].proto.row_height == row_choice.WRAPPING > 4 * 16, "cells break lines above 4 rem"
+    assert at.dataframe[0].value["income"].dtype == "Int64"
+    assert at.dataframe[0].value["score"].dtype == float

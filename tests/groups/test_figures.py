@@ -149,6 +149,15 @@ def test_pooled_and_probable_rates_are_drawn_as_they_are():
     assert "pooled_sex" not in keys, "two groups have nothing to be drawn towards"
 
 
+@pytest.mark.parametrize("decided", [False, True])
+def test_scores_are_drawn_where_they_say_more_than_decisions(decided):
+    frame = people(300)
+    if decided:
+        frame["score"] = (frame["score"] >= 0.5).astype(float)
+    keys = [exhibit.key for exhibit in section(groups(subject_of(frame), GroupsOptions())).exhibits]
+    assert ("scores_sex" in keys) is not decided
+
+
 def test_groups_are_drawn_by_their_gap_and_only_those_that_differ_where_asked():
     frame = people(900)
     frame.loc[frame["race"] == "C", "score"] = 0.01

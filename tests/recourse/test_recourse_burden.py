@@ -22,7 +22,7 @@ def test_the_group_that_has_further_to_go_is_found():
     assert rows["b"].burden_difference.low > 0
     assert result.burden_p_value < 0.01
     assert result.verdict == "evidence of a difference"
-    assert "b people have furthest to go: mean burden" in result.finding
+    assert "people in “b” have furthest to go: mean burden" in result.finding
     judged = rows["b"].burden_judged
     assert judged.interval == rows["b"].burden_difference
     assert judged.verdict == "evidence of a difference"

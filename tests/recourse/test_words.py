@@ -52,7 +52,10 @@ def test_words_follow_from_the_numbers(name):
     finding, first = result.finding, headline(result)
     reached = {row.group: row.burden.value for row in result.by_group if row.burden.value is not None}
     # the group said to have furthest to go has the largest burden of all that are shown
-    furthest = r"helps,(?: in these data)? (.+?) people have furthest to go: mean burden ([\d.]+)"
+    furthest = (
+        r"helps,(?: in these data)? (?:people in “)?(.+?)(?:”| people) have furthest to go: "
+        r"mean burden ([\d.]+)"
+    )
     named = re.search(furthest, finding)
     spread = max(reached.values()) - min(reached.values())
     assert bool(named) == (len(reached) > 1 and spread > 1e-9 * max(reached.values()))

@@ -10,9 +10,10 @@ from plotly.subplots import make_subplots
 from reportlab.graphics.shapes import Circle, Drawing, Group, Line, PolyLine, Rect, String, Wedge
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
-from audits.drawing.style import empty
+from audits.drawing.columns import rows_in_columns
+from audits.drawing.style import empty, finish
 from audits.reports.paper import drawing_of
-from audits.reports.paper.ink import colour_of, on_scale
+from audits.reports.paper.ink import SMALL, colour_of, on_scale
 
 WIDTH = 500.0
 RED = "#FF0000"
@@ -141,6 +142,19 @@ def test_notes_stand_where_they_say():
     }
     assert places["top"][0] == pytest.approx(last.cx)
     assert first.cx < places["middle & more"][0] < last.cx
+
+
+def test_labels_in_columns_end_where_the_next_column_begins():
+    figure = go.Figure(go.Scatter(x=[0, 1], y=[0, 1], mode="markers"))
+    rows_in_columns(figure, [["W" * 60, "42"], ["W" * 59 + "M", "7"]], ["district", "people"])
+    drawing = draw(finish(figure, height=200, alt="x"))
+    placed = [item for item in drawing.contents if isinstance(item, Group)]
+    ends = {item.transform[4:]: item.contents[0].text for item in placed}
+    for (x, y), text in ends.items():
+        beside = [other for other, level in ends if level == y and other > x]
+        if beside and text.startswith("W"):
+            assert x + stringWidth(text, "Helvetica", SMALL) < min(beside)
+    assert sum(text.startswith("W") for text in ends.values()) == 2
 
 
 def test_panels_share_an_axis_that_they_match():

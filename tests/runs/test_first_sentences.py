@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from audits.flipset import words as flipset_words
 from audits.runs.executing.executors import InlineExecutor
 from audits.stats.words import out_of, people_in
 
@@ -57,6 +59,9 @@ def _sentences(
     }
     spec = {"data": data, "model": model, "threshold": threshold, "seed": 0, "audits": audits}
     found = InlineExecutor().submit(spec, folder).result()
+    for audit in found.audits:
+        folded = re.search(r"(?<!“)\bOther people|\b1 people(?! are)", audit.result.finding)
+        assert not folded, f"a value as a word: {audit.result.finding}"
     return [audit.headline for audit in found.audits]
 
 
@@ -151,6 +156,14 @@ def test_a_group_that_shares_parts_with_the_other_is_not_taken_for_all_of_its_ki
     (told,) = _sentences(tmp_path, table, model, 0.5, audits, **protected)
     _reads_well(told)
     assert "otherwise equal male people" in told
+
+
+def test_long_names_are_cut_where_they_are_alike() -> None:
+    """The ninth word tells these apart: from their beginning they could be either."""
+    ours, theirs = (f"people who were counted in the old town's {side} district in 1991" for side in "ab")
+    for us, them in flipset_words._sides(SimpleNamespace(source=ours, target=theirs)):
+        assert " a district" in us.replace("…", " ")
+        assert them == "others" or " b district" in them.replace("…", " ")
 
 
 def test_whole_people_and_values_as_values() -> None:

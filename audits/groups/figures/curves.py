@@ -24,7 +24,7 @@ from audits.groups.figures.layout import LEGEND, colours, people_of
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats.words import count, percent
 
-__all__ = ["calibration", "scores", "trade_off"]
+__all__ = ["calibration", "graded", "scores", "trade_off"]
 
 
 def _by_score(
@@ -61,6 +61,11 @@ def scores(result: GroupsResult, attribute: str, *, most: int = 5) -> go.Figure:
     figure.update_yaxes(title="share of the group (%)", rangemode="tozero")
     alt = f"Distribution of the favorable score in {len(rows)} groups of {attribute}."
     return finish(figure, height=320, alt=alt)
+
+
+def graded(result: GroupsResult, attribute: str) -> bool:
+    """Tell scores from mere decisions: those are 0 or 1, of which the rates say all there is to see."""
+    return any(any(row.score_counts[1:-1]) for row in result.of(attribute))
 
 
 def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:

@@ -120,17 +120,10 @@ def _learned(
         _check_sensitive(data, name)
     stated = [name for name in names if name in space.columns]
     told = [f"{name} {_read_as(data, name)}".rstrip() for name in names]
-    source = f"what predicts {_both(told)} from the other features, learned on the other half"
+    source = f"what predicts {' and '.join(told)} from the other features, learned on the other half"
     if stated:
-        source += (
-            f", and {_both(stated)} {'itself as a feature' if len(stated) == 1 else 'themselves as features'}"
-        )
+        source += f", and {' and '.join(stated)} itself as a feature"
     return learn_on_halves(data, space, x, names, source, rng, level=options.level)
-
-
-def _both(names: list[str]) -> str:
-    """Word a list: ``sex, race and age``."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def sensitive_columns(data: AuditData) -> tuple[str, ...]:

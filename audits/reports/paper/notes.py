@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reportlab.graphics.shapes import Line, Rect
+from reportlab.lib.colors import white
 
 from audits.drawing.style import GREY
 from audits.reports.paper.axes import Axis
@@ -84,9 +85,29 @@ def draw_note(frame: Frame, note: dict[str, Any]) -> None:
     x += PIXEL * float(note.get("xshift") or 0)
     y += PIXEL * float(note.get("yshift") or 0) + lift + AXIS * (len(lines) - 1) * (lift > 0)
     room = frame.paper.drawing.width - (x if anchor == "start" else 0) - 2
+    if anchor == "start":
+        room = min(room, PIXEL * _to_the_next(frame, note) - 3)
+    if note.get("bgcolor") == "white":  # lines stop at it
+        wide = min(room, max(frame.paper.width(line, SMALL) for line in lines))
+        left = {"start": x, "end": x - wide}.get(anchor, x - wide / 2)
+        below = (AXIS + 1) * (len(lines) - 1)
+        box = Rect(left - 1, y - below - 1.5, wide + 2, below + SMALL, fillColor=white, strokeColor=None)
+        frame.paper.drawing.add(box)
     for number, line in enumerate(lines):
         frame.paper.text(x, y - number * (AXIS + 1), frame.paper.fitted(line, room, SMALL), size=SMALL,
                         anchor=anchor)  # fmt: skip
+
+
+def _to_the_next(frame: Frame, note: dict[str, Any]) -> float:
+    """Return the pixels up to the next note of the same row of labels; a great many where none is."""
+    own = float(note.get("xshift") or 0)
+    place = [note.get(name) for name in ("x", "xref", "y", "yref", "yshift")]
+    beside = [
+        float(each.get("xshift") or 0)
+        for each in frame.layout.get("annotations") or ()
+        if [each.get(name) for name in ("x", "xref", "y", "yref", "yshift")] == place
+    ]
+    return min((each - own for each in beside if each > own), default=1e6)
 
 
 def draw_legend(frame: Frame) -> None:
