@@ -34,8 +34,8 @@ AUDIT = Audit(
             "fewest": "Leave out groups of fewer people than",
         },
         selected={
-            "only_self": "favored only as themselves",
-            "only_counterpart": "favored only as their counterparts",
+            "only_self": "favored only as themselves, at least in part",
+            "only_counterpart": "favored only as their counterparts, at least in part",
         },
     ),
 )

@@ -109,9 +109,11 @@ def full(run: RunLike, spec_text: str = "") -> Document:
     ordered = sections(run)
     blocks: list[Block] = [
         Text(AID, "quiet"),
+        _opening(run),
         Heading("Findings, worst first"),
         *findings(ordered),
         Text(FINDS, "quiet"),
+        *_sign_off(),
     ]
     for place, (audit, section, across) in enumerate(ordered, start=1):
         blocks += _audit(place, audit, section, across)
@@ -146,21 +148,8 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
         FindingBlock(item.verdict, shortened(item.title, 80), shortened(item.finding, _EXECUTIVE_LETTERS))
         for item in ordered[:_EXECUTIVE_FINDINGS]
     ]
-    asked = list(dict.fromkeys(AUDITS[audit.name].question for audit in run.audits))
-    more = f" And {len(asked) - _EXECUTIVE_QUESTIONS} more." if len(asked) > _EXECUTIVE_QUESTIONS else ""
-    files = ", ".join(item["name"] for item in run.data.get("files") or []) or "a table given in memory"
     blocks: list[Block] = [
-        Facts(
-            (
-                ("Question", " ".join(asked[:_EXECUTIVE_QUESTIONS]) + more),
-                ("Findings", _tally(run)),
-                ("Data", shortened(files, 120)),
-                ("People", f"{count(run.data['rows_audited'])} rows audited; {_left_out(run)}"),
-                ("Model", shortened(run.model["name"], 120)),
-                ("Data, SHA-256", run.data["sha256"]),
-                ("Model, SHA-256", run.model["sha256"]),
-            )
-        ),
+        _opening(run, ("Findings", _tally(run))),
         Heading("Findings, worst first"),
         *shown,
     ]
@@ -171,10 +160,33 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
         Text(_verdict_words(run)),
         *(Text(text) for text in ASSUMPTIONS[:2]),
         Text(f"{FINDS} {AID}", "quiet"),
-        Heading("Sign-off"),
-        Facts(tuple((name, _BLANK) for name in ("Owner of the model", "Decision", "Reviewed by", "Date"))),
+        *_sign_off(),
     ]
     return Document("Audit summary", head(run), tuple(blocks))
+
+
+def _opening(run: RunLike, *more: tuple[str, str]) -> Facts:
+    """Say what was asked, of which data and which model."""
+    asked = list(dict.fromkeys(AUDITS[audit.name].question for audit in run.audits))
+    others = f" And {len(asked) - _EXECUTIVE_QUESTIONS} more." if len(asked) > _EXECUTIVE_QUESTIONS else ""
+    files = ", ".join(item["name"] for item in run.data.get("files") or []) or "a table given in memory"
+    return Facts(
+        (
+            ("Question", " ".join(asked[:_EXECUTIVE_QUESTIONS]) + others),
+            *more,
+            ("Data", shortened(files, 120)),
+            ("People", f"{count(run.data['rows_audited'])} rows audited; {_left_out(run)}"),
+            ("Model", shortened(run.model["name"], 120)),
+            ("Data, SHA-256", run.data["sha256"]),
+            ("Model, SHA-256", run.model["sha256"]),
+        )
+    )
+
+
+def _sign_off() -> tuple[Block, Block]:
+    """Leave room for whose model it is, and who decided what and when."""
+    names = ("Owner of the model", "Decision", "Reviewed by", "Date")
+    return Heading("Sign-off"), Facts(tuple((name, _BLANK) for name in names))
 
 
 def _verdict_words(run: RunLike) -> str:
