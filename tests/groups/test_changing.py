@@ -119,7 +119,7 @@ def test_the_finding_names_an_error_rate_where_only_that_differs():
     )
     result = groups(subject)
     assert result.verdict == "evidence of a difference"
-    assert "people with a" in result.finding
+    assert "people in “m” with a" in result.finding
     assert result.finding.startswith("0 of 400 ")
 
 
@@ -133,4 +133,4 @@ def test_numbers_are_named_with_their_attribute():
     result = groups(subject)
     assert {row.group for row in result.table if row.attribute == "black"} == {"0", "1"}
     assert "black 1 & male 0" in {row.group for row in result.table if row.attribute == "black × male"}
-    assert "0 of 400 black 1 people" in result.finding or "black 1 & male" in result.finding
+    assert "0 of 400 people in “black 1”" in result.finding or "black 1 & male" in result.finding
