@@ -301,7 +301,6 @@ NAMED = {
 }
 MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
 IMPORTED = {
-    "app/listed.py": ({"flipset"}, "the tables that pages list, each of one audit's people"),
     "app/monitor": ({"sensitivity"}, MONITOR),
     "app/readers.py": ({"sensitivity"}, MONITOR),
     "app/serving": ({"sensitivity"}, MONITOR),
