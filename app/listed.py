@@ -13,23 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.flipset.comparing import flipped_people
 from app.held import DataHeld
-from app.people import DECIDED, FAVORABLE
+from app.own import own_module
+from app.people import DECIDED, without_group
 from audits.data import AuditData
 from audits.runs.result import RunResult
 from audits.stats.words import in_words
 
-__all__ = ["RECOURSE_HEADS", "Listed", "Order", "RawCells", "raw_cells"]
-
-RECOURSE_HEADS = {
-    "alpha": "part of the way",
-    "cost": "burden",
-    "fewest": "fewest columns",
-    "fewest_columns": "which",
-    "fewest_proved": "all smaller sets tried",
-    "by_any_accepted": "accepted with somebody else's values",
-}
+__all__ = ["Listed", "Order", "RawCells", "raw_cells"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +32,8 @@ class Listed:
     found : RunResult
         The run, of whose first audit it is.
     table : str
-        What it shows: a name in `TABLES`, or a table of the audit's result.
+        What it shows: a name in ``TABLES`` of ``app/<audit>/listing.py``, ``otherwise`` of a run with two
+        models, or a table of the audit's result.
     arguments : mapping
         What else decides it, plain data.
     rows : Index or None
@@ -55,11 +47,15 @@ class Listed:
 
     def __call__(self) -> pd.DataFrame:
         """Return the table."""
-        make = TABLES.get(self.table)
-        if make is not None:
-            only = {} if self.rows is None else {"rows": self.rows}
-            return make(self.found, **self.arguments, **only)
-        table: pd.DataFrame = getattr(self.found.audits[0].result, self.table)
+        if self.table in _SHARED:
+            return _SHARED[self.table](self.found)
+        audit = self.found.audits[0]
+        listing = own_module(audit.name, "listing")
+        make = None if listing is None else listing.TABLES.get(self.table)
+        if make is None:
+            table: pd.DataFrame = getattr(audit.result, self.table)
+        else:
+            table = make(audit.result, **self.arguments, **({} if self.rows is None else {"rows": self.rows}))
         return table
 
 
@@ -107,68 +103,13 @@ def raw_cells(data: DataHeld, taken: Collection[Hashable], after: str = "") -> R
     return RawCells(data, {name: f"{name} (data)" if name in taken else f"{name}{after}" for name in columns})
 
 
-def _flipped(found: RunResult, part: str, rows: pd.Index) -> pd.DataFrame:
-    return flipped_people(found.audits[0].result, part, rows)
-
-
-def _flipping(found: RunResult, group: str, way: str) -> pd.DataFrame:
-    """Return the people of a group who flip one way among all groups, surest first."""
-    whole = found.audits[0].result.people
-    people = whole[(whole["group"] == group) & (whole[way] > 0)]
-    people = people.iloc[(-people[way]).argsort(kind="stable")]
-    return pd.DataFrame(
-        {
-            "flips": people[way],
-            "decision": people["decision"].map(FAVORABLE),
-            "score": people["score"],
-            "nearest counterpart": people["counterpart"],
-            "of": people["counterpart_group"],
-            "distance": people["distance"],
-        }
-    )
-
-
-def _rejected(found: RunResult, hidden: list[str]) -> pd.DataFrame:
-    people: pd.DataFrame = found.audits[0].result.people
-    return people.drop(columns=hidden).rename(columns=RECOURSE_HEADS)
-
-
-def _decided(found: RunResult, hidden: list[str]) -> pd.DataFrame:
-    people: pd.DataFrame = found.audits[0].result.people.drop(columns=hidden)
-    people["decision"] = people["decision"].map(FAVORABLE)
-    return _without_group(people)
-
-
-def _in_rule_set(found: RunResult, rows: pd.Index) -> pd.DataFrame:
-    whole = found.audits[0].result.people
-    people = whole[whole.index.isin(rows)]
-    return pd.DataFrame({"decision": people["favorable"].map(FAVORABLE), "score": people["score"]})
-
-
-def _of_flow(found: RunResult, source: str, target: str) -> pd.DataFrame:
-    people: pd.DataFrame = found.audits[0].result.cell(source, target)
-    return people[["share", "bias", "least", "most", "counterpart"]]
-
-
 def _otherwise(found: RunResult) -> pd.DataFrame:
     """Return the people whom the second model of a comparison decides otherwise."""
     assert found.compared is not None  # noqa: S101  (the page asked for it)
     table = found.compared.changes.people
     words = {name: table[name].map(DECIDED) for name in ("first decision", "second decision")}
     words |= {name: table[name].map(in_words) for name in map(str, table) if name.startswith("group: ")}
-    return _without_group(table.assign(**words))
+    return without_group(table.assign(**words))
 
 
-def _without_group(table: pd.DataFrame) -> pd.DataFrame:
-    return table.rename(columns=lambda name: str(name).removeprefix("group: "))
-
-
-TABLES: Mapping[str, Callable[..., pd.DataFrame]] = {
-    "flipped": _flipped,
-    "flipping": _flipping,
-    "rejected": _rejected,
-    "decided": _decided,
-    "in rule set": _in_rule_set,
-    "of flow": _of_flow,
-    "otherwise": _otherwise,
-}
+_SHARED: Mapping[str, Callable[[RunResult], pd.DataFrame]] = {"otherwise": _otherwise}

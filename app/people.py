@@ -21,6 +21,7 @@ __all__ = [
     "signed_gap",
     "spreads_of",
     "value_text",
+    "without_group",
 ]
 
 MOST_TOLD = 2
@@ -101,3 +102,8 @@ def signed_gap(first: float, second: float) -> str:
     if first == second:
         return ""
     return ("+" if first > second else "−") + number(abs(first - second))
+
+
+def without_group(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of people whose groups' columns are named after the attributes alone."""
+    return table.rename(columns=lambda name: str(name).removeprefix("group: "))

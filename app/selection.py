@@ -10,18 +10,17 @@ A selection is a list of terms, all of which a person meets; the address has it 
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
-from importlib.util import find_spec
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from app import work
 from app.held import DataHeld
+from app.own import own_module
 from app.workspace import Workspace
 from audits.data import group_name
 from audits.data.building.filters import kept_rows
@@ -186,13 +185,10 @@ def _is_special(term: Term) -> bool:
     return any(kind.reads(value) for kind in kinds)
 
 
-@cache
 def _own(audit: str) -> Own:
     """Return what only the pages of an audit of ours know to select people by."""
-    name = f"app.{audit}.selecting"
-    known = audit in AUDITS.ours and find_spec(name) is not None
-    found: Own = importlib.import_module(name).OWN if known else Own()
-    return found
+    selecting = own_module(audit, "selecting")
+    return Own() if selecting is None else selecting.OWN
 
 
 def run_of(space: Workspace, key: str) -> RunResult:

@@ -12,10 +12,10 @@ from audits.data.given import Given, column_of, given_table
 from audits.errors import InputError
 from audits.models.spec import Predictions
 
-__all__ = ["Parts", "is_matrix", "plain_values", "protected_of", "stored_predictions", "weights_of"]
+__all__ = ["JoinedTable", "is_matrix", "plain_values", "protected_of", "stored_predictions", "weights_of"]
 
 
-class Parts:
+class JoinedTable:
     """The table with the columns that lie outside it, under names that are free."""
 
     def __init__(self, given: Given) -> None:
@@ -53,7 +53,7 @@ class Parts:
         return pd.concat([self.given.frame, *self._outside.values()], axis=1)
 
 
-def weights_of(table: Parts, weights: Any) -> Any:
+def weights_of(table: JoinedTable, weights: Any) -> Any:
     """Return the spec's ``weights``: a column of counts, or a mapping that names columns and a kind."""
     if not isinstance(weights, Mapping):
         return table.take(weights, "weights", "weights")
@@ -68,7 +68,7 @@ def weights_of(table: Parts, weights: Any) -> Any:
     return {**columns, **({"kind": weights["kind"]} if "kind" in weights else {})}
 
 
-def protected_of(table: Parts, protected: Any) -> list[str]:
+def protected_of(table: JoinedTable, protected: Any) -> list[str]:
     """Return the columns of the protected attributes, those that lie outside the table added to it."""
     if protected is None or (isinstance(protected, (str, list, tuple, Mapping)) and not protected):
         columns = choices(table.given.frame.columns)
@@ -102,14 +102,16 @@ def protected_of(table: Parts, protected: Any) -> list[str]:
     return [_outside(table, str(getattr(protected, "name", None) or "group"), protected)]
 
 
-def _outside(table: Parts, name: str, values: Any) -> str:
+def _outside(table: JoinedTable, name: str, values: Any) -> str:
     if isinstance(values, str):
         one_of(f"protected[{name!r}]", values, table.given.frame.columns, what="a column of X")
         return values
     return table.add(name, column_of(values, table.given, f"protected[{name!r}]"))
 
 
-def stored_predictions(table: Parts, predictions: Any, scores: Any, higher_is: Any, made: Any) -> Predictions:
+def stored_predictions(
+    table: JoinedTable, predictions: Any, scores: Any, higher_is: Any, made: Any
+) -> Predictions:
     """Add what the model said to the table, and say which column holds it."""
     if scores is not None:
         return Predictions(score=table.take(scores, "scores", "score"), higher_is=higher_is, made=made)

@@ -14,7 +14,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from audits.arguments import Parts, is_matrix, plain_values, protected_of, stored_predictions, weights_of
+from audits.arguments import (
+    JoinedTable,
+    is_matrix,
+    plain_values,
+    protected_of,
+    stored_predictions,
+    weights_of,
+)
 from audits.checks import choices, one_of
 from audits.data import AuditData, build_data, data_spec
 from audits.data.given import given_table
@@ -188,7 +195,7 @@ def audit(
                 "model", f"must be given in exactly one way, but there {_are(sources)}",
                 advice="give a model, or None with predictions= or scores=",
             )  # fmt: skip
-        table = Parts(given)
+        table = JoinedTable(given)
         label = table.take(y, "y", "label")
         counts = weights_of(table, weights)
         who = table.take(person, "person", "person")
@@ -269,7 +276,7 @@ def audit(
         )
 
 
-def _built(table: Parts, section: Mapping[str, Any]) -> AuditData:
+def _built(table: JoinedTable, section: Mapping[str, Any]) -> AuditData:
     return build_data(table.frame(), data_spec(_without_none(section)))
 
 

@@ -21,9 +21,9 @@ from audits.data.public import public_section
 from audits.models import Subject, make_subject, model_spec
 from audits.models.trained.baselines import train_baseline
 from audits.outcome_transport import outcome_transport
-from audits.outcome_transport.bias.groups import Measured, group_list, measure, measure_flows, tie_ranges
-from audits.outcome_transport.comparison.sides import Comparison, Side, compare
-from audits.outcome_transport.matching.outcomes import Matched, match_outcomes
+from audits.outcome_transport.bias.groups import MeasuredBias, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.comparison.sides import ComparedSides, Side, compare
+from audits.outcome_transport.matching.outcomes import MatchedOutcomes, match_outcomes
 from audits.outcome_transport.matching.ties import optimal_face
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.recourse import RecourseOptions, recourse
@@ -42,7 +42,7 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def compas_policies() -> tuple[Comparison, np.ndarray, np.ndarray]:
+def compas_policies() -> tuple[ComparedSides, np.ndarray, np.ndarray]:
     """Section 4.2: the same 6,172 people under two logistic policies, of what happened and of the prediction.
 
     High risk, as published, is a decile score above 4. Outcomes are the chance of the good end.
@@ -70,7 +70,7 @@ def compas_policies() -> tuple[Comparison, np.ndarray, np.ndarray]:
             )
         )
     z = FeatureSpace.fit(data).encode(data.frame)
-    comparison = Comparison(sides[0], sides[1], True, "probability", float(np.sqrt(2)), {}, ())
+    comparison = ComparedSides(sides[0], sides[1], True, "probability", float(np.sqrt(2)), {}, ())
     return comparison, z, said
 
 
@@ -92,7 +92,7 @@ def bench_compas() -> None:
     comparison, z, _ = compas_policies()
     n = len(z)
 
-    def work() -> tuple[Matched, Measured, object]:
+    def work() -> tuple[MatchedOutcomes, MeasuredBias, object]:
         matched = match_outcomes(comparison.source.outcomes, comparison.target.outcomes)
         face = optimal_face(matched)
         return (
@@ -154,7 +154,7 @@ def _solvers(p: np.ndarray, q: np.ndarray, full: np.ndarray) -> dict[str, np.nda
 
 
 def _inside(  # type: ignore[no-untyped-def]
-    comparison: Comparison, cells, ranges, x: np.ndarray, y: np.ndarray, plan: np.ndarray
+    comparison: ComparedSides, cells, ranges, x: np.ndarray, y: np.ndarray, plan: np.ndarray
 ) -> tuple[float, bool, np.ndarray]:
     """Cost of a plan, whether its shares and biases lie in our ranges, and its masses."""
     far = cdist(x, y)
@@ -194,7 +194,7 @@ def bench_binary(n: int = 50_000) -> None:
         Side(name, np.arange(n), (rng.random((n, 1)) < rate) * np.sqrt(2), group, names, group, names)
         for name, rate in (("source", 0.4), ("target", 0.5))
     ]
-    comparison = Comparison(sides[0], sides[1], False, "decision", float(np.sqrt(2)), {}, ())
+    comparison = ComparedSides(sides[0], sides[1], False, "decision", float(np.sqrt(2)), {}, ())
     before = _peak()
 
     def work() -> object:

@@ -38,9 +38,9 @@ from audits.outcome_transport import (
     Policy,
     outcome_transport,
 )
-from audits.outcome_transport.bias.groups import Cells, group_list
-from audits.outcome_transport.comparison.sides import Comparison, Side
-from audits.outcome_transport.judging import Parts, Sure, distances
+from audits.outcome_transport.bias.groups import CellMasses, group_list
+from audits.outcome_transport.comparison.sides import ComparedSides, Side
+from audits.outcome_transport.judging import ResultParts, Sure, distances
 from audits.outcome_transport.matching.outcomes import OutcomeCost, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null
 from audits.progress import silent
@@ -154,20 +154,20 @@ def distance_covers(
         for name, n, far in zip("ab", sizes, (apart, 0.0), strict=True)
         for code in [np.zeros(n, dtype=int)]
     ]
-    comparison = Comparison(sides[0], sides[1], False, "score", 1.0, {}, ())
+    comparison = ComparedSides(sides[0], sides[1], False, "score", 1.0, {}, ())
     people = {"a": np.ones(sizes[0]), "b": np.ones(sizes[1])}
     observed, null = distance_null(
         comparison, **people, ground=ground, permutations=99, rng=rng, progress=silent
     )
     both: tuple[OutcomeCost, ...] = ("euclidean", "squared_euclidean")
-    parts = Parts(
+    parts = ResultParts(
         comparison=comparison,
         matched=match_outcomes(sides[0].outcomes, sides[1].outcomes, ground=ground),
         spaces={},
         groups=group_list(sides[0]),
         measured=[],
         ranges=[],
-        cells=Cells(np.zeros((1, 1)), None, None),
+        cells=CellMasses(np.zeros((1, 1)), None, None),
         sure=Sure(
             errors={
                 cost: distance_error(comparison, **people, ground=cost, draws=199, rng=rng) for cost in both

@@ -29,7 +29,7 @@ from audits.rule_sets import RuleSetsOptions, RuleSetsResult
 from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.measures.values import WORDS, compared_values, measured
 from audits.rule_sets.options import MEASURES
-from audits.rule_sets.packing import Audited
+from audits.rule_sets.packing import AuditedPeople
 from audits.rule_sets.perturbed.exchanging import _adjusted, _Pattern
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, wilson
 from audits.stats.means import mean_test
@@ -59,7 +59,7 @@ def world(
     attributes, sizes = people(n, rng)
     chance = rate - effect * ((attributes[0].codes == 0) & (attributes[1].codes == 3))
     cells = count_cells([item.codes for item in attributes], sizes, rng.random(n) < chance)
-    audited = Audited(n, "favorable", False, NOBODY)
+    audited = AuditedPeople(n, "favorable", False, NOBODY)
     result = audit_cells(audited, attributes, cells, options, (), rng.spawn(5), lambda *_: None, silent)
     return result, _truth(result, attributes, cells, chance)
 

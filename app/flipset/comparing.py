@@ -1,11 +1,10 @@
-"""Flipped people as tables: who they are, and one of them beside the counterparts."""
+"""One of the flipped people beside the counterparts, as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from app.held import DataHeld
@@ -14,7 +13,7 @@ from audits.data import AuditData
 from audits.flipset import FlipsetResult
 from audits.stats.words import number
 
-__all__ = ["SideBySide", "compare", "flipped_people"]
+__all__ = ["SideBySide", "compare"]
 
 _MOST_COUNTERPARTS = 3
 _LONG = 5  # letters of a number that nobody reads to the end
@@ -40,37 +39,6 @@ class SideBySide:
     differs: tuple[bool, ...]
     more: int
     sentence: str = ""
-
-
-def flipped_people(result: FlipsetResult, part: str, rows: pd.Index | None = None) -> pd.DataFrame:
-    """Return the people in a flipset, surest flips first, and how they were decided.
-
-    Parameters
-    ----------
-    part : {"positive", "negative"}
-        Which flipset.
-    rows : Index, optional
-        These source people instead, flipped and not.
-    """
-    people = result.people[result.people[part] > 0] if rows is None else result.people.loc[rows]
-    people = people.iloc[np.lexsort((people.index, people["distance"], -people[part]))]
-    return pd.DataFrame(
-        {
-            "flips": people[part],
-            "decision": people["decision"].map(FAVORABLE),
-            "score": people["score"],
-            **({"counterpart": people["counterpart"]} if result.invented.empty else {}),
-            "counterpart score": people["counterpart_score"],
-            "distance": people["distance"],
-            **({"flips again": _again(people)} if "times" in people else {}),
-        }
-    )
-
-
-def _again(people: pd.DataFrame) -> pd.Series:
-    """In how many of 100 repeats each person flips, of those who took part in any."""
-    often = (100 * people["flips_again"] / people["times"].where(people["times"] > 0)).round()
-    return often.map(lambda value: "not drawn" if pd.isna(value) else f"{value:.0f} of 100")
 
 
 def compare(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) -> SideBySide:

@@ -7,7 +7,8 @@ from collections.abc import Hashable
 import pandas as pd
 import streamlit as st
 
-from app.flipset.comparing import compare, flipped_people
+from app.flipset.comparing import compare
+from app.flipset.listing import flipped_people
 from app.held import DataHeld
 from app.listed import Listed, raw_cells
 from app.widgets import notices

@@ -19,7 +19,7 @@ from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.monitoring.monitors import Monitor
+from audits.runs.monitoring.monitors import KeptMonitor
 from audits.runs.monitoring.written import written_words
 from audits.stats.words import count
 
@@ -29,7 +29,7 @@ _TYPES = ["csv", "tsv", "jsonl", "parquet", "arrow", "feather", "gz"]
 _LONGEST_NAME = 100
 
 
-def give_file(monitor: Monitor) -> None:
+def give_file(monitor: KeptMonitor) -> None:
     """Draw the form that scores files, and what came of the last ones."""
     with st.expander("Score a file"), st.form(f"give-{monitor.id}", clear_on_submit=True, border=False):
         st.text(
@@ -53,7 +53,7 @@ def give_file(monitor: Monitor) -> None:
             (notices.note if well else notices.problem)(sentence)
 
 
-def _take(monitor: Monitor, file: Any) -> tuple[bool, str]:
+def _take(monitor: KeptMonitor, file: Any) -> tuple[bool, str]:
     """Have one file measured and stored; return whether that went well, and what came of it in words."""
     name = re.sub(r"[^\w. -]", "_", file.name)[-_LONGEST_NAME:].lstrip(".") or "file"
     with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +81,7 @@ def _taken_words(taken: Taken) -> str:
     return f"{text}; {count(taken.before)} had been stored before." if taken.before else f"{text}."
 
 
-def send(monitor: Monitor) -> None:
+def send(monitor: KeptMonitor) -> None:
     """Say how a service sends predictions, and where files may be dropped."""
     bundle = monitor.bundle
     kept = "Rows are kept" if monitor.keeps_rows else "Nothing of a row is kept"
@@ -120,7 +120,7 @@ def _example(entry: dict[str, object]) -> object:
     return round(mean) if entry["kind"] == "integer" else round(mean, 3)
 
 
-def remove_or_export(monitor: Monitor, space: Workspace) -> None:
+def remove_or_export(monitor: KeptMonitor, space: Workspace) -> None:
     """Offer the bundle, and the end of the monitor."""
     st.text("The bundle holds all that a service needs to measure people itself, without this server.")
     st.download_button(
@@ -149,7 +149,7 @@ def _remove(identity: str, owner: str) -> None:
         state.keep("remove-problem", str(error))
 
 
-def _packed(monitor: Monitor) -> bytes:
+def _packed(monitor: KeptMonitor) -> bytes:
     packed = io.BytesIO()
     text, weights = monitor.bundle.dump()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -16,7 +16,7 @@ from app.widgets import notices
 from app.widgets.figure_card import figure_card
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.monitoring.monitors import Monitor
+from audits.runs.monitoring.monitors import KeptMonitor
 from audits.sensitivity.figures import monitors as figures
 from audits.sensitivity.monitor.watching import Alarm, Drift, GroupRates
 from audits.sensitivity.monitor.words import SEVERITIES
@@ -32,7 +32,7 @@ _REFRESH = "5s"
 _LONG_NOTE = 300  # characters
 
 
-def choose_monitor(space: Workspace) -> Monitor | None:
+def choose_monitor(space: Workspace) -> KeptMonitor | None:
     """Return the monitor shown: the one in the address, else the latest; None without any."""
     found = {monitor.id: monitor for monitor in INGEST.monitors.of_owner(space.token)}
     if not found:
@@ -51,7 +51,7 @@ def choose_monitor(space: Workspace) -> Monitor | None:
     return found[chosen]
 
 
-def watch(monitor: Monitor, space: Workspace) -> None:
+def watch(monitor: KeptMonitor, space: Workspace) -> None:
     """Draw a monitor; what is live is drawn anew every few seconds."""
     st.subheader(monitor.name, anchor=False)
     if len(monitor.note) > _LONG_NOTE:  # what is wrong now shall be in sight
@@ -76,7 +76,7 @@ def watch(monitor: Monitor, space: Workspace) -> None:
         remove_or_export(monitor, space)
 
 
-def _delay(monitor: Monitor) -> tuple[float, int | None]:
+def _delay(monitor: KeptMonitor) -> tuple[float, int | None]:
     """Return how late twice the audit's flags are found, and how many reference people would halve that."""
     return _reference(max(monitor.bundle.above / monitor.bundle.people, 1e-4), monitor.chart)
 
@@ -86,7 +86,7 @@ def _reference(rate: float, chart: Chart) -> tuple[float, int | None]:
     return reference_for(rate, chart)
 
 
-def _token(monitor: Monitor) -> None:
+def _token(monitor: KeptMonitor) -> None:
     new = state.get("new-monitor")
     if new is not None and new[0] == monitor.id:
         notices.note("This is the monitor's token. It is shown now and kept nowhere: copy it.")
@@ -132,7 +132,7 @@ def _live(identity: str) -> None:
     flags_card(identity, flags)
 
 
-def _wrong(lasting: list[Alarm], monitor: Monitor) -> str:
+def _wrong(lasting: list[Alarm], monitor: KeptMonitor) -> str:
     """Say in one sentence what is wrong now."""
     if not lasting and monitor.people < _delay(monitor)[0]:  # nor would much be found yet
         people = "one person" if monitor.people == 1 else f"{count(monitor.people)} people"
@@ -179,7 +179,7 @@ def _points(gap: Estimate) -> str:
     return f"{100 * gap.value:+.1f} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f}) points"
 
 
-def _finding(monitor: Monitor, drift: Drift, waiting: int) -> str:
+def _finding(monitor: KeptMonitor, drift: Drift, waiting: int) -> str:
     chart = monitor.chart
     late, needed = _delay(monitor)
     latest = "" if drift.people == monitor.people else f"; among the latest {count(drift.people)}"

@@ -17,7 +17,7 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.records import Audit
 from audits.runs.keeping.saved import SavedRun
-from audits.runs.monitoring.monitors import Monitor
+from audits.runs.monitoring.monitors import KeptMonitor
 from audits.runs.monitoring.windows import MOST, audits_of_windows, needing_rows, nouns
 
 __all__ = ["audit_window", "keep_rows"]
@@ -27,7 +27,7 @@ _USUAL = 1000
 _MOST_SHOWN = 5
 
 
-def audit_window(monitor: Monitor, space: Workspace) -> None:
+def audit_window(monitor: KeptMonitor, space: Workspace) -> None:
     """Draw the form that audits a window, what came of it, and the latest audits of windows."""
     offered, needing = audits_of_windows(), needing_rows()
     with st.expander("Audit a window of what came in"):
@@ -59,7 +59,7 @@ def audit_window(monitor: Monitor, space: Workspace) -> None:
         _told(monitor)
 
 
-def _kept_words(monitor: Monitor, offered: Sequence[Audit], needing: Sequence[Audit]) -> str:
+def _kept_words(monitor: KeptMonitor, offered: Sequence[Audit], needing: Sequence[Audit]) -> str:
     if monitor.keeps_rows:
         return f"This monitor keeps rows for {monitor.keep_days} days."
     able = [each for each in offered if each not in needing]
@@ -80,7 +80,7 @@ def _asked(way: str) -> dict[str, Any]:
     return {"since": str(since), "until": str(until + timedelta(days=1))}
 
 
-def _submit(monitor: Monitor, space: Workspace, asked: dict[str, Any]) -> None:
+def _submit(monitor: KeptMonitor, space: Workspace, asked: dict[str, Any]) -> None:
     state.forget("window-problem")
     state.forget("window-asked")
     try:
@@ -92,7 +92,7 @@ def _submit(monitor: Monitor, space: Workspace, asked: dict[str, Any]) -> None:
         state.keep("window-asked", (monitor.id, submitted))
 
 
-def _told(monitor: Monitor) -> None:
+def _told(monitor: KeptMonitor) -> None:
     """Say what came of the window asked for last, and link to the audits of windows."""
     problem, asked = state.get("window-problem"), state.get("window-asked")
     if problem is not None and problem[0] == monitor.id:

@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from app.drawn import drawn
-from app.listed import RECOURSE_HEADS, Listed, Order
+from app.listed import Listed, Order
+from app.recourse.listing import HEADS
 from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card
@@ -95,9 +96,9 @@ def _people(found: RunResult, space: Workspace) -> None:
         Listed(found, "rejected", {"hidden": hidden}),
         "recourse-people",
         "recourse-person",
-        order=Order(RECOURSE_HEADS["alpha"]),
+        order=Order(HEADS["alpha"]),
         alt="Rejected people, those with least far to go first",
-        number=RECOURSE_HEADS["alpha"],
+        number=HEADS["alpha"],
     )
     if chosen is not None:
         _person(found, space, chosen)

@@ -34,7 +34,7 @@ from audits.runs.keeping.database import database, is_unreachable
 from audits.runs.keeping.store import home
 from audits.runs.monitoring.arrivals import Arrival, file_batches, read_json
 from audits.runs.monitoring.inboxes import inbox, take_files
-from audits.runs.monitoring.monitors import Batch, Known, Monitor, Monitors, Stored
+from audits.runs.monitoring.monitors import Batch, KeptMonitor, Known, Monitors, Stored
 from audits.runs.monitoring.quick import at_hand, is_at_once
 from audits.runs.monitoring.scoring import Scorer
 from audits.runs.monitoring.written import as_audited
@@ -136,7 +136,7 @@ class Ingest:
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="evenhand-measure")
         self._teller = Teller()
         self._raised = threading.Event()
-        self._known: dict[str, tuple[float, Monitor]] = {}
+        self._known: dict[str, tuple[float, KeptMonitor]] = {}
         self._scorer = scorer or Scorer()
         self._read: set[str] = set()
         self._stop = threading.Event()
@@ -181,7 +181,7 @@ class Ingest:
         self._teller.close()
         self._scorer.close()
 
-    async def find(self, identity: str, *, now: bool = False) -> Monitor:
+    async def find(self, identity: str, *, now: bool = False) -> KeptMonitor:
         """Return a monitor, as it was at most five seconds ago, or as it is `now`.
 
         Raises
@@ -199,7 +199,7 @@ class Ingest:
                 self._known.pop(next(iter(self._known)))
         return found[1]
 
-    def _load(self, identity: str) -> Monitor:
+    def _load(self, identity: str) -> KeptMonitor:
         try:
             fresh = self.monitors.get(identity)
         except InputError:
@@ -212,7 +212,7 @@ class Ingest:
             vars(fresh)["bundle"] = at_hand(fresh.bundle)
         return fresh
 
-    async def answer(self, monitor: Monitor, body: bytes, kind: str, key: str | None) -> Answer:
+    async def answer(self, monitor: KeptMonitor, body: bytes, kind: str, key: str | None) -> Answer:
         """Measure and store what a request brought.
 
         Raises
@@ -260,7 +260,7 @@ class Ingest:
         return Answer(f'{json.dumps(head)[:-1]}, "rows": {rows}}}')
 
     def _prepare(
-        self, monitor: Monitor, body: bytes, kind: str, key: str | None
+        self, monitor: KeptMonitor, body: bytes, kind: str, key: str | None
     ) -> tuple[Batch, str, list[str]]:
         """Read and measure; return the batch, its rows as JSON text, and notes for the sender."""
         bundle = monitor.bundle
@@ -319,7 +319,7 @@ class Ingest:
         if any(isinstance(outcome, Stored) and outcome.alarms for outcome in found):
             self._raised.set()
 
-    def learn(self, monitor: Monitor, outcomes: Mapping[str, bool]) -> Known:
+    def learn(self, monitor: KeptMonitor, outcomes: Mapping[str, bool]) -> Known:
         """Note outcomes by the sender's ids; what is returned is on disk."""
         known = self.monitors.learn(monitor.id, outcomes)
         if known.alarms:
@@ -345,7 +345,7 @@ class Ingest:
         READERS().forget(f"monitor {identity}")
         shutil.rmtree(home() / "monitors" / identity, ignore_errors=True)
 
-    def take(self, monitor: Monitor, path: Path) -> Taken:
+    def take(self, monitor: KeptMonitor, path: Path) -> Taken:
         """Measure and store the people in a file, and wait until they are on disk.
 
         Raises
@@ -450,7 +450,7 @@ INGEST = Ingest()
 """The server's one, started and ended with it."""
 
 
-def drop_folder(monitor: Monitor) -> Path:
+def drop_folder(monitor: KeptMonitor) -> Path:
     """Return the folder whose files a monitor takes, made if absent."""
     folder = inbox(home() / "monitors", monitor.id)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -23,7 +23,7 @@ from audits.errors import InputError, RunFailed
 from audits.runs.keeping.database import is_full
 from audits.runs.monitoring.arrivals import read_outcomes
 from audits.runs.monitoring.handling import SCOPES
-from audits.runs.monitoring.monitors import Monitor
+from audits.runs.monitoring.monitors import KeptMonitor
 
 __all__ = ["INGEST", "ROUTES", "Straight"]
 
@@ -168,7 +168,7 @@ def _token(request: Request) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-async def _monitor(request: Request, scope: str = "send", *, now: bool = False) -> Monitor:
+async def _monitor(request: Request, scope: str = "send", *, now: bool = False) -> KeptMonitor:
     """Return the monitor that the request names and has a token of that may do what `scope` says."""
     identity, token = request.path_params["monitor"], _token(request)
     try:

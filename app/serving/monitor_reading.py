@@ -14,7 +14,7 @@ from app.serving.monitor_windows import WINDOW, audit_of, audits_told, submit_wi
 from app.serving.webhooks import webhook_hosts
 from audits.errors import InputError
 from audits.runs.monitoring.arrivals import read_object
-from audits.runs.monitoring.monitors import Monitor, Monitors
+from audits.runs.monitoring.monitors import KeptMonitor, Monitors
 from audits.runs.monitoring.written import meanings
 from audits.sensitivity.monitor.streams import SHARES
 
@@ -29,7 +29,7 @@ class Reading:
     """What a request holds: the monitor, the rest of the address, its query and its body."""
 
     monitors: Monitors
-    monitor: Monitor
+    monitor: KeptMonitor
     path: Mapping[str, str]
     query: Mapping[str, str]
     body: bytes
@@ -79,7 +79,7 @@ class Question:
     query: tuple[str, ...] = ()
 
 
-def described(monitor: Monitor) -> dict[str, Any]:
+def described(monitor: KeptMonitor) -> dict[str, Any]:
     """Return what is said of a monitor."""
     bundle = monitor.bundle
     return {

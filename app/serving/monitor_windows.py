@@ -11,7 +11,7 @@ from app import work
 from app.workspace import Workspace, is_token
 from audits.errors import InputError
 from audits.runs.keeping.saved import SavedRun, SavedRuns
-from audits.runs.monitoring.monitors import Monitor, Monitors
+from audits.runs.monitoring.monitors import KeptMonitor, Monitors
 from audits.runs.monitoring.windows import (
     Window,
     file_name,
@@ -46,7 +46,7 @@ class Submitted:
         return {"audit": self.key, "window": self.window.facts, "audits": self.audits, "notes": self.notes}
 
 
-def submit_window(monitors: Monitors, monitor: Monitor, asked: Mapping[str, Any]) -> Submitted:
+def submit_window(monitors: Monitors, monitor: KeptMonitor, asked: Mapping[str, Any]) -> Submitted:
     """Have a window audited in the monitor's workspace.
 
     Parameters
@@ -90,7 +90,7 @@ def _audits(asked: Any) -> Sequence[Any]:
     return asked
 
 
-def _space(monitor: Monitor) -> Workspace:
+def _space(monitor: KeptMonitor) -> Workspace:
     if not is_token(monitor.owner):
         raise InputError(
             "the monitor",
@@ -100,19 +100,19 @@ def _space(monitor: Monitor) -> Workspace:
     return Workspace(monitor.owner)
 
 
-def audits_of(monitor: Monitor) -> list[SavedRun]:
+def audits_of(monitor: KeptMonitor) -> list[SavedRun]:
     """Return the audits of windows of a monitor, latest first."""
     if not is_token(monitor.owner):
         return []
     return [run for run in SavedRuns().list(owner=monitor.owner) if is_window_of(monitor.id, run.spec)]
 
 
-def audits_told(monitor: Monitor) -> list[dict[str, Any]]:
+def audits_told(monitor: KeptMonitor) -> list[dict[str, Any]]:
     """Return them as plain data."""
     return [_told(run) for run in audits_of(monitor)]
 
 
-def audit_of(monitor: Monitor, key: str) -> dict[str, Any]:
+def audit_of(monitor: KeptMonitor, key: str) -> dict[str, Any]:
     """Return how an audit of a window stands, with its results once it is done.
 
     Raises

@@ -6,12 +6,12 @@ import dataclasses
 
 import numpy as np
 
-from audits.barycentre.chance import Chance, measure
+from audits.barycentre.chance import ChancePerGroup, measure
 from audits.barycentre.judging import Differing, differing, judge_groups, net_differences, rates
 from audits.barycentre.meeting import Group, Meeting, against_everybody, group_of, least_spread, meet
 from audits.barycentre.options import BarycentreOptions
 from audits.barycentre.packing import marginals, people_tables, transparency
-from audits.barycentre.people import Compared, compare
+from audits.barycentre.people import ComparedGroups, compare
 from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips, Nearness
 from audits.barycentre.words import chance_words, finding, warnings_for
 from audits.checks import generator
@@ -104,11 +104,11 @@ def barycentre(
 
 
 def _groups(
-    compared: Compared,
+    compared: ComparedGroups,
     groups: list[Group],
     met: Meeting,
     reached: list[np.ndarray],
-    chance: Chance | None,
+    chance: ChancePerGroup | None,
     apart: Differing | None,
     rng: np.random.Generator,
 ) -> tuple[GroupFlips, ...]:
@@ -145,7 +145,7 @@ def _groups(
 
 
 def _with_everybody(
-    told: tuple[GroupFlips, ...], compared: Compared, groups: list[Group], decided: list[np.ndarray]
+    told: tuple[GroupFlips, ...], compared: ComparedGroups, groups: list[Group], decided: list[np.ndarray]
 ) -> tuple[GroupFlips, ...]:
     """Add what becomes of every group when everybody stands in the place of all the others."""
     reached = against_everybody(groups, decided, compared.shares)
@@ -162,7 +162,7 @@ def _with_everybody(
     return tuple(found)
 
 
-def _distances_by_chance(compared: Compared, rng: np.random.Generator) -> np.ndarray:
+def _distances_by_chance(compared: ComparedGroups, rng: np.random.Generator) -> np.ndarray:
     """Distance (k,) of each group from the barycentre, membership permuted once."""
     mixed = rng.permutation(len(compared.rows))
     points, sizes = compared.points[mixed], compared.sizes[mixed]

@@ -16,11 +16,11 @@ from scipy.stats import norm
 
 from audits.barycentre.meeting import group_of, meet
 from audits.barycentre.options import once
-from audits.barycentre.people import Compared
+from audits.barycentre.people import ComparedGroups
 from audits.progress import Progress
 from audits.stats import apportion, as_people, p_value
 
-__all__ = ["Chance", "flip_shares", "measure"]
+__all__ = ["ChancePerGroup", "flip_shares", "measure"]
 
 _MOST = 20_000  # people of a table of counts who are shuffled one by one
 _HALVES = 80  # samples behind the interval where chance is measured on everybody
@@ -30,7 +30,7 @@ _NOBODY_MORE = 1.9  # over n: nothing seen among n people may still be 3.7 of th
 
 
 @dataclass(frozen=True, eq=False)
-class Chance:
+class ChancePerGroup:
     """Flips observed and by chance, as shares of each of k groups.
 
     Attributes
@@ -93,7 +93,7 @@ def flip_shares(
     return np.stack(found)
 
 
-def measure(compared: Compared, rng: np.random.Generator, progress: Progress) -> Chance | None:
+def measure(compared: ComparedGroups, rng: np.random.Generator, progress: Progress) -> ChancePerGroup | None:
     """Count flips when membership says nothing; None if no permutations are asked for."""
     options = compared.options
     if options.permutations == 0:
@@ -122,7 +122,7 @@ def measure(compared: Compared, rng: np.random.Generator, progress: Progress) ->
         with np.errstate(divide="ignore", invalid="ignore"):
             p = np.minimum(len(sizes) * 2 * norm.sf(np.maximum(above[:, 0], 0.0) / error), 1.0)
         p = np.where(np.isnan(p), 1.0, p)
-    return Chance(
+    return ChancePerGroup(
         people=wanted,
         observed=seen[:, :, 0].mean(0),
         larger=larger[:, :, 0].mean(0),
@@ -143,7 +143,7 @@ def _corrected(observed: np.ndarray, null: np.ndarray) -> np.ndarray:
     return np.array([p_value(float(value), most) for value in scaled[0]])
 
 
-def _most_people(compared: Compared, n: int) -> int:
+def _most_people(compared: ComparedGroups, n: int) -> int:
     """People in all for whom all permutations fit into the time given: everybody, or at most half."""
     options, width = compared.options, compared.points.shape[1]
 
@@ -208,7 +208,7 @@ class _Draws:
     rng: np.random.Generator
 
     @classmethod
-    def build(cls, compared: Compared, rng: np.random.Generator) -> _Draws:
+    def build(cls, compared: ComparedGroups, rng: np.random.Generator) -> _Draws:
         rows = np.arange(len(compared.rows))
         if (compared.sizes != 1).any():
             rows, _ = as_people(compared.sizes, most=_MOST)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import norm
 
-from audits.barycentre.chance import Chance
-from audits.barycentre.people import Compared
+from audits.barycentre.chance import ChancePerGroup
+from audits.barycentre.people import ComparedGroups
 from audits.stats import (
     INSUFFICIENT,
     NO_MATERIAL,
@@ -50,7 +50,7 @@ class Differing:
     feature: str
 
 
-def differing(compared: Compared, rng: np.random.Generator) -> Differing:
+def differing(compared: ComparedGroups, rng: np.random.Generator) -> Differing:
     """Test for equal rates and equal means of features by permuting membership; the two share the level.
 
     Features are those that go with the decisions among all people, which membership has no part in.
@@ -89,13 +89,13 @@ def _goes_with(x: np.ndarray, decided: np.ndarray, level: float) -> np.ndarray:
     return np.flatnonzero(np.abs(together) * np.sqrt(len(x)) > norm.isf(level / 2 / x.shape[1]))
 
 
-def rates(compared: Compared, level: float) -> list[Estimate]:
+def rates(compared: ComparedGroups, level: float) -> list[Estimate]:
     """Favourable rate of each group."""
     favored = np.bincount(compared.group, compared.sizes * compared.decisions, len(compared.names))
     return [wilson(float(f), float(n), level=level) for f, n in zip(favored, compared.n, strict=True)]
 
 
-def net_differences(compared: Compared) -> list[Estimate]:
+def net_differences(compared: ComparedGroups) -> list[Estimate]:
     """Each group's rate less the others' by their shares, intervals of all groups together.
 
     Those favoured only as themselves less those favoured only as counterparts (Proposition 2). Where groups
@@ -116,13 +116,13 @@ def net_differences(compared: Compared) -> list[Estimate]:
     return found
 
 
-def _each(compared: Compared) -> float:
+def _each(compared: ComparedGroups) -> float:
     """The level of one interval: two for every group, of net flips and of flips above chance, share it."""
     return compared.options.level / (2 * len(compared.names))
 
 
 def judge_groups(
-    compared: Compared, chance: Chance | None, apart: Differing | None, nets: list[Estimate]
+    compared: ComparedGroups, chance: ChancePerGroup | None, apart: Differing | None, nets: list[Estimate]
 ) -> list[tuple[Estimate, Judged]]:
     """Hold each group's net flips, and its flips above chance, against none: the excess, and the verdict.
 
@@ -162,7 +162,9 @@ def _p_of(net: Estimate, level: float, looks: int) -> float:
     return float(min(1.0, looks * 2 * norm.sf(abs(net.value) / reach * norm.isf(level / 2))))
 
 
-def _above(compared: Compared, chance: Chance, apart: Differing, k: int, excess: Estimate) -> Judged:
+def _above(
+    compared: ComparedGroups, chance: ChancePerGroup, apart: Differing, k: int, excess: Estimate
+) -> Judged:
     """Judge the flips of one group above chance."""
     options = compared.options
     p = min(1.0, 2 * max(float(chance.p_values[k]), apart.p_value))
@@ -181,7 +183,7 @@ def _above(compared: Compared, chance: Chance, apart: Differing, k: int, excess:
     return judged
 
 
-def _excess(chance: Chance, k: int, n: float, level: float) -> Estimate:
+def _excess(chance: ChancePerGroup, k: int, n: float, level: float) -> Estimate:
     value = float(chance.larger[k] - chance.expected[k])
     if not np.isfinite(chance.error[k]):
         return Estimate(value, None, None, n, "no interval for so few people")
@@ -190,7 +192,9 @@ def _excess(chance: Chance, k: int, n: float, level: float) -> Estimate:
     return Estimate(value, value - reach, value + reach, n, method)
 
 
-def _reason(chance: Chance, k: int, excess: Estimate, apart: Differing, level: float, material: float) -> str:
+def _reason(
+    chance: ChancePerGroup, k: int, excess: Estimate, apart: Differing, level: float, material: float
+) -> str:
     """Why more people would not settle it, where that is so."""
     if excess.low is None:
         return "so few people of a group give no interval"

@@ -14,8 +14,8 @@ import pandas as pd
 from scipy import sparse
 
 from audits.barycentre.meeting import Group, Meeting
-from audits.barycentre.people import Compared
-from audits.barycentre.result import FeatureDifference, MarginalRow, Way
+from audits.barycentre.people import ComparedGroups
+from audits.barycentre.result import MarginalRow, TransparencyLine, Way
 from audits.data.report_lines import ReportLine
 from audits.data.values import MISSING, as_text
 from audits.stats import Estimate
@@ -28,7 +28,7 @@ _MOST_BINS, _MOST_VALUES, _MOST_FEATURES = 6, 8, 4
 
 
 def people_tables(
-    compared: Compared, groups: Sequence[Group], met: Meeting, reached: Sequence[np.ndarray]
+    compared: ComparedGroups, groups: Sequence[Group], met: Meeting, reached: Sequence[np.ndarray]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return ``people`` and ``counterparts`` of `BarycentreResult`.
 
@@ -119,7 +119,7 @@ def _representative(members: np.ndarray, theirs: Group, atom: np.ndarray, of: np
     return members[order[start[wanted] + turn % alike[wanted]]]
 
 
-def marginals(compared: Compared, people: pd.DataFrame) -> tuple[MarginalRow, ...]:
+def marginals(compared: ComparedGroups, people: pd.DataFrame) -> tuple[MarginalRow, ...]:
     """Values of the features in which the flipped people of each group differ most from it."""
     data, found = compared.subject.data, []
     columns = [name for name in data.features if name not in compared.by]
@@ -196,11 +196,11 @@ class _Pairs:
 
 
 def transparency(
-    compared: Compared,
+    compared: ComparedGroups,
     groups: Sequence[Group],
     met: Meeting,
     own: Sequence[np.ndarray],
-) -> tuple[FeatureDifference, ...]:
+) -> tuple[TransparencyLine, ...]:
     """Report every group, both ways of flipping, the features that lie farthest apart first.
 
     Parameters
@@ -210,16 +210,16 @@ def transparency(
     """
     points = np.concatenate([group.x for group in groups])
     starts = np.cumsum([0, *(len(group.x) for group in groups)])
-    found: list[FeatureDifference] = []
+    found: list[TransparencyLine] = []
     for k, name in enumerate(compared.names):
         for way, pairs in zip(_WAYS, _flipping(compared, groups, met, own, k, starts), strict=True):
-            rows = [FeatureDifference(name, way, *each) for each in _told(pairs, compared.lines, points)]
+            rows = [TransparencyLine(name, way, *each) for each in _told(pairs, compared.lines, points)]
             found += sorted(rows, key=lambda row: (-abs(row.standardized_difference), row.feature))
     return tuple(found)
 
 
 def _flipping(
-    compared: Compared,
+    compared: ComparedGroups,
     groups: Sequence[Group],
     met: Meeting,
     own: Sequence[np.ndarray],

@@ -16,13 +16,13 @@ from audits.models import Subject
 from audits.progress import Progress
 from audits.stats import apportion
 
-__all__ = ["Compared", "compare"]
+__all__ = ["ComparedGroups", "compare"]
 
 _LEAST_DRAWN = 200  # of every group, where there are as many: a small one is not thinned like a large one
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedGroups:
     """What a barycentre audit is carried out on.
 
     Attributes
@@ -75,7 +75,7 @@ class Compared:
 
 def compare(
     subject: Subject, options: BarycentreOptions, rng: np.random.Generator, progress: Progress
-) -> Compared:
+) -> ComparedGroups:
     """Score and encode people, and choose who is compared.
 
     Raises
@@ -118,7 +118,7 @@ def compare(
     varies[0] |= not varies.any()
     people = totals / totals.sum()
     shares = people if options.weights == "people" else np.full(len(names), 1 / len(names))
-    return Compared(
+    return ComparedGroups(
         subject=subject,
         options=options,
         by=by,

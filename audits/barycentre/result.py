@@ -13,10 +13,10 @@ from audits.stats import Estimate, Judged, Verdict
 __all__ = [
     "AgainstEverybody",
     "BarycentreResult",
-    "FeatureDifference",
     "GroupFlips",
     "MarginalRow",
     "Nearness",
+    "TransparencyLine",
     "Way",
 ]
 
@@ -43,7 +43,7 @@ class AgainstEverybody:
 
 
 @dataclass(frozen=True)
-class FeatureDifference:
+class TransparencyLine:
     """A line of a group's transparency report: people who flip minus those whom they flip towards.
 
     Attributes
@@ -199,7 +199,7 @@ class BarycentreResult:
         and its group.
     counterparts : DataFrame
         Each person's main counterpart in every other group, with its share there and distance.
-    transparency : tuple of FeatureDifference
+    transparency : tuple of TransparencyLine
         By group and way of flipping which features move between people and counterparts, the farthest first.
     """
 
@@ -221,7 +221,7 @@ class BarycentreResult:
     marginals: tuple[MarginalRow, ...]
     people: pd.DataFrame
     counterparts: pd.DataFrame
-    transparency: tuple[FeatureDifference, ...] = ()
+    transparency: tuple[TransparencyLine, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -274,7 +274,7 @@ class BarycentreResult:
             },
         )
 
-    def report(self, group: str, way: str, *, by_sign: bool = False) -> list[FeatureDifference]:
+    def report(self, group: str, way: str, *, by_sign: bool = False) -> list[TransparencyLine]:
         """Return a group's transparency report in one of its two rankings: how far, or how consistently."""
         found = [row for row in self.transparency if row.group == group and row.way == way]
         if by_sign:

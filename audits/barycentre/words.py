@@ -12,7 +12,7 @@ from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import out_of, people_in, percent
 
 if TYPE_CHECKING:
-    from audits.barycentre.chance import Chance
+    from audits.barycentre.chance import ChancePerGroup
 
 __all__ = ["chance_words", "direction", "finding", "headline", "interval_words", "points", "warnings_for"]
 
@@ -100,7 +100,7 @@ def direction(each: GroupFlips) -> str:
     return "as themselves" if each.mostly == "only self" else "as counterparts"
 
 
-def chance_words(chance: Chance | None, options: BarycentreOptions) -> str:
+def chance_words(chance: ChancePerGroup | None, options: BarycentreOptions) -> str:
     """Word how the level of chance was measured."""
     if chance is None:
         return "not measured without permutations"

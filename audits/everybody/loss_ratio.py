@@ -30,11 +30,11 @@ from audits.everybody.adding import (
 )
 from audits.loss_ratio.judging import stand
 from audits.loss_ratio.metrics.choosing import choose_metric
-from audits.loss_ratio.metrics.distances import Metrics
+from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.moving.losses import LEAST_LOSS, loss_ratios
 from audits.loss_ratio.moving.people import (
     AUTOGRAD,
-    Moved,
+    MovedPeople,
     answers_at,
     curve_steps,
     differentiable_of,
@@ -121,7 +121,7 @@ class LossRatioFold:
     subject: Subject
     options: LossRatioOptions
     result: LossRatioResult
-    metrics: Metrics
+    metrics: FairMetrics
     network: torch.nn.Module
     target: Target
     units: np.ndarray
@@ -175,14 +175,14 @@ class LossRatioFold:
         )
         return part, people_table(data, moved, ratios)
 
-    def _moved(self, data: AuditData) -> Moved:
+    def _moved(self, data: AuditData) -> MovedPeople:
         """Move the people of a batch, as `moving.move_people` moves those that are held."""
         target, steps = self._target(data), int(self.result.options["steps"])
         x = self.subject.space.encode(data.frame) * self.units
         metrics = dataclasses.replace(self.metrics, place=self._place(data.frame.index))
         flow, after = move_points(self.network, x, target, metrics, self.options, steps=steps)
         answers = target.answers(answers_at(self.network, x, target)), target.answers(after)
-        return Moved(np.arange(data.n), {}, x, flow, target, *answers, steps, AUTOGRAD, True)
+        return MovedPeople(np.arange(data.n), {}, x, flow, target, *answers, steps, AUTOGRAD, True)
 
     def _target(self, data: AuditData) -> Target:
         """Return what losses of a batch compare, on the scale of those drawn."""

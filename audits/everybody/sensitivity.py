@@ -19,7 +19,7 @@ from audits.data import AuditData
 from audits.data.ranked import ranked
 from audits.models import Subject
 from audits.sensitivity.judging import (
-    Compared,
+    JudgedGroups,
     baseline_of,
     histogram_of,
     judge_about_one,
@@ -222,7 +222,7 @@ class SensitivityFold:
         # the axis ends where few people are left: `histogram_of` takes lines for people there
         top = np.minimum(values, max(baseline.quantiles["0.99"].value or 0.0, 1.1 * edge))
         lines = dataclasses.replace(self.subject.data, groups=groups)
-        before = Compared(result.groups, result.judged, 0)
+        before = JudgedGroups(result.groups, result.judged, 0)
         warnings = [each for each in result.warnings if each not in too_few(before)]
         people = result.people.assign(flagged=exceeds(result.people["sensitivity"].to_numpy(), edge))
         left_out = {"rows that a model learned from": len(self.taught)}
@@ -313,7 +313,7 @@ def _compare(
     rng: np.random.Generator,
     *,
     withheld: str,
-) -> Compared:
+) -> JudgedGroups:
     """Compare each group's mean with everyone else's, as `judging.judge_groups` does of rows."""
     n = float(weights.sum())
     sides: list[tuple[str, str, np.ndarray, bool]] = []
@@ -343,10 +343,10 @@ def _compare(
         share = wilson(float(weights[inside] @ flagged[inside]), mine.n, level=options.level)
         found.append(GroupSensitivity(attribute, name, mine.n, mine.interval(options.level), ratio, share))
     if judged:
-        return Compared(tuple(found), worst_of(judged), looks)
+        return JudgedGroups(tuple(found), worst_of(judged), looks)
     reason = withheld or f"no two groups of {FEWEST} people or more could be compared"
     nothing = Estimate(None, None, None, n, "no groups compared")
-    return Compared(tuple(found), judge_about_one(nothing, 1.0, options, reason=reason), looks)
+    return JudgedGroups(tuple(found), judge_about_one(nothing, 1.0, options, reason=reason), looks)
 
 
 def _ratio_p_value(

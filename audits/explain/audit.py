@@ -12,7 +12,7 @@ from audits.checks import generator, one_of
 from audits.data import group_name
 from audits.errors import InputError
 from audits.explain.decomposing import (
-    Cells,
+    CellCounts,
     chance_within,
     codes_of,
     estimates,
@@ -137,10 +137,10 @@ class _People:
             float(cells.target_favored[0]),
         )
 
-    def count(self, cell: np.ndarray, some: np.ndarray | None = None) -> Cells:
+    def count(self, cell: np.ndarray, some: np.ndarray | None = None) -> CellCounts:
         """Count them by cell, all or `some` (n,) of them."""
         kept = slice(None) if some is None else some
-        return Cells.count(cell[kept], self.source[kept], self.favored[kept], self.sizes[kept])
+        return CellCounts.count(cell[kept], self.source[kept], self.favored[kept], self.sizes[kept])
 
 
 def _people(subject: Subject, options: ExplainOptions) -> _People:
@@ -181,7 +181,7 @@ def _explainers(subject: Subject, options: ExplainOptions) -> tuple[str, ...]:
 
 
 def _alone(
-    cells: Cells,
+    cells: CellCounts,
     columns: tuple[str, ...],
     gap: Estimate,
     options: ExplainOptions,

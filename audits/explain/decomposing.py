@@ -15,7 +15,7 @@ from audits.stats import Estimate, p_value
 from audits.stats.intervals import percent_level
 from audits.stats.sampling import hypergeometric
 
-__all__ = ["FEWEST", "Cells", "Parts", "chance_within", "codes_of", "estimates", "joined", "parts_of"]
+__all__ = ["FEWEST", "CellCounts", "GapParts", "chance_within", "codes_of", "estimates", "joined", "parts_of"]
 
 FEWEST = 5
 """People of each group that a cell must hold to be compared."""
@@ -60,7 +60,7 @@ def joined(codes: Sequence[np.ndarray], n: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellCounts:
     """People and favourable ones (cells,) of the source and the target."""
 
     source: np.ndarray
@@ -69,7 +69,9 @@ class Cells:
     target_favored: np.ndarray
 
     @classmethod
-    def count(cls, cell: np.ndarray, source: np.ndarray, favored: np.ndarray, sizes: np.ndarray) -> Cells:
+    def count(
+        cls, cell: np.ndarray, source: np.ndarray, favored: np.ndarray, sizes: np.ndarray
+    ) -> CellCounts:
         """Count people of two groups; `source` (n,) tells them apart."""
         k = int(cell.max()) + 1 if len(cell) else 1
 
@@ -99,7 +101,7 @@ class Cells:
         """Whether nobody of a group is in any cell: of one person, one half has none."""
         return min(self.source.sum(), self.target.sum()) <= 0
 
-    def drawn(self, draws: int, rng: np.random.Generator) -> Cells:
+    def drawn(self, draws: int, rng: np.random.Generator) -> CellCounts:
         """Draw as many people of each group again, with replacement: arrays (draws, cells)."""
 
         def again(people: np.ndarray, favored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -110,11 +112,11 @@ class Cells:
             return yes + no, yes
 
         source, target = again(self.source, self.source_favored), again(self.target, self.target_favored)
-        return Cells(*source, *target)
+        return CellCounts(*source, *target)
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class GapParts:
     """Parts of the gap, each a number or one a draw; `gap` is the sum of the first three.
 
     Attributes
@@ -139,7 +141,7 @@ class Parts:
     distance: np.ndarray
 
 
-def parts_of(cells: Cells, common: np.ndarray) -> Parts:
+def parts_of(cells: CellCounts, common: np.ndarray) -> GapParts:
     """Decompose the gap over the cells in `common`; sides may be (cells,) or (draws, cells)."""
     n, f, m, g = (
         np.atleast_2d(side)
@@ -149,7 +151,7 @@ def parts_of(cells: Cells, common: np.ndarray) -> Parts:
     n, f, m, g = (side[:, common] for side in (n, f, m, g))
     if not common.any():
         nothing = np.zeros_like(gap)
-        return Parts(gap, nothing, nothing, gap, nothing, nothing)
+        return GapParts(gap, nothing, nothing, gap, nothing, nothing)
     source_size, target_size = n.sum(1, keepdims=True), m.sum(1, keepdims=True)
     met = (source_size > 0) & (
         target_size > 0
@@ -161,7 +163,7 @@ def parts_of(cells: Cells, common: np.ndarray) -> Parts:
     rate, theirs = np.where(n > 0, rate, theirs), np.where(m > 0, theirs, rate)
     explained = ((share - other) * (rate + theirs) / 2).sum(1)
     unexplained = ((share + other) / 2 * (rate - theirs)).sum(1)
-    return Parts(
+    return GapParts(
         gap,
         explained,
         unexplained,
@@ -171,7 +173,9 @@ def parts_of(cells: Cells, common: np.ndarray) -> Parts:
     )
 
 
-def estimates(cells: Cells, rng: np.random.Generator, *, draws: int, level: float) -> dict[str, Estimate]:
+def estimates(
+    cells: CellCounts, rng: np.random.Generator, *, draws: int, level: float
+) -> dict[str, Estimate]:
     """Return every part with a bootstrap interval; without ends where a group is too small."""
     names = ("explained", "unexplained", "unsupported", "reweighted")
     if cells.deserted:
@@ -201,7 +205,7 @@ def _spread(drawn: np.ndarray, people: float) -> float:
     return float(max(drawn.std(ddof=1) * np.sqrt(people / max(people - 1, 1)), 0.5 / people))
 
 
-def chance_within(cells: Cells, rng: np.random.Generator, *, draws: int) -> tuple[float, float, float]:
+def chance_within(cells: CellCounts, rng: np.random.Generator, *, draws: int) -> tuple[float, float, float]:
     """Return the distance within cells, its mean if groups were decided alike there, and the p-value.
 
     Membership is permuted within cells: the favourable people of a cell fall to either group by lot.
@@ -214,7 +218,7 @@ def chance_within(cells: Cells, rng: np.random.Generator, *, draws: int) -> tupl
     yes = np.rint(cells.source_favored[common] + cells.target_favored[common]).astype(np.int64)
     yes = np.minimum(yes, n + m)
     ours = hypergeometric(yes, n + m - yes, np.broadcast_to(n, (draws, len(n))), rng).astype(float)
-    shuffled = Cells(
+    shuffled = CellCounts(
         np.broadcast_to(n.astype(float), ours.shape),
         ours,
         np.broadcast_to(m.astype(float), ours.shape),

@@ -22,7 +22,7 @@ class Explained:
     columns : tuple of str
         One explainer, or several together.
     explained, unexplained, unsupported : Estimate
-        Parts that add up to the gap; see `audits.explain.decomposing.Parts`.
+        Parts that add up to the gap; see `audits.explain.decomposing.GapParts`.
     reweighted : Estimate
         What is left when the target is reweighted to the source's composition.
     distance, by_chance, within_p : float

@@ -21,6 +21,7 @@ from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupsResult
 from audits.models.thresholds import Threshold, cuts
 from audits.stats import Estimate
+from audits.stats.estimate import estimate_cells
 from audits.stats.intervals import weighted_sum
 from audits.stats.paired_shares import paired_difference
 
@@ -117,9 +118,9 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
             line: dict[str, Any] = {"attribute": row.attribute, "group": row.group, "rate": metric.words}
             for side, found in (("first", row), ("second", other[row.attribute, row.group])):
                 estimate = found.metric(name) or Estimate(None, None, None, 0.0, "")
-                line |= {side: estimate.value, f"{side} low": estimate.low, f"{side} high": estimate.high}
+                line |= estimate_cells(side, estimate)
             change = _change(ours, theirs, inside & _asked(ours, metric), float(first.options["level"]))
-            rows.append(line | {"change": change.value, "change low": change.low, "change high": change.high})
+            rows.append(line | estimate_cells("change", change))
     return pd.DataFrame(rows)
 
 

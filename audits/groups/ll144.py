@@ -30,6 +30,7 @@ from audits.groups.result import GroupsResult
 from audits.report_kinds import SMALL_SHARE
 from audits.stats import Estimate, wilson
 from audits.stats.design import design_share, make_design
+from audits.stats.estimate import estimate_cells
 from audits.stats.ratios import ratios_to_highest
 from audits.stats.words import people
 
@@ -181,7 +182,7 @@ def _table(
             rows, found[part], k, n, _ratios(k, n, left_out, level), strict=True
         ):
             share = wilson(float(some), float(many), level=level)
-            row |= {part: counted} | _ends(rate, share) | _ends(ratio, estimate)
+            row |= {part: counted} | estimate_cells(rate, share) | estimate_cells(ratio, estimate)
     for row, few in zip(rows, found["under 2 %"], strict=True):
         row["under 2 %"] = bool(few)
     return BiasTable(attributes, float(size[~known].sum()), median, int(left_out.sum()), pd.DataFrame(rows))
@@ -208,10 +209,6 @@ def _ratios(count: np.ndarray, n: np.ndarray, left_out: np.ndarray, level: float
         Estimate(None, None, None, float(people), "category left out") if out else ratio
         for ratio, people, out in zip(ratios, n, left_out, strict=True)
     ]
-
-
-def _ends(name: str, estimate: Estimate) -> dict[str, float | None]:
-    return {name: estimate.value, f"{name} low": estimate.low, f"{name} high": estimate.high}
 
 
 def _median(score: np.ndarray, size: np.ndarray) -> float:

@@ -12,6 +12,7 @@ from audits.groups.by_probability import ProbableGroup
 from audits.groups.metrics import METRICS
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
+from audits.stats.estimate import estimate_cells, estimate_columns
 
 __all__ = ["Calibration", "Difference", "GroupRow", "GroupsResult", "Spread"]
 
@@ -191,7 +192,7 @@ class GroupsResult:
                 metrics | {"mean score": item.mean_score, "impact ratio": item.impact_ratio}
             ).items():
                 if estimate is not None:
-                    row |= _told(words, estimate)
+                    row |= estimate_cells(words, estimate)
             needs = [gap.people_needed for gap in item.differences.values() if gap.people_needed]
             row |= {"verdict": item.verdict or "reference", "people needed": max(needs, default=None)}
             rows.append(row)
@@ -211,7 +212,7 @@ class GroupsResult:
             {
                 "group": row.group,
                 "rate": name.replace("_", " "),
-                **_told("difference", gap.estimate),
+                **estimate_cells("difference", gap.estimate),
                 "verdict": gap.verdict,
                 "material": gap.material,
                 "people needed": gap.people_needed,
@@ -228,12 +229,12 @@ class GroupsResult:
             "attribute": "attribute",
             "group": "group",
             "people expected": "n",
-            _ends("selection rate if"): "selection_rate",
+            estimate_columns("selection rate if"): "selection_rate",
             "at least": "bounds.low",
             "at most": "bounds.high",
         }
         if any(item.difference is not None for item in shown):
-            columns[_ends("difference if")] = "difference"
+            columns[estimate_columns("difference if")] = "difference"
         columns |= {
             "difference at least": "difference_bounds.low",
             "difference at most": "difference_bounds.high",
@@ -251,9 +252,9 @@ class GroupsResult:
             for name, again in row.pooled.items():
                 raw = row.metric(name)
                 if raw is not None:
-                    pooled = _told("pooled", again)
+                    pooled = estimate_cells("pooled", again)
                     line = {"group": row.group, "rate": METRICS[name].words, "people": raw.n}
-                    rows.append(line | _told("raw", raw) | pooled)
+                    rows.append(line | estimate_cells("raw", raw) | pooled)
         return pd.DataFrame(rows)
 
     def bootstrap_frame(self, attribute: str) -> pd.DataFrame:
@@ -262,7 +263,7 @@ class GroupsResult:
             {
                 "group": row.group,
                 "figure": name.replace("_", " "),
-                **_told("value", getattr(row, name)),
+                **estimate_cells("value", getattr(row, name)),
                 "bootstrap low": again.low,
                 "bootstrap high": again.high,
             }
@@ -293,17 +294,8 @@ class GroupsResult:
             )
             rows += [
                 {"group": row.group, "from": low, "to": high, "people": n, "mean score": mean}
-                | _told("favorable labels", rate)
+                | estimate_cells("favorable labels", rate)
                 for (low, high), n, mean, rate in lines
                 if n > 0
             ]
         return pd.DataFrame(rows)
-
-
-def _ends(name: str) -> tuple[str, str, str]:
-    return name, f"{name} low", f"{name} high"
-
-
-def _told(name: str, estimate: Estimate) -> dict[str, float | None]:
-    """Columns of an estimate, in rows that are each of a group and one of its rates, figures or bins."""
-    return dict(zip(_ends(name), (estimate.value, estimate.low, estimate.high), strict=True))

@@ -11,8 +11,8 @@ import pandas as pd
 from audits.data import AuditData, FeatureSpace
 from audits.data.blocks import NumberBlock
 from audits.loss_ratio.judging import stand
-from audits.loss_ratio.metrics.distances import Metrics
-from audits.loss_ratio.moving.people import Moved
+from audits.loss_ratio.metrics.distances import FairMetrics
+from audits.loss_ratio.moving.people import MovedPeople
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.result import (
     FeatureMove,
@@ -20,11 +20,11 @@ from audits.loss_ratio.result import (
     LossRatioResult,
     MetricFacts,
     RatioBar,
-    Search,
+    SearchReach,
     TurnedRatio,
 )
 from audits.loss_ratio.testing.heat_map import heat_map_of
-from audits.loss_ratio.testing.moved import Tests
+from audits.loss_ratio.testing.moved import RatioTests
 from audits.loss_ratio.words import grounds_of, outside_of, warnings_for
 from audits.models import Subject
 from audits.models.protocol import class_text
@@ -34,9 +34,9 @@ __all__ = ["histogram_of", "moves_table", "pack", "people_table"]
 
 def pack(
     subject: Subject,
-    metric: Metrics,
-    moved: Moved,
-    tests: Tests,
+    metric: FairMetrics,
+    moved: MovedPeople,
+    tests: RatioTests,
     comparison: tuple[dict[str, Any], ...],
     turned: tuple[TurnedRatio, ...],
     options: LossRatioOptions,
@@ -80,7 +80,7 @@ def pack(
         moves=moves_table(subject.space, data, moved, order),
         search=None
         if moved.searched is None or tests.shorter is None
-        else Search(
+        else SearchReach(
             moved.searched.steps,
             options.within_range,
             outside_of(subject, moved),
@@ -92,7 +92,7 @@ def pack(
 
 
 def _features(
-    subject: Subject, metric: Metrics, moved: Moved, weights: np.ndarray | None
+    subject: Subject, metric: FairMetrics, moved: MovedPeople, weights: np.ndarray | None
 ) -> tuple[FeatureMove, ...]:
     shift = moved.flow.positions - moved.start
     mean = np.average(shift, axis=0, weights=weights)
@@ -111,7 +111,7 @@ def _features(
 _BARS = 30
 
 
-def people_table(data: AuditData, moved: Moved, ratios: np.ndarray) -> pd.DataFrame:
+def people_table(data: AuditData, moved: MovedPeople, ratios: np.ndarray) -> pd.DataFrame:
     """One row a person moved, keyed by the user's row number; losses in nats (or squared).
 
     Where rows stand for several people, ``people`` says how many: means weigh by it.
@@ -144,7 +144,7 @@ def people_table(data: AuditData, moved: Moved, ratios: np.ndarray) -> pd.DataFr
     )
 
 
-def moves_table(space: FeatureSpace, data: AuditData, moved: Moved, order: np.ndarray) -> pd.DataFrame:
+def moves_table(space: FeatureSpace, data: AuditData, moved: MovedPeople, order: np.ndarray) -> pd.DataFrame:
     """Each encoded feature of the people at `order` before and after, and how far it moved.
 
     Numbers are in their own units (dates in days since 1970); categories as shares, 1 for the person's own.

@@ -124,7 +124,7 @@ class MetricFacts:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchReach:
     """How far a search without gradient went.
 
     Attributes
@@ -168,7 +168,7 @@ class LossRatioResult:
     method : str
         How people were moved; says so where it is an estimate.
     metric : MetricFacts
-    search : Search or None
+    search : SearchReach or None
         Where the model has no gradient.
     features : tuple of FeatureMove
         Sorted by their loading in the sensitive subspace.
@@ -214,7 +214,7 @@ class LossRatioResult:
     heat_map: pd.DataFrame
     people: pd.DataFrame
     moves: pd.DataFrame
-    search: Search | None = None
+    search: SearchReach | None = None
     misspecified: tuple[TurnedRatio, ...] = ()
 
     @property

@@ -9,12 +9,12 @@ import numpy as np
 from audits.brief import brief, shortest
 from audits.data.blocks import NumberBlock
 from audits.loss_ratio.judging import Grounds
-from audits.loss_ratio.metrics.distances import Metrics
+from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.moving.losses import LEAST_LOSS
-from audits.loss_ratio.moving.people import OF_TREES, Moved
+from audits.loss_ratio.moving.people import OF_TREES, MovedPeople
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.result import LossRatioResult
-from audits.loss_ratio.testing.moved import Tests
+from audits.loss_ratio.testing.moved import RatioTests
 from audits.models import Subject
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, people, percent
@@ -91,7 +91,7 @@ def _standing_in(names: Sequence[str]) -> str:
 
 
 def grounds_of(
-    subject: Subject, metrics: Metrics, moved: Moved, tests: Tests, options: LossRatioOptions
+    subject: Subject, metrics: FairMetrics, moved: MovedPeople, tests: RatioTests, options: LossRatioOptions
 ) -> Grounds:
     """Return in which directions people are moved, and what the verdict rests on beside the test."""
     names = subject.data.protected if options.sensitive is None else options.sensitive
@@ -124,7 +124,7 @@ def _listed(names: Sequence[str], joined: str = "and") -> str:
 
 
 def warnings_for(
-    subject: Subject, metric: Metrics, moved: Moved, tests: Tests, options: LossRatioOptions
+    subject: Subject, metric: FairMetrics, moved: MovedPeople, tests: RatioTests, options: LossRatioOptions
 ) -> tuple[str, ...]:
     """Say what a reader could misread."""
     found = list(metric.doubts)
@@ -156,7 +156,7 @@ def warnings_for(
     return tuple(found)
 
 
-def _moving(subject: Subject, moved: Moved, tests: Tests, options: LossRatioOptions) -> list[str]:
+def _moving(subject: Subject, moved: MovedPeople, tests: RatioTests, options: LossRatioOptions) -> list[str]:
     """Say what kept the people moved from being those of the paper's map."""
     found, flow = [], moved.flow
     if moved.searched is not None:
@@ -211,7 +211,7 @@ def _moving(subject: Subject, moved: Moved, tests: Tests, options: LossRatioOpti
     return found
 
 
-def _longer(tests: Tests) -> str:
+def _longer(tests: RatioTests) -> str:
     """Say how much the longer search changed."""
     if tests.shorter is None:
         return ""
@@ -221,7 +221,7 @@ def _longer(tests: Tests) -> str:
     )
 
 
-def outside_of(subject: Subject, moved: Moved) -> float:
+def outside_of(subject: Subject, moved: MovedPeople) -> float:
     """Share of people moved beyond the smallest or largest value seen of a number."""
     columns = [
         subject.space.blocks[part.column].start
@@ -236,12 +236,12 @@ def outside_of(subject: Subject, moved: Moved) -> float:
     return float(beyond.any(axis=1).mean())
 
 
-def _heavy(tests: Tests) -> list[str]:
+def _heavy(tests: RatioTests) -> list[str]:
     """Whether a hundredth of the people carries most of the variance, or few people have a long tail."""
     return [*_carried(tests), *_long_tailed(tests)]
 
 
-def _carried(tests: Tests) -> list[str]:
+def _carried(tests: RatioTests) -> list[str]:
     apart = np.sort(np.square(tests.ratios - tests.loss.mean))[::-1]
     few = max(1, len(apart) // 100)
     total = float(apart.sum())
@@ -257,7 +257,7 @@ def _carried(tests: Tests) -> list[str]:
     ]
 
 
-def _long_tailed(tests: Tests) -> list[str]:
+def _long_tailed(tests: RatioTests) -> list[str]:
     if not tests.loss.long_tailed:
         return []
     return [

@@ -28,7 +28,7 @@ from audits.mining.attributes import rule_words
 from audits.mitigation.judging import judge_step, level_of_a_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, Headline, MitigationResult, Step
-from audits.mitigation.treated import Groups, Treated, find_worst, group_kind
+from audits.mitigation.treated import GroupKind, Treated, find_worst, group_kind
 from audits.mitigation.words import finding
 from audits.models import Model, Subject, train_model
 from audits.progress import Progress, part, silent
@@ -106,7 +106,7 @@ mitigation_audit = mitigation  # as the run that knows the other audits imports 
 class _Held:
     """Held-out people, on whom every model is judged."""
 
-    def __init__(self, subject: Subject, options: MitigationOptions, groups: Groups) -> None:
+    def __init__(self, subject: Subject, options: MitigationOptions, groups: GroupKind) -> None:
         self.subject, self.groups, self.own_level = subject, groups, options.level
         self.level = options.level  # of a difference: corrected once the number of models is known
 
@@ -177,7 +177,7 @@ def subject_on(subject: Subject, data: AuditData, model: Model) -> Subject:
 
 def draw_samples(
     subject: Subject,
-    groups: Groups,
+    groups: GroupKind,
     group: Treated,
     options: MitigationOptions,
     rng: np.random.Generator,

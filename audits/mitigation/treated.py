@@ -24,7 +24,7 @@ from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_at
 from audits.mitigation.options import MitigationOptions
 from audits.models import Subject
 
-__all__ = ["Groups", "TableGroups", "TextGroups", "Treated", "find_worst", "group_kind"]
+__all__ = ["GroupKind", "TableGroups", "TextGroups", "Treated", "find_worst", "group_kind"]
 
 _BINNED = {"continuous", "integer", "datetime"}
 
@@ -53,7 +53,7 @@ class Treated:
     inside: np.ndarray
 
 
-class Groups(Protocol):
+class GroupKind(Protocol):
     """Rule sets of a subject: of its people, or of its texts."""
 
     noun: str
@@ -73,7 +73,7 @@ class Groups(Protocol):
         """Return new samples of the group, (wanted, columns), and the rows they were made from."""
 
 
-def group_kind(subject: Subject, options: MitigationOptions) -> Groups:
+def group_kind(subject: Subject, options: MitigationOptions) -> GroupKind:
     """Return how groups are made: a model of words is treated for terms, any other for attributes.
 
     Raises
@@ -93,7 +93,7 @@ def group_kind(subject: Subject, options: MitigationOptions) -> Groups:
     return TableGroups(subject, options)
 
 
-def find_worst(groups: Groups, subject: Subject, options: MitigationOptions) -> Treated:
+def find_worst(groups: GroupKind, subject: Subject, options: MitigationOptions) -> Treated:
     """Return the rule set of the training rows with the largest score.
 
     Raises
@@ -120,7 +120,7 @@ def find_worst(groups: Groups, subject: Subject, options: MitigationOptions) -> 
     return Treated(rules[:1], admitted, words, "advantaged" if gaps[0] > 0 else "harmed", inside)
 
 
-def _would_do(groups: Groups, counted: Counted) -> str:
+def _would_do(groups: GroupKind, counted: Counted) -> str:
     """Say which support a group of one rule has, in and out; of texts the terms' own shares say nothing."""
     attributes, cells = counted
     if isinstance(groups, TableGroups):

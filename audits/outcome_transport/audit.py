@@ -14,10 +14,10 @@ from audits.data import AuditData, FeatureSpace
 from audits.data.space import MOST_LEVELS
 from audits.errors import InputError
 from audits.models import Subject
-from audits.outcome_transport.bias.groups import Measured, group_list, measure, measure_flows, tie_ranges
-from audits.outcome_transport.comparison.sides import Comparison, compare
-from audits.outcome_transport.judging import Parts, Space, Sure
-from audits.outcome_transport.matching.outcomes import Matched, Matching, match_outcomes
+from audits.outcome_transport.bias.groups import MeasuredBias, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.comparison.sides import ComparedSides, compare
+from audits.outcome_transport.judging import ResultParts, Space, Sure
+from audits.outcome_transport.matching.outcomes import MatchedOutcomes, Matching, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null, pool, resample
 from audits.outcome_transport.matching.ties import Face, optimal_face
 from audits.outcome_transport.options import OutcomeTransportOptions
@@ -112,7 +112,7 @@ def outcome_transport(
     if not next(iter(spaces.values())).columns:  # nothing says how unlike people are
         measured = [_unknown(measured[0]), *measured[1:]]
         ranges = [None] * len(ranges)
-    parts = Parts(
+    parts = ResultParts(
         comparison=comparison,
         matched=matched,
         spaces=spaces,
@@ -130,7 +130,7 @@ def outcome_transport(
 
 def _with_matching(
     subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator
-) -> tuple[Comparison, Matching]:
+) -> tuple[ComparedSides, Matching]:
     """Compare, and settle how outcomes are coupled; a blurred coupling takes fewer people."""
     comparison = compare(subject, options, rng)
     matching: Matching = "exact"
@@ -146,7 +146,7 @@ def _with_matching(
     return comparison, matching
 
 
-def _check_size(comparison: Comparison) -> None:
+def _check_size(comparison: ComparedSides) -> None:
     """Refuse outcomes whose squares float64 does not hold: every distance would be infinite."""
     for side in (comparison.source, comparison.target):
         largest = float(np.abs(side.outcomes).max())
@@ -159,7 +159,9 @@ def _check_size(comparison: Comparison) -> None:
             )
 
 
-def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: Comparison) -> dict[str, Space]:
+def _spaces(
+    subject: Subject, options: OutcomeTransportOptions, comparison: ComparedSides
+) -> dict[str, Space]:
     """Features that bias is taken over: those asked for first, then each role's."""
     data = subject.data
     by_role = {
@@ -198,14 +200,14 @@ def _has_distance(data: AuditData, name: str) -> bool:
 
 
 def _measure(
-    comparison: Comparison,
-    matched: Matched,
+    comparison: ComparedSides,
+    matched: MatchedOutcomes,
     spaces: dict[str, Space],
     face: Face | None,
     options: OutcomeTransportOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> list[Measured]:
+) -> list[MeasuredBias]:
     """Measure bias over the features asked for, and over each role's; of drawn people, if there are many."""
     steps = np.linspace(0, 1, len(spaces) + 1)
     code = comparison.source.subgroup
@@ -227,7 +229,7 @@ def _measure(
     return found
 
 
-def _unknown(measured: Measured) -> Measured:
+def _unknown(measured: MeasuredBias) -> MeasuredBias:
     """Return a measurement of which no number is known."""
     names = ("value", "normalised", "least", "most", "parts")
     blank: dict[str, Any] = {
@@ -237,8 +239,8 @@ def _unknown(measured: Measured) -> Measured:
 
 
 def _infer(
-    parts: Parts,
-    couple: Callable[..., Matched],
+    parts: ResultParts,
+    couple: Callable[..., MatchedOutcomes],
     options: OutcomeTransportOptions,
     rng: np.random.Generator,
     progress: Progress,

@@ -10,16 +10,16 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import norm
 
-from audits.outcome_transport.bias.groups import Cells, Groups, Measured
-from audits.outcome_transport.comparison.sides import Comparison
-from audits.outcome_transport.matching.outcomes import Matched
+from audits.outcome_transport.bias.groups import CellMasses, MeasuredBias, SourceGroups
+from audits.outcome_transport.comparison.sides import ComparedSides
+from audits.outcome_transport.matching.outcomes import MatchedOutcomes
 from audits.outcome_transport.matching.resampling import Resampled, effective, whole
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.stats import Estimate, Judged, judge, p_value, worst_of
 from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import percent_level
 
-__all__ = ["Findings", "Parts", "Space", "Sure", "distances", "judge_all"]
+__all__ = ["JudgedBiases", "ResultParts", "Space", "Sure", "distances", "judge_all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +47,16 @@ class Sure:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ResultParts:
     """Everything a result is made of."""
 
-    comparison: Comparison
-    matched: Matched
+    comparison: ComparedSides
+    matched: MatchedOutcomes
     spaces: dict[str, Space]
-    groups: Groups
-    measured: list[Measured]
+    groups: SourceGroups
+    measured: list[MeasuredBias]
     ranges: list[tuple[float, float, bool] | None]
-    cells: Cells
+    cells: CellMasses
     sure: Sure
     a: np.ndarray
     b: np.ndarray
@@ -96,7 +96,9 @@ _ORDERS = {"order_1": "euclidean", "order_2": "squared_euclidean"}
 _OPEN = "other optimal couplings leave it open, so more people would not settle it"
 
 
-def distances(parts: Parts, options: OutcomeTransportOptions) -> tuple[Estimate, dict[str, Estimate | None]]:
+def distances(
+    parts: ResultParts, options: OutcomeTransportOptions
+) -> tuple[Estimate, dict[str, Estimate | None]]:
     """Distance of the chosen cost, and of both orders: on a line one exact coupling serves both."""
     matched = parts.matched
     values = {
@@ -115,7 +117,7 @@ def distances(parts: Parts, options: OutcomeTransportOptions) -> tuple[Estimate,
     return exactly[chosen], {name: exactly.get(name) for name in _ORDERS}
 
 
-def _bounded(parts: Parts, options: OutcomeTransportOptions, value: float, cost: str) -> Estimate:
+def _bounded(parts: ResultParts, options: OutcomeTransportOptions, value: float, cost: str) -> Estimate:
     """An exact distance with its interval, which touches 0 unless the permutation test rejects."""
     n = parts.people
     error = parts.sure.errors.get(cost)
@@ -137,7 +139,7 @@ def _bounded(parts: Parts, options: OutcomeTransportOptions, value: float, cost:
     return Estimate(value, low, high, n, method)
 
 
-def _blurred(parts: Parts, options: OutcomeTransportOptions, value: float, k: int) -> Estimate:
+def _blurred(parts: ResultParts, options: OutcomeTransportOptions, value: float, k: int) -> Estimate:
     """The mean cost of a blurred coupling, which is no distance."""
     resampled = parts.sure.resampled
     if resampled is None:
@@ -153,7 +155,7 @@ def _blurred(parts: Parts, options: OutcomeTransportOptions, value: float, k: in
     return Estimate(value, max(value - excess - spread, 0.0), value + upward, parts.people, method)
 
 
-def _largest_error(parts: Parts) -> float:
+def _largest_error(parts: ResultParts) -> float:
     """Bound the standard error of the distance of order 1 between two groups; 0 for the same people.
 
     Its first-order variance is that of the dual potentials, which change no faster than the outcome does, so
@@ -170,7 +172,7 @@ def _largest_error(parts: Parts) -> float:
 
 
 @dataclass(frozen=True)
-class Findings:
+class JudgedBiases:
     """All that was judged: the one that the verdict rests on, and groups' differences in bias by name.
 
     `even` are the same differences in the even coupling alone, which says nothing of the others.
@@ -181,20 +183,20 @@ class Findings:
     even: Mapping[str, Judged] = field(default_factory=dict)
 
 
-def judge_all(parts: Parts, options: OutcomeTransportOptions, distance: Estimate) -> Findings:
+def judge_all(parts: ResultParts, options: OutcomeTransportOptions, distance: Estimate) -> JudgedBiases:
     """Two groups are judged by the distance of their outcomes, two policies by how groups' bias differs.
 
     The distance is the same in all optimal couplings. Bias is not, so there a verdict has to hold in all.
     """
     if not parts.comparison.same_people:
-        return Findings(_of_distance(parts, options, distance))
+        return JudgedBiases(_of_distance(parts, options, distance))
     tested = parts.sure.tested
     if tested is None:
         nothing = Estimate(None, None, None, parts.people, "groups' bias was not compared")
         why = "" if options.permutations else "chance was not measured: permutations is 0"
         unknown = "the data name no features" if np.isnan(parts.measured[0].value).all() else ""
         why = why or unknown or "there is one group only"
-        return Findings(judge(nothing, immaterial=(0.0, 0.0), reason=why))
+        return JudgedBiases(judge(nothing, immaterial=(0.0, 0.0), reason=why))
     bias, mass = parts.measured[0].value, parts.mass
     known = np.isfinite(bias) & (mass > 0)
     material = options.material * float(np.average(bias[known], weights=mass[known]))
@@ -210,10 +212,10 @@ def judge_all(parts: Parts, options: OutcomeTransportOptions, distance: Estimate
     )
     first = sorted(found.values(), key=lambda one: -(one.interval.value or 0.0))
     # of two groups both differences are the same one, and the larger bias the one to name
-    return Findings(worst_of(first[:1] if len(first) == 2 else first), found, alone)
+    return JudgedBiases(worst_of(first[:1] if len(first) == 2 else first), found, alone)
 
 
-def _of_distance(parts: Parts, options: OutcomeTransportOptions, distance: Estimate) -> Judged:
+def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance: Estimate) -> Judged:
     material = options.material * _unit(parts)
     if not parts.matched.exact and parts.sure.observed is not None:
         distance = _bounded(parts, options, parts.sure.observed, options.cost)
@@ -239,7 +241,7 @@ def _of_distance(parts: Parts, options: OutcomeTransportOptions, distance: Estim
     )
 
 
-def _difference_ranges(parts: Parts, tested: GroupMeans) -> tuple[np.ndarray, np.ndarray] | None:
+def _difference_ranges(parts: ResultParts, tested: GroupMeans) -> tuple[np.ndarray, np.ndarray] | None:
     """Smallest and largest difference of each group from everybody else over all optimal couplings.
 
     None for a blurred coupling, which is unique. Each group's range is taken as if it could be chosen freely,
@@ -267,7 +269,7 @@ def _difference_ranges(parts: Parts, tested: GroupMeans) -> tuple[np.ndarray, np
     return least - others[1], most - others[0]
 
 
-def _unit(parts: Parts) -> float:
+def _unit(parts: ResultParts) -> float:
     """Distance that the auditor's material difference is a share of."""
     if parts.comparison.kind != "score":
         return float(np.sqrt(2.0))

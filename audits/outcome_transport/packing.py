@@ -10,7 +10,7 @@ from scipy import sparse
 
 from audits.models import Subject
 from audits.outcome_transport.comparison.sides import Side
-from audits.outcome_transport.judging import Findings, Parts, distances, judge_all
+from audits.outcome_transport.judging import JudgedBiases, ResultParts, distances, judge_all
 from audits.outcome_transport.matching.resampling import simultaneous
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.result import (
@@ -31,7 +31,7 @@ from audits.stats.intervals import percent_level
 __all__ = ["pack"]
 
 
-def pack(subject: Subject, options: OutcomeTransportOptions, parts: Parts) -> OutcomeTransportResult:
+def pack(subject: Subject, options: OutcomeTransportOptions, parts: ResultParts) -> OutcomeTransportResult:
     """Pack the result."""
     comparison = parts.comparison
     n, m = float(parts.a.sum()), float(parts.b.sum())
@@ -87,7 +87,7 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: Parts) -> Ou
 
 
 def _bias(
-    parts: Parts, options: OutcomeTransportOptions, found: Findings
+    parts: ResultParts, options: OutcomeTransportOptions, found: JudgedBiases
 ) -> tuple[tuple[BiasRow, ...], tuple[RoleBias, ...]]:
     groups, level = parts.groups, options.level
     rows, roles = [], []
@@ -120,7 +120,7 @@ def _bias(
     return tuple(rows), tuple(roles)
 
 
-def _quantiles(parts: Parts, s: int, members: np.ndarray) -> tuple[float, ...]:
+def _quantiles(parts: ResultParts, s: int, members: np.ndarray) -> tuple[float, ...]:
     """Quantiles of the members' individual bias; none where nobody of them is matched."""
     value, weights = parts.measured[s].value, parts.mass * parts.measured[s].stands
     known = members & np.isfinite(value) & (weights > 0)
@@ -131,7 +131,7 @@ def _quantiles(parts: Parts, s: int, members: np.ndarray) -> tuple[float, ...]:
 
 
 def _means(
-    parts: Parts, s: int, size: np.ndarray, level: float
+    parts: ResultParts, s: int, size: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     members = parts.groups.members
     value, stands = parts.measured[s].value, parts.measured[s].stands
@@ -149,7 +149,7 @@ def _means(
     return means, low, high, method
 
 
-def _by_drawing(parts: Parts, s: int, means: np.ndarray) -> np.ndarray:
+def _by_drawing(parts: ResultParts, s: int, means: np.ndarray) -> np.ndarray:
     """By how much intervals are wider (g,) where only drawn people were measured; 1 otherwise."""
     value, stands = parts.measured[s].value, parts.measured[s].stands
     spread = parts.sure.resampled.moves[:, s].std(axis=0)  # type: ignore[union-attr]
@@ -169,7 +169,7 @@ def _weighted(value: np.ndarray, weights: np.ndarray, members: np.ndarray) -> fl
     return float(np.average(value[known], weights=weights[known])) if known.any() else None
 
 
-def _ties(parts: Parts) -> tuple[TieRange, ...]:
+def _ties(parts: ResultParts) -> tuple[TieRange, ...]:
     found = []
     for k, ends in enumerate(parts.ranges):
         value = _weighted(parts.measured[0].value, parts.a, parts.groups.members[k])
@@ -190,7 +190,7 @@ def _rows_to_one(values: np.ndarray) -> np.ndarray:
     return np.divide(values, total, out=np.zeros(values.shape), where=total > 0)
 
 
-def _flows(parts: Parts, level: float) -> Flows:
+def _flows(parts: ResultParts, level: float) -> Flows:
     cells = parts.cells
     total = cells.mass.sum(axis=1, keepdims=True)
     source, target = parts.comparison.source, parts.comparison.target
@@ -218,7 +218,7 @@ def _flows(parts: Parts, level: float) -> Flows:
 
 
 def _sampling(
-    parts: Parts, share: np.ndarray, people: np.ndarray, level: float
+    parts: ResultParts, share: np.ndarray, people: np.ndarray, level: float
 ) -> tuple[Matrix | None, Matrix | None]:
     """Intervals of the shares that hold for all cells together; those of all or nobody get Wilson's."""
     if parts.sure.resampled is None:
@@ -237,7 +237,7 @@ def _sampling(
     return _matrix(low), _matrix(high)
 
 
-def _decomposition(parts: Parts, flows: Flows) -> Decomposition:
+def _decomposition(parts: ResultParts, flows: Flows) -> Decomposition:
     source, measured = parts.comparison.source, parts.measured[0]
     known = np.isfinite(measured.value)
     if not known.any():
@@ -249,7 +249,7 @@ def _decomposition(parts: Parts, flows: Flows) -> Decomposition:
     return Decomposition(flows.rows, flows.columns, _matrix(amount), _matrix(_rows_to_one(amount)))
 
 
-def _tables(subject: Subject, parts: Parts) -> dict[str, pd.DataFrame]:
+def _tables(subject: Subject, parts: ResultParts) -> dict[str, pd.DataFrame]:
     comparison, matched, measured = parts.comparison, parts.matched, parts.measured[0]
     rows = subject.data.frame.index
     theirs = rows[comparison.target.positions]

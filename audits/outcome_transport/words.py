@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from audits.brief import begun, brief, shortest
-from audits.outcome_transport.comparison.sides import Comparison
-from audits.outcome_transport.judging import Findings
+from audits.outcome_transport.comparison.sides import ComparedSides
+from audits.outcome_transport.judging import JudgedBiases
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
@@ -67,7 +67,10 @@ def _both_sides(result: OutcomeTransportResult) -> str:
 
 
 def finding(
-    result: OutcomeTransportResult, comparison: Comparison, found: Findings, options: OutcomeTransportOptions
+    result: OutcomeTransportResult,
+    comparison: ComparedSides,
+    found: JudgedBiases,
+    options: OutcomeTransportOptions,
 ) -> str:
     """Say how far outcomes lie apart, which subgroup is mapped where, and how sure that is."""
     distance = result.wasserstein
@@ -141,7 +144,7 @@ def _range(low: float, high: float, people: float) -> str:
     return f"{percent(low, people).removesuffix(' %')}–{percent(high, people)}"
 
 
-def _groups(result: OutcomeTransportResult, found: Findings) -> str:
+def _groups(result: OutcomeTransportResult, found: JudgedBiases) -> str:
     """State the group's difference that the verdict rests on, with the interval of every optimal coupling."""
     name = next((name for name, one in found.groups.items() if one is found.judged), None)
     if name is None:
@@ -170,7 +173,7 @@ def _groups(result: OutcomeTransportResult, found: Findings) -> str:
     return text + told
 
 
-def _apart(comparison: Comparison) -> bool:
+def _apart(comparison: ComparedSides) -> bool:
     """Whether outcomes are numbers, and those of the two sides do not overlap."""
     ours, theirs = comparison.source.outcomes, comparison.target.outcomes
     if ours.shape[1] > 1 or ours.min() == theirs.max() == theirs.min() == ours.max():
@@ -179,7 +182,7 @@ def _apart(comparison: Comparison) -> bool:
 
 
 def warnings_for(
-    result: OutcomeTransportResult, comparison: Comparison, options: OutcomeTransportOptions
+    result: OutcomeTransportResult, comparison: ComparedSides, options: OutcomeTransportOptions
 ) -> tuple[str, ...]:
     """Say what a reader could misread."""
     found = []
@@ -223,7 +226,7 @@ def warnings_for(
 
 
 def _ties(
-    result: OutcomeTransportResult, comparison: Comparison, options: OutcomeTransportOptions
+    result: OutcomeTransportResult, comparison: ComparedSides, options: OutcomeTransportOptions
 ) -> list[str]:
     """Say how far the bias is settled by the outcomes."""
     found = []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from audits.checks import build
-from audits.explain.decomposing import Cells, codes_of, parts_of
+from audits.explain.decomposing import CellCounts, codes_of, parts_of
 from audits.explain.options import ExplainOptions
 from audits.explain.result import ExplainResult
 from audits.paired.moved import Moved, People, apart, linear_moved, share_moved
@@ -73,7 +73,7 @@ def _left(
 
     Each person adds their own change within the cell, and, by being there, to how the cell counts.
     """
-    sides = [Cells.count(cell, source, each, sizes) for each in favored]
+    sides = [CellCounts.count(cell, source, each, sizes) for each in favored]
     common = sides[1].common
     if not common.any():
         nobody = np.zeros(len(cell))

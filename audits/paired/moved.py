@@ -36,6 +36,7 @@ from audits.stats import Estimate, as_people, wilson
 from audits.stats.design import Design, make_design
 from audits.stats.intervals import percent_level
 from audits.stats.means import FEWEST, mean_test
+from audits.stats.paired_shares import joined_reach
 
 __all__ = ["Moved", "People", "apart", "linear_moved", "mean_moved", "ratio_moved", "share_moved"]
 
@@ -156,7 +157,7 @@ def share_moved(
 
     def ends(level: float) -> Ends:
         (p, low, high), (q, q_low, q_high) = second.wilson(level), first.wilson(level)
-        below, above = _reach(p - low, q_high - q, r), _reach(high - p, q - q_low, r)
+        below, above = joined_reach(p - low, q_high - q, r), joined_reach(high - p, q - q_low, r)
         return max(p - q - below, -1.0), min(p - q + above, 1.0)
 
     how = "Newcombe, paired" if people.plain else "Newcombe, paired, on the people that rows are worth"
@@ -254,8 +255,8 @@ def apart(first: Moved, second: Moved, people: People) -> Moved:
 
     def ends(level: float) -> Ends:
         (low, high), (q_low, q_high) = b(level), a(level)
-        below = _reach(p - min(low, p), max(q_high, q) - q, r)
-        return value - below, value + _reach(max(high, p) - p, q - min(q_low, q), r)
+        below = joined_reach(p - min(low, p), max(q_high, q) - q, r)
+        return value - below, value + joined_reach(max(high, p) - p, q - min(q_low, q), r)
 
     return Moved(value, n, influence, ends, f"MOVER from {second.method}")
 
@@ -357,7 +358,3 @@ def _correlation(first: np.ndarray, second: np.ndarray, stratum: np.ndarray) -> 
     a, b = (values - (np.bincount(stratum, values) / k)[stratum] for values in (first, second))
     spread = math.sqrt(float(a @ a) * float(b @ b))
     return float(np.clip(a @ b / spread, -1.0, 1.0)) if spread > 0 else 0.0
-
-
-def _reach(a: float, b: float, r: float) -> float:
-    return math.sqrt(max(a * a - 2 * r * a * b + b * b, 0.0))

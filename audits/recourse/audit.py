@@ -15,7 +15,7 @@ from audits.records import says_what_it_lacks
 from audits.recourse.actions import actions_of, between_people
 from audits.recourse.judging import burden_of
 from audits.recourse.options import RecourseOptions
-from audits.recourse.packing import Found, pack_recourse
+from audits.recourse.packing import FoundWays, pack_recourse
 from audits.recourse.result import GroupAction, RecourseResult
 from audits.recourse.walking import Rejected, Way, fewest_changes, reached_by_any, score_rows, walk
 from audits.recourse.ways import Ways, find_ways, group_actions
@@ -107,7 +107,7 @@ def recourse(
         actions_of_groups = group_actions(way, ways, rng)
     progress(0.98, "Writing the tables")
     certificate = Optimum(float(coupling.cost), float(coupling.slack), coupling.method)
-    found = Found(path, burden, sets, proved, reached, tried, certificate, (*people.warnings, *warnings))
+    found = FoundWays(path, burden, sets, proved, reached, tried, certificate, (*people.warnings, *warnings))
     found = replace(found, ways=ways, group_actions=actions_of_groups)
     return pack_recourse(way, found)
 

@@ -27,13 +27,13 @@ from audits.results import Optimum
 from audits.stats import Estimate, wilson
 from audits.stats.means import mean_test
 
-__all__ = ["Found", "changes_by_alpha", "pack_recourse"]
+__all__ = ["FoundWays", "changes_by_alpha", "pack_recourse"]
 
 _BINS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundWays:
     """All that a result is made of, beside the way itself.
 
     `sets` and `proved` are of `fewest_changes`; `reached` says of those whom no step helps whether the values
@@ -52,7 +52,7 @@ class Found:
     group_actions: tuple[GroupAction, ...] = ()
 
 
-def pack_recourse(way: Way, found: Found) -> RecourseResult:
+def pack_recourse(way: Way, found: FoundWays) -> RecourseResult:
     """Pack the result."""
     subject, options, people, path = way.subject, way.options, way.people, found.path
     burden = found.burden
@@ -113,7 +113,7 @@ def _alpha_row(path: Walk, k: int, weights: np.ndarray, edges: np.ndarray, level
     )
 
 
-def _group_row(way: Way, found: Found, at: list[int], g: int) -> GroupRecourse:
+def _group_row(way: Way, found: FoundWays, at: list[int], g: int) -> GroupRecourse:
     burden, weights, level = found.burden, way.people.weights, way.options.level
     here = way.people.code == g
     n = float(weights[here].sum())
@@ -137,7 +137,7 @@ def _group_row(way: Way, found: Found, at: list[int], g: int) -> GroupRecourse:
     )
 
 
-def _tables(way: Way, found: Found, at: list[int]) -> dict[str, pd.DataFrame]:
+def _tables(way: Way, found: FoundWays, at: list[int]) -> dict[str, pd.DataFrame]:
     people, path, burden, sets = way.people, found.path, found.burden, found.sets
     elsewhere = np.zeros(len(burden.never), dtype=bool)
     elsewhere[burden.never] = found.reached

@@ -16,7 +16,7 @@ from audits.stats import VERDICTS
 
 if TYPE_CHECKING:
     from audits.runs.changes import AuditChange, ChangeRow, Changes
-    from audits.runs.result import Compared
+    from audits.runs.result import ComparedRun
 
 __all__ = ["change_exhibit", "changes_figure", "comparison", "decided_exhibit", "decided_figure", "title_of"]
 
@@ -123,7 +123,7 @@ def decided_exhibit(changes: Changes) -> Exhibit:
     return Exhibit("decided", heading, _OTHERWISE, lambda: decided_figure(changes), changes.decided_frame)
 
 
-def comparison(compared: Compared) -> list[Block]:
+def comparison(compared: ComparedRun) -> list[Block]:
     """Arrange a comparison for a report: the sentence, who is decided otherwise, and each audit's changes."""
     changes, second = compared.changes, compared.second
     rule: Any = second.model.get("rule")

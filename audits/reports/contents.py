@@ -30,7 +30,7 @@ from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, VERDICTS
 from audits.stats.words import count
 
 if TYPE_CHECKING:
-    from audits.runs.result import Compared
+    from audits.runs.result import ComparedRun
 
 __all__ = [
     "AID",
@@ -97,7 +97,7 @@ class RunLike(Protocol):
     @property
     def audits(self) -> tuple[AuditOfRun, ...]: ...  # noqa: D102
     @property
-    def compared(self) -> Compared | None: ...  # noqa: D102
+    def compared(self) -> ComparedRun | None: ...  # noqa: D102
 
 
 Ordered = list[tuple[AuditOfRun, Section, Across]]

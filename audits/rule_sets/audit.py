@@ -23,7 +23,7 @@ from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.rule_sets.judging.comparisons import Comparison, largest_pair, linear_threshold
 from audits.rule_sets.judging.inference import (
-    People,
+    PeopleCounts,
     adjusted,
     agreeing,
     confirm,
@@ -40,10 +40,10 @@ from audits.rule_sets.judging.inference import (
 from audits.rule_sets.measures.findings import measure_columns, measure_result
 from audits.rule_sets.measures.values import Function, Values, compared_values, measured, shared_draws
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.packing import Audited, pack
+from audits.rule_sets.packing import AuditedPeople, pack
 from audits.rule_sets.perturbed.exchanging import Exchanged, exchange
 from audits.rule_sets.perturbed.sampling import Sampled, sample, sample_texts
-from audits.rule_sets.ranking.tables import Tests, people_table, rule_sets_table
+from audits.rule_sets.ranking.tables import RuleSetTests, people_table, rule_sets_table
 from audits.rule_sets.result import RuleSetsResult
 from audits.stats import benjamini_hochberg, holm
 from audits.stats.shares import newcombe_ends
@@ -126,7 +126,7 @@ def rule_sets(
             return None
         return exchange(subject, vocabulary, attributes, cells, options, rng=streams[5], progress=told)
 
-    audited = Audited(
+    audited = AuditedPeople(
         rows=data.rows,
         outcome=subject.outcome,
         invents=subject.model.invents,
@@ -140,7 +140,7 @@ def rule_sets(
 
 
 def audit_cells(
-    audited: Audited,
+    audited: AuditedPeople,
     attributes: tuple[Attribute, ...],
     cells: Cells,
     options: RuleSetsOptions,
@@ -233,13 +233,13 @@ def audit_cells(
 
 
 def _test(
-    people: People,
+    people: PeopleCounts,
     groups: GroupSums,
     mined: Mined,
     options: RuleSetsOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[Tests, dict[str, Any], np.ndarray]:
+) -> tuple[RuleSetTests, dict[str, Any], np.ndarray]:
     """Test every rule set, and widen every interval, for having looked at all of them."""
     cells = groups.cells
     total, good = cells.total, float(cells.favorable.sum())
@@ -276,7 +276,7 @@ def _test(
         "interval_level": interval_level,
         "chance_maximum": float(np.median(null)),
     }
-    return Tests(z, corrected, low, high), inference, null
+    return RuleSetTests(z, corrected, low, high), inference, null
 
 
 def _nothing_frequent(

@@ -15,7 +15,7 @@ from audits.mining.cells import Cells
 from audits.mining.search import Mined
 from audits.mining.texts import category_shares
 from audits.rule_sets.judging.comparisons import Comparison
-from audits.rule_sets.judging.inference import First, Halves, People
+from audits.rule_sets.judging.inference import First, Halves, PeopleCounts
 from audits.rule_sets.judging.verdicts import is_evidence, judge_audit
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.perturbed.exchanging import Exchanged
@@ -27,11 +27,11 @@ from audits.rule_sets.words import finding, on_exchanged, warnings_for
 from audits.stats import Estimate, newcombe, wilson
 from audits.stats.intervals import percent_level
 
-__all__ = ["Audited", "pack"]
+__all__ = ["AuditedPeople", "pack"]
 
 
 @dataclass(frozen=True, eq=False)
-class Audited:
+class AuditedPeople:
     """What a result says of the people beside their counts.
 
     Attributes
@@ -53,7 +53,7 @@ class Audited:
 
 
 def pack(
-    audited: Audited,
+    audited: AuditedPeople,
     options: RuleSetsOptions,
     notes: tuple[str, ...],
     attributes: tuple[Attribute, ...],
@@ -65,7 +65,7 @@ def pack(
     inference: dict[str, Any],
     bias: float,
     first: First,
-    people: People,
+    people: PeopleCounts,
     others: tuple[Comparison, ...],
     exchanged: Exchanged | None = None,
     measures: tuple[MeasureResult, ...] = (),
@@ -176,7 +176,11 @@ def _shrunken(
 
 
 def _discovery(
-    halves: Halves, people: People, attributes: tuple[Attribute, ...], mined: Mined, options: RuleSetsOptions
+    halves: Halves,
+    people: PeopleCounts,
+    attributes: tuple[Attribute, ...],
+    mined: Mined,
+    options: RuleSetsOptions,
 ) -> Discovery:
     second = halves.second_people
     both = np.where(np.isnan(halves.first) | np.isnan(halves.second), -1.0, np.abs(halves.first))

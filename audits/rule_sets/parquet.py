@@ -31,7 +31,7 @@ from audits.mining.reading import MOST_LEVELS, MOST_SUBSET_LEVELS, number_edges
 from audits.progress import Progress, part, silent
 from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.packing import Audited
+from audits.rule_sets.packing import AuditedPeople
 from audits.rule_sets.result import RuleSetsResult
 
 __all__ = [
@@ -121,7 +121,7 @@ def _audit(
         {"cell": np.empty(0, np.int64), "favorable": np.empty(0, bool), "score": np.empty(0)},
         index=pd.RangeIndex(0, name="row"),
     )
-    audited = Audited(rows=int(cells.total), outcome=outcome, invents=False, people=nobody)
+    audited = AuditedPeople(rows=int(cells.total), outcome=outcome, invents=False, people=nobody)
     notes = tuple(
         f"Everyone has the same {item.name}, so no rule can use it."
         for item in attributes

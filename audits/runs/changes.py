@@ -16,6 +16,7 @@ from audits.paired.words import change_words, stated_words
 from audits.results import frame_of, plain, shown
 from audits.runs.across import Across, counted_together
 from audits.stats import INSUFFICIENT, VERDICTS, Estimate, Judged, Verdict
+from audits.stats.estimate import estimate_columns
 from audits.stats.words import count, out_of, people
 
 __all__ = ["AuditChange", "ChangeRow", "Changes", "DecidedRow"]
@@ -112,9 +113,9 @@ class AuditChange:
             self.rows,
             {
                 "number": "name",
-                _ends("first"): "first",
-                _ends("second"): "second",
-                _ends("change"): "change",
+                estimate_columns("first"): "first",
+                estimate_columns("second"): "second",
+                estimate_columns("change"): "change",
                 "verdict": lambda row: row.verdict or "",
                 "interval of the change": "change.method",
                 "where": "where",
@@ -225,7 +226,7 @@ class Changes:
                 "people": "n",
                 "gained": "gained",
                 "lost": "lost",
-                _ends("decided otherwise"): "otherwise",
+                estimate_columns("decided otherwise"): "otherwise",
             },
         )
 
@@ -241,10 +242,6 @@ class Changes:
             }
             told.append({"audit": each.audit, **head, "verdict_across": across.verdict, **entry})
         return {**values, "finding": self.finding, "audits": told}
-
-
-def _ends(name: str) -> tuple[str, str, str]:
-    return name, f"{name} low", f"{name} high"
 
 
 def _some(number: float, verb: str) -> str:

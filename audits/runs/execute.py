@@ -32,7 +32,7 @@ from audits.runs.executing.threads import fixed_threads
 from audits.runs.folding import of_everybody
 from audits.runs.recent import Recent, frame_bytes
 from audits.runs.registry import AUDITS
-from audits.runs.result import AuditResult, Compared, RunResult
+from audits.runs.result import AuditResult, ComparedRun, RunResult
 from audits.runs.second import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.two_models import audit_change, refused, with_decisions
@@ -149,7 +149,7 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
             told.append(audit_change(found[-1], theirs[-1], len(theirs) - 1, pair))
     names = (str(first.model["name"]), str(second.model["name"]))
     changes = with_decisions(Changes(names, tuple(told), notes=notes), (first.subject, second.subject))
-    compared = Compared(_finished(spec.of_second(), second, theirs), changes)
+    compared = ComparedRun(_finished(spec.of_second(), second, theirs), changes)
     return dataclasses.replace(_finished(spec, first, found), compared=compared)
 
 

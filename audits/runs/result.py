@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from audits.runs.spec import Spec
     from audits.stats import Verdict
 
-__all__ = ["SCHEMA", "AuditResult", "Compared", "RunResult"]
+__all__ = ["SCHEMA", "AuditResult", "ComparedRun", "RunResult"]
 
 SCHEMA = 2
 """Version of results.json, as `audits.reports.schema.results_schema` describes it."""
@@ -95,7 +95,7 @@ class RunResult:
         Name, digest, columns, threshold, notes.
     audits : tuple of AuditResult
         In the order of the spec.
-    compared : Compared or None
+    compared : ComparedRun or None
         A second model on the same people, and what changes towards it, where the spec has ``compare``.
     folder : Path or None
         Where it was read from, for other processes.
@@ -108,7 +108,7 @@ class RunResult:
     data: dict[str, Any]
     model: dict[str, Any]
     audits: tuple[AuditResult, ...]
-    compared: Compared | None = None
+    compared: ComparedRun | None = None
     folder: Path | None = None
     laid_out: object = None
 
@@ -201,7 +201,7 @@ class RunResult:
             )
             compared = None
             if document.pop("compared", None) is not None:
-                compared = Compared(
+                compared = ComparedRun(
                     RunResult.load(folder / "second"), load_result(Changes, folder / "people", "compared")
                 )
             return cls(**document, audits=audits, compared=compared, folder=folder)
@@ -242,7 +242,7 @@ class RunResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedRun:
     """The second model's own run, and what changes towards it."""
 
     second: RunResult

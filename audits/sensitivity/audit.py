@@ -16,7 +16,7 @@ from audits.sensitivity.matching.sets import MatchSet, match_set
 from audits.sensitivity.matching.twins import check_known, decided_otherwise, metrics_of, train_twins
 from audits.sensitivity.measuring.gradients import Measured
 from audits.sensitivity.measuring.scene import (
-    People,
+    MeasuredPeople,
     attributes_of,
     choose_people,
     measure_people,
@@ -77,7 +77,7 @@ def sensitivity(
 
 
 def _match(
-    people: People,
+    people: MeasuredPeople,
     attributes: tuple[str, ...],
     found: Measured,
     options: SensitivityOptions,

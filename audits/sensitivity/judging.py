@@ -23,7 +23,7 @@ from audits.stats.sampling import as_people
 from audits.stats.verdicts import POWER
 
 __all__ = [
-    "Compared",
+    "JudgedGroups",
     "baseline_of",
     "feature_shares",
     "histogram_of",
@@ -44,7 +44,7 @@ _MOST_DRAWS = 20_000
 
 
 @dataclass(frozen=True)
-class Compared:
+class JudgedGroups:
     """Groups with the verdict on them, and how many comparisons it is corrected for."""
 
     groups: tuple[GroupSensitivity, ...]
@@ -83,7 +83,7 @@ def judge_groups(
     rng: np.random.Generator,
     *,
     withheld: str = "",
-) -> Compared:
+) -> JudgedGroups:
     """Compare each group's mean sensitivity with everyone else's.
 
     Two groups of one attribute are one look, k > 2 groups are k; intervals share the level among all
@@ -126,10 +126,12 @@ def judge_groups(
         share = wilson(float(weights[inside] @ flagged[inside]), n, level=options.level)
         groups.append(GroupSensitivity(attribute, name, n, mine.interval(options.level), ratio, share))
     if parts:
-        return Compared(tuple(groups), worst_of(parts), looks)
+        return JudgedGroups(tuple(groups), worst_of(parts), looks)
     nothing = Estimate(None, None, None, float(weights.sum()), "no groups compared")
     reason = f"no two groups of {FEWEST} people or more could be compared"
-    return Compared(tuple(groups), judge_about_one(nothing, 1.0, options, reason=withheld or reason), looks)
+    return JudgedGroups(
+        tuple(groups), judge_about_one(nothing, 1.0, options, reason=withheld or reason), looks
+    )
 
 
 def judge_group(ratio: Estimate, p: float, alike: bool, withheld: str, options: SensitivityOptions) -> Judged:

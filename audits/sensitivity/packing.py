@@ -18,7 +18,7 @@ from audits.sensitivity.judging import (
 )
 from audits.sensitivity.matching.sets import MatchSet
 from audits.sensitivity.measuring.gradients import Measured, exceeds
-from audits.sensitivity.measuring.scene import Models, People
+from audits.sensitivity.measuring.scene import MeasuredPeople, Models
 from audits.sensitivity.monitor.models import carry
 from audits.sensitivity.monitor.networks import parameter_table
 from audits.sensitivity.monitor.profiling import profile_of
@@ -37,7 +37,7 @@ def distances(subject: Subject, scores: np.ndarray) -> np.ndarray:
 
 
 def pack(
-    people: People,
+    people: MeasuredPeople,
     attributes: tuple[str, ...],
     models: Models,
     found: Measured,

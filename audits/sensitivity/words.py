@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from audits.brief import brief
 from audits.data import group_name
-from audits.sensitivity.judging import Compared
+from audits.sensitivity.judging import JudgedGroups
 from audits.sensitivity.measuring.protected import StatusQuality
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, SensitivityResult
@@ -67,7 +67,7 @@ def person_sentence(result: SensitivityResult, row: Hashable) -> str:
 
 
 def finding(
-    compared: Compared,
+    compared: JudgedGroups,
     baseline: Baseline,
     threshold: Estimate,
     above: float,
@@ -103,7 +103,7 @@ def _with_interval(threshold: Estimate) -> str:
     return number(threshold.value)
 
 
-def _compared(compared: Compared) -> str:
+def _compared(compared: JudgedGroups) -> str:
     """Name the group whose ratio and interval the verdict follows from."""
     ratio = compared.judged.interval
     named = [item for item in compared.groups if item.ratio == ratio]
@@ -115,7 +115,7 @@ def _compared(compared: Compared) -> str:
     return f"{whose} are {times} as sensitive to protected status as everyone else's."
 
 
-def too_few(compared: Compared) -> tuple[str, ...]:
+def too_few(compared: JudgedGroups) -> tuple[str, ...]:
     """Name the groups that are too small to be compared, most people first; nothing if there are none."""
     small = sorted((item for item in compared.groups if item.n < FEWEST), key=lambda item: -item.n)
     if not small:

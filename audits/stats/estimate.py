@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Estimate"]
+__all__ = ["Estimate", "estimate_cells", "estimate_columns"]
 
 
 @dataclass(frozen=True)
@@ -28,3 +28,14 @@ class Estimate:
     high: float | None
     n: float
     method: str
+
+
+def estimate_columns(name: str) -> tuple[str, str, str]:
+    """Return the names of an estimate's columns in a table: its value and its ends."""
+    return name, f"{name} low", f"{name} high"
+
+
+def estimate_cells(name: str, estimate: Estimate) -> dict[str, float | None]:
+    """Return an estimate as cells of a row, by the names of their columns."""
+    cells = (estimate.value, estimate.low, estimate.high)
+    return dict(zip(estimate_columns(name), cells, strict=True))

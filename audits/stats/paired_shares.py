@@ -7,7 +7,7 @@ import math
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
 
-__all__ = ["paired_difference"]
+__all__ = ["joined_reach", "paired_difference"]
 
 
 def paired_difference(
@@ -40,13 +40,14 @@ def paired_difference(
     values = (first.value, first.low, first.high, second.value, second.low, second.high)
     p, p_low, p_high, q, q_low, q_high = (float(value or 0.0) for value in values)
     phi = _correlation(both, first_only, second_only, neither)
-    below = _reach(p - p_low, q_high - q, phi)
-    above = _reach(p_high - p, q - q_low, phi)
+    below = joined_reach(p - p_low, q_high - q, phi)
+    above = joined_reach(p_high - p, q - q_low, phi)
     gap = (first_only - second_only) / n
     return Estimate(gap, max(gap - below, -1.0), min(gap + above, 1.0), n, method)
 
 
-def _reach(a: float, b: float, phi: float) -> float:
+def joined_reach(a: float, b: float, phi: float) -> float:
+    """Return how far a difference reaches whose sides reach `a` and `b` and are correlated by `phi`."""
     return math.sqrt(max(a * a - 2 * phi * a * b + b * b, 0.0))
 
 

@@ -21,7 +21,6 @@ __all__ = [
     "EVIDENCE",
     "INSUFFICIENT",
     "MATERIAL_DIFFERENCE",
-    "MATERIAL_RATIO",
     "NO_MATERIAL",
     "POWER",
     "VERDICTS",
@@ -46,9 +45,6 @@ DEFAULT_LEVEL = 0.05
 
 MATERIAL_DIFFERENCE = 0.10
 """Difference of two shares that counts as material unless the auditor says otherwise."""
-
-MATERIAL_RATIO = 0.8
-"""Ratio of two rates, or its inverse, that counts as material unless the auditor says otherwise."""
 
 POWER = 0.8
 """Power to which numbers of people needed are worked out."""

@@ -68,6 +68,14 @@ def test_another_process_writes_the_people_that_this_one_would(space, run) -> No
     assert set(read["note"].str[:2]) == {"'="}
 
 
+def test_another_process_finds_the_tables_of_an_audits_own_pages(space, run) -> None:
+    found, _ = run
+    people = Listed(found, "decided", {"hidden": ["people"]})
+    ticket = _file(space, people, None, None, None)
+    assert _taken(ticket) == b"".join(exports.people_parts(people, None, None, None))
+    assert set(people()["decision"]) == {"favorable", "unfavorable"}
+
+
 def test_selected_people_are_written_some_at_a_time_as_the_data_have_them(space, run, monkeypatch) -> None:
     _, data = run
     monkeypatch.setattr(exports, "_TOGETHER", 40)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from app.flipset.comparing import compare, flipped_people
+from app.flipset.comparing import compare
+from app.flipset.listing import flipped_people
 from audits.data import build_data, data_spec
 from audits.flipset import FlipsetOptions, flipset
 from audits.models import make_subject, model_spec

@@ -34,7 +34,7 @@ def page() -> None:
             return pd.DataFrame({"place": "a"}, index=wanted[0])
 
     table = pd.DataFrame({"score": range(1500)}, index=range(7, 1507))
-    found = SimpleNamespace(audits=(SimpleNamespace(result=SimpleNamespace(people=table)),))
+    found = SimpleNamespace(audits=(SimpleNamespace(name="any", result=SimpleNamespace(people=table)),))
     beside = RawCells(SimpleNamespace(frame=Fetched()), {"place": "town"})
     chosen = row_choice.choose_row(Listed(found, "people"), "crowd", "who", alt="A crowd", beside=beside)
     st.text(f"opened {chosen}")
@@ -137,7 +137,7 @@ def named_rows() -> None:
     from app.widgets import row_choice
 
     table = pd.DataFrame({"row": [1.0, 2.0], "row number": [3.0, 4.0]}, index=[7, 9])
-    found = SimpleNamespace(audits=(SimpleNamespace(result=SimpleNamespace(people=table)),))
+    found = SimpleNamespace(audits=(SimpleNamespace(name="any", result=SimpleNamespace(people=table)),))
     row_choice.choose_row(Listed(found, "people"), "crowd", "who", alt="A crowd")
 
 

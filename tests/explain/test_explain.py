@@ -15,7 +15,7 @@ from audits.drawing.selected import of_value
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.explain import ExplainOptions, explain, figures
-from audits.explain.decomposing import Cells, chance_within, codes_of, parts_of
+from audits.explain.decomposing import CellCounts, chance_within, codes_of, parts_of
 from audits.explain.record import AUDIT
 from audits.models import make_subject, model_spec
 from audits.results import load_result, save_result
@@ -51,13 +51,13 @@ def crowd(n: int, seed: int, *, within: float = 0.0, noise: int = 2) -> pd.DataF
 
 def test_by_hand():
     """Source 30 and 10 people of whom 15 and 8, target 10 and 30 of whom 5 and 24: alike in every cell."""
-    cells = Cells(*(np.array(side, dtype=float) for side in ([30, 10], [15, 8], [10, 30], [5, 24])))
+    cells = CellCounts(*(np.array(side, dtype=float) for side in ([30, 10], [15, 8], [10, 30], [5, 24])))
     parts = parts_of(cells, cells.common)
     assert parts.gap[0] == pytest.approx(23 / 40 - 29 / 40)
     assert parts.explained[0] == pytest.approx(-0.15)
     assert parts.unexplained[0] == pytest.approx(0)
     assert parts.distance[0] == pytest.approx(0)
-    turned = Cells(*(np.array(side, dtype=float) for side in ([30, 10], [18, 7], [10, 30], [5, 24])))
+    turned = CellCounts(*(np.array(side, dtype=float) for side in ([30, 10], [18, 7], [10, 30], [5, 24])))
     parts = parts_of(turned, turned.common)
     # .6 against .5 and .7 against .8, each weighing a half on average: they cancel, their sizes do not
     assert parts.unexplained[0] == pytest.approx(0)
@@ -67,7 +67,7 @@ def test_by_hand():
     assert seen == pytest.approx(0.1)
     assert chance > 0
     assert p > 0.05
-    lonely = Cells(*(np.array(side, dtype=float) for side in ([30, 4], [15, 4], [10, 30], [5, 24])))
+    lonely = CellCounts(*(np.array(side, dtype=float) for side in ([30, 4], [15, 4], [10, 30], [5, 24])))
     assert lonely.common.tolist() == [True, False]
     assert parts_of(lonely, lonely.common).unsupported[0] == pytest.approx(19 / 34 - 29 / 40)
 
@@ -77,7 +77,7 @@ def test_by_hand():
 def test_parts_add_up_and_swap(people):
     n, m = (np.array([each[k] + 1.0 for each in people]) for k in (0, 1))
     f, g = (np.minimum([each[k] for each in people], side) for k, side in ((2, n), (3, m)))
-    ours, theirs = Cells(n, f, m, g), Cells(m, g, n, f)
+    ours, theirs = CellCounts(n, f, m, g), CellCounts(m, g, n, f)
     one, other = parts_of(ours, ours.common), parts_of(theirs, theirs.common)
     assert one.explained + one.unexplained + one.unsupported == pytest.approx(one.gap)
     for name in ("gap", "explained", "unexplained", "unsupported"):

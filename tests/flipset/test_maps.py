@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.flipset.comparing import compare, flipped_people
+from app.flipset.comparing import compare
+from app.flipset.listing import flipped_people
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.errors import InputError, RunCancelled, RunFailed
 from audits.models import Subject

@@ -16,7 +16,7 @@ from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
 from audits.loss_ratio import figures as figures
 from audits.loss_ratio.exhibits import section as loss_ratio_section
-from audits.loss_ratio.metrics.distances import Metrics, projection_metric
+from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
 from audits.loss_ratio.moving.flow import step_sizes
 from audits.loss_ratio.testing.heat_map import linear_ratios, turned
 from audits.loss_ratio.testing.moved import turned_metrics
@@ -277,7 +277,7 @@ def test_any_model_and_any_directions_can_be_turned(make, make_people):
     rows = loss_ratio(subject, options).misspecified
     assert len(rows) == 2
     assert all(row.statistic.value >= 1 for row in rows)
-    metric = Metrics.of(projection_metric(np.eye(len(subject.space.names))[:1], "hair"), subject.data.n)
+    metric = FairMetrics.of(projection_metric(np.eye(len(subject.space.names))[:1], "hair"), subject.data.n)
     for wrong, message in (
         ({"towards": {"hair": 1.0}}, r"misspecified.towards must differ from the free ones"),
         ({"towards": {"skill": 1.0}, "turn": {"skill": 1.0}}, r"misspecified.turn must lie among the free"),

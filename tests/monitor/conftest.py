@@ -21,7 +21,7 @@ import pytest
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.keeping.database import Database
-from audits.runs.monitoring.monitors import Monitor, Monitors
+from audits.runs.monitoring.monitors import KeptMonitor, Monitors
 from audits.runs.spec import parse_spec
 from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 from tests.runs.postgres import serve
@@ -80,7 +80,7 @@ class Server:
     home: Path
     port: int
     process: subprocess.Popen[bytes]
-    monitor: Monitor
+    monitor: KeptMonitor
     token: str
 
     def post(self, body: Any, monitor: str | None = None, **headers: str) -> tuple[int, dict[str, Any]]:
@@ -109,7 +109,7 @@ FULL_APP = ("streamlit", "run", "app/server.py", "--server.address", "127.0.0.1"
 
 
 def start(
-    home: Path, monitor: Monitor, token: str, serving: tuple[str, ...] = ROUTES_ALONE, **settings: str
+    home: Path, monitor: KeptMonitor, token: str, serving: tuple[str, ...] = ROUTES_ALONE, **settings: str
 ) -> Server:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -13,7 +13,7 @@ import pytest
 from app.serving.ingest import Ingest, Taken
 from audits.errors import InputError, RunFailed
 from audits.runs.monitoring.inboxes import inbox, take_files
-from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
+from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
 from audits.runs.monitoring.scoring import Scorer
 from tests.monitor.conftest import ROW, store_of
 from tests.sensitivity.conftest import people
@@ -36,7 +36,7 @@ def service(monitors: Monitors) -> Iterator[Ingest]:
     started.close()
 
 
-def drop(root: Path, monitor: Monitor, name: str, frame: pd.DataFrame) -> Path:
+def drop(root: Path, monitor: KeptMonitor, name: str, frame: pd.DataFrame) -> Path:
     folder = inbox(root / "monitors", monitor.id)
     folder.mkdir(parents=True, exist_ok=True)
     frame.to_csv(folder / name, index=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.serving.ingest import Answer, Ingest
-from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
+from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
 from tests.monitor.conftest import ROW, store_of
 
 BODY = json.dumps({"rows": [ROW]}).encode()
@@ -40,5 +40,5 @@ def test_requests_that_are_there_share_a_transaction(bundle, tmp_path: Path, mon
     assert sorted(json.loads(each.text)["batch"] for each in answers) == list(range(many))
 
 
-async def at_once(service: Ingest, monitor: Monitor, many: int) -> list[Answer]:
+async def at_once(service: Ingest, monitor: KeptMonitor, many: int) -> list[Answer]:
     return await asyncio.gather(*(service.answer(monitor, BODY, "json", None) for _ in range(many)))

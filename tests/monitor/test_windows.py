@@ -21,7 +21,7 @@ from app.serving.monitor_windows import WINDOW, submit_window
 from app.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.execute import execute
-from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
+from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
 from audits.runs.monitoring.windows import file_name, is_window_of, needs_rows, take_window, window_spec
 from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
@@ -41,13 +41,13 @@ class Clock:
 
 
 @pytest.fixture
-def kept(bundle, tmp_path) -> tuple[Monitors, Monitor, Clock]:
+def kept(bundle, tmp_path) -> tuple[Monitors, KeptMonitor, Clock]:
     clock = Clock()
     monitors = Monitors(store_of(tmp_path), clock)
     return monitors, monitors.create(bundle, name="hiring", keep_rows=True)[0], clock
 
 
-def send(monitors: Monitors, monitor: Monitor, n: int, seed: int = 0, **more: Any) -> None:
+def send(monitors: Monitors, monitor: KeptMonitor, n: int, seed: int = 0, **more: Any) -> None:
     """Store n people as a service would send them, their rows as they came."""
     frame = people(n, seed)
     columns = {name: frame[name].tolist() for name in monitor.bundle.reads}

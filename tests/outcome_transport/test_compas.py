@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from audits.outcome_transport.bias.groups import Groups, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.bias.groups import SourceGroups, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.matching.outcomes import match_outcomes
 from audits.outcome_transport.matching.ties import optimal_face
 from audits.transport import paired_cost
@@ -62,7 +62,7 @@ def test_shares_and_bias_of_the_solvers_lie_in_our_range(policies, plans):
     measured = measure(comparison, matched, x, x, distance="l2", face=face)
     every = group_list(comparison.source)
     wanted = [every.names.index(name) for name in ("everybody", "African-American, high risk")]
-    some = Groups(
+    some = SourceGroups(
         tuple(every.names[k] for k in wanted), tuple(every.levels[k] for k in wanted), every.members[wanted]
     )
     ranges = tie_ranges(matched, measured, some, distance="l2", face=face)

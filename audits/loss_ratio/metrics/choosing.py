@@ -21,7 +21,7 @@ from audits.data.space import FeatureSpace
 from audits.errors import InputError
 from audits.loss_ratio.metrics.distances import (
     FairMetric,
-    Metrics,
+    FairMetrics,
     direction_of,
     matrix_metric,
     projection_metric,
@@ -42,7 +42,7 @@ __all__ = [
 
 def choose_metric(
     data: AuditData, space: FeatureSpace, x: np.ndarray, options: LossRatioOptions, rng: np.random.Generator
-) -> Metrics:
+) -> FairMetrics:
     """Return the fair metric of everybody.
 
     Parameters
@@ -58,7 +58,7 @@ def choose_metric(
     """
     _check(options)
     if options.metric == "expert":
-        return Metrics.of(_expert(space, options), data.n)
+        return FairMetrics.of(_expert(space, options), data.n)
     if options.metric == "learned":
         return _learned(data, space, x, options, rng)
     values = _comparable(data, options)
@@ -66,10 +66,10 @@ def choose_metric(
         found = factor_directions(x, values, options.factors)
         ways = "direction" if options.factors == 1 else f"{options.factors} directions"
         source = f"the {ways} in which people of the same {options.comparable} differ most"
-        return Metrics.of(projection_metric(found, source), data.n)
+        return FairMetrics.of(projection_metric(found, source), data.n)
     first, second, alike = pairs_of(values, rng)
     source = f"the metric that best tells pairs of the same {options.comparable} from others"
-    return Metrics.of(explore_metric(x[first] - x[second], alike, source), data.n)
+    return FairMetrics.of(explore_metric(x[first] - x[second], alike, source), data.n)
 
 
 def _check(options: LossRatioOptions) -> None:
@@ -112,7 +112,7 @@ def _expert(space: FeatureSpace, options: LossRatioOptions) -> FairMetric:
 
 def _learned(
     data: AuditData, space: FeatureSpace, x: np.ndarray, options: LossRatioOptions, rng: np.random.Generator
-) -> Metrics:
+) -> FairMetrics:
     names = data.protected if options.sensitive is None else options.sensitive
     if not names:
         raise InputError("sensitive", "must name at least one protected attribute")

@@ -16,7 +16,7 @@ from audits.checks import finite, one_of
 from audits.errors import InputError
 from audits.models.subspaces import RANK_TOLERANCE, orthonormal
 
-__all__ = ["FairMetric", "Metrics", "Told", "direction_of", "matrix_metric", "projection_metric"]
+__all__ = ["FairMetric", "FairMetrics", "Told", "direction_of", "matrix_metric", "projection_metric"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Metrics:
+class FairMetrics:
     """The fair metric of everybody: one, or one a half of the people, learned on the other half.
 
     Attributes
@@ -104,7 +104,7 @@ class Metrics:
     nothing: str = ""
 
     @classmethod
-    def of(cls, metric: FairMetric, n: int) -> Metrics:
+    def of(cls, metric: FairMetric, n: int) -> FairMetrics:
         """One metric for all `n` people."""
         return cls((metric,), np.zeros(n, dtype=int), metric.source)
 

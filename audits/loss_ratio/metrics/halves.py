@@ -15,7 +15,7 @@ import numpy as np
 from audits.data.audit_data import AuditData
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
-from audits.loss_ratio.metrics.distances import Metrics, Told, projection_metric
+from audits.loss_ratio.metrics.distances import FairMetrics, Told, projection_metric
 from audits.models.protocol import row_weights
 from audits.models.subspaces import attribute_directions, orthonormal, read_as_number
 from audits.stats.permutation import holm
@@ -35,7 +35,7 @@ def learn_on_halves(
     rng: np.random.Generator,
     *,
     level: float,
-) -> Metrics:
+) -> FairMetrics:
     """Return the metric of each half of the people of `data`, at points `x` (n, d), learned on the other.
 
     Parameters
@@ -162,7 +162,7 @@ def _metrics(
     own: list[np.ndarray],
     place: np.ndarray,
     source: str,
-) -> Metrics:
+) -> FairMetrics:
     """Put the directions of the attributes that are told together, or of all where none is."""
     missed = [each for each in told if not each.told]
     named = " and ".join(each.attribute for each in missed)
@@ -194,7 +194,7 @@ def _metrics(
             f"The directions that tell all groups of {' and '.join(kept)} apart span every feature; of each "
             "attribute only the one along which its groups lie furthest apart counts as sensitive."
         )
-    return Metrics(tuple(parts), place, source, told, tuple(doubts), why)
+    return FairMetrics(tuple(parts), place, source, told, tuple(doubts), why)
 
 
 def _values(data: AuditData, name: str) -> np.ndarray:

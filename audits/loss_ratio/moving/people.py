@@ -12,9 +12,9 @@ import pandas as pd
 
 from audits.data import AuditData
 from audits.errors import InputError, RunFailed
-from audits.loss_ratio.metrics.distances import FairMetric, Metrics
+from audits.loss_ratio.metrics.distances import FairMetric, FairMetrics
 from audits.loss_ratio.moving.flow import Flow, gradient_flow
-from audits.loss_ratio.moving.search import MOST_SCORED, SEARCH_STEPS, Found, black_box_flow, scorings
+from audits.loss_ratio.moving.search import MOST_SCORED, SEARCH_STEPS, FoundPoints, black_box_flow, scorings
 from audits.loss_ratio.moving.targets import Answers, Target, target_of
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models import Subject
@@ -30,7 +30,7 @@ __all__ = [
     "AUTOGRAD",
     "ESTIMATE",
     "OF_TREES",
-    "Moved",
+    "MovedPeople",
     "answers_at",
     "curve_steps",
     "differentiable_of",
@@ -69,7 +69,7 @@ class Searched:
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class MovedPeople:
     """Who was moved (positions among the audited), from where, where to, and what the model says of them.
 
     `target` is what losses compare; `before` and `after` are the model's answers; `steps` is how many
@@ -107,11 +107,11 @@ def curve_steps(steps: int) -> tuple[int, ...]:
 
 def move_people(
     subject: Subject,
-    metrics: Metrics,
+    metrics: FairMetrics,
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> Moved:
+) -> MovedPeople:
     """Move the people audited, or a sample of them where everyone would take too long.
 
     Raises
@@ -150,11 +150,11 @@ def _draw(
 def _by_gradient(
     subject: Subject,
     model: Differentiable,
-    metrics: Metrics,
+    metrics: FairMetrics,
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> Moved:
+) -> MovedPeople:
     import torch
 
     most = options.max_people or subject.data.n
@@ -180,14 +180,14 @@ def _by_gradient(
         network, x, target, theirs, options, steps=steps, bounds=bounds, progress=progress
     )
     answers = target.answers(before), target.answers(after)
-    return Moved(used, left_out, x, flow, target, *answers, steps, AUTOGRAD, True)
+    return MovedPeople(used, left_out, x, flow, target, *answers, steps, AUTOGRAD, True)
 
 
 def move_points(
     network: torch.nn.Module,
     x: np.ndarray,
     target: Target,
-    metrics: Metrics,
+    metrics: FairMetrics,
     options: LossRatioOptions,
     *,
     steps: int,
@@ -204,7 +204,7 @@ def move_points(
         The people; there may be none.
     target : Target
         What their losses compare.
-    metrics : Metrics
+    metrics : FairMetrics
         Whose `place` is that of these people.
     steps, bounds
         As `gradient_flow` takes them.
@@ -267,11 +267,11 @@ def answers_at(network: torch.nn.Module, x: np.ndarray, target: Target) -> np.nd
 
 def _by_scoring(
     subject: Subject,
-    metrics: Metrics,
+    metrics: FairMetrics,
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> Moved:
+) -> MovedPeople:
     steps = options.steps_for(number=isinstance(subject.model, NumberModel))
     splits = subject.splits
     each = scorings(subject.space, steps, splits)
@@ -285,7 +285,7 @@ def _by_scoring(
 
     theirs = dataclasses.replace(metrics, place=metrics.place[used])
 
-    def search(within_range: bool) -> list[Found]:
+    def search(within_range: bool) -> list[FoundPoints]:
         found = []
         for rows, metric, report in _parts(theirs, progress):
             some = data.take(rows)
@@ -322,10 +322,10 @@ def _by_scoring(
     tried = min(steps, SEARCH_STEPS)
     method = ESTIMATE if splits is None else OF_TREES
     searched = Searched(shorter, reached, tried, kept_inside)
-    return Moved(used, left_out, x, flow, target, *answers, steps, method, False, searched)
+    return MovedPeople(used, left_out, x, flow, target, *answers, steps, method, False, searched)
 
 
-def _parts(metrics: Metrics, progress: Progress) -> list[tuple[np.ndarray, FairMetric, Progress]]:
+def _parts(metrics: FairMetrics, progress: Progress) -> list[tuple[np.ndarray, FairMetric, Progress]]:
     """People (positions), their metric, and its stretch of the progress."""
     place, found = metrics.place, []
     for k, metric in enumerate(metrics.parts):

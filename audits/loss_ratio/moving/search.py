@@ -32,7 +32,15 @@ from audits.loss_ratio.moving.flow import Flow
 from audits.models.subspaces import category_units
 from audits.progress import Progress, silent
 
-__all__ = ["MOST_SCORED", "SEARCH_STEPS", "Found", "Scored", "Splits", "black_box_flow", "scorings"]
+__all__ = [
+    "MOST_SCORED",
+    "SEARCH_STEPS",
+    "FoundPoints",
+    "ScoredPeople",
+    "Splits",
+    "black_box_flow",
+    "scorings",
+]
 
 SEARCH_STEPS = 20
 MOST_SCORED = 2_000_000
@@ -50,7 +58,7 @@ _NUDGE = 1e-3
 _FAR = 50.0  # standard deviations beyond which no number is written down
 
 
-class Scored(Protocol):
+class ScoredPeople(Protocol):
     """A model's answers about people with known labels."""
 
     @property
@@ -71,7 +79,7 @@ class Scored(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundPoints:
     """Where the search took people, and what the model gives there.
 
     Attributes
@@ -122,7 +130,7 @@ def crossing_values(part: LevelBlock | NumberBlock, splits: Splits) -> np.ndarra
 
 
 def black_box_flow(
-    scored: Scored,
+    scored: ScoredPeople,
     frame: pd.DataFrame,
     space: FeatureSpace,
     metric: FairMetric,
@@ -133,12 +141,12 @@ def black_box_flow(
     within_range: bool = False,
     splits: Splits | None = None,
     progress: Progress = silent,
-) -> Found:
+) -> FoundPoints:
     """Move every person, and say where to.
 
     Parameters
     ----------
-    scored : Scored
+    scored : ScoredPeople
         Asked about raw rows, aligned with `frame`.
     metric : FairMetric
         On points of `space` times `category_units`.
@@ -170,7 +178,7 @@ def black_box_flow(
     curve[steps] = search.best.losses.copy()
     found = search.best
     flow = Flow(found.z * search.units, search.before, found.losses, search.distance(found.z), curve, 0)
-    return Found(flow, scored.of_odds(found.odds), shorter, search.reached.losses)
+    return FoundPoints(flow, scored.of_odds(found.odds), shorter, search.reached.losses)
 
 
 @dataclass(eq=False)
@@ -194,7 +202,7 @@ class _Search:
 
     def __init__(
         self,
-        scored: Scored,
+        scored: ScoredPeople,
         frame: pd.DataFrame,
         space: FeatureSpace,
         metric: FairMetric,

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from audits.data import AuditData
-from audits.loss_ratio.metrics.distances import Metrics
+from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.moving.flow import step_sizes
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models import Subject
@@ -98,7 +98,7 @@ def linear_ratios(
 
 
 def heat_map_of(
-    subject: Subject, data: AuditData, metric: Metrics, options: LossRatioOptions, kind: str = "favorable"
+    subject: Subject, data: AuditData, metric: FairMetrics, options: LossRatioOptions, kind: str = "favorable"
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Return T_n over a grid of weights and metric angles, in rows, and the model's own weights by feature.
 

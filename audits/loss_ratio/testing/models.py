@@ -12,7 +12,7 @@ import pandas as pd
 from audits.data import AuditData, FeatureSpace
 from audits.errors import InputError
 from audits.loss_ratio.metrics.choosing import choose_metric
-from audits.loss_ratio.moving.people import Moved, move_people
+from audits.loss_ratio.moving.people import MovedPeople, move_people
 from audits.loss_ratio.moving.targets import target_of
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.testing.moved import run_tests
@@ -106,7 +106,7 @@ def average_odds_difference(
     return float(np.mean(gaps))
 
 
-def _row(data: AuditData, moved: Moved, options: LossRatioOptions) -> dict[str, Any]:
+def _row(data: AuditData, moved: MovedPeople, options: LossRatioOptions) -> dict[str, Any]:
     held = data.take(moved.used)
     tests = run_tests(held, moved, options)
     y = np.asarray(held.y)

@@ -14,10 +14,10 @@ import numpy as np
 
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.loss_ratio.metrics.distances import FairMetric, Metrics, direction_of
+from audits.loss_ratio.metrics.distances import FairMetric, FairMetrics, direction_of
 from audits.loss_ratio.moving.flow import Flow
 from audits.loss_ratio.moving.losses import LEAST_LOSS, loss_ratios
-from audits.loss_ratio.moving.people import Moved, move_people
+from audits.loss_ratio.moving.people import MovedPeople, move_people
 from audits.loss_ratio.moving.targets import Target
 from audits.loss_ratio.options import LossRatioOptions, Misspecified
 from audits.loss_ratio.result import CurvePoint, Floored, GroupRatio, PaperBounds, TurnedRatio
@@ -26,14 +26,14 @@ from audits.progress import Progress, part, silent
 from audits.stats.means import MeanMethod, MeanTest, mean_test
 from audits.stats.paired import PairedMethod, PairedRatio, paired_ratio
 
-__all__ = ["ROBUST_FLOOR", "Tests", "floor_of", "run_tests", "turned_metrics", "turned_ratios"]
+__all__ = ["ROBUST_FLOOR", "RatioTests", "floor_of", "run_tests", "turned_metrics", "turned_ratios"]
 
 ROBUST_FLOOR = 0.01
 """What losses count as, at least, where ratios are told with careful losses."""
 
 
 @dataclass(frozen=True, eq=False)
-class Tests:
+class RatioTests:
     """Ratios (n,), the least loss counted, and all that is tested on them.
 
     Of a search without gradient `shorter` is the mean ratio that its first way had found, `reached` the lower
@@ -52,7 +52,7 @@ class Tests:
     reached: float | None = None
 
 
-def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests:
+def run_tests(data: AuditData, moved: MovedPeople, options: LossRatioOptions) -> RatioTests:
     """Test the ratios of the people of `data`, all of whom were moved."""
     floor = floor_of(options, moved.target, exact=moved.exact)
     flow, weights = moved.flow, data.weights
@@ -67,7 +67,7 @@ def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests
         rows = loss_ratios(flow.before, moved.searched.reached, floor)
         reached = mean_test(rows, weights, method=how).lower_bound(options.level)
     careful = mean_test(loss_ratios(flow.before, flow.after, max(floor, ROBUST_FLOOR)), weights, method=how)
-    return Tests(
+    return RatioTests(
         ratios,
         max(floor, LEAST_LOSS),
         loss,
@@ -129,7 +129,7 @@ _WHERE = "loss_ratio.misspecified"
 
 def turned_ratios(
     subject: Subject,
-    metrics: Metrics,
+    metrics: FairMetrics,
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress = silent,
@@ -157,7 +157,9 @@ def turned_ratios(
     return tuple(found)
 
 
-def turned_metrics(metrics: Metrics, asked: Misspecified, degrees: float, names: tuple[str, ...]) -> Metrics:
+def turned_metrics(
+    metrics: FairMetrics, asked: Misspecified, degrees: float, names: tuple[str, ...]
+) -> FairMetrics:
     """Return the metrics with the plane of both directions turned by `degrees`, first towards second."""
     towards = direction_of(asked.towards, names, where=f"{_WHERE}.towards")
     first = (

@@ -34,7 +34,7 @@ from audits.threads import one_thread
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["Baseline", "LogisticBaseline", "fit_pipeline", "train_baseline"]
+__all__ = ["BaselinePipeline", "LogisticBaseline", "fit_pipeline", "train_baseline"]
 
 NAMES = {"logistic": "logistic regression", "forest": "random forest", "boosting": "gradient boosting"}
 LEVELS = ("categorical", "ordinal", "boolean")
@@ -45,7 +45,7 @@ _FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 5}
 
 
 @dataclass(frozen=True, eq=False)
-class Baseline(Asked):
+class BaselinePipeline(Asked):
     """A pipeline trained on `columns`; `score` gives the probability of the favourable outcome.
 
     A level of a category that was not seen in training counts as none of the known ones; a number
@@ -70,13 +70,13 @@ class Baseline(Asked):
         return self.chances(frame)[:, 1]
 
 
-class LogisticBaseline(Logistic, Baseline):
+class LogisticBaseline(Logistic, BaselinePipeline):
     """The logistic regression on the pipeline's columns."""
 
 
 def train_baseline(
     data: AuditData, kind: Literal["logistic", "forest", "boosting"], *, seed: int = 0
-) -> Baseline:
+) -> BaselinePipeline:
     """Train a baseline on all rows of `data`.
 
     Parameters
@@ -98,7 +98,7 @@ def train_baseline(
     """
     pipeline, numbers, levels = fit_pipeline(data, kind, np.asarray(data.y), seed=seed)
     digest = training_digest(data, [kind, repr(pipeline[-1]), seed, sklearn.__version__])
-    made = LogisticBaseline if kind == "logistic" else Baseline
+    made = LogisticBaseline if kind == "logistic" else BaselinePipeline
     return made(NAMES[kind], tuple(data.features), digest, pipeline, numbers, levels)
 
 

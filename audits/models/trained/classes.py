@@ -16,7 +16,7 @@ from audits.models.protocol import label_values, need_columns
 from audits.models.trained.asked import Asked, Logistic
 from audits.models.trained.baselines import NAMES, fit_pipeline
 from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
-from audits.models.trained.training import training_digest
+from audits.models.trained.training import OnSpace, training_digest
 from audits.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class LogisticClasses(Logistic, ClassPipeline):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassNetwork:
+class ClassNetwork(OnSpace):
     """A network trained on `columns`; `score` gives the probability of each of its `classes`, (n, k)."""
 
     name: str
@@ -69,11 +69,6 @@ class ClassNetwork:
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of each class, (n, k), rows summing to 1."""
         return softmax(network_outputs(self.layers, self.design(frame)), axis=1)
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the points (n, d) that the network reads."""
-        need_columns(frame, self.columns, self.name)
-        return self.space.encode(frame, unknown="zero")
 
     def network(self) -> torch.nn.Module:
         """Return a float64 copy of the network: points (n, d) to logits (n, k)."""

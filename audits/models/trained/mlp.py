@@ -13,8 +13,7 @@ import numpy as np
 from scipy.special import expit
 
 from audits.data import FeatureSpace
-from audits.models.protocol import need_columns
-from audits.models.trained.training import training_digest
+from audits.models.trained.training import OnSpace, training_digest
 from audits.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ _ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(OnSpace):
     """A network trained on `columns`; `score` gives the probability of the favourable outcome.
 
     A level, or a missing number, that was not seen in training counts as none of the known levels
@@ -58,11 +57,6 @@ class Network:
         """Return the probability of the favourable outcome, (n,) in [0, 1]."""
         # float64 from here: in float32 everything above a logit of 17 would tie at 1
         return expit(network_outputs(self.layers, self.design(frame), self.device)[:, 0])
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the points (n, d) that the network reads."""
-        need_columns(frame, self.columns, self.name)
-        return self.space.encode(frame, unknown="zero")
 
     def network(self) -> torch.nn.Module:
         """Return a float64 copy of the network on the processor: points (m, d) to log-odds (m, 1)."""

@@ -22,7 +22,7 @@ from audits.models.protocol import need_columns
 from audits.models.trained.asked import Asked
 from audits.models.trained.baselines import NAMES, fit_pipeline
 from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
-from audits.models.trained.training import training_digest
+from audits.models.trained.training import OnSpace, training_digest
 from audits.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class LinearNumbers(PipelineNumbers):
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkNumbers(_Trained):
+class NetworkNumbers(OnSpace, _Trained):
     """A network that predicts (number - `centre`) / `unit`."""
 
     space: FeatureSpace
@@ -94,11 +94,6 @@ class NetworkNumbers(_Trained):
     def number(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the number predicted for each row of `frame`, (n,) float64."""
         return self.centre + self.unit * network_outputs(self.layers, self.design(frame))[:, 0]
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the points (n, d) that the network reads."""
-        need_columns(frame, self.columns, self.name)
-        return self.space.encode(frame, unknown="zero")
 
     def regression(self) -> torch.nn.Module:
         """Return a float64 copy of the network: points (n, d) to numbers (n, 1)."""

@@ -18,8 +18,7 @@ from scipy.special import expit
 
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
-from audits.models.protocol import need_columns
-from audits.models.trained.training import training_digest
+from audits.models.trained.training import OnSpace, training_digest
 from audits.progress import Progress, silent
 from audits.threads import one_thread
 
@@ -36,7 +35,7 @@ _FEWEST = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class Mixture(OnSpace):
     """Logistic regressions on `space`, mixed by `shares` (t,): probability of the favourable outcome."""
 
     name: str
@@ -53,11 +52,6 @@ class Mixture:
         """Return the probability of the favourable outcome, (n,) in [0, 1]."""
         with one_thread():
             return expit(self.design(frame) @ self.weights.T + self.intercepts) @ self.shares
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the points (n, d) that the regressions read; what is unknown counts as none or average."""
-        need_columns(frame, self.columns, self.name)
-        return self.space.encode(frame, unknown="zero")
 
     def network(self) -> torch.nn.Module:
         """Return the mixture as a torch module: points (m, d) to log-odds (m, 1), float64."""

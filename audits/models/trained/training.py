@@ -10,16 +10,19 @@ import numpy as np
 
 from audits.checks import choices
 from audits.errors import InputError
-from audits.models.protocol import label_values
+from audits.models.protocol import label_values, need_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from audits.data import AuditData
+    import pandas as pd
+
+    from audits.data import AuditData, FeatureSpace
 
 __all__ = [
     "FEWEST_OF_AN_OUTCOME",
     "FEWEST_TO_LEARN",
+    "OnSpace",
     "check_class_parts",
     "check_parts",
     "check_trainable",
@@ -30,6 +33,19 @@ __all__ = [
 FEWEST_OF_AN_OUTCOME = 5
 FEWEST_TO_LEARN = 2  # one to fit, one to see when to stop
 UNREADABLE = ("text", "identifier")
+
+
+class OnSpace:
+    """A model that reads points of the `space` of its columns."""
+
+    name: str
+    columns: tuple[str, ...]
+    space: FeatureSpace
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the points (n, d) that the model reads; what is unknown counts as none or average."""
+        need_columns(frame, self.columns, self.name)
+        return self.space.encode(frame, unknown="zero")
 
 
 def check_trainable(data: AuditData, *, text: bool = False) -> None:

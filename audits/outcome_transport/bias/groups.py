@@ -10,16 +10,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audits.outcome_transport.bias.people import Bias, People, flows, individual_bias, merge
-from audits.outcome_transport.comparison.sides import Comparison, Side
-from audits.outcome_transport.matching.outcomes import Matched
+from audits.outcome_transport.bias.people import Bias, MergedPeople, flows, individual_bias, merge
+from audits.outcome_transport.comparison.sides import ComparedSides, Side
+from audits.outcome_transport.matching.outcomes import MatchedOutcomes
 from audits.outcome_transport.matching.resampling import lifted
 from audits.outcome_transport.matching.ties import Ends, Face, extreme, flow_extremes, whole_supplies
 from audits.progress import Progress, part, silent
 from audits.transport import Cost
 from audits.transport.blocks import CostBlocks
 
-__all__ = ["Cells", "Groups", "Measured", "group_list", "measure", "measure_flows", "tie_ranges"]
+__all__ = [
+    "CellMasses",
+    "MeasuredBias",
+    "SourceGroups",
+    "group_list",
+    "measure",
+    "measure_flows",
+    "tie_ranges",
+]
 
 
 _MOST_PAIRS = 6_000_000  # tight pairs of one transport problem: some seconds
@@ -29,7 +37,7 @@ _BUDGET = 8_000_000  # tight pairs of all of them: everybody first, then groups,
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class SourceGroups:
     """Everybody, the groups and the subgroups of the source side: names, levels and members (g, n)."""
 
     names: tuple[str, ...]
@@ -37,7 +45,7 @@ class Groups:
     members: np.ndarray
 
 
-def group_list(side: Side) -> Groups:
+def group_list(side: Side) -> SourceGroups:
     """List everybody, each group, and each subgroup where they differ from the groups."""
     n = len(side.positions)
     names, levels, members = ["everybody"], ["all"], [np.ones(n, dtype=bool)]
@@ -51,11 +59,11 @@ def group_list(side: Side) -> Groups:
             names.append(name)
             levels.append(level)
             members.append(code == k)
-    return Groups(tuple(names), tuple(levels), np.array(members))
+    return SourceGroups(tuple(names), tuple(levels), np.array(members))
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredBias:
     """Bias of the source side in one set of features.
 
     `value`, `normalised`, `least`, `most` are per person (n,), NaN where unknown; `parts` (n, c) by target
@@ -63,8 +71,8 @@ class Measured:
     `stands` (n,) is how many of the people each one measured stands for: 1, where everybody was measured.
     """
 
-    ours: People
-    theirs: People
+    ours: MergedPeople
+    theirs: MergedPeople
     bias: Bias
     value: np.ndarray
     normalised: np.ndarray
@@ -76,8 +84,8 @@ class Measured:
 
 
 def measure(
-    comparison: Comparison,
-    matched: Matched,
+    comparison: ComparedSides,
+    matched: MatchedOutcomes,
     x: np.ndarray,
     y: np.ndarray,
     *,
@@ -85,7 +93,7 @@ def measure(
     face: Face | None = None,
     drawn: np.ndarray | None = None,
     progress: Progress = silent,
-) -> Measured:
+) -> MeasuredBias:
     """Measure individual bias with features `x` (n, d) and `y` (m, d) of the two sides' people.
 
     `drawn` holds the positions of those source people who are measured, everybody's counterparts among them;
@@ -105,7 +113,7 @@ def measure(
     )
     of, here = ours.of, ours.of >= 0
     nearest = np.where(here, bias.nearest[of], -1)
-    return Measured(
+    return MeasuredBias(
         ours=ours,
         theirs=theirs,
         bias=bias,
@@ -120,7 +128,7 @@ def measure(
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellMasses:
     """Masses (r, c) between subgroups, as shares of all source people, and their range when optimal."""
 
     mass: np.ndarray
@@ -128,7 +136,7 @@ class Cells:
     high: np.ndarray | None
 
 
-def measure_flows(comparison: Comparison, matched: Matched) -> Cells:
+def measure_flows(comparison: ComparedSides, matched: MatchedOutcomes) -> CellMasses:
     """Measure who is mapped to whom, subgroup by subgroup."""
     people = []
     for side, atoms in ((comparison.source, matched.source), (comparison.target, matched.target)):
@@ -138,15 +146,15 @@ def measure_flows(comparison: Comparison, matched: Matched) -> Cells:
     mass = flows(matched, *people)
     ends = flow_extremes(matched, *people)
     if ends is None:
-        return Cells(mass, None, None)
+        return CellMasses(mass, None, None)
     # rounding must not push the even coupling out of its own range
-    return Cells(mass, np.minimum(ends[0], mass), np.maximum(ends[1], mass))
+    return CellMasses(mass, np.minimum(ends[0], mass), np.maximum(ends[1], mass))
 
 
 def tie_ranges(
-    matched: Matched,
-    measured: Measured,
-    groups: Groups,
+    matched: MatchedOutcomes,
+    measured: MeasuredBias,
+    groups: SourceGroups,
     *,
     distance: Cost,
     face: Face | None,
@@ -198,7 +206,9 @@ class _Problem:
     j: np.ndarray
 
 
-def _problem(matched: Matched, measured: Measured, mass: np.ndarray, face: Face) -> _Problem | None:
+def _problem(
+    matched: MatchedOutcomes, measured: MeasuredBias, mass: np.ndarray, face: Face
+) -> _Problem | None:
     ours, theirs = measured.ours, measured.theirs
     own_mass = np.bincount(ours.of, mass, len(ours.weights))
     own = np.flatnonzero(own_mass > 0)
@@ -233,7 +243,7 @@ def _split(whole: np.ndarray, atom: np.ndarray, weights: np.ndarray) -> np.ndarr
     return units
 
 
-def _solve(problem: _Problem, matched: Matched, distance: Cost, progress: Progress) -> Ends | None:
+def _solve(problem: _Problem, matched: MatchedOutcomes, distance: Cost, progress: Progress) -> Ends | None:
     values = np.zeros(len(problem.i))
     real = problem.i < len(problem.own)
     blocks = CostBlocks.build(problem.points[problem.own], problem.targets, distance)

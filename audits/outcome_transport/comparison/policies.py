@@ -18,7 +18,7 @@ from audits.models.spec import model_path
 from audits.outcome_transport.options import OutcomeTransportOptions, Policy, Trained
 from audits.progress import silent
 
-__all__ = ["Outcomes", "equal_opportunity", "model_outcomes", "reference_outcomes"]
+__all__ = ["PolicyOutcomes", "equal_opportunity", "model_outcomes", "reference_outcomes"]
 
 _WHERE = "outcome_transport.against"
 _FOLDS = 5  # parts in which a reference learns and says, where no rows were kept for training
@@ -26,7 +26,7 @@ _PAIR = float(np.sqrt(2.0))  # norm of (1, 0) - (0, 1): what a difference of 1 i
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class PolicyOutcomes:
     """A policy's outcome for every person of the data.
 
     Attributes
@@ -50,7 +50,7 @@ class Outcomes:
         return _PAIR if self.kind in {"decision", "probability"} else 1.0
 
 
-def model_outcomes(subject: Subject, kind: str) -> Outcomes:
+def model_outcomes(subject: Subject, kind: str) -> PolicyOutcomes:
     """Outcomes of the audited model.
 
     Raises
@@ -64,7 +64,7 @@ def model_outcomes(subject: Subject, kind: str) -> Outcomes:
         kind = "classes" if many and subject.score_kind == "probability" else kinds[subject.score_kind]
     name, decided = subject.model.name, np.asarray(subject.decisions, dtype=bool)
     if kind == "decision":
-        return Outcomes(name, kind, decided[:, None].astype(float), decided)
+        return PolicyOutcomes(name, kind, decided[:, None].astype(float), decided)
     if kind == "classes":
         if subject.model.classes is None:
             raise InputError(
@@ -72,9 +72,13 @@ def model_outcomes(subject: Subject, kind: str) -> Outcomes:
                 f"cannot be 'classes': {name} gives one number a person",
                 advice="choose 'automatic'",
             )
-        return Outcomes(name, kind, _probabilities(subject.model.score(subject.data.frame), name), decided)
+        return PolicyOutcomes(
+            name, kind, _probabilities(subject.model.score(subject.data.frame), name), decided
+        )
     values = subject.scores[:, None]
-    return Outcomes(name, kind, _probabilities(values, name) if kind == "probability" else values, decided)
+    return PolicyOutcomes(
+        name, kind, _probabilities(values, name) if kind == "probability" else values, decided
+    )
 
 
 def _probabilities(values: np.ndarray, name: str) -> np.ndarray:
@@ -92,7 +96,7 @@ def _probabilities(values: np.ndarray, name: str) -> np.ndarray:
 
 def reference_outcomes(
     subject: Subject, options: OutcomeTransportOptions
-) -> tuple[Outcomes, Outcomes, list[str]]:
+) -> tuple[PolicyOutcomes, PolicyOutcomes, list[str]]:
     """Outcomes of the reference, of the model on the same scale, and what to beware of."""
     against = "label" if options.against is None else options.against
     if against == "label":
@@ -102,7 +106,7 @@ def reference_outcomes(
     return _other_policy(subject, against, options)
 
 
-def _labels(subject: Subject, kind: str) -> tuple[Outcomes, Outcomes]:
+def _labels(subject: Subject, kind: str) -> tuple[PolicyOutcomes, PolicyOutcomes]:
     data = subject.data
     if data.y is None:
         raise InputError(
@@ -115,12 +119,12 @@ def _labels(subject: Subject, kind: str) -> tuple[Outcomes, Outcomes]:
         ours = model_outcomes(subject, kind)
         classes = [class_text(value) for value in subject.model.classes or label_values(data)]
         truth = np.array([class_text(value) for value in data.frame[data.label].tolist()])
-        return Outcomes(name, kind, (truth[:, None] == np.array(classes)).astype(float), data.y), ours
+        return PolicyOutcomes(name, kind, (truth[:, None] == np.array(classes)).astype(float), data.y), ours
     if kind == "automatic":
         kind = "score" if isinstance(subject.model, NumberModel) else "decision"
     if kind == "score" and data.cut is not None and subject.score_kind == "number":
         numbers = label_numbers(data) * (1 if subject.higher_is == "favorable" else -1)
-        return Outcomes(name, kind, numbers[:, None], data.y), model_outcomes(subject, kind)
+        return PolicyOutcomes(name, kind, numbers[:, None], data.y), model_outcomes(subject, kind)
     model = model_outcomes(subject, kind)
     if model.kind == "score":
         raise InputError(
@@ -129,12 +133,12 @@ def _labels(subject: Subject, kind: str) -> tuple[Outcomes, Outcomes]:
             "scale",
             advice="choose 'decision'",
         )
-    return Outcomes(name, model.kind, data.y[:, None].astype(float), data.y), model
+    return PolicyOutcomes(name, model.kind, data.y[:, None].astype(float), data.y), model
 
 
 def _other_policy(
     subject: Subject, policy: Policy, options: OutcomeTransportOptions
-) -> tuple[Outcomes, Outcomes, list[str]]:
+) -> tuple[PolicyOutcomes, PolicyOutcomes, list[str]]:
     kind = options.outcome
     given = [name for name in ("score", "label", "train", "path") if getattr(policy, name) is not None]
     if given not in (["label", "train"], *([name] for name in ("score", "label", "train", "path"))):
@@ -176,7 +180,7 @@ def _learn(
 
 def _another_model(
     subject: Subject, policy: Policy, options: OutcomeTransportOptions
-) -> tuple[Outcomes, Outcomes, list[str]]:
+) -> tuple[PolicyOutcomes, PolicyOutcomes, list[str]]:
     """Outcomes of a model trained here or read from a file, and the audited model's of the same kind."""
     model: Model
     kind, warnings = options.outcome, []
@@ -224,7 +228,7 @@ def _another_model(
 
 def _trained_on(
     subject: Subject, policy: Policy, train: Trained, column: str, options: OutcomeTransportOptions
-) -> tuple[Outcomes, Outcomes, list[str]]:
+) -> tuple[PolicyOutcomes, PolicyOutcomes, list[str]]:
     """Outcomes of a model that learned another label, of people whom it has not seen, and the audited one's.
 
     Where no rows were kept for training, as with a column of predictions, it learns from some of the people
@@ -270,7 +274,11 @@ def _trained_on(
         )
     values = favorable.astype(float) if ours.kind == "decision" else scores
     held = " with equal opportunity" if policy.constraint is not None else ""
-    return Outcomes(f"{train} model of {column}{held}", ours.kind, values[:, None], favorable), ours, warnings
+    return (
+        PolicyOutcomes(f"{train} model of {column}{held}", ours.kind, values[:, None], favorable),
+        ours,
+        warnings,
+    )
 
 
 def _labelled(data: AuditData, column: str) -> AuditData:
@@ -300,7 +308,7 @@ def _favorable(data: AuditData, name: str) -> np.ndarray:
     return np.array([class_text(value) in good for value in data.frame[column].tolist()])
 
 
-def _in_order(theirs: Outcomes, other: Subject, subject: Subject) -> Outcomes:
+def _in_order(theirs: PolicyOutcomes, other: Subject, subject: Subject) -> PolicyOutcomes:
     """Columns of `theirs` in the order of the audited model's classes."""
     names, wanted = (
         [class_text(value) for value in one.model.classes or label_values(one.data)]
@@ -312,15 +320,15 @@ def _in_order(theirs: Outcomes, other: Subject, subject: Subject) -> Outcomes:
     return dataclasses.replace(theirs, values=theirs.values[:, order])
 
 
-def _decided_in_a_column(subject: Subject, name: str) -> tuple[Outcomes, Outcomes, list[str]]:
+def _decided_in_a_column(subject: Subject, name: str) -> tuple[PolicyOutcomes, PolicyOutcomes, list[str]]:
     favorable = _favorable(subject.data, name)
-    reference = Outcomes(f"column {name}", "decision", favorable[:, None].astype(float), favorable)
+    reference = PolicyOutcomes(f"column {name}", "decision", favorable[:, None].astype(float), favorable)
     return reference, model_outcomes(subject, "decision"), []
 
 
 def _scored_in_a_column(
     subject: Subject, name: str, higher_is: str, kind: str
-) -> tuple[Outcomes, Outcomes, list[str]]:
+) -> tuple[PolicyOutcomes, PolicyOutcomes, list[str]]:
     data = subject.data
     where = f"{_WHERE}.score"
     column = one_of(where, name, data.frame.columns, what="a column")
@@ -350,12 +358,12 @@ def _scored_in_a_column(
     favorable = subject.decide(values[:, 0], data.groups)
     if ours.kind == "decision":
         values = favorable[:, None].astype(float)
-    return Outcomes(f"column {column}", ours.kind, values, favorable), ours, []
+    return PolicyOutcomes(f"column {column}", ours.kind, values, favorable), ours, []
 
 
 def _equal_opportunity(
     subject: Subject, options: OutcomeTransportOptions
-) -> tuple[Outcomes, Outcomes, list[str]]:
+) -> tuple[PolicyOutcomes, PolicyOutcomes, list[str]]:
     data = subject.data
     if data.y is None:
         raise InputError(
@@ -375,7 +383,7 @@ def _equal_opportunity(
         )
     model = model_outcomes(subject, "decision")
     name = f"equal-opportunity version of the {subject.model.name}"
-    return Outcomes(name, "decision", favorable[:, None].astype(float), favorable), model, warnings
+    return PolicyOutcomes(name, "decision", favorable[:, None].astype(float), favorable), model, warnings
 
 
 def equal_opportunity(

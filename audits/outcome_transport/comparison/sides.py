@@ -12,10 +12,10 @@ from audits.data.intersections import group_codes
 from audits.errors import InputError
 from audits.models import Subject
 from audits.models.protocol import class_text, label_values
-from audits.outcome_transport.comparison.policies import Outcomes, model_outcomes, reference_outcomes
+from audits.outcome_transport.comparison.policies import PolicyOutcomes, model_outcomes, reference_outcomes
 from audits.outcome_transport.options import OutcomeTransportOptions
 
-__all__ = ["Comparison", "Side", "compare"]
+__all__ = ["ComparedSides", "Side", "compare"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class ComparedSides:
     """Two sides, what their outcomes are, and who was left out.
 
     Attributes
@@ -65,7 +65,7 @@ class Comparison:
     warnings: tuple[str, ...]
 
 
-def compare(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> Comparison:
+def compare(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> ComparedSides:
     """Put together the two sides that the options ask for.
 
     Raises
@@ -87,13 +87,15 @@ def compare(subject: Subject, options: OutcomeTransportOptions, rng: np.random.G
     return _two_groups(subject, options, rng) if given else _two_policies(subject, options, rng)
 
 
-def _two_policies(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> Comparison:
+def _two_policies(
+    subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator
+) -> ComparedSides:
     ours, theirs, warnings = reference_outcomes(subject, options)
     everyone = np.arange(subject.data.n)
     drawn = _draw(everyone, options.max_people, rng)
     left_out, more = _not_drawn([everyone], [drawn], options.max_people)
     sides = [_side(subject, options, outcomes, drawn, outcomes.name) for outcomes in (ours, theirs)]
-    return Comparison(
+    return ComparedSides(
         source=sides[0],
         target=sides[1],
         same_people=True,
@@ -104,7 +106,9 @@ def _two_policies(subject: Subject, options: OutcomeTransportOptions, rng: np.ra
     )
 
 
-def _two_groups(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> Comparison:
+def _two_groups(
+    subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator
+) -> ComparedSides:
     masks = [_members(subject, options, side) for side in ("source", "target")]
     shared = int((masks[0] & masks[1]).sum())
     if shared:
@@ -125,7 +129,7 @@ def _two_groups(subject: Subject, options: OutcomeTransportOptions, rng: np.rand
         _side(subject, options, outcomes, positions, _name(getattr(options, side)))
         for side, positions in zip(("source", "target"), drawn, strict=True)
     ]
-    return Comparison(
+    return ComparedSides(
         source=sides[0],
         target=sides[1],
         same_people=False,
@@ -177,7 +181,7 @@ def _not_drawn(
 def _side(
     subject: Subject,
     options: OutcomeTransportOptions,
-    outcomes: Outcomes,
+    outcomes: PolicyOutcomes,
     positions: np.ndarray,
     name: str,
 ) -> Side:
@@ -201,7 +205,7 @@ def _side(
 
 
 def _split(
-    subject: Subject, options: OutcomeTransportOptions, outcomes: Outcomes
+    subject: Subject, options: OutcomeTransportOptions, outcomes: PolicyOutcomes
 ) -> tuple[np.ndarray, list[str]]:
     n = subject.data.n
     if options.split_by == "none":

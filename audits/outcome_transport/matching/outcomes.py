@@ -20,7 +20,7 @@ from audits.transport.atoms import Atoms, checked_weights
 from audits.transport.costs import gathered_cost
 from audits.transport.maps import EntropicMap, EntropicOptions, UnbalancedMap, UnbalancedOptions
 
-__all__ = ["Matched", "Matching", "OutcomeCost", "match_outcomes"]
+__all__ = ["MatchedOutcomes", "Matching", "OutcomeCost", "match_outcomes"]
 
 OutcomeCost = Literal["euclidean", "squared_euclidean"]
 Matching = Literal["exact", "entropic", "unbalanced", "partial"]
@@ -29,7 +29,7 @@ _NEGLIGIBLE = 1e-9  # share of an atom's people below which its mass counts as u
 
 
 @dataclass(frozen=True, eq=False)
-class Matched:
+class MatchedOutcomes:
     """Outcomes of two sides and the mass between them.
 
     Attributes
@@ -104,7 +104,7 @@ def match_outcomes(
     epsilon: float = 0.02,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
-) -> Matched:
+) -> MatchedOutcomes:
     """Couple `outcomes` (n, c) with `others` (m, c), of weights `a` (n,) and `b` (m,).
 
     Raises
@@ -116,7 +116,7 @@ def match_outcomes(
     if matching == "exact":
         found = exact_coupling(outcomes, others, cost=cost, a=a, b=b, progress=progress)
         duals = found.dual_source[found.source.first], found.dual_target[found.target.first]
-        return Matched(
+        return MatchedOutcomes(
             x=outcomes[found.source.first],
             y=others[found.target.first],
             source=found.source,
@@ -161,7 +161,7 @@ def match_outcomes(
     state = "converged" if fitted.converged else "did not converge"
     cells = sparse.coo_array(flow)
     costs = gathered_cost(x, y, cells.row, cells.col, cost)
-    return Matched(
+    return MatchedOutcomes(
         x=x,
         y=y,
         source=source,

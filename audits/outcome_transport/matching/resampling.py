@@ -16,8 +16,8 @@ from scipy import sparse
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from audits.outcome_transport.comparison.sides import Comparison
-from audits.outcome_transport.matching.outcomes import Matched, OutcomeCost, match_outcomes
+from audits.outcome_transport.comparison.sides import ComparedSides
+from audits.outcome_transport.matching.outcomes import MatchedOutcomes, OutcomeCost, match_outcomes
 from audits.progress import Progress
 from audits.stats import as_people
 from audits.transport import Cost, pairwise_cost
@@ -67,13 +67,13 @@ class Resampled:
 
 
 def resample(
-    comparison: Comparison,
+    comparison: ComparedSides,
     spaces: Sequence[tuple[np.ndarray, np.ndarray]],
     memberships: np.ndarray,
     *,
     a: np.ndarray,
     b: np.ndarray,
-    couple: Callable[..., Matched],
+    couple: Callable[..., MatchedOutcomes],
     exact: bool,
     distance: Cost,
     draws: int,
@@ -163,7 +163,7 @@ def _recoupled(
     far: list[np.ndarray],
     inside: np.ndarray,
     subgroups: tuple[np.ndarray, np.ndarray],
-    couple: Callable[..., Matched],
+    couple: Callable[..., MatchedOutcomes],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distances of order 1 and 2, mean bias of each group (s, g), flows (r, c), of weighted people."""
     here, there = w > 0, v > 0
@@ -187,7 +187,7 @@ def _recoupled(
 
 
 def distance_error(
-    comparison: Comparison,
+    comparison: ComparedSides,
     *,
     a: np.ndarray,
     b: np.ndarray,
@@ -236,7 +236,7 @@ def _inverse(values: np.ndarray, mass: np.ndarray, levels: np.ndarray) -> np.nda
 
 
 def _vectors_error(
-    comparison: Comparison,
+    comparison: ComparedSides,
     a: np.ndarray,
     b: np.ndarray,
     ground: OutcomeCost,
@@ -277,7 +277,7 @@ def _transported(points: np.ndarray, signed: np.ndarray, ground: OutcomeCost) ->
 
 
 def distance_null(
-    comparison: Comparison,
+    comparison: ComparedSides,
     *,
     a: np.ndarray,
     b: np.ndarray,

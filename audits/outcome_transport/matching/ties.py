@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from audits.outcome_transport.matching.outcomes import Matched
+from audits.outcome_transport.matching.outcomes import MatchedOutcomes
 from audits.progress import Progress, silent
 from audits.transport import pairwise_cost
 from audits.transport.atoms import supplies
@@ -87,7 +87,7 @@ def ragged(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return row, np.arange(len(row)) - before + np.repeat(start, length)
 
 
-def crossing(matched: Matched) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def crossing(matched: MatchedOutcomes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Mass that has to cross each gap between neighbouring outcomes of either side.
 
     Returns
@@ -107,7 +107,7 @@ def crossing(matched: Matched) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     return values, at_source, at_target, np.cumsum(step)[:-1]
 
 
-def whole_supplies(matched: Matched) -> tuple[np.ndarray, np.ndarray]:
+def whole_supplies(matched: MatchedOutcomes) -> tuple[np.ndarray, np.ndarray]:
     """People of each outcome as whole numbers of equal sums, outcomes of no weight included as 0."""
     here, there = matched.source.weights > 0, matched.target.weights > 0
     supply, demand = np.zeros(len(here)), np.zeros(len(there))
@@ -115,7 +115,7 @@ def whole_supplies(matched: Matched) -> tuple[np.ndarray, np.ndarray]:
     return supply, demand
 
 
-def optimal_face(matched: Matched) -> Face | None:
+def optimal_face(matched: MatchedOutcomes) -> Face | None:
     """Tight pairs of outcomes; None for a blurred coupling, or for too many outcome vectors."""
     if not matched.exact:
         return None
@@ -136,7 +136,7 @@ def _as_face(row: np.ndarray, column: np.ndarray) -> Face:
     return Face(row[order], column[order], column[order])
 
 
-def _line_face(matched: Matched) -> Face:
+def _line_face(matched: MatchedOutcomes) -> Face:
     """From each source outcome, as far as all gaps have the same sign."""
     values, at_source, at_target, surplus = crossing(matched)
     t = len(values)
@@ -154,7 +154,7 @@ def _line_face(matched: Matched) -> Face:
 
 
 def flow_extremes(
-    matched: Matched, members: np.ndarray, others: np.ndarray
+    matched: MatchedOutcomes, members: np.ndarray, others: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Smallest and largest mass from each source subgroup to each target subgroup over optimal couplings.
 
@@ -186,7 +186,7 @@ def flow_extremes(
     return np.clip(low, 0.0, high), high
 
 
-def _most_by_gaps(matched: Matched, members: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _most_by_gaps(matched: MatchedOutcomes, members: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Largest mass (r, c) where any coupling that respects the gaps' signs is optimal: one sweep."""
     values, at_source, at_target, surplus = crossing(matched)
     capacity = surplus / whole_supplies(matched)[0].sum()
@@ -207,7 +207,7 @@ def _most_by_gaps(matched: Matched, members: np.ndarray, others: np.ndarray) -> 
     return total
 
 
-def _most_by_cells(matched: Matched, members: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _most_by_cells(matched: MatchedOutcomes, members: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Largest mass (r, c) where the coupling of atoms is unique: cells of the staircase in order."""
     cells = sparse.coo_array(matched.flow)
     order = np.lexsort((cells.col, cells.row))

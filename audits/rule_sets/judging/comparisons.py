@@ -19,7 +19,7 @@ import numpy as np
 from audits.mining.attributes import Attribute
 from audits.mining.cells import Cells
 from audits.mining.scoring import differences
-from audits.rule_sets.judging.inference import People, halved
+from audits.rule_sets.judging.inference import PeopleCounts, halved
 from audits.stats import Estimate, newcombe
 from audits.stats.intervals import percent_level
 from audits.stats.words import number
@@ -91,7 +91,7 @@ def largest_pair(cells: Cells, attributes: Sequence[Attribute], *, level: float 
 
 
 def linear_threshold(
-    people: People,
+    people: PeopleCounts,
     cells: Cells,
     attributes: Sequence[Attribute],
     *,

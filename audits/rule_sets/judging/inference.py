@@ -26,7 +26,7 @@ from audits.stats.shares import newcombe_ends
 
 __all__ = [
     "Halves",
-    "People",
+    "PeopleCounts",
     "adjusted",
     "agreeing",
     "confirm",
@@ -52,7 +52,7 @@ _FIRST_DRAWS = 399
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class PeopleCounts:
     """Whole people per cell: `n` and `favorable`, int arrays (C,)."""
 
     n: np.ndarray
@@ -74,13 +74,13 @@ class People:
         return np.float32 if self.total < _EXACT_FLOAT32 else np.float64
 
 
-def whole_people(cells: Cells) -> People:
+def whole_people(cells: Cells) -> PeopleCounts:
     """Round fractional weights to whole people per cell: shuffling and halving need people.
 
     Running sums are rounded, so that what many small cells hold together is kept.
     """
     favorable, others = _whole(cells.favorable), _whole(cells.n - cells.favorable)
-    return People(favorable + others, favorable)
+    return PeopleCounts(favorable + others, favorable)
 
 
 def _whole(amounts: np.ndarray) -> np.ndarray:
@@ -88,7 +88,7 @@ def _whole(amounts: np.ndarray) -> np.ndarray:
 
 
 def maxima(
-    people: People,
+    people: PeopleCounts,
     groups: GroupSums,
     *,
     draws: int,
@@ -205,7 +205,7 @@ class Halves:
         Difference of favourable shares on each half; NaN where a half has nobody inside or outside.
     counts : tuple of float arrays (S,)
         On the second half: people inside, favourable ones inside.
-    second_people : People
+    second_people : PeopleCounts
         The second half.
     """
 
@@ -214,11 +214,11 @@ class Halves:
     first: np.ndarray
     second: np.ndarray
     counts: tuple[np.ndarray, np.ndarray]
-    second_people: People
+    second_people: PeopleCounts
 
 
 def confirm(
-    people: People,
+    people: PeopleCounts,
     groups: GroupSums,
     *,
     draws: int,
@@ -242,7 +242,7 @@ def confirm(
     return Halves(discovered, confirmed, gap_first, gap_second, (n_second, good_second), second)
 
 
-def shrinkage(people: People, groups: GroupSums, *, splits: int, rng: np.random.Generator) -> float:
+def shrinkage(people: PeopleCounts, groups: GroupSums, *, splits: int, rng: np.random.Generator) -> float:
     """How far the largest score lies above the truth because it was picked as the largest, at least 0.
 
     The winner on a random half is looked up on the other half, which did not pick it; the mean loss, over
@@ -291,7 +291,7 @@ class First:
 
 
 def first_interval(
-    people: People,
+    people: PeopleCounts,
     groups: GroupSums,
     counts: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     null: np.ndarray,
@@ -342,14 +342,14 @@ def _interval_level(null: np.ndarray, level: float, family: int) -> float:
     return max(2 * float(norm.sf(z)), 1e-12)
 
 
-def halved(people: People, rng: np.random.Generator) -> tuple[People, People]:
+def halved(people: PeopleCounts, rng: np.random.Generator) -> tuple[PeopleCounts, PeopleCounts]:
     """Split the people into two random halves, drawn within each cell without a look at decisions."""
     n, favorable = _halve(people, 1, rng)
-    first = People(n[:, 0], favorable[:, 0])
-    return first, People(people.n - first.n, people.favorable - first.favorable)
+    first = PeopleCounts(n[:, 0], favorable[:, 0])
+    return first, PeopleCounts(people.n - first.n, people.favorable - first.favorable)
 
 
-def _halve(people: People, splits: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _halve(people: PeopleCounts, splits: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Half of each cell's people, drawn blind to decisions: people and favourable ones, (C, splits)."""
     odd = rng.integers(0, 2, (len(people.n), splits))
     n = people.n[:, None] // 2 + odd * (people.n[:, None] % 2)
@@ -357,12 +357,14 @@ def _halve(people: People, splits: int, rng: np.random.Generator) -> tuple[np.nd
     return n, favorable
 
 
-def z_scores(people: People, groups: GroupSums) -> np.ndarray:
+def z_scores(people: PeopleCounts, groups: GroupSums) -> np.ndarray:
     """z-score of each rule set among the people whose decisions are shuffled, (S,)."""
     return _observed(people, groups)[0]
 
 
-def _observed(people: People, groups: GroupSums) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _observed(
+    people: PeopleCounts, groups: GroupSums
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """z-score, difference of shares, people and favourable ones of each rule set."""
     n, favorable = groups.of(np.column_stack([people.n, people.favorable])).T
     z = (favorable - n * people.rate) * standardized(n, people.total, people.rate)

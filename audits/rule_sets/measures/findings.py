@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from audits.mining.sums import GroupSums
-from audits.rule_sets.measures.values import Tested
+from audits.rule_sets.measures.values import TestedMeasure
 from audits.rule_sets.ranking.contributions import stated_contributions
 from audits.rule_sets.ranking.ranked import distinct
 from audits.rule_sets.ranking.tables import read_rules, words_of
@@ -23,7 +23,7 @@ from audits.stats.words import count, number, percent
 __all__ = ["measure_columns", "measure_result"]
 
 
-def measure_columns(tested: Sequence[Tested]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+def measure_columns(tested: Sequence[TestedMeasure]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Return what each measure adds to the table of rule sets, and to that of cells."""
     of_rules: dict[str, np.ndarray] = {}
     of_cells: dict[str, np.ndarray] = {}
@@ -41,7 +41,7 @@ def measure_columns(tested: Sequence[Tested]) -> tuple[dict[str, np.ndarray], di
 
 
 def measure_result(
-    tested: Tested,
+    tested: TestedMeasure,
     table: pd.DataFrame,
     groups: GroupSums,
     options: dict[str, Any],
@@ -115,7 +115,7 @@ def measure_result(
 _NONE = "no group has people enough, inside and outside, whom it is about"
 
 
-def _method(tested: Tested, level: float, shared: int) -> str:
+def _method(tested: TestedMeasure, level: float, shared: int) -> str:
     kind = "Newcombe" if tested.values.words.share else "normal"
     measures = f" and {shared} measures" if shared > 1 else ""
     return (
@@ -125,7 +125,7 @@ def _method(tested: Tested, level: float, shared: int) -> str:
 
 
 def _judge(
-    tested: Tested, place: int, method: str, options: dict[str, Any], level: float, complete: bool
+    tested: TestedMeasure, place: int, method: str, options: dict[str, Any], level: float, complete: bool
 ) -> Judged:
     # a loss has no scale on which a size that matters could be known
     scaled = tested.values.words.share or tested.values.name == "calibration_error"
@@ -149,7 +149,7 @@ def _judge(
 
 
 def _row(
-    tested: Tested, place: int, rule_set: str, judged: Judged, similar: int, options: dict[str, Any]
+    tested: TestedMeasure, place: int, rule_set: str, judged: Judged, similar: int, options: dict[str, Any]
 ) -> MeasureRow:
     n, total = float(tested.n[place]), float(tested.total[place])
     rest, rest_total = float(tested.cells.n.sum()) - n, float(tested.cells.favorable.sum()) - total
@@ -168,7 +168,7 @@ def _row(
     )
 
 
-def _mean(tested: Tested, n: float, total: float, squares: float | None, level: float) -> Estimate:
+def _mean(tested: TestedMeasure, n: float, total: float, squares: float | None, level: float) -> Estimate:
     """A mean with its own interval: Wilson's of a share, else the normal one."""
     n, total = float(n), float(total)
     if n <= 0:

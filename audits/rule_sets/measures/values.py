@@ -28,7 +28,7 @@ from audits.stats.shares import newcombe_ends
 __all__ = [
     "WORDS",
     "Function",
-    "Tested",
+    "TestedMeasure",
     "Values",
     "Words",
     "compared_values",
@@ -91,7 +91,7 @@ class Values:
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class TestedMeasure:
     """A measure of every rule set, corrected for all of them.
 
     Attributes
@@ -227,7 +227,7 @@ def compared_values(
     level: float,
     rng: np.random.Generator,
     progress: Progress = silent,
-) -> tuple[Tested, ...]:
+) -> tuple[TestedMeasure, ...]:
     """Test every rule set by every measure; people are summed per cell once, groups over cells together."""
     if not values:
         return ()
@@ -258,7 +258,7 @@ def _tested(
     level: float,
     rng: np.random.Generator,
     progress: Progress,
-) -> Tested:
+) -> TestedMeasure:
     n, total, squares = own.T
     rest, rest_total, rest_squares = totals[0] - n, totals[1] - total, totals[2] - squares
     known = (n >= _FEWEST) & (rest >= _FEWEST)
@@ -284,7 +284,7 @@ def _tested(
         low = np.where(known, difference - edge * np.sqrt(spread), np.nan)
         high = np.where(known, difference + edge * np.sqrt(spread), np.nan)
     low[known], high[known] = agreeing(difference[known], low[known], high[known], p[known] <= level)
-    return Tested(values, cells, n, total, squares, difference, low, high, z, p, known, edge)
+    return TestedMeasure(values, cells, n, total, squares, difference, low, high, z, p, known, edge)
 
 
 def _factors(values: np.ndarray, n: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from audits.rule_sets.ranking.tables import read_rules, words_of
 from audits.rule_sets.result import LeaderRow, SampledScore, SweepRow
 from audits.stats import Estimate, newcombe, wilson
 
-__all__ = ["Findings", "distinct", "leaders", "one_row", "rank_key", "support_sweep"]
+__all__ = ["GatheredRuleSets", "distinct", "leaders", "one_row", "rank_key", "support_sweep"]
 
 _SWEPT = (0.01, 0.05, 0.10, 0.20, 0.50)
 
@@ -227,7 +227,7 @@ def _rules(item: dict[str, Any], attributes: Sequence[Attribute]) -> tuple[dict[
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class GatheredRuleSets:
     """Rule sets gathered into findings.
 
     Attributes
@@ -252,7 +252,7 @@ def distinct(
     most: int,
     overlap: float,
     leftover: float,
-) -> Findings:
+) -> GatheredRuleSets:
     """Walk down the ranking; a rule set too like an earlier one, or driven by it, is the same finding.
 
     Two rule sets are alike when the people in both make up at least `overlap` of the people in either and
@@ -288,7 +288,7 @@ def distinct(
             finding[(finding < 0) & (alike | (np.arange(len(rules)) == leader))] = len(leaders)
             leaders.append(leader)
         position += 1
-    return Findings(np.array(leaders, dtype=int), finding)
+    return GatheredRuleSets(np.array(leaders, dtype=int), finding)
 
 
 def _alike(

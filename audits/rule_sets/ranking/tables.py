@@ -33,7 +33,7 @@ _MOST_NODES = 600
 
 
 @dataclass(frozen=True, eq=False)
-class Tests:
+class RuleSetTests:
     """Per rule set: z-score, adjusted p-value, ends of the corrected interval, (S,) each."""
 
     z: np.ndarray
@@ -46,7 +46,7 @@ def rule_sets_table(
     attributes: Sequence[Attribute],
     cells: Cells,
     mined: Mined,
-    tests: Tests,
+    tests: RuleSetTests,
     halves: Halves,
     sampled: Sampled | None,
 ) -> pd.DataFrame:

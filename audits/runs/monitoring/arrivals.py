@@ -18,7 +18,7 @@ from audits.data import read_table
 from audits.data.rows import columns_of
 from audits.data.values import text_of
 from audits.errors import InputError
-from audits.runs.monitoring.monitors import MOST_PEOPLE, Batch, Monitor
+from audits.runs.monitoring.monitors import MOST_PEOPLE, Batch, KeptMonitor
 from audits.runs.monitoring.scoring import Scorer
 from audits.runs.monitoring.written import as_audited
 from audits.sensitivity.monitor.profile import Sent
@@ -263,7 +263,7 @@ def read_file_here(path: Path, reads: Sequence[str], numbers: frozenset[str]) ->
 
 
 def file_batches(
-    monitor: Monitor, path: Path, scorer: Scorer, read: FileReader = read_file_here
+    monitor: KeptMonitor, path: Path, scorer: Scorer, read: FileReader = read_file_here
 ) -> list[Batch]:
     """Have `scorer` measure the people in a file; return them as batches, ready to be stored.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from audits.errors import InputError
 from audits.runs.monitoring.arrivals import FileReader, file_batches, read_file_here
-from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
+from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
 from audits.runs.monitoring.scoring import Scorer
 
 __all__ = ["SUFFIXES", "inbox", "take_files"]
@@ -67,7 +67,7 @@ def take_files(
 
 
 def _measured(
-    monitor: Monitor, path: Path, scorer: Scorer, tries: _Tries, read: FileReader
+    monitor: KeptMonitor, path: Path, scorer: Scorer, tries: _Tries, read: FileReader
 ) -> list[Batch] | None:
     """Return a file's people, measured; None if that failed this time."""
     if tries.number >= _MOST_TRIES:

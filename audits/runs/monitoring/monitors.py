@@ -52,8 +52,8 @@ __all__ = [
     "Batch",
     "Drift",
     "Flag",
+    "KeptMonitor",
     "Known",
-    "Monitor",
     "Monitors",
     "Point",
     "Stored",
@@ -76,7 +76,7 @@ _WHOLE = sa.select(
 
 
 @dataclass(frozen=True, eq=False)
-class Monitor:
+class KeptMonitor:
     """One monitor.
 
     Attributes
@@ -171,7 +171,7 @@ class Monitors(Handling, History):
         keep_rows: bool = False,
         webhook: str = "",
         webhook_hosts: Sequence[str] = (),
-    ) -> tuple[Monitor, str]:
+    ) -> tuple[KeptMonitor, str]:
         """Create a monitor; return it and its token, which is kept nowhere.
 
         Parameters
@@ -236,7 +236,7 @@ class Monitors(Handling, History):
             connection.execute(sa.insert(BUNDLES).values(monitor=identity, bundle=text, weights=weights))
         return self.get(identity), token
 
-    def get(self, identity: str) -> Monitor:
+    def get(self, identity: str) -> KeptMonitor:
         """Return a monitor.
 
         Raises
@@ -250,7 +250,7 @@ class Monitors(Handling, History):
                 raise InputError("monitor", "must be one that exists", identity)
             return _monitor(row, tokens_of(connection, identity))
 
-    def of_owner(self, owner: str) -> list[Monitor]:
+    def of_owner(self, owner: str) -> list[KeptMonitor]:
         """Return an owner's monitors, latest first."""
         asked = _WHOLE.where(MONITORS.c.owner == owner).order_by(MONITORS.c.created.desc())
         with self._database.reading() as connection:
@@ -358,8 +358,8 @@ def _streams(row: Any) -> Streams:
     return Streams(profile, float(settings.get("people_between", chart["people_between"])))
 
 
-def _monitor(row: Any, tokens: tuple[Token, ...] = ()) -> Monitor:
-    return Monitor(
+def _monitor(row: Any, tokens: tuple[Token, ...] = ()) -> KeptMonitor:
+    return KeptMonitor(
         id=row.id,
         owner=row.owner,
         name=row.name,

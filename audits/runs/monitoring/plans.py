@@ -19,8 +19,8 @@ from audits.data.blocks import Block, NumberBlock
 from audits.data.space import FeatureSpace
 from audits.data.values import text_of
 from audits.models.trees.plain import TreeColumn
-from audits.sensitivity.measuring.blackbox import StatusAt, copies_of, owners_of, status_gradient
-from audits.sensitivity.measuring.gradients import Measured, Status
+from audits.sensitivity.measuring.blackbox import StatusAt, copies_of, owners_of
+from audits.sensitivity.measuring.gradients import Measured, Status, status_gradient
 
 __all__ = ["Plan", "PlanColumn", "by_plan"]
 

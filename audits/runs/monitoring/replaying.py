@@ -10,7 +10,7 @@ from typing import Any
 
 from audits.errors import InputError
 from audits.runs.keeping.database import Database
-from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
+from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.watching import Alarm
 from audits.stats.words import count
@@ -73,7 +73,7 @@ def replay(bundle: MonitorBundle, batches: Iterable[Batch], **settings: Any) -> 
             database.engine.dispose()
 
 
-def _stored(monitors: Monitors, monitor: Monitor, batch: Batch) -> int:
+def _stored(monitors: Monitors, monitor: KeptMonitor, batch: Batch) -> int:
     own = Batch(monitor.id, batch.scored, batch.sha256, None, (), look=batch.look, sent=batch.sent)
     [stored] = monitors.store([own])
     if isinstance(stored, InputError):

@@ -23,7 +23,7 @@ from audits.data.doctor.findings import listed
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.records import Audit, loaded
-from audits.runs.monitoring.monitors import Monitor, Monitors
+from audits.runs.monitoring.monitors import KeptMonitor, Monitors
 from audits.runs.monitoring.tables import BATCHES, PREDICTIONS
 from audits.runs.registry import AUDITS
 from audits.stats.words import count
@@ -194,7 +194,7 @@ def _chosen(kept: Sequence[Any], *, outcomes: bool, rows: bool) -> tuple[list[An
     return used, left_out
 
 
-def _attributes(monitor: Monitor, used: Sequence[Any], features: Sequence[str]) -> list[str]:
+def _attributes(monitor: KeptMonitor, used: Sequence[Any], features: Sequence[str]) -> list[str]:
     """Return the protected attributes that anybody of these has a value of."""
     sent = dict.fromkeys(name for row in used for name in json.loads(row.protected or "{}"))
     own = (name for name in monitor.bundle.about["protected"] if name in features)
@@ -202,7 +202,7 @@ def _attributes(monitor: Monitor, used: Sequence[Any], features: Sequence[str]) 
 
 
 def _table(
-    monitor: Monitor, used: Sequence[Any], *, rows: bool, outcomes: bool
+    monitor: KeptMonitor, used: Sequence[Any], *, rows: bool, outcomes: bool
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table, and which of its columns are those of the rows sent."""
     found: dict[str, Any] = {}
@@ -258,7 +258,7 @@ def nouns(audits: Sequence[Audit]) -> str:
 
 
 def window_spec(
-    monitor: Monitor, window: Window, path: str, audits: Sequence[Any] = (), *, outcomes: bool = False
+    monitor: KeptMonitor, window: Window, path: str, audits: Sequence[Any] = (), *, outcomes: bool = False
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the spec that audits a window kept in the file `path`, and what could not be asked, in words.
 
@@ -346,7 +346,7 @@ def _options(
     return options if usual.keys() & options.keys() else {**options, **usual}
 
 
-def _kinds(monitor: Monitor, window: Window) -> dict[str, str]:
+def _kinds(monitor: KeptMonitor, window: Window) -> dict[str, str]:
     kinds = {
         str(each["column"]): str(each["kind"])
         for each in monitor.bundle.encoding
@@ -355,7 +355,7 @@ def _kinds(monitor: Monitor, window: Window) -> dict[str, str]:
     return kinds | dict.fromkeys(window.groups, "categorical")
 
 
-def _sentence(monitor: Monitor, asked: str, used: int, left_out: Mapping[str, int], early: int) -> str:
+def _sentence(monitor: KeptMonitor, asked: str, used: int, left_out: Mapping[str, int], early: int) -> str:
     said = f"The table is a window of the monitor “{monitor.name}”: {asked}. "
     said += f"{count(used)} people are looked at, as the deployed model decided them"
     if left_out:
@@ -377,7 +377,7 @@ def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def file_name(monitor: Monitor) -> str:
+def file_name(monitor: KeptMonitor) -> str:
     """Return what the file of a window is called: whose it is can be told from it."""
     words = re.sub(r"[^\w-]+", "-", monitor.name)[:40].strip("-")
     return f"window-{monitor.id}-{words or 'monitor'}.parquet"

@@ -20,7 +20,7 @@ from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.words import count, number, percent_interval
 
-__all__ = ["QUANTILES", "Band", "Curve", "MatchSet", "Side", "match_set", "sides_of"]
+__all__ = ["QUANTILES", "Band", "Curve", "MatchSet", "MatchSetSide", "match_set", "sides_of"]
 
 
 FEWEST = 10
@@ -82,7 +82,7 @@ class MatchSet:
         Whether the interval of `equally_far` lies above 0.5; None for too few people.
     sentence : str
     source : {"twin", "counterfactuals"}
-    sides : tuple of Side
+    sides : tuple of MatchSetSide
         Sensitivity of those decided alike and of those decided otherwise (Figures 4a and 6).
     metrics : tuple of TwinMetric
         Group metrics of the audited model, of its twin and of a model trained anew (Figure 5); none of
@@ -102,7 +102,7 @@ class MatchSet:
     adds: bool | None
     sentence: str
     source: Source = "twin"
-    sides: tuple[Side, ...] = ()
+    sides: tuple[MatchSetSide, ...] = ()
     metrics: tuple[TwinMetric, ...] = ()
 
     @property
@@ -251,7 +251,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
-class Side:
+class MatchSetSide:
     """Sensitivity of the members of the match set, or of the others (Figures 4a and 6).
 
     `quantiles` are those at `QUANTILES`; none where a side is empty.
@@ -264,14 +264,14 @@ class Side:
 
 def sides_of(
     sensitivity: np.ndarray, mismatched: np.ndarray, weights: np.ndarray, level: float
-) -> tuple[Side, ...]:
+) -> tuple[MatchSetSide, ...]:
     """Describe sensitivity (n,) of the people decided alike, and of those decided otherwise (n,) bool."""
     found = []
     for name, here in (("decided alike", ~mismatched), ("decided otherwise", mismatched)):
         if not here.any():
-            found.append(Side(name, Estimate(None, None, None, 0.0, "nobody"), ()))
+            found.append(MatchSetSide(name, Estimate(None, None, None, 0.0, "nobody"), ()))
             continue
         mean = mean_test(sensitivity[here], weights[here]).interval(level)
         shares = np.quantile(sensitivity[here], QUANTILES, weights=weights[here], method="inverted_cdf")
-        found.append(Side(name, mean, tuple(shares.tolist())))
+        found.append(MatchSetSide(name, mean, tuple(shares.tolist())))
     return tuple(found)

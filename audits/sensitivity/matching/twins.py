@@ -122,11 +122,14 @@ def augmented(data: AuditData, attributes: tuple[str, ...]) -> AuditData:
 
 
 def _kind(model: Model) -> str | None:
-    from audits.models.trained.baselines import NAMES, Baseline  # pages read results without scikit-learn
+    from audits.models.trained.baselines import (  # pages read results without scikit-learn
+        NAMES,
+        BaselinePipeline,
+    )
 
     if isinstance(model, Network):
         return "mlp" if model.name == "neural network" else None
-    if isinstance(model, Baseline):
+    if isinstance(model, BaselinePipeline):
         return {name: kind for kind, name in NAMES.items()}.get(model.name)
     return None
 

@@ -20,7 +20,7 @@ from audits.data.blocks import Block, NumberBlock
 from audits.data.frames import with_columns
 from audits.data.space import FeatureSpace
 from audits.progress import Progress, silent
-from audits.sensitivity.measuring.gradients import Measured, Status
+from audits.sensitivity.measuring.gradients import Measured, Status, status_gradient
 
 __all__ = [
     "Ask",
@@ -31,7 +31,6 @@ __all__ = [
     "level_counts",
     "measure_blackbox",
     "owners_of",
-    "status_gradient",
 ]
 
 _ROWS = 65_536
@@ -236,12 +235,6 @@ def owners_of(own: np.ndarray, codes: np.ndarray) -> np.ndarray:
     for level, code in enumerate(codes):
         owners[level] = np.all(own == code, axis=1)
     return owners
-
-
-def status_gradient(z: np.ndarray, status: Status, literal: bool) -> np.ndarray:
-    """Return the gradient of what one A says of points (n, d), (n, d)."""
-    outputs, hidden = status.network.forward(z)
-    return status.network.backward(status.head(outputs, literal=literal), hidden)
 
 
 def _slope(scores: np.ndarray, raw: pd.Series, block: NumberBlock) -> np.ndarray:

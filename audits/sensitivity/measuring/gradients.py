@@ -17,7 +17,16 @@ from scipy.special import expit
 
 from audits.models.networks.dense import Dense
 
-__all__ = ["Audited", "Measured", "Status", "exceeds", "measure", "smoothing_noise", "totals"]
+__all__ = [
+    "Audited",
+    "Measured",
+    "Status",
+    "exceeds",
+    "measure",
+    "smoothing_noise",
+    "status_gradient",
+    "totals",
+]
 
 CHUNK = 1024
 """Rows a pass: their points and gradients stay in a core's cache."""
@@ -160,7 +169,7 @@ def totals(
 
     def one(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         score, by_score = _score_gradient(part, audited)
-        by_status = _status_gradient(part, status, literal)
+        by_status = status_gradient(part, status, literal)
         np.abs(by_score, out=by_score)
         np.abs(by_status, out=by_status)
         return score, np.einsum("ij,ij->i", by_score, by_status)
@@ -217,9 +226,9 @@ def _chunk(
     parts, sums = [], []
     for status in statuses:
         if noise is None:
-            by_status = _status_gradient(z, status, literal)
+            by_status = status_gradient(z, status, literal)
         else:
-            by_status = np.mean([_status_gradient(z + shift, status, literal) for shift in noise], axis=0)
+            by_status = np.mean([status_gradient(z + shift, status, literal) for shift in noise], axis=0)
         part = np.add.reduceat(by_score * np.abs(by_status), starts, axis=1)  # (n, d) -> (n, c)
         parts.append(part)
         sums.append(part.sum(axis=1))
@@ -237,6 +246,7 @@ def _score_gradient(z: np.ndarray, audited: Audited) -> tuple[np.ndarray, np.nda
     return score, audited.network.backward(seed, hidden)
 
 
-def _status_gradient(z: np.ndarray, status: Status, literal: bool) -> np.ndarray:
+def status_gradient(z: np.ndarray, status: Status, literal: bool) -> np.ndarray:
+    """Return the gradient of what one A says of points (n, d), (n, d)."""
     outputs, hidden = status.network.forward(z)
     return status.network.backward(status.head(outputs, literal=literal), hidden)

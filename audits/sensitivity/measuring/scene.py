@@ -22,8 +22,8 @@ from audits.sensitivity.measuring.protected import StatusQuality, hidden_widths,
 from audits.sensitivity.options import SensitivityOptions
 
 __all__ = [
+    "MeasuredPeople",
     "Models",
-    "People",
     "attributes_of",
     "choose_people",
     "measure_people",
@@ -34,7 +34,7 @@ _HELD_OUT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class MeasuredPeople:
     """Who is measured, at which points, and who taught A."""
 
     subject: Subject
@@ -85,7 +85,7 @@ def attributes_of(subject: Subject, options: SensitivityOptions) -> tuple[str, .
     return names
 
 
-def choose_people(subject: Subject, options: SensitivityOptions, rng: np.random.Generator) -> People:
+def choose_people(subject: Subject, options: SensitivityOptions, rng: np.random.Generator) -> MeasuredPeople:
     """Choose who is measured: nobody who taught the audited model or A."""
     data, training, left_out = subject.data, subject.training, {}
     if training is None:
@@ -96,11 +96,11 @@ def choose_people(subject: Subject, options: SensitivityOptions, rng: np.random.
         data = data.take(np.sort(rng.choice(data.n, options.max_people, replace=False)))
     if data is not subject.data:
         subject = dataclasses.replace(subject, data=data)
-    return People(subject, training, subject.space.encode(data.frame), row_weights(data), left_out)
+    return MeasuredPeople(subject, training, subject.space.encode(data.frame), row_weights(data), left_out)
 
 
 def train_models(
-    people: People,
+    people: MeasuredPeople,
     attributes: tuple[str, ...],
     options: SensitivityOptions,
     rng: np.random.Generator,
@@ -143,7 +143,7 @@ def _audited(subject: Subject) -> tuple[Audited | None, str]:
 
 
 def measure_people(
-    people: People, models: Models, options: SensitivityOptions, progress: Progress
+    people: MeasuredPeople, models: Models, options: SensitivityOptions, progress: Progress
 ) -> Measured:
     """Measure everybody: by gradients where F has one, otherwise by differences and swaps."""
     space, literal = people.subject.space, options.gradient == "literal"

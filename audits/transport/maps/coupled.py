@@ -17,7 +17,7 @@ from audits.transport.maps.potentials import (
     cost_scales,
     thin,
 )
-from audits.transport.maps.protocol import FittedMap, Groups, Sample, TrainingPoint, check_people
+from audits.transport.maps.protocol import CheckedGroups, FittedMap, Sample, TrainingPoint, check_people
 from audits.transport.maps.sinkhorn import Duals, solve
 
 __all__ = ["CoupledMap", "couple"]
@@ -71,7 +71,7 @@ class CoupledMap(FittedMap):
 
 def couple(
     sample: Sample, options: CoupledOptions, balance: Callable[[CostScales], Balance]
-) -> tuple[dict[str, Any], Groups, Duals]:
+) -> tuple[dict[str, Any], CheckedGroups, Duals]:
     """Couple the groups of `sample`: the fields of a `CoupledMap`, and what they come from.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from audits.errors import InputError
 from audits.progress import Progress
 from audits.transport.maps.options import GanOptions
-from audits.transport.maps.protocol import Groups, TrainingPoint, Watch, one_thread
+from audits.transport.maps.protocol import CheckedGroups, TrainingPoint, Watch, one_thread
 from audits.transport.maps.validation import ks_distances, mean_cost
 from audits.transport.maps.wgan import Wgan, moving_cost
 
@@ -21,7 +21,9 @@ _VALIDATED = 2000  # people of each group behind a point
 _RUNAWAY = 100.0  # times what pairing at random, or the untrained generator, costs: no map costs that much
 
 
-def split(people: Groups, options: GanOptions, rng: np.random.Generator) -> tuple[Groups, Groups]:
+def split(
+    people: CheckedGroups, options: GanOptions, rng: np.random.Generator
+) -> tuple[CheckedGroups, CheckedGroups]:
     """Part the people to train on from those to validate on: some of the former without early stopping."""
     training, validation = [], []
     for where, rows, weights in (("source", people.x, people.a), ("target", people.y, people.b)):
@@ -42,7 +44,7 @@ def split(people: Groups, options: GanOptions, rng: np.random.Generator) -> tupl
         validation.append((rows[chosen], weights[chosen] / weights[chosen].sum()))
     (x, a), (y, b) = training
     (u, c), (v, d) = validation
-    return Groups(x, y, a, b), Groups(u, v, c, d)
+    return CheckedGroups(x, y, a, b), CheckedGroups(u, v, c, d)
 
 
 def players(weights: np.ndarray, options: GanOptions, rng: np.random.Generator) -> Wgan:
@@ -68,8 +70,8 @@ class GanTraining:
     def __init__(
         self,
         gan: Wgan,
-        training: Groups,
-        validation: Groups,
+        training: CheckedGroups,
+        validation: CheckedGroups,
         weights: np.ndarray,
         options: GanOptions,
         watch: Watch,

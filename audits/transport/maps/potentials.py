@@ -25,7 +25,7 @@ from audits.transport.costs import Cost
 from audits.transport.maps.balance import Balance
 from audits.transport.maps.options import Projection
 from audits.transport.maps.pairs import PairCosts, pair_costs
-from audits.transport.maps.protocol import Groups, blocks_of_pairs, one_thread
+from audits.transport.maps.protocol import CheckedGroups, blocks_of_pairs, one_thread
 from audits.transport.maps.sinkhorn import Duals, log_sums
 
 __all__ = ["CostScales", "Potentials", "cost_scales", "thin"]
@@ -53,7 +53,9 @@ class CostScales(NamedTuple):
 
 
 @one_thread
-def cost_scales(people: Groups, cost: Cost, weights: np.ndarray, rng: np.random.Generator) -> CostScales:
+def cost_scales(
+    people: CheckedGroups, cost: Cost, weights: np.ndarray, rng: np.random.Generator
+) -> CostScales:
     """Measure the costs between two groups, of larger ones between 2,000 people of each."""
     few = thin(people, _TYPICAL, rng)[0]
     pairs = pair_costs(few.x, few.y, cost=cost, weights=weights).rows(slice(None))
@@ -66,7 +68,9 @@ def cost_scales(people: Groups, cost: Cost, weights: np.ndarray, rng: np.random.
     return CostScales(mean, max(contrast, _FLAT * mean))
 
 
-def thin(people: Groups, most: int, rng: np.random.Generator) -> tuple[Groups, np.ndarray, np.ndarray]:
+def thin(
+    people: CheckedGroups, most: int, rng: np.random.Generator
+) -> tuple[CheckedGroups, np.ndarray, np.ndarray]:
     """Leave out people of weight 0 and draw at most `most` of each group; also their positions (n,), (m,)."""
     sides = []
     for rows, weights in ((people.x, people.a), (people.y, people.b)):
@@ -75,7 +79,7 @@ def thin(people: Groups, most: int, rng: np.random.Generator) -> tuple[Groups, n
             kept = np.sort(rng.choice(kept, most, replace=False))
         sides.append((rows[kept], weights[kept] / weights[kept].sum(), kept))
     (x, a, source), (y, b, target) = sides
-    return Groups(x, y, a, b), source, target
+    return CheckedGroups(x, y, a, b), source, target
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +118,7 @@ class Potentials:
     def of(
         cls,
         duals: Duals,
-        drawn: tuple[Groups, np.ndarray, np.ndarray],
+        drawn: tuple[CheckedGroups, np.ndarray, np.ndarray],
         cost: Cost,
         weights: np.ndarray,
         balance: Balance,

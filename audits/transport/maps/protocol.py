@@ -16,8 +16,8 @@ from audits.progress import Progress, silent
 
 __all__ = [
     "BLOCK",
+    "CheckedGroups",
     "FittedMap",
-    "Groups",
     "Sample",
     "TrainingPoint",
     "Watch",
@@ -82,7 +82,7 @@ def unwatched(point: TrainingPoint) -> None:
     """Ignore the training curve."""
 
 
-class Groups(NamedTuple):
+class CheckedGroups(NamedTuple):
     """Two checked groups: rows (n, d) and (m, d), C-contiguous float64, and weights that sum to 1."""
 
     x: np.ndarray
@@ -96,7 +96,7 @@ class Sample(NamedTuple):
 
     Attributes
     ----------
-    people : Groups
+    people : CheckedGroups
     feature_weights : array (d,)
         Weights of features in the cost.
     watch, progress : callables
@@ -104,7 +104,7 @@ class Sample(NamedTuple):
     rng : Generator
     """
 
-    people: Groups
+    people: CheckedGroups
     feature_weights: np.ndarray
     watch: Watch
     progress: Progress
@@ -195,7 +195,9 @@ class FittedMap(ABC):
         """
 
 
-def groups(source: np.ndarray, target: np.ndarray, a: np.ndarray | None, b: np.ndarray | None) -> Groups:
+def groups(
+    source: np.ndarray, target: np.ndarray, a: np.ndarray | None, b: np.ndarray | None
+) -> CheckedGroups:
     """Check two groups of people and normalise their weights.
 
     Raises
@@ -206,7 +208,7 @@ def groups(source: np.ndarray, target: np.ndarray, a: np.ndarray | None, b: np.n
     """
     x = check_people("source", source)
     y = check_people("target", target, features=x.shape[1])
-    return Groups(x, y, _weights("a", a, len(x)), _weights("b", b, len(y)))
+    return CheckedGroups(x, y, _weights("a", a, len(x)), _weights("b", b, len(y)))
 
 
 def check_people(

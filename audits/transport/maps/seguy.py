@@ -18,7 +18,7 @@ from audits.progress import Progress
 from audits.transport.maps.networks import glorot, layers, predict
 from audits.transport.maps.options import NeuralOptions
 from audits.transport.maps.pairs import pair_costs
-from audits.transport.maps.protocol import Groups, TrainingPoint, Watch
+from audits.transport.maps.protocol import CheckedGroups, TrainingPoint, Watch
 from audits.transport.maps.validation import ks_distances
 from audits.transport.maps.wgan import moving_cost
 
@@ -43,7 +43,7 @@ class Trained:
 
 
 def train(
-    people: Groups,
+    people: CheckedGroups,
     weights: np.ndarray,
     unit: float,
     options: NeuralOptions,
@@ -107,7 +107,7 @@ class _Session:
 
     def __init__(
         self,
-        people: Groups,
+        people: CheckedGroups,
         weights: np.ndarray,
         unit: float,
         options: NeuralOptions,

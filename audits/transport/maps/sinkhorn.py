@@ -32,7 +32,7 @@ from audits.progress import Progress, part, silent
 from audits.transport.blocks import threads
 from audits.transport.maps.balance import BALANCED, Balance, rise_to
 from audits.transport.maps.pairs import PairCosts, pair_costs
-from audits.transport.maps.protocol import Groups, blocks_of_pairs, one_thread
+from audits.transport.maps.protocol import CheckedGroups, blocks_of_pairs, one_thread
 
 __all__ = ["Duals", "log_sums", "solve"]
 
@@ -78,7 +78,7 @@ class Duals:
 
 @one_thread
 def solve(
-    people: Groups,
+    people: CheckedGroups,
     *,
     cost: str,
     feature_weights: np.ndarray,
@@ -161,7 +161,7 @@ def _descent(pairs: PairCosts, epsilon: float) -> list[float]:
     return [epsilon * _LOWER**k for k in range(steps, 0, -1)] + [epsilon]
 
 
-def _sample(people: Groups, rng: np.random.Generator) -> Groups:
+def _sample(people: CheckedGroups, rng: np.random.Generator) -> CheckedGroups:
     sides = []
     for rows, weights in ((people.x, people.a), (people.y, people.b)):
         kept = np.arange(len(rows))
@@ -169,7 +169,7 @@ def _sample(people: Groups, rng: np.random.Generator) -> Groups:
             kept = np.sort(rng.choice(len(rows), _SAMPLE, replace=False))
         sides.append((rows[kept], weights[kept] / weights[kept].sum()))
     (x, a), (y, b) = sides
-    return Groups(x, y, a, b)
+    return CheckedGroups(x, y, a, b)
 
 
 class _Problem:
