@@ -24,7 +24,7 @@ from audits.stats.words import count
 
 __all__ = ["people_section"]
 
-_MARK = "background-color: #E8F1F8"
+_MARK = "background-color: rgba(0, 114, 178, 0.14)"  # as light or dark as what it lies on
 
 
 def people_section(

@@ -78,7 +78,7 @@ def figure_card(
             on_click="ignore",
             type="tertiary",
             key=f"html-{name}",
-            help="The figure as a page of its own; for a PNG use the camera above the figure",
+            help="The figure as a page of its own; for a PNG use the camera at the figure",
         )
         if people:
             _select_people(name, people)

@@ -90,6 +90,7 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         row_height=WRAPPING if table["title"].str.len().max() > _SHORT_TITLE else None,
         column_config={
             "title": st.column_config.TextColumn(width=430),
+            "status": st.column_config.TextColumn(width=90),
             "verdict": st.column_config.TextColumn(width=150),
         },
         on_select=lambda: _open_clicked(list(names), clicks),
