@@ -104,10 +104,10 @@ def people_in(group: str) -> str:
     ('African-American people', 'people in “Other”', 'female & Velian people')
     >>> people_in("age [18, 30)"), people_in("Female & Other"), people_in("(missing)")
     ('people in “age 18 to under 30”', 'people in “Female & Other”', 'people in “(missing)”')
-    >>> people_in("women"), people_in("black & Older men")
-    ('women', 'black & Older men')
+    >>> people_in("women"), people_in("black & Older men"), people_in("everyone else")
+    ('women', 'black & Older men', 'other people')
     """
-    group = in_words(group)
+    group = re.sub(r"(^| & | × )everyone else$", r"\1other people", in_words(group))
     if (group.lower().split() or [""])[-1] in _ARE_PEOPLE:
         return group
     parts = re.split(r" & | × ", group)
