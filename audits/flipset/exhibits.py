@@ -34,7 +34,7 @@ def section(result: FlipsetResult) -> Section:
                 "What the verdict follows from: an interval that leaves out 0 shows a difference, one within "
                 "the grey band that none is material.",
                 lambda: flipsets.above_chance(result),
-                lambda: result.above_chance_frame().replace({"what": "<br>"}, " ", regex=True),
+                result.above_chance_frame,
             )
         )
     exhibits += [

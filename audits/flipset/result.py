@@ -144,9 +144,9 @@ class FlipsetResult:
             return pd.DataFrame(columns=columns)
         alike = self.above_chance.conditional
         p = None if self.noise is None else self.noise.p_value
-        rows = [("larger flipset<br>above chance", self.above_chance.excess, p)]
+        rows = [("larger flipset above chance", self.above_chance.excess, p)]
         if alike.share is not None and alike.p_value is not None:
-            rows.append(("people alike<br>decided differently", alike.share, alike.p_value))
+            rows.append(("people alike decided differently", alike.share, alike.p_value))
         rows.sort(key=lambda row: row[1] != self.judged.interval)
         return pd.DataFrame(
             [

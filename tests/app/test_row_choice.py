@@ -160,7 +160,7 @@ def test_long_texts_go_on_below_and_gaps_make_no_fractions_of_whole_numbers() ->
 
         people = pd.DataFrame({"score": [0.5, 0.75]}, index=[7, 8])
         cells = {"from": ["a district " * 5, "b"], "income": [16_900.0, None]}
-        found = SimpleNamespace(audits=(SimpleNamespace(result=SimpleNamespace(people=people)),))
+        found = SimpleNamespace(audits=(SimpleNamespace(name="any", result=SimpleNamespace(people=people)),))
         beside = RawCells(
             SimpleNamespace(frame=pd.DataFrame(cells, people.index)), {name: name for name in cells}
         )

@@ -23,6 +23,7 @@ from audits.drawing.style import (
     finish,
     round_ticks,
     short,
+    wrapped,
 )
 from audits.flipset import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
 from audits.flipset.figures.bars import bar_rules
@@ -135,7 +136,10 @@ def above_chance(result: FlipsetResult) -> go.Figure:
         named(figure, [(result.verdict, dot(*look))])
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     figure.update_yaxes(
-        zeroline=False, tickvals=places, ticktext=list(shown["what"]), range=[-0.6, len(shown) - 0.4]
+        zeroline=False,
+        tickvals=places,
+        ticktext=[wrapped(each, 20) for each in shown["what"]],
+        range=[-0.6, len(shown) - 0.4],
     )
     figure.update_xaxes(title="percentage points of people")
     alt = f"{interval_words(judged)}; the grey band is what does not matter."
