@@ -22,7 +22,16 @@ from audits.errors import InputError, RunFailed
 from audits.runs.result import RunResult
 from audits.stats.words import count
 
-__all__ = ["among_note", "clickable", "let_go", "only_selected", "select", "selection_chip", "worded"]
+__all__ = [
+    "among_note",
+    "beyond_audit",
+    "clickable",
+    "let_go",
+    "only_selected",
+    "select",
+    "selection_chip",
+    "worded",
+]
 
 _LONGEST = 80
 
@@ -115,9 +124,21 @@ def selection_chip(space: Workspace) -> None:
         if not space.read_only:
             with st.popover("Make this a group", type="tertiary"):
                 _make_group(space, chosen, data, words)
+    if told := beyond_audit(chosen, _shown_run(space)):
+        notices.note(told)
     if failed := state.get("group failed"):
         state.forget("group failed")
         notices.problem(failed)
+
+
+def beyond_audit(chosen: Selection, shown: RunResult | None) -> str:
+    """Say where people were selected among all, and the audit that the page shows looked at some of them."""
+    if shown is None or chosen.of_runs or not chosen.terms:
+        return ""
+    audited, used = shown.data["rows_audited"], shown.data["rows_used"]
+    if audited >= used:
+        return ""
+    return f"Selected are people of all {count(used)} rows; this audit looked at {count(audited)} of them."
 
 
 def among_note(space: Workspace, draft: Mapping[str, Any]) -> None:

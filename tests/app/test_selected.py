@@ -7,6 +7,7 @@ import json
 import pandas as pd
 import pytest
 
+from app.selection import read_selection
 from app.widgets import selected
 from audits.drawing.selected import of_group, people_id
 from audits.errors import InputError
@@ -15,6 +16,7 @@ from audits.runs.spec import parse_spec
 
 GROUP = people_id(of_group("sex", "woman"))
 RULE = people_id({"run": "", "rule": 0})
+ONE_OF_A_RUN = {"run": "key", "row": 1}
 
 
 @pytest.fixture(scope="module")
@@ -22,16 +24,23 @@ def runs(tmp_path_factory):
     """A run of one audit that finds a rule set, and one of that and another."""
     folder = tmp_path_factory.mktemp("selected")
     table = pd.DataFrame({"sex": ["woman", "man"] * 100, "hired": [0, 1] * 80 + [1, 1] * 20})
-    table.to_csv(folder / "people.csv", index=False)
     rules = {"rule_sets": {"protected": ["sex"]}}
+    table["score"] = range(len(table))
+    table.to_csv(folder / "people.csv", index=False)
     document = {
         "data": {"path": "people.csv", "protected": ["sex"], "favorable": 1},
         "model": {"predictions": {"label": "hired"}},
     }
-    return {
-        name: execute(parse_spec({**document, "audits": each}, folder))
-        for name, each in {"one": [rules], "two": ["groups", rules]}.items()
+    trained = {
+        "data": {**document["data"], "label": "hired", "features": ["score"]},
+        "model": {"train": "logistic"},
     }
+    asked = {
+        "one": {**document, "audits": [rules]},
+        "two": {**document, "audits": ["groups", rules]},
+        "half": {**trained, "audits": ["groups"]},
+    }
+    return {name: execute(parse_spec(each, folder)) for name, each in asked.items()}
 
 
 @pytest.mark.parametrize(("shown", "offered"), [("one", 2), ("two", 1), ("gone", 1), (None, 1)])
@@ -53,3 +62,14 @@ def test_people_of_this_run_are_offered_where_the_page_shows_a_run_of_one_audit(
     assert next(iter(words)) == "woman"
     selected.select(json.loads(RULE))
     assert [json.loads(text) for text in taken] == [[{"run": "one", "rule": 0}]] * (offered - 1)
+
+
+def test_a_selection_beyond_what_was_audited_says_so(runs):
+    plain, own = (read_selection(json.dumps(terms)) for terms in (json.loads(GROUP), [ONE_OF_A_RUN]))
+    assert selected.beyond_audit(plain, runs["one"]) == "", "all were audited"
+    assert selected.beyond_audit(own, runs["half"]) == "", "a run's own people were audited"
+    assert selected.beyond_audit(plain, None) == ""
+    told = selected.beyond_audit(plain, runs["half"])
+    audited = runs["half"].data["rows_audited"]
+    assert told == f"Selected are people of all 200 rows; this audit looked at {audited} of them."
+    assert 0 < audited < 200
