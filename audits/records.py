@@ -48,6 +48,8 @@ class Exhibit:
         Makes the numbers behind it.
     wide : bool
         Whether it needs the whole width of a page.
+    bars : bool
+        Whether the table is what the figure draws, bar by bar, which nobody reads on paper.
     """
 
     key: str
@@ -56,6 +58,7 @@ class Exhibit:
     figure: Callable[[], go.Figure]
     table: Callable[[], pd.DataFrame]
     wide: bool = False
+    bars: bool = False
 
     @property
     def named(self) -> str:

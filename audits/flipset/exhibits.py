@@ -125,6 +125,7 @@ def _compared(result: FlipsetResult) -> list[Exhibit]:
                 _score_words(result.score_change),
                 lambda: comparisons.score_change(result),
                 result.score_change_frame,
+                bars=True,
             )
         )
     return exhibits
@@ -196,6 +197,7 @@ def _flipset(
             "people" + (" there." if where else "."),
             partial(flipsets.marginals, result, name, within),
             partial(result.marginals_frame, name, within),
+            bars=True,
             wide=True,
         ),
         Exhibit(

@@ -101,6 +101,7 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
                 *said("scores", attribute),
                 lambda: curves.scores(result, attribute),
                 lambda: result.scores_frame(attribute),
+                bars=True,
             )
         )
     pooled = result.pooled_frame(attribute)

@@ -63,6 +63,7 @@ def section(result: LossRatioResult) -> Section:
             *SAID["ratios"],
             lambda: figures.ratios(result),
             result.histogram_frame,
+            bars=True,
         ),
         Exhibit(
             "by_group",

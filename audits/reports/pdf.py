@@ -45,7 +45,6 @@ _PLAIN, _BOLD = "EvenhandSans", "EvenhandSans-Bold"
 _MARGIN = 48.0
 _WIDTH = A4[0] - 2 * _MARGIN
 _MOST_COLUMNS = 6
-_BINS = {"from", "to"}
 _MOST_ROWS = 40
 _LONGEST_CELL = 120
 _QUIET, _LINE = HexColor("#5B636D"), HexColor("#E3E6EA")
@@ -153,14 +152,14 @@ class _Page:
             found.append(self.paragraph(alt_text(made), "quiet"))
         else:
             found += [drawn[0], *(self.paragraph(note, "quiet") for note in drawn[1])]
+        if block.exhibit.bars:  # they filled pages
+            note = f"Its {count(block.table.whole)} bars are in the CSV tables."
+            return [KeepTogether([*found, self.paragraph(note, "quiet")])]
         return [KeepTogether(found), *self._grid(block.table)]
 
     def _grid(self, block: Grid) -> Iterator[Flowable]:
         """Wide tables are cut into several, each with the columns that name its rows."""
         rows = block.rows[:_MOST_ROWS]
-        if _BINS.issubset(block.head) and all(row[block.head.index("from")].exact for row in rows):
-            yield self.paragraph(f"Its {count(block.whole)} bins are in the CSV tables.", "quiet")
-            return  # they filled pages
         texts = [place for place in range(len(block.head)) if not any(row[place].exact for row in rows)]
         names = [place for place in texts if place < 2] or [0]
         others = [place for place in range(len(block.head)) if place not in names]

@@ -50,6 +50,7 @@ def section(result: SensitivityResult) -> Section:
             *SAID["histogram"],
             lambda: figures.histogram(result),
             result.histogram_frame,
+            bars=True,
         ),
         Exhibit(
             "by_group",

@@ -256,7 +256,7 @@ def test_every_template_says_that_it_is_no_legal_advice_in_html_and_pdf(template
 
 
 def test_pdf_is_the_same_each_time_and_says_what_its_font_lacks(run, pdf, pdf_text):
-    assert " bins are in the CSV tables." in pdf_text, "no pages of bins"
+    assert " bars are in the CSV tables." in pdf_text, "no pages of bins"
     assert pdf == render_pdf(run)
     assert "characters that this PDF's font lacks" in " ".join(pdf_text.split())
     assert "Ω Ж" in pdf_text
