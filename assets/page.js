@@ -99,13 +99,14 @@ if (!window.evenhand) {
     }
   }, true);
 
-  // what draws figures is there before the first of them
+  // what draws figures is there before the first of them: on the start page, which has none, only fetched
   const drawer = () => {
     if (window.Plotly || document.querySelector('script[src$="PLOTLY"]')) return;
-    const script = document.createElement("script");
-    script.src = "PLOTLY";
-    script.onerror = () => script.remove();
-    document.head.append(script);
+    const start = location.pathname.endsWith("/");
+    const made = document.createElement(start ? "link" : "script");
+    Object.assign(made, start ? {rel: "prefetch", as: "script", href: "PLOTLY"} : {src: "PLOTLY"});
+    made.onerror = () => made.remove();
+    document.head.append(made);
   };
   window.requestIdleCallback ? requestIdleCallback(drawer, {timeout: 3000}) : setTimeout(drawer, 1000);
 }
