@@ -38,7 +38,7 @@ class GraphWriter:
 
     Examples
     --------
-    >>> graph = Graph("double")
+    >>> graph = GraphWriter("double")
     >>> twice = graph.op("Add", graph.number("x"), "x")
     >>> content = graph.to_bytes(graph.op("Identity", twice, name="score"))
     >>> len(content)
