@@ -119,8 +119,12 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     write(bad, [*rows[:3], {**rows[3], columns[0]: "many"}])
     page.get_by_text("Score a file").click()
     acts.tab_to(page, '[class*="st-key-give-files"] button')
+    given: list[str] = []  # a form sent before its files have arrived is sent without them
+    page.on("requestfinished", lambda sent: given.append(sent.method) if "upload_file" in sent.url else None)
     page.locator('[class*="st-key-give-files"] input[type=file]').set_input_files([str(good), str(bad)])
     expect(page.get_by_text("tuesday.csv")).to_be_visible()
+    while given.count("PUT") < 2:
+        page.wait_for_timeout(100)
     acts.tab_to(page, '[data-testid="stFormSubmitButton"] button', 250)
     page.keyboard.press("Enter")
     expect(page.get_by_text("monday.csv: 50 people stored")).to_be_visible(timeout=acts.SLOW)
