@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app import work
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 
 __all__ = ["KEY", "latest_audits", "linked_run"]

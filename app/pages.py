@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import who
+from app.workspaces import who
 from audits.errors import InputError
 from audits.runs.registry import AUDITS
 

@@ -19,9 +19,9 @@ from typing import Any
 import pandas as pd
 
 from app import work
-from app.held import DataHeld
 from app.own import own_module
-from app.workspace import Workspace
+from app.tables.held import DataHeld
+from app.workspaces.workspace import Workspace
 from audits.data import group_name
 from audits.data.building.filters import kept_rows
 from audits.data.selecting import rule_of

@@ -17,15 +17,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts o
 # visitors must not have the server ask its own machine: nothing is allowed unless its owner says so
 os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
 
-from app import who, work
+from app import work
 from app.pages import load_views
-from app.readers import READERS
 from app.serving import api, monitor_api, tracing
 from app.serving.heads import read_bounded
 from app.serving.listening import check_address, see_who_connects
 from app.serving.logs import set_up
 from app.serving.promptness import answer_at_once, take_turns, tell_theme_once
 from app.serving.tending import TENDING
+from app.tables.readers import READERS
+from app.workspaces import who
 from audits.errors import InputError
 from audits.runs.executing.system import open_many_files
 from audits.runs.keeping.store import RunStore, home, make_private

@@ -15,9 +15,9 @@ from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
-from app import who
-from app.shares import Shares
-from app.workspace import Workspace, is_token, new_token, was_issued, workspaces_of
+from app.workspaces import who
+from app.workspaces.shares import Shares
+from app.workspaces.workspace import Workspace, is_token, new_token, was_issued, workspaces_of
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.store import home
 from audits.runs.keeping.trail import Trail

@@ -1,8 +1,9 @@
 """What pages have done for them outside the script thread: reading tables, carrying out runs.
 
 Everything is remembered under our own digests together with the workspace's token, bounded for each workspace
-as well as in all, and never shared between workspaces. Tables lie in processes of their own (`app.readers`):
-what comes back from `table` and `data` are numbers, and slices fetched when they are shown.
+as well as in all, and never shared between workspaces. Tables lie in processes of their own
+(`app.tables.readers`): what comes back from `table` and `data` are numbers, and slices fetched when they are
+shown.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from typing import Any
 
 import pandas as pd
 
-from app import exports
-from app.calling import ask_outside
-from app.columns import ColumnProfile
-from app.drafts import server_folder
-from app.held import Ask, DataHeld, TableHeld
-from app.named_files import check_inside, check_paths, file_digest, stamp_of, table_paths
-from app.readers import READERS
+from app.drafting.drafts import server_folder
+from app.drafting.named_files import check_inside, check_paths, file_digest, stamp_of, table_paths
 from app.remembered import Futures
 from app.serving import tracing
 from app.serving.downloads import DOWNLOADS
 from app.state import note
-from app.summary import Summary
-from app.workspace import Workspace
+from app.tables import exports
+from app.tables.calling import ask_outside
+from app.tables.columns import ColumnProfile
+from app.tables.held import Ask, DataHeld, TableHeld
+from app.tables.readers import READERS
+from app.tables.summary import Summary
+from app.workspaces.workspace import Workspace
 from audits.checks import build
 from audits.data import data_spec
 from audits.data.doctor.findings import Finding, Mend
@@ -218,7 +219,7 @@ def export(
     Parameters
     ----------
     file : {"people", "tables", "report"}
-        Which, with what `app.exports` takes for it as `arguments`.
+        Which, with what `app.tables.exports` takes for it as `arguments`.
 
     Raises
     ------

@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from audits.client import Monitor
     from audits.findings import Findings
     from audits.notebook import audit
+    from audits.runs.comparing.two_models import compare
     from audits.runs.gates.checking import check
     from audits.runs.gates.gate import GateFailed
-    from audits.runs.two_models import compare
 
 _HOMES = {
     "audit": "audits.notebook",
     "Findings": "audits.findings",
     "Monitor": "audits.client",
     "check": "audits.runs.gates.checking",
-    "compare": "audits.runs.two_models",
+    "compare": "audits.runs.comparing.two_models",
     "GateFailed": "audits.runs.gates.gate",
 }
 

@@ -176,8 +176,8 @@ class Audit:
         for an option that needs every person.
     folds : str or callable, optional
         For an audit that can state of everybody in a table what it learned of people drawn from it:
-        ``folds(subject, options, result, rng, again)`` returns what `audits.runs.folding` takes, or None;
-        `again` draws what the audit drew.
+        ``folds(subject, options, result, rng, again)`` returns what `audits.runs.reading.folding` takes, or
+        None; `again` draws what the audit drew.
     seconds : callable, optional
         ``seconds(options, size)``: about how long a run takes.
     memory : callable, optional
@@ -200,7 +200,7 @@ class Audit:
         Packages that an extra brings and that it cannot do without, as they are imported: where one is not
         installed, a run says so before it begins, and a guessed list of audits leaves it out.
     unplanned : str
-        Why `audits.runs.planning` cannot simulate what it would see, a sentence; empty where it can.
+        Why `audits.runs.planning.power` cannot simulate what it would see, a sentence; empty where it can.
     decided, since : str or callable, optional
         ``decided(result)`` returns the decisions that its numbers rest on, by row, and ``since(result,
         before, *, level)`` how its numbers changed since other decisions on the same people, by place: a

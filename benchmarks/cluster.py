@@ -25,7 +25,7 @@ from audits.dividing import divided
 from audits.runs.execute import carry_out, prepared_subject
 from audits.runs.executing.cluster import divide_among
 from audits.runs.executing.threads import fixed_threads
-from audits.runs.folding import _folded, _parts
+from audits.runs.reading.folding import _folded, _parts
 from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
 from benchmarks.scale import people

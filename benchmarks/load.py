@@ -32,8 +32,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-from app import drafts
-from app.workspace import Workspace, new_token
+from app.drafting import drafts
+from app.workspaces.workspace import Workspace, new_token
 from audits.runs.executing.sandbox import resident_memory
 from tests.free_port import free_port
 from tests.security.corpus import MODELS, TABLES

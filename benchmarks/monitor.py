@@ -71,7 +71,7 @@ class Running:
 @contextmanager
 def app(train: str) -> Iterator[Running]:
     """Serve the whole app with a workspace, a model trained on COMPAS, and its monitor."""
-    from app.workspace import issue_token
+    from app.workspaces.workspace import issue_token
     from audits.data import DataSpec, build_data
     from audits.models import make_subject, model_spec
     from audits.runs.keeping.database import Database

@@ -17,8 +17,8 @@ import pandas as pd
 from audits.groups import GroupsOptions
 from audits.groups.audit import LABEL, groups_from_people
 from audits.paired.moved import Moved, People, apart, mean_moved, ratio_moved, share_moved
+from audits.runs.comparing.two_models import audit_change
 from audits.runs.result import AuditResult
-from audits.runs.two_models import audit_change
 from audits.stats import EVIDENCE
 from audits.stats.design import make_design
 from benchmarks.calibration import SLOW, Row, Simulation

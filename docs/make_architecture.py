@@ -23,6 +23,8 @@ from tests import test_architecture  # noqa: E402
 PAGE = ROOT / "docs" / "architecture.md"
 RECORDS = "<!-- made from the records: make docs -->", "<!-- end of what is made -->"
 LAYERS = "<!-- layers: make docs -->", "<!-- end of layers -->"
+OF_PAGES = ("app/workspaces", "app/drafting", "app/tables", "app/widgets", "app/serving")
+ROOMS = ("audits/data", "audits/models", "audits/runs", *OF_PAGES)
 SHARED = "<!-- shared rooms: make docs -->", "<!-- end of shared rooms -->"
 
 
@@ -143,8 +145,7 @@ def layers() -> str:
 def shared() -> str:
     """Return what lies in each folder of the rooms that audits share, as its own first sentence says."""
     lines = ["| folder | what is in it |", "|---|---|"]
-    for room in ("data", "models", "runs"):
-        folder = ROOT / "audits" / room
+    for folder in (ROOT / room for room in ROOMS):
         for file in [folder / "__init__.py", *sorted(folder.glob("*/__init__.py"))]:
             says = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
             lines.append(

@@ -25,7 +25,7 @@ from tests.nothing_skipped import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
-    from app.workspace import Workspace
+    from app.workspaces.workspace import Workspace
 
 # how long an example takes is the machine's doing
 hypothesis.settings.register_profile("evenhand", deadline=None)
@@ -82,7 +82,7 @@ def _warm_readers(request, monkeypatch):
         from streamlit.components.v2 import manifest_scanner
         from streamlit.testing.v1 import local_script_runner
 
-        from app.readers import READERS
+        from app.tables.readers import READERS
         from app.widgets import waiting
 
         scan = manifest_scanner.scan_component_manifests
@@ -152,7 +152,7 @@ def space(
 ) -> Iterator[Workspace]:
     """Return a workspace of its own, which sees nothing of other tests' workspaces."""
     from app import work
-    from app.workspace import Workspace, issue_token
+    from app.workspaces.workspace import Workspace, issue_token
 
     serve_pages(monkeypatch)
     made = Workspace(issue_token())

@@ -238,7 +238,7 @@ def test_a_circle_would_be_seen():
     assert not circle({"a": {"b", "c"}, "b": {"c"}})
     drawn = arrows()
     assert "audits.flipset.result" in drawn["audits.flipset.audit"]  # an arrow within a room
-    assert "audits.runs.result" in drawn["app.widgets.result_frame"]
+    assert "audits.runs.result" in drawn["app.widgets.results.result_frame"]
     assert any(
         "audits.stats.verdicts" in found for name, found in drawn.items() if name.startswith("audits.groups")
     )
@@ -275,15 +275,15 @@ def test_a_name_that_is_reached_into_would_be_seen():
 # words that generic code has for something else, or where it means that one audit; the lists may only shrink
 A_KEY = "a key of what processes, pages or services tell each other, of people's groups or sensitivities"
 NAMED = {
-    "app/held.py": ({"groups"}, A_KEY),
-    "app/holding.py": ({"groups"}, A_KEY),
+    "app/tables/held.py": ({"groups"}, A_KEY),
+    "app/tables/holding.py": ({"groups"}, A_KEY),
     "app/monitor/alarms.py": ({"sensitivity"}, A_KEY),
     "app/monitor/watching.py": ({"sensitivity"}, A_KEY),
     "app/serving/ingest.py": ({"sensitivity"}, A_KEY),
     "app/serving/monitor_reading.py": ({"groups"}, A_KEY),
     "app/serving/openapi.py": ({"sensitivity"}, A_KEY),
-    "app/summary.py": ({"groups"}, A_KEY),
-    "app/widgets/tour_step.py": (
+    "app/tables/summary.py": ({"groups"}, A_KEY),
+    "app/tour/steps.py": (
         {"groups", "rule_sets", "flipset", "sensitivity", "recourse"},
         "the guided demo tells of these five, in this order and with these options",
     ),
@@ -302,16 +302,19 @@ NAMED = {
 MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
 IMPORTED = {
     "app/monitor": ({"sensitivity"}, MONITOR),
-    "app/readers.py": ({"sensitivity"}, MONITOR),
+    "app/tables/readers.py": ({"sensitivity"}, MONITOR),
     "app/serving": ({"sensitivity"}, MONITOR),
-    "app/widgets/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),
-    "app/widgets/saved_runs.py": ({"groups"}, "the tables that laws ask for are of rates by group"),
+    "app/widgets/choices/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),
+    "app/saved/runs.py": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/cli/monitor.py": ({"sensitivity"}, MONITOR),
     "audits/connect.py": ({"groups"}, "Fairlearn's metrics by its own"),
     "audits/reports/laws": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/runs/mitigating.py": ({"mitigation"}, "what mitigation runs, where all audits are known"),
     "audits/runs/monitoring": ({"sensitivity"}, MONITOR),
-    "audits/runs/treating.py": ({"mitigation"}, "what mitigation leaves behind, where models are compared"),
+    "audits/runs/comparing/treating.py": (
+        {"mitigation"},
+        "what mitigation leaves behind, where models are compared",
+    ),
 }
 
 
@@ -380,7 +383,7 @@ PARTS = "each is a part of what was found, given by name to what packs or words 
 ARRAYS = "arrays of the same people beside each other, and how they are drawn from: it is called in one place"
 MANY = {
     # functions with more parameters, each with its reason; the list may only get shorter
-    "app/widgets/row_choice.py choose_row": SAID,
+    "app/widgets/people/row_choice.py choose_row": SAID,
     "audits/groups/by_probability.py compare_probable": ARRAYS,
     "audits/loss_ratio/moving/flow.py gradient_flow": SAID,
     "audits/loss_ratio/moving/search.py black_box_flow": SAID,

@@ -21,6 +21,7 @@ CONTROLS = {
 }
 
 IN_THE_DRAFT = "it edits data and model of the workspace, which the link names"
+BY_CALLBACK = "they are in the address, by its callback"
 A_FORM = "it is sent off by a button, once; nothing that is shown depends on it"
 A_FILE = "a file cannot be in an address"
 A_TABLE = "a table that is edited is too long for an address; the run that the link names has what came of it"
@@ -29,16 +30,16 @@ NOT_IN_THE_LINK = {
     "app/compare/choices.py choose_model 'Second model'": IN_THE_DRAFT,
     "app/data_model/": IN_THE_DRAFT,
     "app/monitor/": A_FORM,
-    "app/widgets/roles.py": IN_THE_DRAFT,
+    "app/widgets/choices/roles.py": IN_THE_DRAFT,
     "app/recourse/questions.py _rows": "answers go into the choices at the side, which are in the link",
-    "app/widgets/figure_card.py figure_card 'Table'": "whether the numbers are unfolded is the reader's own",
-    "app/widgets/figure_card.py _select_people 'Select people'": "they are in the address, by its callback",
-    "app/widgets/selected.py _make_group": A_FORM,
-    "app/widgets/saved_runs.py choose_run 'Open'": "the run is in the address, under run, by its callback",
-    "app/widgets/saved_runs.py keep_section": A_FORM,
-    "app/widgets/saved_runs.py erase_section": A_FORM,
-    "app/widgets/saved_runs.py share_section": A_FORM,
-    "app/widgets/saved_runs.py _uploads": A_FORM,
+    "app/widgets/results/figure_card.py figure_card 'Table'": "unfolded numbers are the reader's own",
+    "app/widgets/results/figure_card.py _select_people 'Select people'": BY_CALLBACK,
+    "app/widgets/people/selected.py _make_group": A_FORM,
+    "app/saved/runs.py choose_run 'Open'": "the run is in the address, under run, by its callback",
+    "app/saved/runs.py keep_section": A_FORM,
+    "app/saved/runs.py erase_section": A_FORM,
+    "app/saved/runs.py share_section": A_FORM,
+    "app/saved/runs.py _uploads": A_FORM,
     "app/flipset/bars.py marginals_section 'Show more features'": "how long a list is, is the reader's own",
     "app/loss_ratio/result.py _tolerance": "how far it reaches depends on the result",
     "app/loss_ratio/result.py _heat_map": "it reads off the figure, as pointing at it does",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from app.people import FAVORABLE
+from app.tables.people import FAVORABLE
 from audits.barycentre import BarycentreResult
 
 __all__ = ["TABLES"]

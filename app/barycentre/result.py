@@ -11,17 +11,17 @@ import streamlit as st
 
 from app import state, work
 from app.drawn import drawn, presented
-from app.held import DataHeld
-from app.listed import Listed, raw_cells
-from app.people import DECIDED, FAVORABLE, beside, most_different, spreads_of
+from app.tables.held import DataHeld
+from app.tables.listed import Listed, raw_cells
+from app.tables.people import DECIDED, FAVORABLE, beside, most_different, spreads_of
 from app.widgets import notices
-from app.widgets.exhibits import show_exhibit, show_facts, show_section
-from app.widgets.person import card_of, in_units
-from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row
+from app.widgets.people.person import card_of, in_units
+from app.widgets.people.row_choice import choose_row
+from app.widgets.people.what_if import what_if_section
+from app.widgets.results.exhibits import show_exhibit, show_facts, show_section
+from app.widgets.results.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
-from app.widgets.what_if import what_if_section
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.barycentre import BarycentreResult, figures, words
 from audits.barycentre.exhibits import marginals_exhibit, transparency_exhibit
 from audits.barycentre.record import AUDIT

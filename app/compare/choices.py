@@ -8,15 +8,15 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.checking import whole_model
 from app.data_model.model_choice import model_section
-from app.held import DataHeld
+from app.drafting.checking import whole_model
 from app.latest import latest_audits
-from app.summary import Summary, audited_size
+from app.tables.held import DataHeld
+from app.tables.summary import Summary, audited_size
+from app.widgets.results.verdict_cards import title_of
 from app.widgets.subject import model_words
-from app.widgets.verdict_cards import title_of
 from app.widgets.waiting import wait_for
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.checks import build
 from audits.models.spec import model_spec
 from audits.runs.registry import AUDITS

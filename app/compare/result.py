@@ -9,20 +9,20 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.listed import Listed
-from app.people import DECIDED
+from app.tables.listed import Listed
+from app.tables.people import DECIDED
 from app.widgets import notices
-from app.widgets.exhibits import show_exhibit
-from app.widgets.export import REPORTS, export_section, report_file
 from app.widgets.frame import page_text
-from app.widgets.person import card_of
-from app.widgets.result_frame import headline
-from app.widgets.row_choice import choose_row
-from app.widgets.what_if import what_if_section
-from app.workspace import Workspace
+from app.widgets.people.person import card_of
+from app.widgets.people.row_choice import choose_row
+from app.widgets.people.what_if import what_if_section
+from app.widgets.results.exhibits import show_exhibit
+from app.widgets.results.export import REPORTS, export_section, report_file
+from app.widgets.results.result_frame import headline
+from app.workspaces.workspace import Workspace
 from audits.reports.comparing import accuracy_words, change_exhibit, decided_exhibit, title_of
 from audits.runs.across import Across
-from audits.runs.changes import AuditChange, Changes
+from audits.runs.comparing.changes import AuditChange, Changes
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE, VERDICTS
 from audits.stats.words import count, number

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.columns import ColumnProfile
-from app.drafts import made_groups, with_data
-from app.numbers import read_numbers
+from app.drafting.drafts import made_groups, with_data
+from app.drafting.numbers import read_numbers
+from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from audits.data import KINDS, ROLES
 from audits.errors import InputError

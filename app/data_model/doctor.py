@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 
 from app import work
-from app.columns import ColumnProfile
 from app.data_model.columns import features_of
-from app.drafts import with_data, with_data_again
-from app.unlikely import too_good
+from app.drafting.drafts import with_data, with_data_again
+from app.drafting.unlikely import too_good
+from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from app.widgets.waiting import wait_for
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.data.doctor.findings import Finding, Mend
 from audits.errors import InputError
 

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.columns import ColumnProfile
-from app.drafts import with_data
+from app.drafting.drafts import with_data
+from app.tables.columns import ColumnProfile
 
 __all__ = ["meanings_section"]
 

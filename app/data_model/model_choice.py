@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.columns import ColumnProfile
 from app.data_model.columns import text_columns
 from app.data_model.outcome import says_more
-from app.drafts import with_data
+from app.drafting.drafts import with_data
+from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from app.widgets.subject import TRAINED
-from app.workspace import MAX_FILE_MB, Workspace
+from app.workspaces.workspace import MAX_FILE_MB, Workspace
 from audits.errors import InputError
 from audits.models.formats import files_read
 from audits.models.spec import PREDICT_LABELS, endpoint_hosts

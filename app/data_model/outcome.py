@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.columns import ColumnProfile
-from app.drafts import with_data
+from app.drafting.drafts import with_data
+from app.tables.columns import ColumnProfile
 from audits.checks import choices
 
 __all__ = ["outcome_section", "says_more"]

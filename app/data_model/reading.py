@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from app.drafts import with_data
-from app.held import TableHeld
+from app.drafting.drafts import with_data
+from app.tables.held import TableHeld
 from app.widgets import notices
 
 __all__ = ["preview_section", "reading_section"]

@@ -6,9 +6,9 @@ import html
 
 import streamlit as st
 
-from app.recent import COOKIE, ago, recent_workspaces
 from app.widgets.subject import source_name
-from app.workspace import Workspace
+from app.workspaces.recent import COOKIE, ago, recent_workspaces
+from app.workspaces.workspace import Workspace
 
 __all__ = ["recent_section"]
 

@@ -11,11 +11,11 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.drafts import with_data
-from app.numbers import read_number, split_numbers
-from app.summary import Summary
+from app.drafting.drafts import with_data
+from app.drafting.numbers import read_number, split_numbers
+from app.tables.summary import Summary
 from app.widgets import notices
-from app.widgets.row_choice import WRAPPING
+from app.widgets.people.row_choice import WRAPPING
 from audits.stats.words import count, in_words
 
 __all__ = ["left_out_section", "rows_section"]

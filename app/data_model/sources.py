@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from app import drafts, state
+from app import state
+from app.drafting import drafts
 from app.widgets import notices
-from app.workspace import MAX_FILE_MB, Workspace
+from app.workspaces.workspace import MAX_FILE_MB, Workspace
 from audits.data.samples import CATALOGUE
 from audits.errors import InputError
 

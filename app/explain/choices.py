@@ -8,11 +8,11 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.held import DataHeld
-from app.summary import Summary, audited_size
+from app.tables.held import DataHeld
+from app.tables.summary import Summary, audited_size
 from app.widgets.audit_page import ChosenOptions
-from app.widgets.groups import choose_groups
-from app.widgets.stated import stated_number
+from app.widgets.choices.groups import choose_groups
+from app.widgets.choices.stated import stated_number
 from audits.checks import build
 from audits.data import group_name
 from audits.explain import ExplainOptions

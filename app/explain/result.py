@@ -7,9 +7,9 @@ from typing import Any
 
 from app.drawn import drawn, presented
 from app.widgets import notices
-from app.widgets.exhibits import show_section
-from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.workspace import Workspace
+from app.widgets.results.exhibits import show_section
+from app.widgets.results.result_frame import earlier_figure, fine_print, headline
+from app.workspaces.workspace import Workspace
 from audits.explain import ExplainResult, words
 from audits.explain import figures as figures
 from audits.explain.record import AUDIT

@@ -6,8 +6,8 @@ import streamlit as st
 
 from app import state
 from app.drawn import drawn
-from app.held import DataHeld
-from app.widgets.figure_card import figure_card
+from app.tables.held import DataHeld
+from app.widgets.results.figure_card import figure_card
 from audits.flipset import FlipsetPart, FlipsetResult
 from audits.flipset.comparing.flipped import crossed
 from audits.flipset.figures import flipsets as figures

@@ -9,11 +9,11 @@ import streamlit as st
 
 from app import state, work
 from app.flipset.map_choices import choose_map_options
-from app.held import DataHeld
-from app.summary import Summary
+from app.tables.held import DataHeld
+from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions
-from app.widgets.counterfactuals import choose_counterfactuals
-from app.widgets.groups import choose_groups
+from app.widgets.choices.counterfactuals import choose_counterfactuals
+from app.widgets.choices.groups import choose_groups
 from app.widgets.run_bar import time_words
 from audits.checks import build
 from audits.data import group_name

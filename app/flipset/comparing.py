@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from app.held import DataHeld
-from app.people import DECIDED, FAVORABLE, MOST_TOLD, far, gap, signed_gap, value_text
+from app.tables.held import DataHeld
+from app.tables.people import DECIDED, FAVORABLE, MOST_TOLD, far, gap, signed_gap, value_text
 from audits.data import AuditData
 from audits.flipset import FlipsetResult
 from audits.stats.words import number

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from app.people import FAVORABLE
+from app.tables.people import FAVORABLE
 from audits.flipset import FlipsetResult
 
 __all__ = ["TABLES", "flipped_people"]

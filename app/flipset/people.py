@@ -9,14 +9,14 @@ import streamlit as st
 
 from app.flipset.comparing import compare
 from app.flipset.listing import flipped_people
-from app.held import DataHeld
-from app.listed import Listed, raw_cells
+from app.tables.held import DataHeld
+from app.tables.listed import Listed, raw_cells
 from app.widgets import notices
-from app.widgets.person import card_of, in_units
-from app.widgets.row_choice import choose_row, show_selected
-from app.widgets.selected import only_selected
-from app.widgets.what_if import what_if_section
-from app.workspace import Workspace
+from app.widgets.people.person import card_of, in_units
+from app.widgets.people.row_choice import choose_row, show_selected
+from app.widgets.people.selected import only_selected
+from app.widgets.people.what_if import what_if_section
+from app.workspaces.workspace import Workspace
 from audits.flipset import FlipsetResult
 from audits.flipset.figures.flipsets import Part
 from audits.runs.result import RunResult

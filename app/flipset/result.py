@@ -13,12 +13,12 @@ from app.drawn import drawn, presented
 from app.flipset.bars import marginals_section
 from app.flipset.people import people_section
 from app.widgets import notices
-from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
-from app.widgets.plot import plot
-from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.results.figure_card import figure_card, number_columns
+from app.widgets.results.plot import plot
+from app.widgets.results.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.flipset import FlipsetResult, words
 from audits.flipset.figures import flipsets as figures
 from audits.flipset.figures import maps as flipset_maps

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.held import DataHeld
-from app.summary import Summary, audited_size
+from app.tables.held import DataHeld
+from app.tables.summary import Summary, audited_size
 from app.widgets import notices
 from app.widgets.audit_page import ChosenOptions
 from audits.checks import build

@@ -9,12 +9,12 @@ import numpy as np
 import streamlit as st
 
 from app import state, work
-from app.drafts import audit_spec
+from app.drafting.drafts import audit_spec
 from app.drawn import drawn
 from app.widgets import notices
 from app.widgets.audit_page import run_title
-from app.widgets.figure_card import figure_card
-from app.workspace import Workspace
+from app.widgets.results.figure_card import figure_card
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
 from audits.groups.changing import PRESETS, gap_and_accuracy, preset_thresholds, trade_off

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from app.people import FAVORABLE, without_group
+from app.tables.people import FAVORABLE, without_group
 from audits.groups import GroupsResult
 
 __all__ = ["TABLES"]

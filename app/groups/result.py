@@ -14,17 +14,17 @@ from app.drawn import drawn, presented
 from app.groups.choosing import measure_chooser, measure_tiles
 from app.groups.exploring import explored, keep_as_run, preset
 from app.groups.strip import survival_strip
-from app.listed import Listed
+from app.tables.listed import Listed
 from app.widgets import notices
-from app.widgets.exhibits import titled
-from app.widgets.figure_card import figure_card, number_columns
-from app.widgets.result_frame import fine_print, headline
-from app.widgets.row_choice import ROWS, choose_row, clicked_row
-from app.widgets.selected import clickable, only_selected, select
+from app.widgets.people.row_choice import ROWS, choose_row, clicked_row
+from app.widgets.people.selected import clickable, only_selected, select
+from app.widgets.people.what_if import person_card
+from app.widgets.results.exhibits import titled
+from app.widgets.results.figure_card import figure_card, number_columns
+from app.widgets.results.result_frame import fine_print, headline
+from app.widgets.results.verdict_cards import verdict_cards
 from app.widgets.subject import model_words
-from app.widgets.verdict_cards import verdict_cards
-from app.widgets.what_if import person_card
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling, words
 from audits.groups.exhibits import said

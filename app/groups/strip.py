@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.drafts import audit_spec
+from app.drafting.drafts import audit_spec
 from app.pages import page_of
 from app.widgets import notices
-from app.widgets.figure_card import figure_card
+from app.widgets.results.figure_card import figure_card
 from app.widgets.run_bar import ended_badly, progress, run_button
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.explain import figures, words
 from audits.explain.result import ExplainResult

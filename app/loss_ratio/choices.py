@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafts import check_invents
-from app.held import DataHeld
-from app.numbers import read_number, read_numbers
-from app.summary import Summary
+from app.drafting.drafts import check_invents
+from app.drafting.numbers import read_number, read_numbers
+from app.tables.held import DataHeld
+from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions
+from app.widgets.choices.stated import stated_number, stated_switch
 from app.widgets.page_words import page_words
-from app.widgets.stated import stated_number, stated_switch
 from audits.checks import build
 from audits.errors import InputError
 from audits.loss_ratio.options import LossRatioOptions, usual_steps

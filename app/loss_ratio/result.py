@@ -12,17 +12,17 @@ import streamlit as st
 
 from app import state, work
 from app.drawn import drawn
-from app.held import DataHeld
-from app.listed import Listed, Order, raw_cells
+from app.tables.held import DataHeld
+from app.tables.listed import Listed, Order, raw_cells
 from app.widgets import notices
-from app.widgets.exhibits import titled
-from app.widgets.figure_card import figure_card, number_columns
-from app.widgets.person import card_of
-from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row
+from app.widgets.people.person import card_of
+from app.widgets.people.row_choice import choose_row
+from app.widgets.people.what_if import what_if_section
+from app.widgets.results.exhibits import titled
+from app.widgets.results.figure_card import figure_card, number_columns
+from app.widgets.results.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
-from app.widgets.what_if import what_if_section
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.brief import begun
 from audits.loss_ratio import LossRatioResult, Standing
 from audits.loss_ratio import figures as figures

@@ -8,17 +8,17 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.drafts import audit_spec
+from app.drafting.drafts import audit_spec
 from app.drawn import drawn
-from app.held import DataHeld
-from app.summary import audited_size
+from app.tables.held import DataHeld
+from app.tables.summary import audited_size
 from app.widgets import notices
-from app.widgets.figure_card import figure_card
 from app.widgets.frame import page_text
+from app.widgets.results.figure_card import figure_card
+from app.widgets.results.verdict_cards import title_of
 from app.widgets.run_bar import ended_badly, progress, run_button
-from app.widgets.verdict_cards import title_of
 from app.widgets.waiting import wait_for
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.checks import build
 from audits.errors import InputError
 from audits.mitigation import figures

@@ -13,7 +13,7 @@ from app import state
 from app.serving.monitor_api import INGEST
 from app.serving.monitor_reading import as_csv
 from app.widgets import notices
-from app.widgets.figure_card import number_columns
+from app.widgets.results.figure_card import number_columns
 from audits.errors import InputError, RunFailed
 from audits.sensitivity.monitor.watching import Alarm, Flag
 from audits.stats.words import count, number

@@ -10,7 +10,7 @@ from app import state, work
 from app.serving.ingest import webhook_hosts
 from app.serving.monitor_api import INGEST
 from app.widgets import notices
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.records import loaded
 from audits.runs.monitoring.windows import needing_rows, nouns

@@ -17,7 +17,7 @@ from app import state
 from app.serving.ingest import Taken, drop_folder
 from app.serving.monitor_api import INGEST
 from app.widgets import notices
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.monitoring.monitors import KeptMonitor
 from audits.runs.monitoring.written import written_words

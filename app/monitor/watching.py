@@ -13,8 +13,8 @@ from app.monitor.sending import give_file, remove_or_export, send
 from app.monitor.windows import audit_window
 from app.serving.monitor_api import INGEST
 from app.widgets import notices
-from app.widgets.figure_card import figure_card
-from app.workspace import Workspace
+from app.widgets.results.figure_card import figure_card
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.monitoring.monitors import KeptMonitor
 from audits.sensitivity.figures import monitors as figures

@@ -12,8 +12,8 @@ from app import state
 from app.serving.monitor_api import INGEST
 from app.serving.monitor_windows import Submitted, audits_of, submit_window
 from app.widgets import notices
-from app.widgets.verdict_cards import title_of
-from app.workspace import Workspace
+from app.widgets.results.verdict_cards import title_of
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.records import Audit
 from audits.runs.keeping.saved import SavedRun

@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.held import DataHeld
-from app.summary import Summary
+from app.tables.held import DataHeld
+from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.audit_page import ChosenOptions
-from app.widgets.groups import choose_groups
-from app.widgets.roles import roles_section
-from app.workspace import MAX_FILE_MB
+from app.widgets.choices.groups import choose_groups
+from app.widgets.choices.roles import roles_section
+from app.workspaces.workspace import MAX_FILE_MB
 from audits.checks import build
 from audits.data import group_name
 from audits.errors import InputError

@@ -11,21 +11,21 @@ import streamlit as st
 
 from app import state, work
 from app.drawn import drawn
-from app.held import DataHeld
-from app.listed import Listed, raw_cells
-from app.people import beside as people_beside
-from app.people import most_different, spreads_of
+from app.tables.held import DataHeld
+from app.tables.listed import Listed, raw_cells
+from app.tables.people import beside as people_beside
+from app.tables.people import most_different, spreads_of
 from app.widgets import notices
-from app.widgets.exhibits import titled
-from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
-from app.widgets.person import card_of, in_units
-from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import ROWS, choose_row, clicked_row
-from app.widgets.selected import clickable, let_go, select
+from app.widgets.people.person import card_of, in_units
+from app.widgets.people.row_choice import ROWS, choose_row, clicked_row
+from app.widgets.people.selected import clickable, let_go, select
+from app.widgets.people.what_if import what_if_section
+from app.widgets.results.exhibits import titled
+from app.widgets.results.figure_card import figure_card, number_columns
+from app.widgets.results.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
-from app.widgets.what_if import what_if_section
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.outcome_transport import OutcomeTransportResult, blue_college, words
 from audits.outcome_transport import figures as figures
 from audits.outcome_transport.exhibits import SAID, judged_as, said

@@ -9,15 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.drafts import check_invents
-from app.held import DataHeld
-from app.numbers import read_number
+from app.drafting.drafts import check_invents
+from app.drafting.numbers import read_number
 from app.recourse.questions import SCALED, WAYS, suggested, ways_of
-from app.summary import Summary
+from app.tables.held import DataHeld
+from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.audit_page import ChosenOptions
-from app.widgets.roles import changeable, roles_section, with_role
-from app.widgets.stated import stated_number
+from app.widgets.choices.roles import changeable, roles_section, with_role
+from app.widgets.choices.stated import stated_number
 from audits.checks import build
 from audits.errors import InputError
 from audits.options import option_of

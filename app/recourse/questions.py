@@ -9,12 +9,12 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.held import DataHeld
-from app.summary import Summary
+from app.tables.held import DataHeld
+from app.tables.summary import Summary
 from app.widgets import notices
-from app.widgets.roles import actionable_by_role, changeable, is_german, with_role
+from app.widgets.choices.roles import actionable_by_role, changeable, is_german, with_role
 from app.widgets.waiting import wait_for
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.data.building.naming import named_protected
 from audits.recourse import GERMAN_ROLES
 

@@ -10,16 +10,16 @@ import pandas as pd
 import streamlit as st
 
 from app.drawn import drawn
-from app.listed import Listed, Order
 from app.recourse.listing import HEADS
+from app.tables.listed import Listed, Order
 from app.widgets import notices
-from app.widgets.exhibits import titled
-from app.widgets.figure_card import figure_card
-from app.widgets.person import card_of
-from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row
-from app.widgets.what_if import what_if_section
-from app.workspace import Workspace
+from app.widgets.people.person import card_of
+from app.widgets.people.row_choice import choose_row
+from app.widgets.people.what_if import what_if_section
+from app.widgets.results.exhibits import titled
+from app.widgets.results.figure_card import figure_card
+from app.widgets.results.result_frame import earlier_figure, fine_print, headline
+from app.workspaces.workspace import Workspace
 from audits.recourse import RecourseResult, words
 from audits.recourse.exhibits import section, ways_facts
 from audits.recourse.figures import groups, people

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from app.people import FAVORABLE
+from app.tables.people import FAVORABLE
 from audits.rule_sets import RuleSetsResult
 
 __all__ = ["TABLES"]

@@ -10,18 +10,18 @@ import streamlit as st
 
 from app import state, work
 from app.drawn import drawn
-from app.held import DataHeld
-from app.listed import Listed, Order, raw_cells
 from app.mitigation.result import mitigation_section
+from app.tables.held import DataHeld
+from app.tables.listed import Listed, Order, raw_cells
 from app.widgets import notices
-from app.widgets.exhibits import titled
-from app.widgets.figure_card import figure_card, number_columns
-from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import ROWS, WRAPPING, choose_row, clicked_row
-from app.widgets.selected import clickable, let_go, select
+from app.widgets.people.row_choice import ROWS, WRAPPING, choose_row, clicked_row
+from app.widgets.people.selected import clickable, let_go, select
+from app.widgets.people.what_if import person_card
+from app.widgets.results.exhibits import titled
+from app.widgets.results.figure_card import figure_card, number_columns
+from app.widgets.results.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
-from app.widgets.what_if import person_card
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.rule_sets import (
     LeaderRow,
     RuleSetsResult,

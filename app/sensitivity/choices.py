@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafts import check_invents
-from app.held import DataHeld
-from app.summary import Summary
+from app.drafting.drafts import check_invents
+from app.tables.held import DataHeld
+from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions
-from app.widgets.counterfactuals import choose_counterfactuals
-from app.widgets.stated import stated_number, stated_switch
+from app.widgets.choices.counterfactuals import choose_counterfactuals
+from app.widgets.choices.stated import stated_number, stated_switch
 from audits.options import option_of, options_of
 from audits.records import Size
 from audits.runs.registry import AUDITS

@@ -15,8 +15,6 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import work
-from app.readers import READERS
-from app.recent import RemembersVisits
 from app.serving import documentation, monitor_api, plotly_script
 from app.serving.downloads import Downloads
 from app.serving.headers import Hardened
@@ -24,8 +22,10 @@ from app.serving.limits import Bounded
 from app.serving.logs import Traced
 from app.serving.metrics import metrics
 from app.serving.tending import TENDING
-from app.who import Identified
-from app.workspace import issue_token
+from app.tables.readers import READERS
+from app.workspaces.recent import RemembersVisits
+from app.workspaces.who import Identified
+from app.workspaces.workspace import issue_token
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.database import database
 from audits.runs.keeping.store import home

@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from app.readers import READERS
 from app.serving.tracing import span
 from app.serving.webhooks import Teller, webhook_hosts
+from app.tables.readers import READERS
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.database import database, is_unreachable
 from audits.runs.keeping.store import home

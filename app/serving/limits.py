@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.serving.turns import Turns
-from app.who import name_of
+from app.workspaces.who import name_of
 from audits.runs.executing.sandbox import number_from
 
 __all__ = ["Bounded"]

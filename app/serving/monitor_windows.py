@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app import work
-from app.workspace import Workspace, is_token
+from app.workspaces.workspace import Workspace, is_token
 from audits.errors import InputError
 from audits.runs.keeping.saved import SavedRun, SavedRuns
 from audits.runs.monitoring.monitors import KeptMonitor, Monitors

@@ -14,11 +14,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app import removing, work
-from app.readers import READERS
+from app import work
 from app.serving.downloads import DOWNLOADS
-from app.shares import Shares
-from app.workspace import Workspace, is_token
+from app.tables.readers import READERS
+from app.workspaces import removing
+from app.workspaces.shares import Shares
+from app.workspaces.workspace import Workspace, is_token
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.sandbox import number_from, resident_memory
 from audits.runs.executing.system import give_back_memory

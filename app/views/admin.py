@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app import who
+from app.admin.server_state import audit_log, memory_and_disk, runs
 from app.widgets import notices
 from app.widgets.frame import title
-from app.widgets.server_state import audit_log, memory_and_disk, runs
+from app.workspaces import who
 
 title("Server")
 visitor = who.person()

@@ -7,11 +7,11 @@ import streamlit as st
 from app import state, work
 from app.compare.choices import both_words, checked_model, choose_audits, choose_model, seconds_of
 from app.compare.result import show_result
-from app.summary import audited_size
+from app.tables.summary import audited_size
 from app.widgets import notices
+from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
 from app.widgets.frame import page_text, title
 from app.widgets.run_bar import ended_badly, progress, run_button
-from app.widgets.stand_in import offer_stand_in, stand_in_note
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from audits.errors import InputError

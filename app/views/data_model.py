@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state, work
-from app.checking import problems
 from app.data_model.columns import bins_section, columns_section
 from app.data_model.doctor import doctor_section
 from app.data_model.made_groups import made_groups_section
@@ -18,8 +17,9 @@ from app.data_model.reading import preview_section, reading_section
 from app.data_model.recent import recent_section
 from app.data_model.rows import left_out_section, rows_section
 from app.data_model.sources import example_cards, file_sources, source_problem
-from app.drafts import suggest_columns
-from app.held import TableHeld
+from app.drafting.checking import problems
+from app.drafting.drafts import suggest_columns
+from app.tables.held import TableHeld
 from app.widgets import notices
 from app.widgets.frame import page_text, title
 from app.widgets.subject import source_name, subject_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.groups.choices import choose_options
 from app.groups.result import show_result
 from app.widgets.audit_page import audit_page
-from app.widgets.verdict_cards import verdict_cards
+from app.widgets.results.verdict_cards import verdict_cards
 
 audit_page(
     "groups",

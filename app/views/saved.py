@@ -5,10 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state, work
-from app.widgets import notices
-from app.widgets.frame import page_text, title
-from app.widgets.report_run import report_of_all
-from app.widgets.saved_runs import (
+from app.saved.report_run import report_of_all
+from app.saved.runs import (
     choose_run,
     compare_section,
     erase_section,
@@ -17,6 +15,8 @@ from app.widgets.saved_runs import (
     share_section,
     standing_section,
 )
+from app.widgets import notices
+from app.widgets.frame import page_text, title
 from app.widgets.subject import subject_line
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.saved import SavedRuns

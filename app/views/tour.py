@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state, work
+from app.tour.steps import STEPS, show_step, tour_spec
 from app.widgets.frame import page_text, title
 from app.widgets.run_bar import ended_badly, progress, run_button
-from app.widgets.tour_step import STEPS, show_step, tour_spec
 
 space = state.workspace()
 spec = state.remember("tour", lambda: tour_spec(space))

@@ -10,14 +10,14 @@ import yaml
 
 from app import state
 from app.drawn import presented
-from app.listed import Listed
-from app.summary import Summary, audited_size
+from app.tables.listed import Listed
+from app.tables.summary import Summary, audited_size
 from app.widgets import notices
 from app.widgets.audit_page import ChosenOptions, audit_page
-from app.widgets.exhibits import show_facts, show_section
-from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row
-from app.workspace import Workspace
+from app.widgets.people.row_choice import choose_row
+from app.widgets.results.exhibits import show_facts, show_section
+from app.widgets.results.result_frame import earlier_figure, fine_print, headline
+from app.workspaces.workspace import Workspace
 from audits.brief import begun
 from audits.checks import build
 from audits.errors import InputError

@@ -10,19 +10,19 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.drafts import audit_spec
-from app.held import DataHeld
+from app.drafting.drafts import audit_spec
+from app.drafting.unlikely import words_of
 from app.latest import KEY, latest_audits, linked_run
-from app.summary import Summary, audited_size
-from app.unlikely import words_of
+from app.tables.held import DataHeld
+from app.tables.summary import Summary, audited_size
 from app.widgets import notices
+from app.widgets.choices.planning import planning_panel
+from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
 from app.widgets.frame import page_text, title
-from app.widgets.planning import planning_panel
 from app.widgets.run_bar import ended_badly, progress, run_button
-from app.widgets.stand_in import offer_stand_in, stand_in_note
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.handle import RunProgress
 from audits.runs.keeping.saved import SavedRuns

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import state, who
+from app import state
 from app.serving.headers import PAGE
 from app.widgets import notices
-from app.widgets.selected import selection_chip
+from app.widgets.people.selected import selection_chip
+from app.workspaces import who
 from audits.errors import InputError, RunFailed
 
 __all__ = ["ICON", "draw", "page_text", "title"]

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import state, work
 from app.widgets import notices
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.runs.executing.handle import Run, RunProgress
 
 __all__ = ["ended_badly", "progress", "run_button", "time_words"]

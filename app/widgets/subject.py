@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from app.summary import Summary
+from app.tables.summary import Summary
 from audits.stats.words import count
 
 __all__ = ["model_words", "source_name", "subject_line"]

@@ -9,7 +9,7 @@ from typing import Any
 from audits import data
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError, installed
-from audits.runs.proposing import propose, told_lacking
+from audits.runs.planning.proposing import propose, told_lacking
 
 __all__ = ["describe"]
 

@@ -17,9 +17,9 @@ from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executing.executors import InlineExecutor, ProcessExecutor
-from audits.runs.fetching import fetched
 from audits.runs.gates.gate import STRICT, Gate, GateJudgement, gate_of, judge
 from audits.runs.gates.reports import annotated, junit_xml, markdown
+from audits.runs.reading.fetching import fetched
 from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:

@@ -40,5 +40,5 @@ AUDIT = Audit(
     ),
     seconds=_seconds,
     states=("rule_sets",),
-    treats="audits.runs.treating:treated_model",
+    treats="audits.runs.comparing.treating:treated_model",
 )

@@ -3,7 +3,7 @@
 One pass finds the levels of each attribute, one counts: a part of the rows gives a part of the counts, and
 counts add up.
 
-For a notebook; the table of a spec is counted by `audits.runs.large`.
+For a notebook; the table of a spec is counted by `audits.runs.reading.large`.
 """
 
 from __future__ import annotations

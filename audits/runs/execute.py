@@ -24,18 +24,18 @@ from audits.models.making import without_feature
 from audits.progress import Progress, part, silent
 from audits.records import loaded
 from audits.runs.across import levels_of
-from audits.runs.changes import AuditChange, Changes
+from audits.runs.comparing.changes import AuditChange, Changes
+from audits.runs.comparing.second import of_the_second, of_the_treated, on_the_same_people
+from audits.runs.comparing.two_models import audit_change, refused, with_decisions
 from audits.runs.documents import plain_data
-from audits.runs.drawn import draw_table, of_all
 from audits.runs.executing.fitting import check_subject
 from audits.runs.executing.threads import fixed_threads
-from audits.runs.folding import of_everybody
+from audits.runs.reading.drawn import draw_table, of_all
+from audits.runs.reading.folding import of_everybody
 from audits.runs.recent import Recent, frame_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, ComparedRun, RunResult
-from audits.runs.second import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.spec import AuditRequest, Spec
-from audits.runs.two_models import audit_change, refused, with_decisions
 from audits.runs.version import VERSION
 
 __all__ = ["carry_out", "execute", "prepared_subject", "remembered_subject"]
@@ -241,7 +241,7 @@ def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
 
 
 def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
-    from audits.runs.large import count_subject  # late: few tables are larger than memory
+    from audits.runs.reading.large import count_subject  # late: few tables are larger than memory
 
     subject, data, model = count_subject(spec, expected, part(progress, 0.0, _COUNTED))
     return _Prepared(subject, plain_data(data, "data"), plain_data(model, "model"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from audits.errors import RunFailed
 from audits.results import load_result, numbers, save_result
 from audits.runs.across import Across, counted_together
-from audits.runs.changes import Changes
+from audits.runs.comparing.changes import Changes
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 

@@ -21,10 +21,10 @@ from audits.errors import InputError
 from audits.foreign import value_line
 from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
-from audits.runs.countable import is_counted, rows_drawn
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import plain_data
 from audits.runs.gates.gate import Gate, read_gate
+from audits.runs.reading.countable import is_counted, rows_drawn
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 

@@ -16,13 +16,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from app import drafts, exports, work
-from app.listed import Listed, Order, raw_cells
-from app.readers import READERS
+from app import work
+from app.drafting import drafts
 from app.serving import downloads
 from app.serving.downloads import DOWNLOADS, Downloads
-from app.widgets.export import report_file
-from app.widgets.row_choice import _file
+from app.tables import exports
+from app.tables.listed import Listed, Order, raw_cells
+from app.tables.readers import READERS
+from app.widgets.people.row_choice import _file
+from app.widgets.results.export import report_file
 from audits.errors import RunFailed
 from audits.runs.keeping.saved import SavedRuns
 

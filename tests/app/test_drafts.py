@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from app import drafts
-from app.columns import profile
-from app.suggest import group_pair, suggested_groups
-from app.summary import GroupSize, Summary, summarise
-from app.workspace import Workspace, new_token
+from app.drafting import drafts
+from app.drafting.suggest import group_pair, suggested_groups
+from app.tables.columns import profile
+from app.tables.summary import GroupSize, Summary, summarise
+from app.workspaces.workspace import Workspace, new_token
 from audits.data import build_data, data_spec, read_table
 from audits.data.samples import CATALOGUE
 from audits.errors import InputError

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import work
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.runs.executing.inline import InlineExecutor
 from tests.app.test_pages import FLIPSETS, bring, texts, visit
 from tests.models.conftest import make_people

@@ -10,7 +10,7 @@ def page() -> None:
     import plotly.graph_objects as go
     import streamlit as st
 
-    from app.widgets.exhibits import show_facts, show_section
+    from app.widgets.results.exhibits import show_facts, show_section
     from audits.drawing import style
     from audits.records import Exhibit, Section
 

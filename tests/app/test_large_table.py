@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app import holding
-from app.drafts import server_file, server_files
-from app.wire import pack_array, unpack_frame
+from app.drafting.drafts import server_file, server_files
+from app.tables import holding
+from app.tables.wire import pack_array, unpack_frame
 from audits.runs.execute import prepared_subject
 from audits.runs.spec import parse_spec
 
@@ -20,7 +20,7 @@ ROWS = 6000
 @pytest.fixture
 def asked(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")  # every file is larger than what is held
-    monkeypatch.setattr("audits.runs.countable.DRAWN", 500)
+    monkeypatch.setattr("audits.runs.reading.countable.DRAWN", 500)
     monkeypatch.setattr(holding, "_tables", type(holding._tables)())
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"sex": rng.choice(["f", "m"], ROWS), "age": rng.integers(18, 80, ROWS)})

@@ -14,7 +14,7 @@ from skl2onnx import to_onnx
 from sklearn.linear_model import LogisticRegression
 
 from app.data_model.model_choice import _model_among
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.spec import parse_spec
 from tests.app.test_pages import bring, texts, visit

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from app import work
-from app.drafts import from_files, with_data
-from app.exports import portable
+from app.drafting.drafts import from_files, with_data
+from app.tables.exports import portable
 from tests.app.test_pages import figures, texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"

@@ -7,7 +7,8 @@ from urllib.parse import parse_qs
 
 import pandas as pd
 
-from app import drafts, work
+from app import work
+from app.drafting import drafts
 from audits.groups import at_threshold
 from audits.stats.words import number
 from tests.app.test_pages import MAIN, AppTest, bring, texts, visit

@@ -28,7 +28,7 @@ _NOT_ON_PAGES = (
     "audits/runs/keeping",
     "audits/runs/monitoring",
     "audits/runs/registry.py",
-    "audits/runs/fetching.py",
+    "audits/runs/reading/fetching.py",
     "audits/models/in_memory",
     "audits/data/frames.py",
     "audits/data/given.py",
@@ -37,7 +37,7 @@ _NOT_ON_PAGES = (
     "audits/transport",
     "audits/groups/metrics.py",
     "app/serving",
-    "app/who.py",
+    "app/workspaces/who.py",
 )
 _A_KEY = re.compile(
     r"\b(?:data|model|read|compare|audits|roles|threshold|flipset|groups|explain|barycentre|recourse|mitigation"

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import drafts, work
-from app.workspace import Workspace, issue_token
+from app import work
+from app.drafting import drafts
+from app.workspaces.workspace import Workspace, issue_token
 from audits.data.samples import CATALOGUE
 from audits.runs.executing.executors import InlineExecutor
 
@@ -244,8 +245,8 @@ def test_the_web_process_never_loads_a_model_library() -> None:
 def outcome_page() -> None:
     import streamlit as st
 
-    from app.columns import ColumnProfile
     from app.data_model.outcome import outcome_section
+    from app.tables.columns import ColumnProfile
 
     names = ("good", "w", "area", "who")
     profiles = [ColumnProfile(name, "integer", 0, 9, "1, 2", (), None, False, None) for name in names]

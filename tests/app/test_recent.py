@@ -9,8 +9,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from app.recent import COOKIE, RemembersVisits, recent_workspaces
-from app.workspace import Workspace, issue_token, new_token
+from app.workspaces.recent import COOKIE, RemembersVisits, recent_workspaces
+from app.workspaces.workspace import Workspace, issue_token, new_token
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import exports
-from app.listed import Order
-from app.widgets import row_choice
+from app.tables import exports
+from app.tables.listed import Order
+from app.widgets.people import row_choice
 
 
 def page() -> None:
@@ -21,8 +21,8 @@ def page() -> None:
     import pandas as pd
     import streamlit as st
 
-    from app.listed import Listed, RawCells
-    from app.widgets import row_choice
+    from app.tables.listed import Listed, RawCells
+    from app.widgets.people import row_choice
 
     class Fetched:  # a frame as of data that lie in another process
         @property
@@ -133,8 +133,8 @@ def named_rows() -> None:
 
     import pandas as pd
 
-    from app.listed import Listed
-    from app.widgets import row_choice
+    from app.tables.listed import Listed
+    from app.widgets.people import row_choice
 
     table = pd.DataFrame({"row": [1.0, 2.0], "row number": [3.0, 4.0]}, index=[7, 9])
     found = SimpleNamespace(audits=(SimpleNamespace(name="any", result=SimpleNamespace(people=table)),))
@@ -155,8 +155,8 @@ def test_long_texts_go_on_below_and_gaps_make_no_fractions_of_whole_numbers() ->
 
         import pandas as pd
 
-        from app.listed import Listed, RawCells
-        from app.widgets import row_choice
+        from app.tables.listed import Listed, RawCells
+        from app.widgets.people import row_choice
 
         people = pd.DataFrame({"score": [0.5, 0.75]}, index=[7, 8])
         cells = {"from": ["a district " * 5, "b"], "income": [16_900.0, None]}

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app import drafts, work
-from app.exports import portable
+from app import work
+from app.drafting import drafts
 from app.pages import view_of
-from app.workspace import Workspace, issue_token
+from app.tables.exports import portable
+from app.workspaces.workspace import Workspace, issue_token
 from audits.cli.main import main
 from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS

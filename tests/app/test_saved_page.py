@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from app import work
-from app.widgets.tour_step import STEPS
-from app.workspace import Workspace, issue_token
+from app.tour.steps import STEPS
+from app.workspaces.workspace import Workspace, issue_token
 from audits.runs.keeping.saved import SavedRuns
 from audits.stats import INSUFFICIENT
 from tests.app.test_pages import texts, visit

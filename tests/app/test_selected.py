@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from app.selection import read_selection
-from app.widgets import selected
+from app.widgets.people import selected
 from audits.drawing.selected import of_group, people_id
 from audits.errors import InputError
 from audits.runs.execute import execute

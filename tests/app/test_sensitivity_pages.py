@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import drafts, work
+from app import work
+from app.drafting import drafts
 from app.serving import monitor_api
 from app.serving.ingest import Ingest
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.runs.monitoring.monitors import Batch
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.profile import Sent

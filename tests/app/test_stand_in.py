@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.widgets.stand_in import with_stand_in, without_stand_in
+from app.widgets.choices.stand_in import with_stand_in, without_stand_in
 from tests.app.test_pages import texts, visit
 
 

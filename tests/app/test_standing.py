@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app import work
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.runs.keeping.store import RunStore
 from tests.app.test_pages import bring
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from app.saved.runs import file_stem
 from app.widgets.audit_page import run_title
-from app.widgets.saved_runs import file_stem
 
 
 @pytest.mark.parametrize(

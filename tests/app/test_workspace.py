@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import workspace
-from app.workspace import Workspace, is_token, new_token, safe_name, workspaces_of
+from app.workspaces import workspace
+from app.workspaces.workspace import Workspace, is_token, new_token, safe_name, workspaces_of
 from audits.errors import InputError
 
 

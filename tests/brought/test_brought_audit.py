@@ -17,9 +17,10 @@ import pypdfium2
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import drafts, work
+from app import work
+from app.drafting import drafts
 from app.widgets import audit_page
-from app.workspace import Workspace, issue_token
+from app.workspaces.workspace import Workspace, issue_token
 from audits.errors import InputError
 from audits.options import options_of
 from audits.reports.schema import results_schema

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from audits.cli.main import main
-from audits.runs.estimating import _grown, estimate
 from audits.runs.execute import carry_out, prepared_subject
 from audits.runs.executing.threads import fixed_threads
-from audits.runs.probing import Probed, probe
+from audits.runs.planning.estimating import _grown, estimate
+from audits.runs.planning.probing import Probed, probe
 from audits.runs.spec import parse_spec
 
 
@@ -43,7 +43,7 @@ def spec_of(folder, path, audit="groups", model=None, **data):
 @pytest.fixture
 def untried(monkeypatch):
     """Nothing is tried on a few people: what records expect is told."""
-    monkeypatch.setattr("audits.runs.estimating.probe", lambda *_: None)
+    monkeypatch.setattr("audits.runs.planning.estimating.probe", lambda *_: None)
 
 
 @pytest.mark.usefixtures("untried")
@@ -54,7 +54,7 @@ def test_what_becomes_of_the_rows_is_told(folder, monkeypatch):
     drawn = estimate(spec_of(folder, "30000.parquet", draw=5000, keep=[{"column": "job", "in": ["cook"]}]))
     assert (drawn.how, drawn.rows) == ("drawn", 30_000)
     assert drawn.people == pytest.approx(5000 / 3, rel=0.1)
-    monkeypatch.setattr("audits.runs.countable.COUNTED_FROM", 1)
+    monkeypatch.setattr("audits.runs.reading.countable.COUNTED_FROM", 1)
     counted = estimate(spec_of(folder, "30000.parquet"))
     assert (counted.how, counted.people) == ("counted", 30_000)
 
@@ -95,8 +95,8 @@ def test_what_was_measured_until_time_was_up_is_told(folder, monkeypatch, tmp_pa
     slow = tmp_path / "slow"  # something that is cut off in the middle of a line
     slow.write_text(f"#!/bin/sh\necho '{line}'\nprintf '%s' '{line[:50]}'\nexec sleep 30\n", encoding="utf-8")
     slow.chmod(0o755)
-    monkeypatch.setattr("audits.runs.probing.sys.executable", str(slow))
-    monkeypatch.setattr("audits.runs.probing._SECONDS", 0.5)
+    monkeypatch.setattr("audits.runs.planning.probing.sys.executable", str(slow))
+    monkeypatch.setattr("audits.runs.planning.probing._SECONDS", 0.5)
     assert probe(spec_of(folder, "2000.parquet"), 2_000) == measured
 
 

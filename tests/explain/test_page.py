@@ -8,8 +8,9 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from app import drafts, work
-from app.workspace import Workspace
+from app import work
+from app.drafting import drafts
+from app.workspaces.workspace import Workspace
 from tests.explain.test_explain import crowd
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import work
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 

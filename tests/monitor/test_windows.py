@@ -18,7 +18,7 @@ import pytest
 from app import work
 from app.serving.monitor_api import _told
 from app.serving.monitor_windows import WINDOW, submit_window
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.execute import execute
 from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors

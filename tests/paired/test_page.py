@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app import work
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.reports.html import render_report
 from tests.app.test_pages import texts, visit
 

@@ -19,11 +19,11 @@ from audits.reports.contents import full
 from audits.reports.html import render_report
 from audits.reports.pdf import render_pdf
 from audits.reports.schema import results_schema
+from audits.runs.comparing.two_models import paired_changes
 from audits.runs.execute import execute
 from audits.runs.gates.gate import judge, read_gate
 from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
-from audits.runs.two_models import paired_changes
 from audits.stats.paired_shares import paired_difference
 
 N = 300

@@ -7,7 +7,8 @@ import io
 import numpy as np
 import pandas as pd
 
-from app import drafts, work
+from app import work
+from app.drafting import drafts
 from audits.rule_sets.exhibits import SAID
 from tests.app.test_pages import texts, visit
 

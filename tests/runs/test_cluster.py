@@ -90,10 +90,13 @@ def test_every_audit_finds_there_what_it_finds_here(executor, folder):
 @pytest.fixture
 def in_pieces(executor, monkeypatch):
     """Tables of a few rows are counted, and fall into pieces, here and in every worker."""
-    sizes = {"audits.runs.countable.COUNTED_FROM": 1, "audits.data.files.batches._PIECE_ROWS": 500}
+    sizes = {"audits.runs.reading.countable.COUNTED_FROM": 1, "audits.data.files.batches._PIECE_ROWS": 500}
     for name, value in sizes.items():
         monkeypatch.setattr(name, value)
-    before = {"audits.runs.countable.COUNTED_FROM": 1_000_000, "audits.data.files.batches._PIECE_ROWS": 2**19}
+    before = {
+        "audits.runs.reading.countable.COUNTED_FROM": 1_000_000,
+        "audits.data.files.batches._PIECE_ROWS": 2**19,
+    }
     executor._client.run(set_all, sizes)
     yield
     executor._client.run(set_all, before)

@@ -115,7 +115,7 @@ def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, dat
         {"data": {"path": ".", **data}, "model": model, "threshold": threshold, "audits": audits}, folder
     )
     whole = execute(spec)
-    monkeypatch.setattr("audits.runs.countable.COUNTED_FROM", 1)
+    monkeypatch.setattr("audits.runs.reading.countable.COUNTED_FROM", 1)
     monkeypatch.setattr(reading, "BATCH_ROWS", 700)
     assert spec.streamed
     counted = execute(spec)
@@ -151,7 +151,7 @@ def text(folder):
 def test_text_is_counted_like_parquet(text, monkeypatch, data, model, audits):
     spec = parse_spec({"data": {"path": "people.csv", **data}, "model": model, "audits": audits}, text)
     whole = execute(spec)
-    for module in ("audits.runs.countable", "audits.data.files.larger"):
+    for module in ("audits.runs.reading.countable", "audits.data.files.larger"):
         monkeypatch.setattr(f"{module}.COUNTED_FROM", 1000)
     assert spec.streamed
     counted = execute(spec)
@@ -169,7 +169,7 @@ def test_what_cannot_be_counted_is_held_where_it_can_be(text, monkeypatch, path)
     data = {"path": path, "protected": ["sex"], "label": cut, "weights": "weight"}
     spec = parse_spec({"data": data, "model": SCORE, "audits": audits}, text)
     whole = execute(spec)
-    for module in ("audits.runs.countable", "audits.data.files.larger"):
+    for module in ("audits.runs.reading.countable", "audits.data.files.larger"):
         monkeypatch.setattr(f"{module}.COUNTED_FROM", 1000)
     assert spec.streamed
     again = execute(spec)
@@ -254,14 +254,16 @@ def test_a_column_with_many_values_says_so():
 )
 def test_what_cannot_be_counted_is_named(folder, monkeypatch, data, audits, message):
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")
-    monkeypatch.setattr("audits.runs.large.count_rows", None)  # it is refused before anything is counted
+    monkeypatch.setattr(
+        "audits.runs.reading.large.count_rows", None
+    )  # it is refused before anything is counted
     spec = parse_spec({"data": {"path": ".", **data}, "model": SCORE, "audits": audits}, folder)
     with pytest.raises(InputError, match=message):
         execute(spec)
 
 
 def test_where_no_row_is_kept_no_threshold_is_moved(folder, monkeypatch):
-    monkeypatch.setattr("audits.runs.countable.COUNTED_FROM", 1)
+    monkeypatch.setattr("audits.runs.reading.countable.COUNTED_FROM", 1)
     spec = parse_spec(
         {"data": {"path": ".", "protected": ["sex"], **LABEL}, "model": SCORE, "audits": GROUPS}, folder
     )

@@ -7,7 +7,7 @@ import pytest
 from audits.errors import InputError
 from audits.runs.executing.executors import ProcessExecutor
 from audits.runs.keeping.store import RunStore
-from audits.runs.planning import Planned, plan
+from audits.runs.planning.power import Planned, plan
 from audits.runs.spec import parse_spec
 from tests.runs.conftest import make_spec
 

@@ -16,10 +16,11 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from streamlit.testing.v1 import AppTest
 
-from app import who, work
+from app import work
 from app.serving import logs
 from app.serving.tending import Tending, snapshot
-from app.workspace import Workspace, issue_token
+from app.workspaces import who
+from app.workspaces.workspace import Workspace, issue_token
 from audits.cli.main import main
 from audits.runs.keeping import watching
 from audits.runs.keeping.trail import Trail, short

@@ -20,7 +20,7 @@ from sqlalchemy.exc import OperationalError
 from app.serving import api
 from app.serving.ingest import Ingest
 from app.serving.tending import Tending
-from app.workspace import Workspace, new_token
+from app.workspaces.workspace import Workspace, new_token
 from audits.errors import InputError, RunFailed
 from audits.runs.executing import processes
 from audits.runs.executing.inline import InlineExecutor
@@ -314,7 +314,7 @@ head = (ctypes.c_uint32 * 2)(0x20080522, 0)
 libc.capset(head, (ctypes.c_uint32 * 6)())  # root may write anywhere; without its privileges, no more
 import io
 from app.serving import api
-from app.workspace import Workspace
+from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.inline import InlineExecutor
 from audits.runs.keeping.saved import SavedRuns, keep_run

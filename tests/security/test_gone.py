@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from app import drafts, removing, work
+from app import work
+from app.drafting import drafts
 from app.serving.tending import Tending
-from app.shares import Shares
-from app.workspace import Workspace, issue_token
+from app.workspaces import removing
+from app.workspaces.shares import Shares
+from app.workspaces.workspace import Workspace, issue_token
 from audits.errors import InputError
 from audits.runs.keeping.saved import SavedRuns
 from audits.runs.keeping.trail import Trail

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from app.workspace import Workspace, new_token
+from app.workspaces.workspace import Workspace, new_token
 from audits.cli.main import main
 from audits.errors import InputError
 from audits.runs.executing.inline import InlineExecutor

@@ -15,7 +15,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from app.readers import Readers
+from app.tables.readers import Readers
 from audits.data import read_table
 from audits.data.files import sheets
 from audits.errors import InputError
@@ -163,7 +163,7 @@ def test_what_forks_ends_by_itself_where_its_server_has_gone_before_it_was_ready
     with ours, theirs:
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "audits.runs.executing.forking", "app.holding:answer"),
+                *(sys.executable, "-m", "audits.runs.executing.forking", "app.tables.holding:answer"),
                 *(str(theirs.fileno()), gone.stdout.decode().strip()),
             ],
             pass_fds=[theirs.fileno()],

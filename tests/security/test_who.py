@@ -12,11 +12,12 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from app import removing, who, work
+from app import work
 from app.serving import api, limits
 from app.serving.limits import Bounded
-from app.shares import Shares
-from app.workspace import Workspace, issue_token, new_token, workspaces_of
+from app.workspaces import removing, who
+from app.workspaces.shares import Shares
+from app.workspaces.workspace import Workspace, issue_token, new_token, workspaces_of
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.trail import Trail
 

@@ -113,7 +113,7 @@ class ProcessExecutor:
         A run with the same key that is already finished is returned as done; one of the same `owner`
         that is still going is shared. A wrong spec gives a failed run, not an exception.
 
-        With `plan`, arguments of `audits.runs.planning.plan`, the audits are not run but planned for;
+        With `plan`, arguments of `audits.runs.planning.power.plan`, the audits are not run but planned for;
         `Run.planned` has what was found, and nothing is kept of it. So with `ask`, arguments of
         `audits.models.asking.what_if`: the model is asked about one person, and `Run.answer` says what it
         answered.

@@ -145,7 +145,7 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
 
 def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
     from audits.runs.executing.threads import fixed_threads, thread_count
-    from audits.runs.planning import plan
+    from audits.runs.planning.power import plan
     from audits.runs.spec import parse_spec
 
     if job.get("seconds"):

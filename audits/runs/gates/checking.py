@@ -8,8 +8,8 @@ from typing import Any
 
 from audits.runs.documents import load_document
 from audits.runs.executing.inline import InlineExecutor
-from audits.runs.fetching import fetched
 from audits.runs.gates.gate import GateFailed, gate_of, judge
+from audits.runs.reading.fetching import fetched
 from audits.runs.result import RunResult
 
 __all__ = ["check"]

@@ -1,0 +1,385 @@
+"""Saved audits: the list, how one stands, its report, what changed, and what is kept with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.tables.exports import csv_bytes, portable
+from app.widgets import notices
+from app.widgets.people.row_choice import ROWS, WRAPPING, clicked_row
+from app.widgets.people.selected import clickable, let_go
+from app.widgets.results.export import REPORTS, report_file
+from app.widgets.results.verdict_cards import title_of
+from app.workspaces import removing
+from app.workspaces.shares import LONGEST_DAYS, SharedLink, Shares
+from app.workspaces.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.groups import GroupsResult
+from audits.groups.ll144 import protected_of, suggested_columns
+from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, TEMPLATES
+from audits.runs.comparing.two_models import paired_changes
+from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
+from audits.runs.keeping.saved import STATUSES, SavedRun, SavedRuns
+from audits.runs.registry import AUDITS
+from audits.runs.result import RunResult
+from audits.stats import EVIDENCE, VERDICTS
+from audits.stats.words import count
+
+__all__ = [
+    "choose_run",
+    "compare_section",
+    "erase_section",
+    "file_stem",
+    "keep_section",
+    "report_section",
+    "share_section",
+    "standing_section",
+]
+
+_ANY = "(any)"
+_NONE = "(none)"
+Columns = dict[str, Any]
+_MOST_CHANGES = 500
+_LONGEST_STEM = 60
+_SHORT_TITLE = 60  # letters that a line of the list holds
+
+
+def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
+    """Draw the list with its filters; return the run whose id is in the address, or chosen, or the latest."""
+    kept = saved.list(owner=space.token)
+    if not kept:
+        st.text("Nothing has been run yet.")
+        return None
+    text = st.text_input("Search in titles, notes and findings", **state.choice("find"))
+    with st.grid(3, min_column_width=200, border=False):
+        status = st.selectbox("Status", [_ANY, *STATUSES], **state.choice("of-status"))
+        verdict = st.selectbox("Verdict", [_ANY, *VERDICTS], **state.choice("of-verdict"))
+        audit = st.selectbox(
+            "Audit",
+            [_ANY, *AUDITS],
+            format_func=lambda name: name if name == _ANY else title_of(name),
+            **state.choice("of-audit"),
+        )
+    asked_for = {"status": status, "verdict": verdict, "audit": audit}
+    wanted = {name: value for name, value in asked_for.items() if value != _ANY}
+    found = saved.list(owner=space.token, text=text, **wanted) if wanted or text else kept
+    if not found:
+        filtered = text or wanted
+        st.text("No saved audit matches." if filtered else "Nothing has been run yet.")
+        return None
+    table = pd.DataFrame(
+        [(run.title, _when(run.created), run.status, run.verdict, run.finding or run.error) for run in found],
+        columns=["title", "started", "status", "verdict", "finding"],
+    )
+    names = {run.id[:12]: run for run in found}
+    clicks = clickable("saved-runs")
+    st.dataframe(
+        table,
+        key=clicks,
+        hide_index=True,
+        row_height=WRAPPING if table["title"].str.len().max() > _SHORT_TITLE else None,
+        column_config={
+            "title": st.column_config.TextColumn(width=430),
+            "status": st.column_config.TextColumn(width=90),
+            "verdict": st.column_config.TextColumn(width=150),
+        },
+        on_select=lambda: _open_clicked(list(names), clicks),
+        selection_mode=ROWS,
+        alt="Saved audits, latest first; a click opens one",
+    )
+    asked = state.addressed("run")
+    opened = asked if asked in names else found[0].id[:12]
+    if asked and asked not in names and not _kept(saved, space, asked):
+        notices.note("The audit that the address names is not kept any more; the latest one is open.")
+    if state.widget("open") != opened:
+        state.set_widget("open", opened)
+    key = st.selectbox(
+        "Open",
+        list(names),
+        format_func=lambda name: _named(names[name]) if name in names else name,
+        key="open",
+        on_change=_open_chosen,
+    )
+    state.put_in_address("run", key)  # the latest too: a link must not move on to the next run
+    return names.get(str(key))
+
+
+def _open_clicked(names: list[str], clicks: str) -> None:
+    place = clicked_row(clicks, len(names))
+    if place is not None:
+        state.put_in_address("run", names[place])
+
+
+def _open_chosen() -> None:
+    let_go("saved-runs")
+    state.put_in_address("run", state.widget("open"))
+
+
+def _kept(saved: SavedRuns, space: Workspace, identity: str) -> bool:
+    return any(run.id.startswith(identity) for run in saved.list(owner=space.token))
+
+
+def standing_section(space: Workspace, run: SavedRun) -> None:
+    """Write how a run stands, with its finding, or why it has none and the way to start it again."""
+    st.subheader(notices.label(run.title, 200), anchor=False)
+    st.caption(_when(run.created))
+    if run.status == "done":
+        with st.container(key="finding"):
+            st.text(run.finding)
+        with st.container(key="verdict"):
+            st.badge(run.verdict, color="primary" if run.verdict == EVIDENCE else "gray")
+        return
+    words = {
+        "running": "It is still running.",
+        "failed": run.error or "It failed.",
+        "cancelled": "It was cancelled.",
+        "interrupted": "It was interrupted: the program ended before the run did. Nothing was kept of it.",
+    }
+    notices.note(words[run.status])
+    if run.status != "running":
+        _button("Start again", "again", lambda: work.start_again(space, run.id))
+
+
+def report_section(space: Workspace, run: SavedRun, result: RunResult) -> None:
+    """Draw the downloads of a run's report."""
+    st.subheader("Report", anchor=False)
+    kinds = [name for name in TEMPLATES if name != "comparison" or result.compared is not None]
+    template = st.selectbox("Kind", kinds, format_func=TEMPLATES.__getitem__, **state.choice("kind"))
+    columns = _law_columns(result) if template in BY_CATEGORY else {}
+    result = dataclasses.replace(result, spec=portable(result.spec))
+    told = file_stem(run)
+    name = told if template == "full" else f"{told}-{template}"
+    with st.container(horizontal=True):
+        for kind, (words, mime) in REPORTS.items():
+            make = partial(report_file, space, result, kind, template, **columns)
+            _download(words, f"{name}.{kind}", mime, make)
+        _download("JSON", f"{told}.json", "application/json", lambda: _json(result))
+        _download(
+            "Tables (ZIP of CSV)",
+            f"{told}-tables.zip",
+            "application/zip",
+            lambda: work.export(space, result, "tables"),
+        )
+        _download("Model card", f"{told}-model-card.md", "text/markdown", lambda: _card(result))
+    st.caption("A report is an aid to an assessment, not legal advice.")
+
+
+def file_stem(run: SavedRun) -> str:
+    """Return how the files of a run begin: what it is, the day, and enough of its id to tell it from others.
+
+    Letters and digits of any script stay; everything else becomes a hyphen.
+    """
+    words = re.sub(r"[^\w.]+|[_.]+(?=\W|$)", "-", run.title).strip("-.").lower()
+    day = time.strftime("%Y-%m-%d", time.localtime(run.created))
+    return f"{words[:_LONGEST_STEM].strip('-.') or 'audit'}-{day}-{run.id[:8]}"
+
+
+def _law_columns(result: RunResult) -> Columns:
+    """Draw what such tables ask: the columns of sex and race or ethnicity, and which categories are small."""
+    found = next((audit.result for audit in result.audits if isinstance(audit.result, GroupsResult)), None)
+    if found is None:
+        notices.note("These tables need a group comparison (Overview) in the run.")
+        return {}
+    names = [_NONE, *protected_of(found)]
+    suggested = suggested_columns(found)
+    with st.container(horizontal=True):
+        chosen = [
+            st.selectbox(label, names, index=names.index(first) if first else 0, **state.choice(f"law-{key}"))
+            for label, key, first in (
+                ("Column that holds sex", "sex", suggested[0]),
+                ("Column that holds race or ethnicity", "race", suggested[1]),
+            )
+        ]
+        percent = st.number_input(
+            "Leave out of the ratios under (% of the people)",
+            0.0,
+            100 * SMALL_SHARE,
+            100 * SMALL_SHARE,
+            step=0.5,
+            format="%g",
+            help="The rules let categories this small be left out of the impact ratios, and ask why it was "
+            "done. Their numbers are shown all the same; 0 leaves none out.",
+            **state.choice("law-under"),
+        )
+    if chosen[0] == chosen[1] != _NONE:
+        notices.problem("Choose two different columns.")
+    named = {name: value for name, value in zip(("sex", "race"), chosen, strict=True) if value != _NONE}
+    return {**named, "exclude_under": percent / 100}
+
+
+def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: RunResult) -> None:
+    """Say what changed between this run and another."""
+    others = {
+        other.id[:12]: other for other in saved.list(owner=space.token, status="done") if other.id != run.id
+    }
+    if not others:
+        return
+    st.subheader("What changed", anchor=False)
+    key = st.selectbox(
+        "Against",
+        ["(none)", *others],
+        format_func=lambda name: _named(others[name]) if name in others else name,
+        **state.choice("against"),
+    )
+    if key not in others:
+        return
+    try:
+        other = work.saved_result(space, others[key].id)
+        changes = compare_runs(other, result)
+    except (InputError, RunFailed) as error:
+        notices.problem(str(error))
+        return
+    matters = before_and_after(other, result)
+    st.table(matters.set_index("what"))
+    for each in paired_changes(other, result):
+        st.text(f"{title_of(each.audit)}, on the same people: {each.verdict}. {each.headline}")
+        with st.expander(f"{title_of(each.audit)}: every number, with paired intervals"):
+            st.dataframe(each.worded(), hide_index=True, alt=each.headline)
+    table = worded_frame(changes[:_MOST_CHANGES])
+    more = f" The first {_MOST_CHANGES} are shown." if len(changes) > _MOST_CHANGES else ""
+    st.text(f"{count(len(changes))} differences; before is the other run, after this one.{more}")
+    if len(table):
+        with st.expander("Every difference"):
+            st.dataframe(table, hide_index=True, alt="What changed between the two runs")
+            _download(
+                "CSV",
+                f"{file_stem(run)}-changes.csv",
+                "text/csv",
+                lambda: csv_bytes(comparison_frame(changes)),
+            )
+
+
+def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
+    """Draw title, note and deletion."""
+    if space.read_only:
+        return
+    with st.expander("Rename, annotate, delete"):
+        with st.form(f"keep-{run.id[:12]}"):
+            name = st.text_input("Title", run.title, max_chars=200, key=f"title-{run.id[:12]}")
+            note = st.text_area("Note", run.note, max_chars=10_000, key=f"note-{run.id[:12]}")
+            sent = st.form_submit_button("Keep")
+        if sent:
+            try:
+                saved.rename(run.id, name, space.token)
+                saved.annotate(run.id, note, space.token)
+                st.rerun()
+            except (InputError, RunFailed) as error:
+                notices.problem(str(error))
+        sure = st.checkbox("Delete this saved audit for good", key=f"sure-{run.id[:12]}")
+        if sure:
+            _button("Delete", "delete", lambda: removing.delete(space, run.id))
+
+
+def share_section(space: Workspace) -> None:
+    """Offer links by which others look at this workspace, and list those that hold."""
+    if space.read_only:
+        return
+    shares = Shares()
+    with st.expander("Share"):
+        st.text(
+            "Whoever has the link sees all of this workspace, changes nothing, and until the link expires."
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            days = st.number_input("Days", 1, LONGEST_DAYS, 14, key="share-days", width=120)
+            if st.button("Make a link", key="share-make"):
+                _make_link(shares, space, int(days))
+        for share in shares.of(space):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                by = f" by {share.by}" if share.by else ""
+                st.text(
+                    f"Link {share.id[:8]}, made {_when(share.made)}{by}, holds until {_when(share.expires)}"
+                )
+                st.button(
+                    "Revoke", key=f"revoke-{share.id[:12]}", on_click=_revoke, args=(shares, space, share)
+                )
+
+
+def _make_link(shares: Shares, space: Workspace, days: int) -> None:
+    try:
+        share, secret = shares.make(space, days, space.person)
+    except InputError as error:
+        notices.problem(str(error))
+        return
+    state.note("shared", space, share.id[:8])
+    notices.note("This is the link. It is shown now and kept nowhere: copy it.")
+    parts = urlsplit(st.context.url or "")
+    server = f"{parts.scheme}://{parts.netloc}" if parts.netloc else "SERVER"
+    st.code(f"{server}/?share={secret}", language=None)
+
+
+def _revoke(shares: Shares, space: Workspace, share: SharedLink) -> None:
+    shares.revoke(share)
+    state.note("revoked", space, share.id[:8])
+
+
+def erase_section(space: Workspace) -> None:
+    """Offer to remove the whole workspace."""
+    if space.read_only:
+        return
+    _uploads(space)
+    with st.expander("Delete everything"):
+        st.text("Uploads, audits, results and monitors of this workspace; nothing of it stays on the server.")
+        if st.checkbox("Delete this workspace for good", key="sure-of-all"):
+            _button("Delete everything", "erase", lambda: removing.erase(space))
+
+
+def _uploads(space: Workspace) -> None:
+    files = space.files()
+    if not files:
+        return
+    with st.expander(f"Files brought ({len(files)})"):
+        st.text("With a file go the audits made with it: they hold its rows.")
+        for path in files:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(f"{path.name} · {(space.folder / path).stat().st_size / 1e6:,.1f} MB")
+                key = path.parent.name
+                if st.checkbox("Delete for good", key=f"sure-{key}"):
+                    _button("Delete", f"upload-{key}", partial(removing.delete_upload, space, path))
+
+
+def _button(label: str, key: str, act: Callable[[], object]) -> None:
+    """A button whose act may find that the run is gone; what is wrong is told on the page."""
+    if st.button(label, key=key):
+        try:
+            act()
+        except (InputError, RunFailed) as error:
+            notices.problem(str(error))
+            return
+        st.rerun()
+
+
+def _download(label: str, name: str, mime: str, make: Callable[[], bytes]) -> None:
+    content = state.exporting(make, name)
+    st.download_button(
+        label, data=content, file_name=name, mime=mime, on_click="ignore", key=f"report-{label}"
+    )
+
+
+def _card(result: RunResult) -> bytes:
+    from audits.reports.card import render_card
+
+    return render_card(result).encode()
+
+
+def _json(result: RunResult) -> bytes:
+    return json.dumps(result.to_json(), indent=1, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _named(run: SavedRun) -> str:
+    """Name a run so that no other has the same name."""
+    return f"{run.title} · {_when(run.created)} · {run.id[:8]}"
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%d %B %Y, %H:%M", time.localtime(seconds))

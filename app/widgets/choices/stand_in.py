@@ -1,0 +1,91 @@
+"""A model taught to repeat stored decisions, for what a column of predictions cannot be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import state
+from app.drafting.drafts import made_groups
+from app.tables.held import DataHeld
+from app.widgets import notices
+from app.workspaces.workspace import Workspace
+
+__all__ = ["offer_stand_in", "stand_in_note", "with_stand_in", "without_stand_in"]
+
+_BEFORE = "before stand-in"
+_KIND = "mlp"  # bends as decisions do, and has the gradients that individual fairness asks for
+
+
+def offer_stand_in(space: Workspace, draft: Mapping[str, Any], data: DataHeld) -> None:
+    """Offer to train a model on the stored decisions, and to audit that, with one click."""
+    made = with_stand_in(draft, data.features, data.protected)
+    if made is None:
+        return
+    st.text(
+        "Or let a small network learn to repeat the stored decisions, and audit it in their place. What is "
+        "found is then true of the stand-in, which errs where it has not learned them."
+    )
+    st.button(
+        "Audit a stand-in for these decisions",
+        key="stand-in",
+        type="primary",
+        on_click=_change,
+        args=(space, made),
+    )
+
+
+def stand_in_note(space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Say that a stand-in is audited where one is, with the way back to the decisions."""
+    if _BEFORE not in draft:
+        return
+    notices.note(
+        "This audits a stand-in: a network that learned to repeat the stored decisions from what is known of "
+        "people. Its accuracy, on the Overview, says how well it does."
+    )
+    st.button(
+        "Back to the stored decisions",
+        key="stand-in-back",
+        on_click=_change,
+        args=(space, without_stand_in(draft)),
+    )
+
+
+def with_stand_in(
+    draft: Mapping[str, Any], features: tuple[str, ...], protected: tuple[str, ...]
+) -> dict[str, Any] | None:
+    """Return the draft whose label is the stored decision and whose model is trained on it.
+
+    It reads protected attributes too: what decided may have known them. None where decisions follow from
+    thresholds that differ by group, which no single label says.
+    """
+    spec = draft["spec"]
+    told, threshold = spec["model"].get("predictions") or {}, spec.get("threshold", 0.5)
+    data = {key: value for key, value in spec["data"].items() if key not in {"label", "favorable"}}
+    if "label" in told and spec["data"].get("favorable") is not None:
+        data |= {"label": told["label"], "favorable": spec["data"]["favorable"]}
+    elif "score" in told and not isinstance(threshold, dict):
+        way = "at_least" if told.get("higher_is", "favorable") == "favorable" else "below"
+        data["label"] = {"column": told["score"], way: threshold}
+    else:
+        return None
+    stored = told.get("label") or told.get("score")
+    apart = {stored, *made_groups(spec["data"])}
+    data["features"] = [name for name in dict.fromkeys((*features, *protected)) if name not in apart]
+    kept = {key: spec[key] for key in ("data", "model", "threshold") if key in spec}
+    made = {**spec, "data": data, "model": {"train": _KIND}, "threshold": 0.5}
+    return {**draft, "spec": made, _BEFORE: kept}
+
+
+def without_stand_in(draft: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the draft as it was before its stand-in."""
+    found = {key: value for key, value in draft.items() if key != _BEFORE}
+    return {**found, "spec": {**draft["spec"], **draft[_BEFORE]}}
+
+
+@state.told
+def _change(space: Workspace, draft: dict[str, Any]) -> None:
+    state.forget_addresses()
+    space.save_draft(draft)

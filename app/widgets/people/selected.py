@@ -1,0 +1,247 @@
+"""The people selected, on every page: the chip that names them, and what can be made of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from secrets import token_hex
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.drafting.drafts import made_groups, with_data
+from app.selection import Selection, read_selection, run_of
+from app.tables.held import DataHeld
+from app.widgets import notices
+from app.widgets.waiting import wait_for
+from app.workspaces.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.runs.result import RunResult
+from audits.stats.words import count
+
+__all__ = [
+    "among_note",
+    "beyond_audit",
+    "clickable",
+    "let_go",
+    "only_selected",
+    "select",
+    "selection_chip",
+    "worded",
+]
+
+_LONGEST = 80
+
+
+def select(terms: Sequence[Mapping[str, Any]], by: str = "") -> None:
+    """Select the people who meet all terms, in place of who was selected: in a callback.
+
+    A term about "this run" is about the run whose result the page shows. `by` is the figure or table that was
+    clicked: see `clickable`.
+    """
+    if _about_shown(terms) and _shown_run(state.workspace()) is None:
+        return
+    run = state.addressed("run")
+    made = [{**term, "run": run} if term.get("run") == "" else dict(term) for term in terms]
+    _selecting(by)
+    state.select(json.dumps(made, ensure_ascii=False, separators=(",", ":")))
+
+
+def clickable(name: str) -> str:
+    """Return the key of the figure or table `name`: a new one once its click counts no more.
+
+    A browser keeps what was clicked, and tells nothing of a click on the same again.
+    """
+    times = state.get(f"let go {name}", 0)
+    return f"{name}-{times}" if times else name
+
+
+def let_go(name: str) -> None:
+    """Have the click on the figure or table `name` count no more: in a callback."""
+    state.keep(f"let go {name}", state.get(f"let go {name}", 0) + 1)
+
+
+def _selecting(by: str) -> None:
+    """Note what selects now, and let go of what did before."""
+    before = state.get("selecting", "")
+    if before and before != by:
+        let_go(before)
+    state.keep("selecting", by)
+
+
+def _take_back() -> None:
+    _selecting("")
+    state.select("")
+
+
+def only_selected(table: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the rows of a table of people who are selected; None where nobody is."""
+    kept = state.get("people selected")
+    if kept is None or kept[0] != state.selected() or not kept[0]:
+        return None
+    return table[table.index.isin(kept[1])]
+
+
+def selection_chip(space: Workspace) -> None:
+    """Draw who is selected, with the ways to take them away, to make a group of them, and to clear it."""
+    draft = space.draft()
+    if draft is None:
+        return
+    among_note(space, draft)
+    if not state.selected():
+        return
+    try:
+        chosen = read_selection(state.selected())
+        data, _ = wait_for(
+            work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+            "Preparing the people selected",
+        )
+        words, rows, people = _found(space, chosen, data)
+    except (InputError, RunFailed) as error:
+        notices.problem(str(error))
+        st.button("Clear the selection", key="selection-clear", on_click=_take_back)
+        return
+    state.keep("people selected", (chosen.text, rows))
+    with st.container(key="selection", horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            notices.label(f"{words}: {count(people)} {'person' if people == 1 else 'people'}  ×", 160),
+            key="selection-chip",
+            on_click=_take_back,
+            help="Take the selection back",
+        )
+        st.download_button(
+            "Selected people (CSV)",
+            data=state.exporting(partial(work.export_people, space, data, rows), "people selected"),
+            file_name="people-selected.csv",
+            mime="text/csv",
+            on_click="ignore",
+            type="tertiary",
+            key="selection-csv",
+        )
+        if not space.read_only:
+            with st.popover("Make this a group", type="tertiary"):
+                _make_group(space, chosen, data, words)
+    if told := beyond_audit(chosen, _shown_run(space)):
+        notices.note(told)
+    if failed := state.get("group failed"):
+        state.forget("group failed")
+        notices.problem(failed)
+
+
+def beyond_audit(chosen: Selection, shown: RunResult | None) -> str:
+    """Say where people were selected among all, and the audit that the page shows looked at some of them."""
+    if shown is None or chosen.of_runs or not chosen.terms:
+        return ""
+    audited, used = shown.data["rows_audited"], shown.data["rows_used"]
+    if audited >= used:
+        return ""
+    return f"Selected are people of all {count(used)} rows; this audit looked at {count(audited)} of them."
+
+
+def among_note(space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Say so where only some people are audited, with the way back to everybody."""
+    rules = draft["spec"]["data"].get("among")
+    if not rules:
+        return
+    names = [str(value) for rule in rules for value in rule.get("in", ())]
+    with st.container(key="among", horizontal=True, vertical_alignment="center"):
+        notices.note(f"Audited are only: {' and '.join(names) or 'some of the people'}.")
+        st.button(
+            "Audit everybody",
+            key="among-all",
+            type="tertiary",
+            on_click=_audit_all,
+            args=(space,),
+            disabled=space.read_only,
+        )
+
+
+def worded(space: Workspace, people: Sequence[str]) -> dict[str, str]:
+    """Return selections, each terms as JSON, by their words.
+
+    Those about "this run" only where the page shows a run of one audit: such a term does not say of which
+    audit of several it is, as in the guided demo, and is of no run where the address names none.
+    """
+    terms = {each: tuple(json.loads(each)) for each in people}
+    shown = _shown_run(space) if any(map(_about_shown, terms.values())) else None
+    found: Callable[[str], Any] = cache(lambda key: run_of(space, key) if key else shown)
+    told = {each: own for each, own in terms.items() if shown or not _about_shown(own)}
+    return {Selection("", own).words(found): each for each, own in told.items()}
+
+
+def _about_shown(terms: Sequence[Mapping[str, Any]]) -> bool:
+    return any(term.get("run") == "" for term in terms)
+
+
+def _shown_run(space: Workspace) -> RunResult | None:
+    """Return the run that the page shows, where it is one of a single audit."""
+    if not (key := state.addressed("run")):
+        return None
+    try:
+        found = run_of(space, key)
+    except InputError:
+        return None
+    return found if len(found.audits) == 1 and found.compared is None else None
+
+
+def _found(space: Workspace, chosen: Selection, data: DataHeld) -> tuple[str, pd.Index, float]:
+    """Return the words, the rows and the number of people selected, found once for these data."""
+    kept = state.get("selection found")
+    mark = (chosen.text, data.digest)
+    if kept is None or kept[0] != mark:
+        kept = (mark, (chosen.words(partial(run_of, space)), *chosen.rows(space, data)))
+        state.keep("selection found", kept)
+    found: tuple[str, pd.Index, float] = kept[1]
+    return found
+
+
+def _make_group(space: Workspace, chosen: Selection, data: DataHeld, words: str) -> None:
+    st.text(
+        "The group becomes a column of the data. Any audit can then compare it with everyone else, or look "
+        "at nobody but it."
+    )
+    name = words.replace(", ", " & ")[:_LONGEST]
+    st.text_input("Its name", name, max_chars=_LONGEST, key="group-name")
+    for label, key, only in (
+        ("Compare it with everyone else", "group-compare", False),
+        ("Audit only these people", "group-only", True),
+    ):
+        st.button(label, key=key, on_click=_made, args=(space, chosen, data, name, only))
+
+
+@state.told
+def _made(space: Workspace, chosen: Selection, data: DataHeld, proposed: str, only: bool) -> None:
+    """Put the group into the draft: as a protected attribute, or as who is audited."""
+    draft = space.draft()
+    name = " ".join((state.widget("group-name") or proposed).split())
+    try:
+        if draft is None:
+            raise InputError("the group", "needs data", advice="choose them first")
+        section = draft["spec"]["data"]
+        if name in data.frame and name not in made_groups(section):
+            raise InputError("the group", "must not be called as a column of the data", name, "rename it")
+        recode = data.group_of(chosen.of_data, chosen.rows_of_runs(space))
+    except (InputError, RunFailed) as error:
+        state.keep("group failed", str(error))
+        return
+    changes: dict[str, Any] = {"recode": {**(section.get("recode") or {}), name: recode}}
+    if only:
+        changes["among"] = [{"column": name, "in": [name]}]
+    elif name not in (section.get("protected") or ()):
+        changes["protected"] = [*(section.get("protected") or ()), name]
+    # what controls and addresses remember belongs to the data as they were
+    state.forget_addresses()
+    if not only and isinstance(shown := state.widget("by"), list):
+        state.set_widget("by", [*dict.fromkeys([*shown, name])])
+    space.save_draft({**with_data(draft, **changes), "id": token_hex(4)})
+    _take_back()
+
+
+@state.told
+def _audit_all(space: Workspace) -> None:
+    draft = space.draft()
+    if draft is not None:
+        space.save_draft({**with_data(draft, among=None), "id": token_hex(4)})

@@ -1,0 +1,61 @@
+"""What a result has to show, drawn from its record: a page names only what it replaces by its own drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from app.widgets import notices
+from app.widgets.results.figure_card import figure_card
+from audits.records import Exhibit, Section
+
+__all__ = ["show_exhibit", "show_facts", "show_section", "titled"]
+
+Instead = Mapping[str, Callable[[Exhibit], None] | None]
+
+
+def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
+    """Draw one exhibit: its heading, what to look for, the figure, and the table behind a toggle.
+
+    Parameters
+    ----------
+    exhibit : Exhibit
+    name : str, default its key
+        Of the files, and unique on the page.
+    """
+    titled((exhibit.heading, exhibit.caption))
+    figure_card(name or exhibit.key, exhibit.figure(), exhibit.table, wide=exhibit.wide)
+
+
+def titled(said: tuple[str, str]) -> None:
+    """Write a heading and what to see below it."""
+    heading, caption = said
+    st.subheader(notices.label(heading, longest=120), anchor=False)
+    st.text(caption)
+
+
+def show_section(section: Section, *, instead: Instead | None = None, prefix: str = "") -> None:
+    """Draw the exhibits of a result in their order.
+
+    Parameters
+    ----------
+    section : Section
+        As the audit's record presents the result.
+    instead : mapping, optional
+        Key of an exhibit to what draws it here, given the exhibit; None where the page has it elsewhere or
+        not at all. Keys that this result lacks are of no effect.
+    prefix : str
+        Before the keys in the names of files, such as ``"recourse-"``.
+    """
+    own = instead or {}
+    for exhibit in section.exhibits:
+        if exhibit.key not in own:
+            show_exhibit(exhibit, name=f"{prefix}{exhibit.key}")
+        elif (draw := own[exhibit.key]) is not None:
+            draw(exhibit)
+
+
+def show_facts(section: Section) -> None:
+    """Write the facts of a result, a line each."""
+    notices.bullets([f"{name}: {value}" for name, value in section.facts.items()])

@@ -1,0 +1,149 @@
+"""A figure with its alt text, the table behind it, and both as files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from app import state
+from app.tables.exports import csv_bytes
+from app.widgets.people.selected import select, worded
+from app.widgets.results.plot import plot
+from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+__all__ = ["figure_card", "number_columns"]
+
+
+_MOST_LISTED = 400  # selections below a figure: a list of more is not read
+
+
+def figure_card(
+    name: str,
+    figure: go.Figure,
+    table: Callable[[], pd.DataFrame],
+    *,
+    wide: bool = False,
+    on_point: Callable[[list[Any]], None] | None = None,
+    selects: bool = True,
+) -> None:
+    """Draw `figure`; the table that it shows and the downloads lie behind a toggle.
+
+    Parameters
+    ----------
+    name : str
+        Of the files, and unique on the page.
+    figure : Figure
+        From the audit's figures.
+    table : callable
+        Gives the numbers drawn; called when they are asked for.
+    wide : bool
+        Keep the figure wide on a narrow screen, where it then scrolls inside itself.
+    on_point : callable, optional
+        Called with the custom data of a point that is clicked, beside the people being selected.
+    selects : bool
+        Whether people may be selected: those of the workspace's data, which a story's are not.
+
+    A trace whose `meta` lists people (`audits.drawing.selected.people_id`) stands for them: a click on a
+    point selects them, and so does the list below the figure.
+    """
+    told = _people_of(figure)[:_MOST_LISTED] if selects else []
+    people = worded(state.workspace(), told) if told else {}
+    with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
+        plot(figure, name, on_click=partial(_clicked, figure, on_point) if people or on_point else None)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"under-{name}"):
+        shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
+        st.download_button(
+            "CSV",
+            data=state.exporting(lambda: csv_bytes(table()), name),
+            file_name=f"{name}.csv",
+            mime="text/csv",
+            on_click="ignore",
+            type="tertiary",
+            key=f"csv-{name}",
+            help="The numbers drawn",
+        )
+        st.download_button(
+            "HTML",
+            data=state.exporting(lambda: _page(figure), name),
+            file_name=f"{name}.html",
+            mime="text/html",
+            on_click="ignore",
+            type="tertiary",
+            key=f"html-{name}",
+            help="The figure as a page of its own; for a PNG use the camera at the figure",
+        )
+        if people:
+            _select_people(name, people)
+    if shown:
+        frame = table()
+        st.dataframe(
+            frame,
+            hide_index=frame.index.name is None,
+            column_config=number_columns(frame),
+            alt=alt_text(figure),
+        )
+
+
+def _clicked(figure: go.Figure, on_point: Callable[[list[Any]], None] | None, trace: int, point: int) -> None:
+    told = _told(figure.data[trace]) if trace < len(figure.data) else ()
+    if point >= len(told) or not told[point]:
+        return
+    if on_point is not None:
+        on_point(list(figure.data[trace].customdata[point]))
+    select(json.loads(told[point]))
+
+
+def _people_of(figure: go.Figure) -> list[str]:
+    """Return whom the parts of a figure stand for, each once."""
+    return list(dict.fromkeys(each for trace in figure.data for each in _told(trace) if each))
+
+
+def _told(trace: Any) -> tuple[str, ...]:
+    """Return whom the points of a trace stand for, in their order; nothing where it does not say."""
+    return tuple(trace.meta) if isinstance(trace.meta, (list, tuple)) else ()
+
+
+def _select_people(name: str, words: dict[str, str]) -> None:
+    """Draw the list that selects people without a mouse."""
+    key = f"select-{name}"
+
+    def chosen() -> None:
+        if (said := state.widget(key)) is not None:
+            state.set_widget(key, None)
+            select(json.loads(words[said]))
+
+    st.selectbox(
+        "Select people",
+        list(words),
+        index=None,
+        key=key,
+        placeholder="Select people: click the figure, or here",
+        label_visibility="collapsed",
+        on_change=chosen,
+        width=320,
+    )
+
+
+def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
+    """Show fractional numbers with three significant digits or so, whole ones with separators."""
+    shown: dict[str, Any] = {}
+    for name in frame.columns:
+        if frame[name].dtype.kind == "f":
+            largest = frame[name].abs().max()
+            shown[name] = st.column_config.NumberColumn(format="%.1f" if largest >= 100 else "%.3f")
+        elif frame[name].dtype.kind in "iu":
+            shown[name] = st.column_config.NumberColumn(format="localized")
+    return shown
+
+
+def _page(figure: go.Figure) -> bytes:
+    text: str = figure.to_html(config=KEPT_HERE, include_plotlyjs=True, full_html=True, post_script=TURNED_JS)
+    return text.encode()

@@ -1,0 +1,101 @@
+"""What every result page shares: the finding with its verdict on top, and what stands closed at the end."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.serving.documentation import page_about
+from app.widgets.frame import page_text
+from app.widgets.results.export import export_section
+from app.widgets.results.plot import plot
+from audits.runs.documents import dump_yaml
+from audits.runs.registry import AUDITS
+from audits.runs.result import RunResult
+from audits.stats import EVIDENCE, Verdict
+
+__all__ = ["earlier_figure", "fine_print", "headline"]
+
+
+def headline(said: str, verdict: Verdict, finding: str, how: str = "") -> None:
+    """Write the first sentence and its verdict; the finding with its numbers folds below."""
+    with st.container(key="finding"):
+        st.text(said)
+    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
+        st.badge(verdict, color="primary" if verdict == EVIDENCE else "gray")
+    if finding == said and not how:
+        return
+    with st.expander("In numbers, and how they came"), st.container(key="numbers"):
+        st.text(finding)
+        if how:
+            with st.container(key="quiet-how"):
+                st.text(how)
+
+
+def earlier_figure(figure: go.Figure) -> None:
+    """Draw the first figure of an earlier result, without controls."""
+    plot(figure, "earlier", tools=False)
+
+
+def fine_print(
+    found: RunResult,
+    draft: Mapping[str, Any],
+    texts: str,
+    *,
+    beside: Mapping[str, Callable[[], object]] | None = None,
+    **settings: Any,
+) -> None:
+    """Draw what stands closed below a result.
+
+    Parameters
+    ----------
+    texts
+        The page texts ``TEXTS_reading`` and ``TEXTS_limits`` are shown; where there is none, no reading, and
+        the limits that the audit's record states.
+    beside
+        Further sections by title.
+    settings
+        What else belongs to the settings used.
+    """
+    reading = page_text(f"{texts}_reading", "")
+    limits = page_text(f"{texts}_limits", AUDITS[found.audits[0].name].limits)
+    page = page_about(found.audits[0].name)
+    more = f"\n\n[Method, options and calibration]({page})" if page else ""
+    sections: dict[str, Callable[[], object]] = {
+        **({"How to read this": lambda: st.markdown(f"{reading}{more}")} if reading else {}),
+        "What it cannot tell you": lambda: st.markdown(limits),
+        **(beside or {}),
+        "Settings used": lambda: st.code(_written(found, settings), language=None, wrap_lines=True),
+        "Export": lambda: export_section(found, draft["source"].get("sample")),
+    }
+    for title, draw in sections.items():
+        with st.expander(title):
+            draw()
+
+
+_yaml: weakref.WeakKeyDictionary[RunResult, tuple[dict[str, Any], str]] = weakref.WeakKeyDictionary()
+
+
+def _written(found: RunResult, settings: Mapping[str, Any]) -> str:
+    """Return the settings of a run as YAML, written once: that takes longer than most of a page."""
+    told = _settings(found) | dict(settings)
+    before = _yaml.get(found)
+    if before is None or before[0] != told:
+        before = _yaml[found] = (told, dump_yaml(told))
+    return before[1]
+
+
+def _settings(found: RunResult) -> dict[str, Any]:
+    """Options, threshold, seed, data and model of a run with one audit."""
+    return {
+        "evenhand": found.evenhand,
+        "audit": found.audits[0].options,
+        "threshold": found.spec["threshold"],
+        "seed": found.spec["seed"],
+        "data": found.data,
+        "model": found.model,
+    }
