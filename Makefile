@@ -26,13 +26,14 @@ unexport PYTHONDONTWRITEBYTECODE
 run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
 
-# what is set up, and then what is checked, side by side: neither fills two cores
+# what is set up, and then what is checked, side by side: neither fills two cores; two workers wait for Chromium a
+# fifth of their time, so there are three
 test:
 	@$(MAKE) --no-print-directory -j 2 setup-tests chromium postgresql
 	@$(MAKE) --no-print-directory -j 2 check tests
 
 tests: setup-tests
-	EVENHAND_ALL_TESTS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+	EVENHAND_ALL_TESTS=1 $(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
 
 # one small test or two of every layer, from imports to pages
 QUICK := tests/test_architecture.py tests/test_options.py tests/test_choices.py tests/stats tests/transport/test_line.py \
