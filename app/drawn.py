@@ -13,13 +13,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from audits.records import Audit, Section
+from audits.records import Audit, Exhibit, Section
 from audits.runs.registry import AUDITS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["as_json", "drawn", "presented"]
+__all__ = ["as_json", "drawn", "drawn_once", "presented"]
 
 _MOST_BYTES = 400_000  # of the figures of one result, as JSON; what is kept of all results is bounded
 _PLAIN = (str, int, float, bool, type(None))
@@ -32,11 +32,15 @@ _written: dict[int, str] = {}
 def presented(record: Audit, result: object) -> Section:
     """Return how `result` is presented, its exhibits' figures drawn as `drawn` draws them."""
     found = record.section(result)
-    kept = [
-        dataclasses.replace(each, figure=partial(drawn, _exhibited, result, record.name, each.key))
-        for each in found.exhibits
-    ]
+    kept = [drawn_once(each, _exhibited, result, record.name, each.key) for each in found.exhibits]
     return dataclasses.replace(found, exhibits=tuple(kept))
+
+
+def drawn_once(
+    exhibit: Exhibit, draw: Callable[..., go.Figure], result: object, *more: Any, **options: Any
+) -> Exhibit:
+    """Return `exhibit` with its figure drawn as `drawn` draws it."""
+    return dataclasses.replace(exhibit, figure=partial(drawn, draw, result, *more, **options))
 
 
 def _exhibited(result: object, audit: str, key: str) -> go.Figure:
@@ -47,6 +51,7 @@ def drawn(draw: Callable[..., go.Figure], result: object, *more: Any, **options:
     """Return ``draw(result, *more, **options)``, which nobody may change.
 
     It is drawn anew for another result, other arguments, or arguments that are more than words and numbers.
+    What `draw` may read beside them, as a function inside another can, are the data of the result's own run.
     """
     given = (*more, *options.values())
     if not all(_is_plain(value) for value in given):

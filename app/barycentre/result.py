@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.drawn import drawn, presented
+from app.drawn import drawn, drawn_once, presented
 from app.tables.held import DataHeld
 from app.tables.listed import Listed, raw_cells
 from app.tables.people import DECIDED, FAVORABLE, beside, most_different, spreads_of
@@ -80,7 +80,8 @@ def _one_group(found: RunResult, space: Workspace, data: DataHeld) -> None:
         "Look into the group", names, index=first, format_func=in_words, **state.choice("all-group")
     )
     if any(row.group == group for row in result.marginals):
-        show_exhibit(marginals_exhibit(result, group), name="all-marginals")
+        exhibit = drawn_once(marginals_exhibit(result, group), figures.marginals, result, group)
+        show_exhibit(exhibit, name="all-marginals")
     told = result.group(group)
     ways = list(_WAYS)
     way = st.segmented_control(
@@ -126,7 +127,9 @@ def _transparency(result: BarycentreResult, group: str, way: str) -> None:
         required=True,
         **state.choice("all-ranking"),
     )
-    exhibit = transparency_exhibit(result, group, way, by_sign=ranking == "sign")
+    by_sign = ranking == "sign"
+    exhibit = transparency_exhibit(result, group, way, by_sign=by_sign)
+    exhibit = drawn_once(exhibit, figures.transparency, result, group, way, by_sign=by_sign)
     show_exhibit(exhibit, name="all-transparency")
 
 

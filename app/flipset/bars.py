@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from app import state
@@ -13,6 +15,10 @@ from audits.flipset.comparing.flipped import crossed
 from audits.flipset.figures import flipsets as figures
 from audits.flipset.figures import pairs
 from audits.flipset.figures.flipsets import Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
 
 __all__ = ["marginals_section"]
 
@@ -35,7 +41,7 @@ def marginals_section(result: FlipsetResult, part: Part, within: str | None, dat
     most = min(len(told), _MOST_FEATURES) if more else _FIRST_FEATURES
     figure_card(
         "flipset-marginals",
-        drawn(figures.marginals, result, part, within, features=chosen, most=most),
+        drawn(figures.marginals, result, part, within, features=tuple(chosen), most=most),
         lambda: result.marginals_frame(part, within),
         wide=True,
     )
@@ -55,19 +61,25 @@ def _two_features(
         one = st.selectbox("Two features at once", names, index=0, **state.choice("pair-x"))
         others = [name for name in names if name != one]
         other = st.selectbox("with", others, index=0, **state.choice("pair-y"))
-    people = result.people if within is None else result.people[result.people["within"] == within]
-    values = data.frame.loc[people.index, [one, other]]
-    table = crossed(
-        told[one],
-        values[one],
-        told[other],
-        values[other],
-        (people[part] * people["people"]).to_numpy(),
-        people["people"].to_numpy(),
-    )
+
+    def table() -> pd.DataFrame:
+        people = result.people if within is None else result.people[result.people["within"] == within]
+        values = data.frame.loc[people.index, [one, other]]
+        return crossed(
+            told[one],
+            values[one],
+            told[other],
+            values[other],
+            (people[part] * people["people"]).to_numpy(),
+            people["people"].to_numpy(),
+        )
+
+    def draw(*_: object) -> go.Figure:
+        return pairs.crossed(table(), told[one], told[other], part)
+
     figure_card(
         "flipset-pair",
-        pairs.crossed(table, told[one], told[other], part),
-        lambda: table.drop(columns=["x", "y"]),
+        drawn(draw, result, part, within, one, other),
+        lambda: table().drop(columns=["x", "y"]),
         wide=True,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
@@ -26,12 +27,14 @@ from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
-from audits.outcome_transport import OutcomeTransportResult, blue_college, words
-from audits.outcome_transport import figures as figures
+from audits.outcome_transport import OutcomeTransportResult, blue_college, figures, words
 from audits.outcome_transport.exhibits import SAID, judged_as, said
 from audits.outcome_transport.words import interval_words
 from audits.runs.result import RunResult
 from audits.stats.words import count, in_words, number
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 __all__ = ["show_earlier", "show_result"]
 
@@ -234,5 +237,11 @@ def _simulation() -> None:
     years = st.slider("Years", 2, 50, 20, **state.choice("college-years"))
     n = st.slider("Applicants of a school each year", 20, 500, 200, 20, **state.choice("college-n"))
     if rules:
-        table = blue_college(sorted(rules), years=years, n=n)
-        figure_card("blue-college", figures.blue_college(table), lambda: table)
+        figure, table = _simulated(tuple(sorted(rules)), years, n)
+        figure_card("blue-college", figure, lambda: table)
+
+
+@lru_cache(maxsize=8)
+def _simulated(rules: tuple[float, ...], years: int, n: int) -> tuple[go.Figure, pd.DataFrame]:
+    table = blue_college(rules, years=years, n=n)
+    return figures.blue_college(table), table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
@@ -42,6 +42,9 @@ from audits.rule_sets.perturbed.exchanging import exchanged_frame
 from audits.rule_sets.words import without_luck
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, percent
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 __all__ = ["show_earlier", "show_result"]
 
@@ -85,9 +88,10 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: RuleSetsResult = found.audits[0].result
     _headline(result)
     notices.notes(result.warnings)
-    rows = _chosen_rows(result)
+    among = _among(result)
+    rows = _left(result, *among)
     titled(SAID["leaderboard"])
-    figure_card("rule-sets", drawn(figures.leaderboard, result, rows), lambda: leaderboard_frame(tuple(rows)))
+    figure_card("rule-sets", drawn(_leaders, result, *among), lambda: leaderboard_frame(tuple(rows)))
     if result.exchanged is not None and result.exchanged.rows:
         titled(SAID["exchanged"])
         figure_card("exchanged", drawn(figures.exchanged, result), lambda: exchanged_frame(result.exchanged))
@@ -98,8 +102,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     for each in result.measures:
         st.subheader(each.name, anchor=False)
         st.text(each.finding)
-        figure_card(f"rule-sets-{each.measure}", figures.by_measure(each), each.to_frame)
-    _overview(result, rows)
+        figure_card(f"rule-sets-{each.measure}", drawn(_by_measure, result, each.measure), each.to_frame)
+    _overview(result, among, rows)
     _comparisons(result)
     mitigation_section(space, draft, found.spec["audits"][0]["rule_sets"])
     fine_print(found, draft, "rule_sets", inference=result.inference, sampling=result.sampling)
@@ -123,8 +127,8 @@ def show_earlier(result: RuleSetsResult) -> None:
     earlier_figure(drawn(figures.leaderboard, result))
 
 
-def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
-    """Draw the controls that need no new run, and return the leaderboard under them."""
+def _among(result: RuleSetsResult) -> tuple[Any, ...]:
+    """Draw the controls that need no new run, and return which rows they leave, as `_left` takes it."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="rule-filters"):
         smallest = 100 * float(result.options["support"])
         support = st.slider(
@@ -158,14 +162,61 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
         way = st.selectbox("People inside are", ways, width=160, **state.choice("way"))
         names = [item["name"] for item in result.attributes]
         with_rule = st.multiselect("With a rule on", names, width=220, **state.choice("with"))
+    margin = None if widest >= 30 else widest / 100
+    return (support / 100, tolerance / 100, margin, tuple(with_rule), None if way == _ANY else way)
+
+
+def _left(
+    result: RuleSetsResult,
+    support: float,
+    tolerance: float,
+    margin: float | None,
+    attributes: Sequence[str],
+    direction: str | None,
+) -> tuple[LeaderRow, ...]:
+    """Return the leaderboard under the choices of `_among`."""
     return refine(
         result,
-        support=support / 100,
-        tolerance=tolerance / 100,
-        margin=None if widest >= 30 else widest / 100,
-        attributes=with_rule,
-        direction=None if way == _ANY else way,
+        support=support,
+        tolerance=tolerance,
+        margin=margin,
+        attributes=attributes,
+        direction=direction,
     )
+
+
+def _leaders(result: RuleSetsResult, *among: Any) -> go.Figure:
+    return figures.leaderboard(result, _left(result, *among))
+
+
+def _scattered(result: RuleSetsResult, *among: Any) -> go.Figure:
+    return figures.support_and_score(result, _left(result, *among))
+
+
+def _by_measure(result: RuleSetsResult, measure: str) -> go.Figure:
+    return figures.by_measure(next(each for each in result.measures if each.measure == measure))
+
+
+def _combined(result: RuleSetsResult) -> go.Figure:
+    return figures.sunburst(combination_tree(result))
+
+
+def _around(result: RuleSetsResult, number: int) -> go.Figure:
+    return figures.neighbours(group_neighbours(result, number))
+
+
+def _conditions(result: RuleSetsResult, number: int, measure: str | None) -> go.Figure:
+    return figures.conditions(contributions_of(result, number, measure), scale=_scale(result, measure))
+
+
+def _lattice(result: RuleSetsResult, number: int, measure: str | None) -> go.Figure:
+    return figures.lattice(lattice(result, number, measure), scale=_scale(result, measure))
+
+
+def _scale(result: RuleSetsResult, measure: str | None) -> float:
+    """Return 100 for shares, which are drawn in points; 1 for errors of a number."""
+    whole = measure is None or next(each.share for each in result.measures if each.measure == measure)
+    return 100.0 if whole else 1.0
 
 
 def _leaderboard(rows: Sequence[LeaderRow]) -> None:
@@ -256,9 +307,10 @@ def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: 
         others = percent(row.favorable_context, row.within.n - row.n_in)
         st.text(f"Of the others in the same context {others} are decided favorably.")
     _near(result, rows, chosen)
-    steps = group_neighbours(result, chosen)
     titled(SAID["neighbours"])
-    figure_card("rule-set-neighbours", figures.neighbours(steps), lambda: steps)
+    figure_card(
+        "rule-set-neighbours", drawn(_around, result, chosen), lambda: group_neighbours(result, chosen)
+    )
     _made_of(result, chosen)
     own = {rule["attribute"] for rule in row.rules}
     columns = [
@@ -284,13 +336,18 @@ def _made_of(result: RuleSetsResult, chosen: int) -> None:
             "By", list(by), format_func=by.__getitem__, width=260, **state.choice("made-of")
         )
     measure = None if chosen_measure == "decision" else chosen_measure
-    whole = measure is None or next(each.share for each in result.measures if each.measure == measure)
-    scale = 100.0 if whole else 1.0
-    shares, near = contributions_of(result, chosen, measure), lattice(result, chosen, measure)
     titled(SAID["conditions"])
-    figure_card("rule-set-conditions", figures.conditions(shares, scale=scale), lambda: shares)
+    figure_card(
+        "rule-set-conditions",
+        drawn(_conditions, result, chosen, measure),
+        lambda: contributions_of(result, chosen, measure),
+    )
     titled(SAID["lattice"])
-    figure_card("rule-set-lattice", figures.lattice(near, scale=scale), lambda: near.drop(columns="broader"))
+    figure_card(
+        "rule-set-lattice",
+        drawn(_lattice, result, chosen, measure),
+        lambda: lattice(result, chosen, measure).drop(columns="broader"),
+    )
 
 
 def _near(result: RuleSetsResult, rows: Sequence[LeaderRow], chosen: int) -> None:
@@ -343,16 +400,19 @@ def _people(found: RunResult, data: DataHeld, inside: Any) -> Any:
     )
 
 
-def _overview(result: RuleSetsResult, rows: Sequence[LeaderRow]) -> None:
+def _overview(result: RuleSetsResult, among: tuple[Any, ...], rows: Sequence[LeaderRow]) -> None:
     titled(SAID["support"])
     figure_card(
         "rule-sets-scatter",
-        drawn(figures.support_and_score, result, rows),
+        drawn(_scattered, result, *among),
         lambda: leaderboard_frame(tuple(rows))[["rule set", "support", "score", "direction"]],
     )
-    tree = combination_tree(result)
     titled(SAID["sunburst"])
-    figure_card("rule-sets-sunburst", figures.sunburst(tree), lambda: tree.drop(columns=["id", "parent"]))
+    figure_card(
+        "rule-sets-sunburst",
+        drawn(_combined, result),
+        lambda: combination_tree(result).drop(columns=["id", "parent"]),
+    )
     sweep = pd.DataFrame(
         [(row.support, row.n_frequent, row.n_distinct, row.rule_set, row.score) for row in result.sweep],
         columns=["support", "rule sets", "different groups", "largest for", "score"],

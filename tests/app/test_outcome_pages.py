@@ -49,7 +49,9 @@ def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:
     at.selectbox(key="flow-person").select(row).run()
     assert not at.exception
     assert any("statistical match" in text for text in texts(at))
-    # the simulation answers at once
+    # the simulation answers at once where it is opened
+    at.session_state["beside-outcome_transport"] = True
+    at.run()
     at.slider(key="college-years").set_value(10).run()
     assert not at.exception
 

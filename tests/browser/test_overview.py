@@ -77,6 +77,13 @@ def _each_figure_is_drawn_once(page: Page) -> None:
     assert draws.pop("group-rates") == 1
     assert draws
     assert not any(draws.values()), draws
+    boxes, drawn = page.locator(".figure").element_handles(), page.evaluate(DRAWS)
+    with acts.answered(page):
+        page.locator(".st-key-table-group-rates label").click()
+    acts.settle(page)
+    assert page.locator(".st-key-exhibit-group-rates [data-testid=stDataFrame]").count() == 1
+    assert all(box.evaluate("each => each.isConnected") for box in boxes), "a table unfolded replaces figures"
+    assert page.evaluate(DRAWS) == drawn
     with acts.answered(page):
         rate.click()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from secrets import token_hex
@@ -159,6 +160,10 @@ def among_note(space: Workspace, draft: Mapping[str, Any]) -> None:
         )
 
 
+_worded: weakref.WeakKeyDictionary[RunResult, dict[str, str]] = weakref.WeakKeyDictionary()
+"""The words of whom a run's figures stand for: found once, which takes longer than most of a page."""
+
+
 def worded(space: Workspace, people: Sequence[str]) -> dict[str, str]:
     """Return selections, each terms as JSON, by their words.
 
@@ -169,7 +174,11 @@ def worded(space: Workspace, people: Sequence[str]) -> dict[str, str]:
     shown = _shown_run(space) if any(map(_about_shown, terms.values())) else None
     found: Callable[[str], Any] = cache(lambda key: run_of(space, key) if key else shown)
     told = {each: own for each, own in terms.items() if shown or not _about_shown(own)}
-    return {Selection("", own).words(found): each for each, own in told.items()}
+    known: dict[str, str] = {} if shown is None else _worded.setdefault(shown, {})
+    for each, own in told.items():
+        if each not in known or any(term.get("run") for term in own):
+            known[each] = Selection("", own).words(found)
+    return {known[each]: each for each in told}
 
 
 def _about_shown(terms: Sequence[Mapping[str, Any]]) -> bool:

@@ -56,40 +56,42 @@ def figure_card(
     """
     told = _people_of(figure)[:_MOST_LISTED] if selects else []
     people = worded(state.workspace(), told) if told else {}
-    with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
-        plot(figure, name, on_click=partial(_clicked, figure, on_point) if people or on_point else None)
-    with st.container(horizontal=True, vertical_alignment="center", key=f"under-{name}"):
-        shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
-        st.download_button(
-            "CSV",
-            data=state.exporting(lambda: csv_bytes(table()), name),
-            file_name=f"{name}.csv",
-            mime="text/csv",
-            on_click="ignore",
-            type="tertiary",
-            key=f"csv-{name}",
-            help="The numbers drawn",
-        )
-        st.download_button(
-            "HTML",
-            data=state.exporting(lambda: _page(figure), name),
-            file_name=f"{name}.html",
-            mime="text/html",
-            on_click="ignore",
-            type="tertiary",
-            key=f"html-{name}",
-            help="The figure as a page of its own; for a PNG use the camera at the figure",
-        )
-        if people:
-            _select_people(name, people)
-    if shown:
-        frame = table()
-        st.dataframe(
-            frame,
-            hide_index=frame.index.name is None,
-            column_config=number_columns(frame),
-            alt=alt_text(figure),
-        )
+    # one entry of the page: a table that comes or goes moves no figure below, which would be drawn anew
+    with st.container(key=f"exhibit-{name}"):
+        with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
+            plot(figure, name, on_click=partial(_clicked, figure, on_point) if people or on_point else None)
+        with st.container(horizontal=True, vertical_alignment="center", key=f"under-{name}"):
+            shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
+            st.download_button(
+                "CSV",
+                data=state.exporting(lambda: csv_bytes(table()), name),
+                file_name=f"{name}.csv",
+                mime="text/csv",
+                on_click="ignore",
+                type="tertiary",
+                key=f"csv-{name}",
+                help="The numbers drawn",
+            )
+            st.download_button(
+                "HTML",
+                data=state.exporting(lambda: _page(figure), name),
+                file_name=f"{name}.html",
+                mime="text/html",
+                on_click="ignore",
+                type="tertiary",
+                key=f"html-{name}",
+                help="The figure as a page of its own; for a PNG use the camera at the figure",
+            )
+            if people:
+                _select_people(name, people)
+        if shown:
+            frame = table()
+            st.dataframe(
+                frame,
+                hide_index=frame.index.name is None,
+                column_config=number_columns(frame),
+                alt=alt_text(figure),
+            )
 
 
 def _clicked(figure: go.Figure, on_point: Callable[[list[Any]], None] | None, trace: int, point: int) -> None:

@@ -57,7 +57,7 @@ def fine_print(
         The page texts ``TEXTS_reading`` and ``TEXTS_limits`` are shown; where there is none, no reading, and
         the limits that the audit's record states.
     beside
-        Further sections by title.
+        Further sections by title, drawn once they are opened.
     settings
         What else belongs to the settings used.
     """
@@ -68,13 +68,17 @@ def fine_print(
     sections: dict[str, Callable[[], object]] = {
         **({"How to read this": lambda: st.markdown(f"{reading}{more}")} if reading else {}),
         "What it cannot tell you": lambda: st.markdown(limits),
-        **(beside or {}),
+        **(further := beside or {}),
         "Settings used": lambda: st.code(_written(found, settings), language=None, wrap_lines=True),
         "Export": lambda: export_section(found, draft["source"].get("sample")),
     }
     for title, draw in sections.items():
-        with st.expander(title):
-            draw()
+        if title not in further:
+            with st.expander(title):
+                draw()
+        elif (panel := st.expander(title, key=f"beside-{texts}", on_change="rerun")).open:
+            with panel:
+                draw()
 
 
 _yaml: weakref.WeakKeyDictionary[RunResult, tuple[dict[str, Any], str]] = weakref.WeakKeyDictionary()
