@@ -13,7 +13,7 @@ __all__ = ["all_read_well", "sentences_of"]
 
 _WRONG = {
     "one of several": r"\b1 (?:people|groups|pairs|rows|texts|rule sets)\b(?! of )",
-    "one person in the plural": r"(?:^|[.;,] )(?:[Aa]bout )?1 of \d[\d,]* (?:[^.;:(]|\([^)]*\))*? "
+    "one person in the plural": r"(?:^|[.;,] )(?:[Aa]bout )?1 of \d[\d,]* (?:(?! while )[^.;:(]|\([^)]*\))*? "
     r"(?:are|do|have|lie|flip|get)\b",
     "a value as a word": r"(?<!“)\b(?:Other|who \d|who (?:no|yes)|everyone else) (?:people|counterparts)\b"
     r"|\b(?:Other|\d) minus\b",
