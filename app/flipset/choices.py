@@ -64,7 +64,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     condition = st.selectbox(
         "Compare only people alike in",
         conditions,
-        help="With the true label, flips among the equally deserving are compared (equalised odds).",
+        help="With the true label, flips among the equally deserving are compared (equalized odds).",
         **state.choice("condition"),
     )
     options: dict[str, Any] = {"source": source, "target": target}

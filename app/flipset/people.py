@@ -17,10 +17,11 @@ from app.widgets.people.row_choice import choose_row, show_selected
 from app.widgets.people.selected import only_selected
 from app.widgets.people.what_if import what_if_section
 from app.workspaces.workspace import Workspace
+from audits.brief import begun
 from audits.flipset import FlipsetResult
 from audits.flipset.figures.flipsets import Part
 from audits.runs.result import RunResult
-from audits.stats.words import count
+from audits.stats.words import count, people_in, so_many
 
 __all__ = ["people_section"]
 
@@ -41,10 +42,12 @@ def people_section(
     else:
         flipped = float((selected[part] * selected["people"]).sum())
         total = count(float(selected["people"].sum()))
-        said, rows = f"{result.source} people selected{where} ({total})", selected.index
+        said, rows = f"{begun(people_in(result.source))} selected{where} ({total})", selected.index
     st.subheader(notices.label(said, longest=120), anchor=False)
     if selected is not None:
-        st.text(f"{count(flipped)} of {total} are in the {part} flipset.")
+        st.text(
+            f"{count(flipped)} of {total} {'is' if count(flipped) == '1' else 'are'} in the {part} flipset."
+        )
     if not len(rows):
         st.text("Nobody.")
         return
@@ -73,8 +76,8 @@ def _person(run: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> 
         st.text(found.sentence)
         with st.container(key="quiet-person"):
             st.text(
-                f"{result.source} person in row {row}; {result.target} counterpart{'s' if many else ''} "
-                "to the right. "
+                f"Row {row} is one of {people_in(result.source)}; to the right "
+                f"{'some' if many else 'one'} of {people_in(result.target)}. "
                 "A counterpart is a statistical match, not the same person's other life."
             )
         marks = [[_MARK if differs else ""] * table.shape[1] for differs in found.differs]
@@ -90,4 +93,4 @@ def _person(run: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> 
         if found.more:
             notices.bullets([f"{found.more:,} more counterparts hold smaller shares."])
         target = run.audits[0].options["target"]
-        what_if_section(space, run, row, beside=target, of=f"{result.target} person")
+        what_if_section(space, run, row, beside=target, of=so_many(1, result.target).removeprefix("1 "))

@@ -9,8 +9,9 @@ from app.widgets import notices
 from audits.brief import begun
 from audits.groups import GroupsResult
 from audits.groups.metrics import METRICS
+from audits.groups.words import people_of
 from audits.stats import EVIDENCE
-from audits.stats.words import count, out_of, people_in
+from audits.stats.words import count, out_of
 
 __all__ = ["measure_chooser", "measure_tiles"]
 
@@ -75,7 +76,7 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
                 if own is not None and other is not None and None not in (own.value, other.value):
                     mine = out_of((own.value or 0.0) * own.n, own.n)
                     theirs = out_of((other.value or 0.0) * other.n, other.n)
-                    who = people_in(row.group)
+                    who = people_of(row)
                     st.text(f"{begun(who)}{metric.about}: {mine}, against {theirs}.")
                 differ = sum(each.verdict == EVIDENCE for _, each in rows)
                 if len(rows) > 1:

@@ -32,7 +32,7 @@ from audits.groups.figures import curves, dots, layout
 from audits.groups.metrics import METRICS
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.stats.words import count, in_words, number
+from audits.stats.words import count, in_words, people_in
 
 __all__ = ["show_result"]
 
@@ -100,14 +100,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 
 def _headline(result: GroupsResult, *, changed: bool = False) -> None:
-    gap = result.judged.interval
-    row, reference, rate = most_telling(result.table)
-    if gap != row.differences[rate].estimate:  # the finding is of a group known by probability
-        headline(words.headline(result), result.verdict, result.finding, gap.method)
-        return
-    told = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
-    how = f"{METRICS[rate].words.capitalize()} of {row.group} minus {reference.group}: {told}"
-    headline(words.headline(result), result.verdict, result.finding, how)
+    headline(words.headline(result), result.verdict, result.finding, words.interval_words(result))
     if changed:
         notices.note("Moved thresholds: what follows is recomputed here, and is not the saved result.")
 
@@ -223,16 +216,12 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
         "Demographic parity difference": spread.demographic_parity_difference,
         "Smallest impact ratio (four fifths: 0.8)": spread.demographic_parity_ratio,
         "Equal opportunity difference": spread.equal_opportunity_difference,
-        "Equalised odds difference": spread.equalized_odds_difference,
+        "Equalized odds difference": spread.equalized_odds_difference,
         "Average odds difference": spread.average_odds_difference,
     }
-    lines = [
-        f"{name}: {number(item.value)} ({number(item.low)} to {number(item.high)}, {item.method})"
-        for name, item in named.items()
-        if item is not None
-    ]
+    lines = [f"{name}: {words.spread_words(item)}" for name, item in named.items() if item is not None]
     titled(said("differences", attribute))
-    st.text(f"The reference is {in_words(spread.reference)}.")
+    st.text(f"The reference group: {people_in(spread.reference)}.")
     figure_card(
         "group-differences",
         drawn(dots.differences, result, attribute, **order),

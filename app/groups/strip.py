@@ -18,6 +18,7 @@ from audits.errors import InputError
 from audits.explain import figures, words
 from audits.explain.result import ExplainResult
 from audits.groups import GroupRow, GroupsResult
+from audits.groups.words import people_of
 from audits.stats.words import count
 
 __all__ = ["survival_strip"]
@@ -45,8 +46,9 @@ def survival_strip(space: Workspace, draft: Mapping[str, Any], result: GroupsRes
         _show(work.result(space, spec).audits[0].result)
         return
     st.text(
-        f"{group.group} ({count(group.n)}) lies farthest from {reference.group}: look at both among people "
-        "who are alike in one column after the other. It says what goes with the gap, not what causes it."
+        f"The rate of {people_of(group)} ({count(group.n)}) lies farthest from that of "
+        f"{people_of(reference)}: look at both among people who are alike in one column after the other. It "
+        "says what goes with the gap, not what causes it."
     )
     with st.container(width=320, key="survives"):
         title = f"What explains {group.group} and {reference.group}"

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["show_earlier", "show_result"]
 
 _ANY = "either way"
+_WAYS = {"harmed": "less often", "advantaged": "more often"}  # no harm is blamed on what may be chance
 _SHORT = 42  # letters of a rule set that a line of the list holds
 _COLUMNS = {
     "rule set": "rule set",
@@ -61,7 +62,7 @@ _COLUMNS = {
     "context low": "context low",
     "context high": "context high",
     "confirmed": "confirmed",
-    "direction": "direction",
+    "direction": "favorable",
     "adjusted p": "p (corrected)",
     "verdict": "verdict",
     "sampled score": "on perturbed people",
@@ -158,8 +159,14 @@ def _among(result: RuleSetsResult) -> tuple[Any, ...]:
             format="%.1f",
             **state.choice("widest"),
         )
-        ways = [_ANY, "harmed", "advantaged"]
-        way = st.selectbox("People inside are", ways, width=160, **state.choice("way"))
+        ways = [_ANY, *_WAYS]
+        way = st.selectbox(
+            "Favorable inside",
+            ways,
+            format_func=lambda each: _WAYS.get(each, each),
+            width=160,
+            **state.choice("way"),
+        )
         names = [item["name"] for item in result.attributes]
         with_rule = st.multiselect("With a rule on", names, width=220, **state.choice("with"))
     margin = None if widest >= 30 else widest / 100
@@ -224,6 +231,7 @@ def _leaderboard(rows: Sequence[LeaderRow]) -> None:
     table = _whole(table[[name for name in _COLUMNS if name in table]].rename(columns=_COLUMNS))
     stated = [name for name in _POINTS if name in table]
     table[stated] = 100 * table[stated].astype(float)
+    table["favorable"] = table["favorable"].map(_WAYS)
     if table["on perturbed people"].isna().all():
         table = table.drop(columns="on perturbed people")
     numbers = [row.number for row in rows]
@@ -248,7 +256,7 @@ def _leaderboard(rows: Sequence[LeaderRow]) -> None:
             ),
             **{name: st.column_config.NumberColumn(format="%.1f", width=55) for name in ("low", "high")},
             "confirmed": st.column_config.CheckboxColumn("confirmed", width=75),
-            "direction": st.column_config.TextColumn("direction", width=90),
+            "favorable": st.column_config.TextColumn("favorable", width=90),
         },
         on_select=lambda: _open(numbers, clicks),
         selection_mode=ROWS,

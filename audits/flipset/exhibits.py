@@ -10,7 +10,7 @@ from audits.flipset.parts import ScoreChange
 from audits.flipset.result import FlipsetResult
 from audits.flipset.words import disagreement, interval_words
 from audits.records import Exhibit, Section
-from audits.stats.words import count, number, p_words, percent_interval
+from audits.stats.words import count, number, p_words, percent_interval, stated
 
 __all__ = ["section"]
 
@@ -77,8 +77,7 @@ def _facts(result: FlipsetResult) -> dict[str, str]:
         "Verdict": f"{result.verdict}: {interval_words(result.judged)}",
         "Favorable in the source group": percent_interval(result.source_rate),
         "Favorable in the target group": percent_interval(result.target_rate),
-        "Difference of rates": f"{number(result.net.value)} ({number(result.net.low)} to "
-        f"{number(result.net.high)}, {result.net.method})",
+        "Difference of rates": f"{stated(result.net, 100, ' points')}; {result.net.method}",
         "Matching": _matching(result),
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
         + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
@@ -86,7 +85,7 @@ def _facts(result: FlipsetResult) -> dict[str, str]:
     if result.noise is not None:
         facts["Chance level"] = (
             f"p {p_words(result.noise.p_value)} from {result.noise.permutations} permutations among "
-            f"{result.noise.n_source} and {result.noise.n_target} people, {result.noise.method}"
+            f"{result.noise.n_source:,} and {result.noise.n_target:,} people, {result.noise.method}"
         )
     return facts
 
@@ -188,7 +187,7 @@ def _flipset(
     """Who is in one flipset and how they differ from their counterparts, of everyone or within a stratum."""
     if result.flipset(name, within)[0].size <= 0:
         return []
-    where = "" if within is None else f" within {within}"
+    where = "" if within is None else f" within “{within}”"
     return [
         Exhibit(
             f"marginals_{name}{mark}",
@@ -213,11 +212,16 @@ def _flipset(
 
 
 def _score_words(change: ScoreChange) -> str:
-    way = "better" if change.mean >= 0 else "worse"
-    low, high = change.quantiles["0.05"], change.quantiles["0.95"]
+    low, high = (number(change.quantiles[end]).replace("-", "−") for end in ("0.05", "0.95"))
+    size = number(abs(change.mean))
+    way = (
+        "as well"
+        if float(size.replace(",", "")) == 0
+        else f"{size} {'better' if change.mean > 0 else 'worse'}"
+    )
     return (
-        f"Counterparts score {number(abs(change.mean))} {way} on average; nine in ten changes lie between "
-        f"{number(low)} and {number(high)}, above 0 is better."
+        f"Counterparts score {way} on average; nine in ten changes lie between {low} and {high}, above 0 is "
+        "better."
     )
 
 

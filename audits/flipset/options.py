@@ -68,7 +68,7 @@ class FlipsetOptions:
     ] = None
     condition_on: Annotated[
         str | None,
-        option("Match only people alike in this column; 'label' is the true label (equalised odds)."),
+        option("Match only people alike in this column; 'label' is the true label (equalized odds)."),
     ] = None
     counterfactuals: Annotated[
         dict[str, str] | None,

@@ -17,7 +17,7 @@ from audits.flipset.comparing.otherwise import (
     agreement,
     causal_match,
     class_changes,
-    comparison,
+    disagreeing_value,
     same_values,
     score_change,
 )
@@ -28,7 +28,15 @@ from audits.flipset.counterparts.people import Compared, Encoded
 from audits.flipset.judging import Judgement, by_chance
 from audits.flipset.parts import Causal, FlipsetPart, Reverse, Stratum, Validation
 from audits.flipset.result import FlipsetResult
-from audits.flipset.words import again_words, distrust, finding, tie_words, unmatched_words, warnings_for
+from audits.flipset.words import (
+    again_words,
+    disagreeing,
+    distrust,
+    finding,
+    tie_words,
+    unmatched_words,
+    warnings_for,
+)
 from audits.results import Optimum
 from audits.stats import Estimate, wilson
 from audits.transport import paired_cost
@@ -163,6 +171,7 @@ def pack(
     larger = positive if positive.size > negative.size else negative
     ties = tie_range(compared, found.matched)
     alike = same_values(compared, flips)
+    apart = disagreeing_value(alike, judgement.net, larger)
     unmatched = None
     if options.transport == "unbalanced":
         unmatched = wilson(float((1 - flips.found) @ ours), n, level=options.level)
@@ -199,7 +208,9 @@ def pack(
         certificate=_certificate(found.matched, n),
         features=compared.encoded.columns,
         same_values=alike,
-        disagreement=comparison(alike, judgement.net, larger, chosen.source, chosen.target),
+        disagreement=None
+        if apart is None
+        else disagreeing(apart, judgement.net, chosen.source, chosen.target),
         tie_range=ties,
         score_change=score_change(compared, found.matched),
         training=tuple(

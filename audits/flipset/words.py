@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -10,14 +11,15 @@ from audits.brief import begun, brief, cut_apart, named_apart, shortest
 from audits.flipset.counterparts.people import Compared
 from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
-from audits.flipset.parts import Again, FlipsetPart, Validation
+from audits.flipset.parts import Again, FlipsetPart, SameValue, Validation
 from audits.flipset.result import FlipsetResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
-from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval
+from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval, so_many
 
 __all__ = [
     "DISTRUST",
     "again_words",
+    "disagreeing",
     "disagreement",
     "distrust",
     "finding",
@@ -30,7 +32,7 @@ __all__ = [
 ]
 
 _MOST_NAMED = 3
-_NOBODY = 1e-6
+_NOBODY, _SOMEBODY = 1e-6, 0.5
 DISTRUST = "This map cannot be trusted: "
 
 
@@ -39,22 +41,39 @@ def headline(result: FlipsetResult) -> str:
     more, less, gets, others = result.negative, result.positive, "do not get", "do"
     if math.floor(result.positive.size + 0.5) > math.floor(result.negative.size + 0.5):
         more, less, gets, others = result.positive, result.negative, "get", "do not"
-    if more.size < _NOBODY:
-        n = count(result.n_source)
+    if more.size < _SOMEBODY:
+        n, some = count(result.n_source), "None" if more.size < _NOBODY else "Hardly any"
         return shortest(
             *(
-                f"None of {n} {us} flip: they are decided as similar {them} are."
+                f"{some} of {n} {us} flip: they are decided as similar {them} are."
                 for us, them in _sides(result)
             )
         )
-    some, back = out_of(more.size, result.n_source), out_of(less.size, result.n_source).split(" of ")[0]
+    some = out_of(more.size, result.n_source)
+    if _one(more.size):
+        gets = {"do not get": "does not get", "get": "gets"}[gets]
     told = [
         f"{begun(some)} {us} {gets} the favorable decision while similar {them} {others}"
         for us, them in _sides(result)
     ]
-    ends = [f"; {back} the other way: {_standing(result)}.", f": {_standing(result)}."]
+    ends = [f"; {_back(less.size)} the other way: {_standing(result)}.", f": {_standing(result)}."]
     whole, cut = told[:2], told[2:]
     return shortest(*(f"{each}{end}" for names in (whole, cut) for end in ends for each in names))
+
+
+def _one(size: float) -> bool:
+    return count(size) == "1"
+
+
+def _back(size: float) -> str:
+    """Word how many flip the other way.
+
+    Examples
+    --------
+    >>> _back(0), _back(0.1), _back(1), _back(1203)
+    ('none', 'hardly any', '1', '1,203')
+    """
+    return "none" if size < _NOBODY else "hardly any" if size < _SOMEBODY else count(size)
 
 
 def _sides(result: FlipsetResult) -> list[tuple[str, str]]:
@@ -89,15 +108,23 @@ def finding(
     compared: Compared, n: float, positive: FlipsetPart, negative: FlipsetPart, judgement: Judgement
 ) -> str:
     """Say who flips, how far that is above chance, and which difference is in evidence."""
-    source, target = compared.chosen.source, compared.chosen.target
     more, less, way, other = negative, positive, "not ", ""  # rejected here, accepted there
     if round(positive.size) > round(negative.size):
         more, less, way, other = positive, negative, "", " not"
+    ours, theirs = so_many(n, compared.chosen.source), people_in(compared.chosen.target)
+    if more.size < _NOBODY:
+        told = f"None of {ours} flip: they are decided as their counterparts among {theirs} are."
+    else:
+        are, their = ("is", "the counterpart") if _one(more.size) else ("are", "their counterparts")
+        back = f" ({percent(less.share.value, n)})" if less.size >= _NOBODY else ""
+        told = (
+            f"{begun(_people(more.size))} of {ours} ({percent(more.share.value, n)}) {are} {way}decided "
+            f"favorably ({compared.subject.outcome}) while {their} among {theirs} {are}{other}; "
+            f"{_back(less.size)} the other way{back}."
+        )
     return " ".join(
         (
-            f"{_people(more.size)} of {count(n)} {people_in(source)} ({percent(more.share.value, n)}) are "
-            f"{way}decided favorably ({compared.subject.outcome}) while their {target} counterparts "
-            f"are{other}; {_people(less.size)} the other way ({percent(less.share.value, n)}).",
+            told,
             *_above(judgement, n),
             *_conditional(judgement),
             *_strata(judgement, compared),
@@ -111,16 +138,40 @@ def interval_words(judged: Judged) -> str:
     value = judged.interval
     if value.value is None:
         return "level of chance not measured"
-    if value.low is None or value.high is None:
-        return f"{points(value.value)} above chance, no interval"
-    if value.method.startswith("above"):
-        return f"{points(value.value)} above chance, {points(value.low, '')} to {points(value.high)}"
+    if value.method.startswith("above") or value.low is None:
+        told = _beside(value.value, "above chance", "below chance")
+        return f"{told or 'as much as chance'}{_reach(value, 'above', 'below') or ', no interval'}"
     return f"at least {percent_interval(value)} decided otherwise than people alike"
 
 
 def points(share: float, unit: str = " percentage points") -> str:
     """Word a difference of shares: ``4.7 percentage points``."""
     return f"{100 * share:.1f}".replace("-", "−") + unit
+
+
+def _beside(share: float, more: str, less: str) -> str:
+    """Word how far a share lies above or below another one; nothing where it is as large."""
+    size = points(abs(share))
+    return "" if float(size.split(" ")[0]) == 0 else f"{size} {more if share > 0 else less}"
+
+
+def _reach(found: Estimate, more: str, less: str) -> str:
+    """Word an interval of such a distance: which way its ends lie is said where that is not one way.
+
+    Examples
+    --------
+    >>> _reach(Estimate(0.07, -0.112, 0.25, 60, ""), "more", "less")
+    ' (11.2 less to 25.0 more)'
+    >>> _reach(Estimate(0.25, 0.222, 0.281, 60, ""), "more", "less")
+    ' (22.2 to 28.1)'
+    """
+    if found.low is None or found.high is None:
+        return ""
+    if found.low > 0 or found.high < 0:
+        return (
+            f" ({' to '.join(sorted((points(abs(end), '') for end in (found.low, found.high)), key=float))})"
+        )
+    return f" ({points(-found.low, '')} {less} to {points(found.high, '')} {more})"
 
 
 def _above(judgement: Judgement, n: float) -> list[str]:
@@ -130,11 +181,10 @@ def _above(judgement: Judgement, n: float) -> list[str]:
     who = "" if n <= noise.n_source else f" among {noise.n_source:,} of them at a time"
     found = above.excess
     text = (
-        f"Chance alone gives the larger flipset {percent(above.expected, n)}{who}: what was seen lies "
-        f"{points(found.value or 0.0)} above that"
+        f"Chance alone gives the larger flipset {percent(above.expected, n)}{who}: what was seen is "
+        f"{_beside(found.value or 0.0, 'more than that', 'less than that') or 'as much as that'}"
+        f"{_reach(found, 'more', 'less')}"
     )
-    if found.low is not None and found.high is not None:
-        text += f" ({points(found.low, '')} to {points(found.high, '')})"
     rests_here = judgement.judged.verdict == EVIDENCE and judgement.judged.interval == found
     if rests_here and above.net_p > judgement.level:
         return [
@@ -177,13 +227,13 @@ def _strata(judgement: Judgement, compared: Compared) -> list[str]:
         return []
     named = found[:_MOST_NAMED]
     words = "; ".join(
-        f"{item.value} {points(item.net.value or 0.0)} (p {p_words(item.adjusted_p or 0.0)})"
+        f"“{item.value}” {points(item.net.value or 0.0)} (p {p_words(item.adjusted_p or 0.0)})"
         for item in named
     )
     more = f"; and {len(found) - len(named)} more" if len(found) > len(named) else ""
     return [
         f"Within values of {options.condition_on} the groups' rates differ in {len(found)} of "
-        f"{len(judgement.strata)}, corrected for having looked at each: {words}{more}."
+        f"{len(judgement.strata)}, corrected for having looked at each (source minus target): {words}{more}."
     ]
 
 
@@ -205,9 +255,15 @@ def _open(judgement: Judgement, options: FlipsetOptions) -> list[str]:
 
 
 def _people(size: float) -> str:
-    """Word a flipset's size: whole people, or one decimal where counterparts disagree and it shows."""
-    whole = math.floor(size + 0.5)  # 190.5 as 191: beside it stands 19.1 %
-    return count(whole) if abs(size - round(size)) < 0.05 or size >= 100 else f"{size:.1f}"
+    """Word a flipset's size in whole with "about" where counterparts disagree and it shows.
+
+    Examples
+    --------
+    >>> _people(3.0), _people(3.4), _people(190.5)  # beside the last stands 19.1 %
+    ('3', 'about 3', '191')
+    """
+    whole = abs(size - round(size)) < 0.05 or size >= 100
+    return count(size) if whole else f"about {count(max(size, 1))}"
 
 
 def distrust(validation: Validation) -> tuple[str, ...]:
@@ -231,9 +287,9 @@ def tie_words(ties: tuple[float, float] | None, transport: str) -> tuple[str, ..
     if ties is None or ties[1] - ties[0] < 0.5:
         return ()
     return (
-        f"Several matchings are equally good: the positive flipset has between {_people(ties[0])} "
-        f"and {_people(ties[1])} people in them, and the negative one moves along. The difference of the two "
-        "is the same in all.",
+        "Several matchings are equally good: the positive flipset has between "
+        f"{math.floor(ties[0] + _NOBODY):,} and {math.ceil(ties[1] - _NOBODY):,} people in them, and the "
+        "negative one moves along. The difference of the two is the same in all.",
     )
 
 
@@ -243,21 +299,28 @@ def again_words(again: Again | None) -> tuple[str, ...]:
         return ()
     how = "half of each group at a time" if again.halves else "everyone, with other seeds"
     maps = "" if len(again.maps) < 2 else f", by {', '.join(again.maps)} in turn"
-    low, high = (percent(end, again.people) for end in (again.negative.low, again.negative.high))
-    less, more = (percent(end, again.people) for end in (again.positive.low, again.positive.high))
+    flip = "flips" if _one(again.nearly_always) else "flip"
     return (
-        f"Matched again {again.repeats} times ({how}{maps}), {count(again.nearly_always)} of "
-        f"{count(again.people)} people flip in at least 9 of 10 of their repeats. The positive flipset lies "
-        f"between {less} and {more} in nine repeats of ten, the negative one between {low} and {high}.",
+        f"Matched again {again.repeats} times ({how}{maps}), {out_of(again.nearly_always, again.people)} "
+        f"people {flip} in at least 9 of 10 of their repeats. The positive flipset "
+        f"{_of_ten(again, 'positive')} in nine repeats of ten, the negative one "
+        f"{_of_ten(again, 'negative')}.",
     )
+
+
+def _of_ten(again: Again, name: Literal["positive", "negative"]) -> str:
+    part: Estimate = getattr(again, name)
+    low, high = (percent(end, again.people) for end in (part.low, part.high))
+    return f"has {low} of them" if low == high else f"lies between {low} and {high}"
 
 
 def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[str, ...]:
     """Say how many people have no counterpart."""
     if unmatched is None or unmatched.value is None:
         return ()
+    are = "is" if _one(unmatched.value * n) else "are"
     return (
-        f"{count(unmatched.value * n)} of {count(n)} {people_in(source)} ({percent_interval(unmatched)}) are "
+        f"{count(unmatched.value * n)} of {so_many(n, source)} ({percent_interval(unmatched)}) {are} "
         "left without a counterpart and cannot flip; the net difference is of everybody.",
     )
 
@@ -294,10 +357,15 @@ def disagreement(result: FlipsetResult) -> str | None:
     item = next((each for each in result.same_values if f"passes through {each.feature}," in told), None)
     if item is None or item.difference.value is None or result.net.value is None:
         return result.disagreement
-    gap, net = (points(abs(value), " points") for value in (item.difference.value, result.net.value))
+    return disagreeing(item, result.net, result.source, result.target)
+
+
+def disagreeing(item: SameValue, net: Estimate, source: str, target: str) -> str:
+    """Say that people with the same value of a feature are decided alike, and the groups are not."""
+    gap, whole = (points(abs(each.value or 0.0), " points") for each in (item.difference, net))
     return (
-        f"Two tests disagree: {result.source} and {result.target} people with the same {item.feature} are "
-        f"decided alike (they differ by {gap}), yet the groups' rates differ by {net}. The difference passes "
-        f"through {item.feature}, whose values differ between the groups. Whether it is justified depends on "
-        "whether that feature is."
+        f"Two tests disagree: {people_in(source)} and {people_in(target)} with the same {item.feature} are "
+        f"decided about alike (they differ by {gap}), yet the groups' rates differ by {whole}. The "
+        f"difference passes through {item.feature}, whose values differ between the groups. Whether it is "
+        "justified depends on whether that feature is."
     )

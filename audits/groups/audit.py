@@ -22,7 +22,7 @@ from audits.groups.judging import judge_audit
 from audits.groups.metrics import METRICS
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult, Spread
-from audits.groups.words import finding_known, finding_probable
+from audits.groups.words import few_people, finding_known, finding_probable
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.stats import Judged, worst_of
@@ -252,8 +252,5 @@ def _warnings(split: list[Sorted], y: np.ndarray | None) -> list[str]:
     for item in split:
         small = [name for name, n in zip(item.names, item.counts.n, strict=True) if n < 10]
         if small:
-            found.append(
-                f"{len(small)} group{'s' if len(small) > 1 else ''} of {item.attribute} with fewer than "
-                f"10 people ({', '.join(small[:4])}{' …' if len(small) > 4 else ''}): rates say little there."
-            )
+            found.append(few_people(item.attribute, small))
     return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from audits.groups.by_probability import ASSUMPTION
 from audits.groups.figures import curves, dots, layout
 from audits.groups.result import GroupsResult
+from audits.groups.words import spread_words
 from audits.records import Exhibit, Section
-from audits.stats.words import number
 
 __all__ = ["said", "section"]
 
@@ -51,9 +51,7 @@ def section(result: GroupsResult) -> Section:
         ):
             gap = getattr(spread, name)
             if gap is not None:
-                facts[f"{spread.attribute}: {name.replace('_', ' ')}"] = (
-                    f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}, {gap.method})"
-                )
+                facts[f"{spread.attribute}: {name.replace('_', ' ')}"] = spread_words(gap)
     known = [exhibit for spread in result.spreads for exhibit in _by(result, spread.attribute)]
     probable = [_probable(result, name) for name in dict.fromkeys(item.attribute for item in result.probable)]
     return Section(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audits.brief import brief, shortest
+from audits.brief import begun, brief, shortest
 from audits.data import group_name
 from audits.groups.by_probability import ASSUMPTION, ProbableGroup
 from audits.groups.judging import most_telling
@@ -12,9 +12,29 @@ from audits.groups.metrics import METRICS
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
-from audits.stats.words import count, named_group, number, out_of, people_in, percent
+from audits.stats.words import (
+    count,
+    in_words,
+    named_group,
+    number,
+    out_of,
+    people_in,
+    percent,
+    several,
+    so_many,
+    stated,
+)
 
-__all__ = ["finding_known", "finding_probable", "headline", "points"]
+__all__ = [
+    "few_people",
+    "finding_known",
+    "finding_probable",
+    "headline",
+    "interval_words",
+    "people_of",
+    "points",
+    "spread_words",
+]
 
 
 def headline(result: GroupsResult) -> str:
@@ -24,7 +44,7 @@ def headline(result: GroupsResult) -> str:
     row, reference, rate = most_telling(result.table)
     gap = row.differences[rate].estimate  # also of results from before verdicts stated their interval
     if gap.value is None:
-        return f"Nobody can be compared: there are no {people_in(_named(row))}, or no others."
+        return f"Nobody can be compared: there are no {people_of(row)}, or no others."
     if (all_same := {each.selection_rate.value for each in result.table}) in ({0.0}, {1.0}):
         who = "Everybody" if 1.0 in all_same else "Nobody"
         return f"{who} in any group gets the favorable decision, so there is nothing to compare."
@@ -40,18 +60,34 @@ def headline(result: GroupsResult) -> str:
         alike = f"{whose} favorable decision is about as frequent for"
         return shortest(*(f"{alike} {both}: {numbers}." for both in _both(rarer, other, "as for")))
     tail = f", {about}" if about else ""
-    cannot = "These data cannot tell whether the favorable decision is rarer for"
+    how, link = ("as frequent", "as for") if gap.value == 0 else ("rarer", "than for")
+    cannot = f"These data cannot tell whether the favorable decision is {how} for"
     return shortest(
-        *(f"{cannot} {both}{tail}: {numbers}." for both in _both(rarer, other, "than for")),
-        *(f"{cannot} {both}." for both in _both(rarer, other, "than for")[1:]),
+        *(f"{cannot} {both}{tail}: {numbers}." for both in _both(rarer, other, link)),
+        *(f"{cannot} {both}." for both in _both(rarer, other, link)[1:]),
     )
+
+
+def interval_words(result: GroupsResult) -> str:
+    """Say between whom, and of which rate, the one interval is that the verdict follows from."""
+    judged = result.judged.interval
+    row, reference, rate = most_telling(result.table)
+    if judged != row.differences[rate].estimate:  # of a group known by probability
+        return judged.method
+    return f"{begun(METRICS[rate].words)} of {_minus(row, reference)}: {points(judged)} · {judged.method}"
+
+
+def spread_words(gap: Estimate) -> str:
+    """Word a spread between groups with its interval, or why there is none."""
+    return f"{stated(gap)}; {gap.method}"
 
 
 def _probable(result: GroupsResult) -> str:
     """Say the same of a group that each person belongs to with a probability."""
     group = next(each for each in result.probable if each.difference_bounds == result.judged.interval)
     low, high = (out_of((end or 0.0) * group.n, group.n) for end in (group.bounds.low, group.bounds.high))
-    told = f"Probabilities of {group.attribute} put the favorable decisions of {people_in(group.group)}"
+    whom = people_in(group_name({group.attribute: group.group}))
+    told = f"Probabilities of {group.attribute} put the favorable decisions of {whom}"
     sure = {EVIDENCE: "too far from the others' for chance", NO_MATERIAL: "close to the others'"}
     rest = sure.get(result.verdict, "no surer than that")
     return f"{told} between {low} and {high}: {rest}."
@@ -59,6 +95,15 @@ def _probable(result: GroupsResult) -> str:
 
 def _named(row: GroupRow) -> str:
     return row.group if " × " in row.attribute else group_name({row.attribute: row.group})
+
+
+def people_of(row: GroupRow) -> str:
+    """Word the people of a group, whose value is told with its attribute where it says nothing alone."""
+    return people_in(_named(row))
+
+
+def _minus(row: GroupRow, reference: GroupRow) -> str:
+    return f"{people_of(row)} minus that of {people_of(reference)}"
 
 
 def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
@@ -86,11 +131,12 @@ def finding_probable(
     """Say what the probabilities leave possible, and what they make of it on terms."""
     assert group.difference is not None and group.difference_bounds is not None  # noqa: S101, PT018
     low, high = (number(100 * (end or 0.0)) for end in (group.bounds.low, group.bounds.high))
+    first, second = (people_in(group_name({each.attribute: each.group})) for each in (group, reference))
     text = (
-        f"Between {low} and {high} % of about {count(group.n)} {people_in(group.group)} are decided "
+        f"Between {low} and {high} % of about {count(group.n)} {first} are decided "
         f"favorably, as far as probabilities of {group.attribute} can tell; if {ASSUMPTION}, "
         f"{percent(group.selection_rate.value, group.n)}, against "
-        f"{percent(reference.selection_rate.value, reference.n)} of {people_in(reference.group)}."
+        f"{percent(reference.selection_rate.value, reference.n)} of {second}."
     )
     ends = (group.difference_bounds.low, group.difference_bounds.high)
     least, most = (number(100 * (end or 0.0)).replace("-", "−") for end in ends)
@@ -108,10 +154,12 @@ def finding_known(
     row, reference, rate = most_telling(table)
     gap = row.differences[rate].estimate
     first, second = (row, reference) if (gap.value or 0.0) <= 0 else (reference, row)
-    text = f"{_share_of(first, rate)} are decided favorably ({outcome}), against {_share_of(second, rate)}."
+    share, one = _share_of(first, rate)
+    are = "is" if one else "are"
+    text = f"{share} {are} decided favorably ({outcome}), against {_share_of(second, rate)[0]}."
     if gap.value is not None:
         compared = f", corrected for {looks} comparisons" if looks > 1 else ""
-        text += f" {row.group} minus {reference.group}: {points(gap)}{compared}."
+        text += f" Share of {_minus(row, reference)}: {points(gap)}{compared}."
     others = [item for item in table if not item.is_reference]
     if judged.verdict == EVIDENCE:
         small = "" if judged.material else f" It is smaller than the {100 * material:.3g} that matter."
@@ -121,7 +169,7 @@ def finding_known(
         differ = "differs from its" if seen == 1 else "differ from their"
         return f"{text}{small} {seen} of {len(others)} groups {differ} reference."
     if judged.verdict == NO_MATERIAL:
-        every = "" if len(others) == 1 else f" All {len(others)} groups lie"
+        every = {1: "", 2: " Both groups lie"}.get(len(others), f" All {len(others)} groups lie")
         within = f"within {100 * material:.3g} points of the reference, with chance allowed for"
         return f"{text}{every or ' It lies'} {within}."
     if judged.reason:
@@ -132,14 +180,27 @@ def finding_known(
     return f"{text} About {judged.people_needed:,} such people, not {count(row.n)}, would give {settle}."
 
 
-def _share_of(row: GroupRow, rate: str) -> str:
+def _share_of(row: GroupRow, rate: str) -> tuple[str, bool]:
+    """Say how many of whom, and whether that is one person."""
     estimate = row.metric(rate)
     assert estimate is not None  # noqa: S101  (judged rates are always counted)
-    name = row.group if " × " in row.attribute else group_name({row.attribute: row.group})
-    return (
-        f"{count((estimate.value or 0) * estimate.n)} of {count(estimate.n)} {people_in(name)}"
-        f"{METRICS[rate].about} ({percent(estimate.value, estimate.n)})"
-    )
+    some = count((estimate.value or 0) * estimate.n)
+    share = percent(estimate.value, estimate.n) if estimate.value is not None else "no share"
+    told = f"{some} of {so_many(estimate.n, _named(row))}{METRICS[rate].about} ({share})"
+    return told, some == "1"
+
+
+def few_people(attribute: str, groups: Sequence[str]) -> str:
+    """Warn of groups with few people.
+
+    Examples
+    --------
+    >>> few_people("sex × age", ["f & age [18, 30)"])
+    '1 group of sex × age with fewer than 10 people (“f & age 18 to under 30”): rates say little there.'
+    """
+    named = ", ".join(f"“{in_words(group)}”" for group in groups[:4]) + " …" * (len(groups) > 4)
+    some = several(len(groups), "group")
+    return f"{some} of {attribute} with fewer than 10 people ({named}): rates say little there."
 
 
 def points(gap: Estimate) -> str:
@@ -150,7 +211,4 @@ def points(gap: Estimate) -> str:
     >>> points(Estimate(-0.27, -0.39, -0.14, 1080, "Newcombe 95 %"))
     '−27.0 points (−39.0 to −14.0)'
     """
-    value, low, high = (
-        number(None if end is None else 100 * end).replace("-", "−") for end in (gap.value, gap.low, gap.high)
-    )
-    return f"{value} points ({low} to {high})"
+    return stated(gap, 100, " points")

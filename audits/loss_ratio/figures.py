@@ -12,7 +12,7 @@ from audits.drawing.marks import box, dot, named, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish, rows_named
 from audits.loss_ratio import LossRatioResult, Tested
-from audits.stats.words import count, number
+from audits.stats.words import count, number, people, several
 
 __all__ = [
     "against_tolerance",
@@ -88,9 +88,8 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
     figure.update_yaxes(range=[-0.6, 1.6])
     alt = (
         f"Ratios after and before the move with intervals: {'; '.join(told)}. The tolerance is "
-        f"{number(standing.loss.tolerance)}; the loss ratio's lower bound "
-        f"{number(standing.loss.lower_bound)} lies "
-        f"{'above' if standing.loss.reject else 'not above'} it."
+        f"{number(standing.loss.tolerance)}; the loss ratio's lower bound, "
+        f"{number(standing.loss.lower_bound)}, {'lies' if standing.loss.reject else 'does not lie'} above it."
     )
     return _legend_above(finish(figure, height=270, alt=alt))
 
@@ -122,7 +121,7 @@ def along_flow(result: LossRatioResult, tolerance: float | None = None) -> go.Fi
     last = result.curve[-1]
     alt = (
         f"Loss ratio along the flow, log-log: its lower bound is {number(result.curve[0].lower_bound)} after "
-        f"{steps[0]} steps and {number(last.lower_bound)} after {last.steps}."
+        f"{several(steps[0], 'step')} and {number(last.lower_bound)} after {count(last.steps)}."
     )
     return finish(figure, height=320, alt=alt)
 
@@ -155,8 +154,8 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
     figure.update_yaxes(title="people", rangemode="tozero")
     above = sum(bar.people for bar in bars if bar.low >= tolerance)
     alt = (
-        f"Distribution of the ratios of {count(result.statistic.n)} people, from {number(bars[0].low)} to "
-        f"{number(bars[-1].high)}; about {count(above)} lie above the tolerance of {number(tolerance)}."
+        f"Distribution of the ratios of {people(result.statistic.n)}, from {number(bars[0].low)} to "
+        f"{number(bars[-1].high)}; above the tolerance of {number(tolerance)}: about {people(above)}."
     )
     return _legend_above(finish(figure, height=330, alt=alt)).update_layout(bargap=0)
 

@@ -48,7 +48,10 @@ def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> st
     end = {EVIDENCE: f"more than {limit}", NO_MATERIAL: f"not beyond {limit}"}.get(
         judged.verdict, f"whether that is beyond {limit} is open"
     )
-    larger = f"makes the model's error {number(ratio.value)} times as large"
+    times = number(ratio.value)
+    larger = f"makes the model's error {times} times as large"
+    if times == "1.00":
+        larger = "leaves the model's error as large as it was"
     return shortest(*(f"Changing only {what} {larger}: {end}." for what in _what(result)))
 
 
@@ -58,9 +61,10 @@ def person_sentence(result: LossRatioResult, row: Hashable) -> str:
     wrong, later = (bool(person.get(name, False)) for name in ("wrong", "wrong after"))
     turns = "" if wrong == later else f" and makes it {'wrong' if later else 'right'}"
     score, after = (number(float(person[name])) for name in ("score", "score after"))
+    moves = f"leaves the score at {score}" if score == after else f"moves the score from {score} to {after}"
     return (
-        f"For the person in row {row}, changing only what should not matter moves the score from {score} to "
-        f"{after}{turns}: its error is {number(float(person['ratio']))} times as large."
+        f"For the person in row {row}, changing only what should not matter {moves}{turns}: its error is "
+        f"{number(float(person['ratio']))} times as large."
     )
 
 
@@ -98,6 +102,8 @@ def grounds_of(
     if options.metric == "learned":
         told = [each.attribute for each in metrics.told if each.told or each.itself]
         directions = f"only in directions tied to {_listed(told or names)}"
+        if metrics.nothing:
+            directions = f"only in directions that tell {_listed(names)} no better than chance"
     elif options.metric == "expert":
         directions = "only in directions that an expert says should not matter"
     else:

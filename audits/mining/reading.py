@@ -65,7 +65,9 @@ def read_attributes(data: AuditData, options: RuleOptions) -> tuple[tuple[Attrib
     found = [_read(data, name, options, notes, protected=True) for name in names]
     found += [_read(data, name, options, notes, protected=False) for name in options.context]
     notes += [
-        f"Everyone has the same {item.name}, so no rule can use it." for item in found if not len(item.rules)
+        f"Everyone has the same “{item.name}”, so no rule can use it."
+        for item in found
+        if not len(item.rules)
     ]
     if not any(len(attribute.rules) for attribute in found if attribute.protected):
         raise InputError(
@@ -121,7 +123,7 @@ def _from_category(
     if subsets and len(levels) > MOST_SUBSET_LEVELS:
         subsets = False
         notes.append(
-            f"{name} has {len(levels)} values: its single values are rules, not its "
+            f"“{name}” has {len(levels)} values: its single values are rules, not its "
             f"{2 ** len(levels) - 2:,} subsets. "
             "A column with fewer, larger values shows unions of them."
         )

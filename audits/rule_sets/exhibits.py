@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import pandas as pd
@@ -12,8 +13,9 @@ from audits.rule_sets import RuleSetsResult, combination_tree
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.perturbed.exchanging import exchanged_frame
 from audits.rule_sets.ranking.contributions import contributions_of, lattice
+from audits.rule_sets.result import Discovery
 from audits.rule_sets.words import without_luck
-from audits.stats.words import count, number, percent_interval
+from audits.stats.words import count, number, people, percent_interval, several, stated
 
 __all__ = ["SAID", "section"]
 
@@ -149,6 +151,22 @@ def _around(result: RuleSetsResult) -> tuple[Exhibit, ...]:
     )
 
 
+def _points(share: float | None) -> str:
+    if share is None or not math.isfinite(share):
+        return "no value"
+    return f"{number(100 * share).replace('-', '−')} points"
+
+
+def _halves(found: Discovery) -> str:
+    """Say how many groups were found on a half of the people and confirmed on the other."""
+    if not found.discovered:
+        return f"no group found on {people(found.n_first)}, none to confirm on the other {found.n_second:,}"
+    return (
+        f"{several(found.discovered, 'group')} found on {people(found.n_first)}, {found.confirmed:,} of them "
+        f"confirmed on the other {found.n_second:,}"
+    )
+
+
 def _facts(result: RuleSetsResult) -> dict[str, str]:
     discovery = result.discovery
     facts = {
@@ -158,20 +176,16 @@ def _facts(result: RuleSetsResult) -> dict[str, str]:
         "Correction": f"{result.inference['words']}, {result.inference['permutations']:,} permutations; "
         f"a group needs |z| above {number(result.inference['critical'])}",
         "Largest score": f"{number(100 * result.top_score)} points; {without_luck(result)}",
-        "Halves": f"{discovery.discovered:,} groups found on {discovery.n_first:,} people, "
-        f"{discovery.confirmed:,} of them "
-        f"confirmed on the other {discovery.n_second:,}",
-        "First half's largest": f"{discovery.rule_set}: {number(discovery.score_first)} there, "
-        f"{number(discovery.score_second.value)} ({number(discovery.score_second.low)} to "
-        f"{number(discovery.score_second.high)}) on the other half",
+        "Halves": _halves(discovery),
+        "First half's largest": f"{discovery.rule_set}: {_points(discovery.score_first)} there, "
+        f"{stated(discovery.score_second, 100, ' points')} on the other half",
         **{each.name: each.finding.removeprefix(f"{each.name}: ") for each in result.measures},
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited",
     }
     for other in result.comparisons:
         facts[f"For comparison: {other.method}"] = (
             f"{other.group} ({count(other.n_group)}) against {other.against} ({count(other.n_against)}): "
-            f"{number(other.score.value)} ({number(other.score.low)} to {number(other.score.high)}, "
-            f"{other.score.method})"
+            f"{stated(other.score, 100, ' points')}; {other.score.method}"
         )
     if result.sampling is not None:
         facts["Perturbed people"] = (

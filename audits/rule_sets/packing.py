@@ -95,7 +95,7 @@ def pack(
         reached=sampled is None or sampled.reached,
         fractional=bool((np.abs(cells.n - people.n) > 1e-6).any()),
         rows=audited.rows,
-        people=cells.total,
+        held=cells.total,
         discovery=discovery,
         judged=judged.verdict,
         top_confirmed=rows[0].confirmed,

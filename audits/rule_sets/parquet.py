@@ -123,7 +123,7 @@ def _audit(
     )
     audited = AuditedPeople(rows=int(cells.total), outcome=outcome, invents=False, people=nobody)
     notes = tuple(
-        f"Everyone has the same {item.name}, so no rule can use it."
+        f"Everyone has the same “{item.name}”, so no rule can use it."
         for item in attributes
         if not len(item.rules)
     )

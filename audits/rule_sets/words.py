@@ -8,7 +8,7 @@ from audits.mining.texts import FEWEST_TEXTS
 from audits.rule_sets.perturbed.exchanging import Exchanged
 from audits.rule_sets.result import Discovery, LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged, Verdict
-from audits.stats.words import count, number, out_of, p_words, percent
+from audits.stats.words import count, number, out_of, p_words, people, percent, several
 
 __all__ = ["finding", "headline", "on_exchanged", "points", "warnings_for", "without_luck"]
 
@@ -20,6 +20,9 @@ def headline(result: RuleSetsResult) -> str:
     if not result.leaderboard:
         return "There is no group that is large enough to look at."
     row = stated[0] if stated else result.leaderboard[0]
+    if result.favorable.value in (0.0, 1.0):
+        who = "Everybody" if result.favorable.value else "Nobody"
+        return f"{who} gets the favorable decision, so no group stands out."
     numbers = (
         f"{out_of((row.favorable_in.value or 0.0) * row.n_in, row.n_in)} against "
         f"{_others((row.favorable_out.value or 0.0) * row.n_out, row.n_out)}"
@@ -93,7 +96,7 @@ def finding(
     n = about.n_in
     good = "" if outcome == "favorable" else f" ({outcome})"
     who = (
-        f"{count(n)} {noun} with {about.rule_set}, {percent(about.favorable_in.value, n)} are decided "
+        f"{_so_many(n, noun)} with {about.rule_set}, {percent(about.favorable_in.value, n)} are decided "
         f"favorably{good}; of the other {count(about.n_out)}, "
         f"{percent(about.favorable_out.value, about.n_out)}"
     )
@@ -108,11 +111,12 @@ def finding(
         return f"{gap}{small}, {half}.{_in_context(about, noun)}{_further(n_evidence - 1, rows)}"
     ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
     reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {family:,} groups)".replace("-", "−")
-    groups = f"{family:,} groups of at least {count(smallest)} {noun}"
+    large = f"of at least {_so_many(smallest, noun)}"
     if judged.verdict == NO_MATERIAL:
+        every = {1: f"The one group {large} lies", 2: f"Both groups {large} lie"}
         return (
-            f"All {groups} lie within {100 * material:.3g} points of everyone else, with chance allowed "
-            f"for. The farthest that any may differ: of {who}, {reach}."
+            f"{every.get(family, f'All {family:,} groups {large} lie')} within {100 * material:.3g} points "
+            f"of everyone else, with chance allowed for. The farthest that any may differ: of {who}: {reach}."
         )
     beyond = (
         "beyond chance"
@@ -120,14 +124,25 @@ def finding(
         else f"by more than the tolerated {100 * tolerance:.3g} points beyond chance"
     )
     text = (
-        f"None of {groups} differs {beyond}. The farthest that any may differ: of {who}, {reach}, "
-        f"p {p_words(about.adjusted_p)}."
+        f"{'Neither' if family == 2 else 'None'} of {several(family, 'group')} {large} differs {beyond}. The "
+        f"farthest that any may differ: of {who}: {reach}, p {p_words(about.adjusted_p)}."
     )
     if judged.reason:
         return f"{text} More {noun} would not settle it: {judged.reason}."
     if judged.people_needed is None:
         return text
     return f"{text} About {judged.people_needed:,} {noun} would give intervals short enough to settle it."
+
+
+def _so_many(number: float, noun: str) -> str:
+    """Word so many people, or texts.
+
+    Examples
+    --------
+    >>> _so_many(1, "people"), _so_many(60, "people"), _so_many(1, "texts")
+    ('1 person', '60 people', '1 text')
+    """
+    return people(number) if noun == "people" else several(number, noun.removesuffix("s"))
 
 
 def on_exchanged(found: Exchanged | None) -> str:
@@ -186,7 +201,7 @@ def warnings_for(
     reached: bool,
     fractional: bool,
     rows: int,
-    people: float,
+    held: float,
     discovery: Discovery,
     judged: Verdict,
     top_confirmed: bool,
@@ -224,9 +239,9 @@ def warnings_for(
         found.append(
             "Weights are not whole numbers: p-values and halves use people rounded per combination of groups."
         )
-    if people < 0.5 * rows:
+    if held < 0.5 * rows:
         found.append(
-            f"Weights are numbers of people: {rows:,} rows stand for {number(people)} people only, and tests "
+            f"Weights are numbers of people: {rows:,} rows stand for {number(held)} people only, and tests "
             "see no more than those."
         )
     if judged == EVIDENCE and not top_confirmed:

@@ -11,7 +11,7 @@ from audits.sensitivity import SensitivityResult
 from audits.sensitivity.figures import people as figures
 from audits.sensitivity.matching.sets import QUANTILES
 from audits.stats import Estimate
-from audits.stats.words import count, number, percent, percent_interval
+from audits.stats.words import count, people, percent_interval, stated
 
 __all__ = ["SAID", "curves_table", "metrics_table", "section", "sides_table"]
 
@@ -206,18 +206,16 @@ def curves_table(result: SensitivityResult) -> pd.DataFrame:
 def _facts(result: SensitivityResult) -> dict[str, str]:
     threshold = result.threshold
     facts = {
-        "Mean sensitivity": f"{number(result.baseline.mean.value)} ({number(result.baseline.mean.low)} to "
-        f"{number(result.baseline.mean.high)}, {result.baseline.mean.method})",
-        "Threshold": f"{number(threshold.value)} ({number(threshold.low)} to {number(threshold.high)}, "
-        f"{threshold.method}); above it {count(result.above)} people ({percent_interval(result.flagged)})",
+        "Mean sensitivity": f"{stated(result.baseline.mean)}; {result.baseline.mean.method}",
+        "Threshold": f"{stated(threshold).removesuffix(', no interval')}; {threshold.method}; above it "
+        f"{people(result.above)} ({percent_interval(result.flagged)})",
         "How": result.method,
     }
     for each in result.status:
         given = "given the protected column" if each.given_protected else "not given the protected column"
         facts[f"Protected-status model for {each.attribute}"] = (
-            f"{each.kind}, {given}, learned from {count(each.trained_on)} rows; AUC {number(each.auc.value)} "
-            f"({number(each.auc.low)} to {number(each.auc.high)}), probabilities off by "
-            f"{percent(each.calibration_error, 100)} on average"
+            f"{each.kind}, {given}, learned from {count(each.trained_on)} rows; AUC {stated(each.auc)}, "
+            f"probabilities off by {100 * each.calibration_error:.0f} points on average"
         )
     facts["Match set"] = result.match_set_note if result.match_set is None else result.match_set.sentence
     facts["People used"] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from audits.brief import brief
+from audits.brief import begun, brief
 from audits.data import group_name
 from audits.sensitivity.judging import JudgedGroups
 from audits.sensitivity.measuring.protected import StatusQuality
@@ -12,7 +12,7 @@ from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, SensitivityResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.means import FEWEST
-from audits.stats.words import count, named_group, number, people, people_in, percent
+from audits.stats.words import count, named_group, number, out_of, people, people_in, percent, stated
 
 __all__ = ["finding", "headline", "person_sentence", "too_few", "warnings_for"]
 
@@ -77,9 +77,9 @@ def finding(
     """Say whose predictions depend most on what tells the groups apart, and how many are flagged."""
     judged = compared.judged
     text = (
-        f"{_compared(compared)} {count(above)} of {count(n)} people ({percent(above / n, n)}) lie above the "
-        f"threshold of {_with_interval(threshold)}; the mean is {number(baseline.mean.value)} "
-        f"({number(baseline.mean.low)}–{number(baseline.mean.high)})."
+        f"{_compared(compared)} {begun(out_of(above, n))} people ({percent(above / n, n)}) "
+        f"{'lies' if count(above) == '1' else 'lie'} above the threshold of {_with_interval(threshold)}; the "
+        f"mean is {_with_interval(baseline.mean)}."
     )
     material = f"{options.material:.3g} times, from where the auditor calls it material"
     if judged.verdict == EVIDENCE:
@@ -93,14 +93,11 @@ def finding(
     return f"{text} About {people(judged.people_needed)} in all would be needed to settle it."
 
 
-def _with_interval(threshold: Estimate) -> str:
-    """Word a threshold with its interval; one that was given, or has too few people, has no two ends."""
-    ends = (threshold.low, threshold.high)
-    if None not in ends:
-        return f"{number(threshold.value)} ({number(ends[0])}–{number(ends[1])})"
-    if threshold.low is not None:
-        return f"{number(threshold.value)} (at least {number(threshold.low)})"
-    return number(threshold.value)
+def _with_interval(found: Estimate) -> str:
+    """Word a number with its interval; one that was given, or has too few people, has no two ends."""
+    if found.low is not None and found.high is not None:
+        return f"{number(found.value)} ({number(found.low)}–{number(found.high)})"
+    return stated(found).removesuffix(", no interval")
 
 
 def _compared(compared: JudgedGroups) -> str:
@@ -110,7 +107,9 @@ def _compared(compared: JudgedGroups) -> str:
     if ratio.value is None or not named:
         return f"No two groups of {FEWEST} people or more could be compared."
     name = group_name({named[0].attribute: named[0].group})
-    times = f"{number(ratio.value)} times ({number(ratio.low)}–{number(ratio.high)})"
+    times = f"{number(ratio.value)} times"
+    if ratio.low is not None and ratio.high is not None:
+        times += f" ({number(ratio.low)}–{number(ratio.high)})"
     whose = f"Predictions about {people_in(name)}"
     return f"{whose} are {times} as sensitive to protected status as everyone else's."
 
@@ -167,8 +166,8 @@ def warnings_for(
         ]
     if options.gradient == "literal":
         found.append(
-            "A's gradient is taken at its probability, as Definition 3.1 is written: where A is sure it "
-            "vanishes, and "
+            "The gradient of the protected-status model is taken at its probability, as Definition 3.1 is "
+            "written: where that model is sure it vanishes, and "
             f"sensitivity with it ({percent(baseline.zeros, baseline.mean.n)} of the people are at "
             f"exactly 0). "
             "The log-odds do not saturate."
@@ -199,19 +198,24 @@ def warnings_for(
 def _about(status: StatusQuality) -> list[str]:
     auc, found = status.auc, []
     if auc.value is None:
-        return [f"The people audited have one group of {status.attribute} only: A could not be judged."]
+        return [
+            f"The people audited have one group of {status.attribute} only: the protected-status model could "
+            "not be judged."
+        ]
     words = f"held-out AUC {number(auc.value)}, {number(auc.low)}–{number(auc.high)}"
     if auc.value >= _PERFECT:
         because = "it is given the column itself" if status.given_protected else "some feature gives it away"
-        found.append(f"A tells {status.attribute} almost without error ({words}): {because}.")
+        found.append(
+            f"The protected-status model tells {status.attribute} almost without error ({words}): {because}."
+        )
     elif auc.low is not None and auc.low < _WEAK:
         found.append(
-            f"A hardly tells {status.attribute} from the features ({words}): sensitivity is only as good "
-            f"as A."
+            f"The protected-status model hardly tells {status.attribute} from the features ({words}): "
+            "sensitivity is only as good as that model."
         )
     if status.calibration_error > _MISCALIBRATED:
         found.append(
-            f"A's probabilities of {status.attribute} are off by "
+            f"The protected-status model's probabilities of {status.attribute} are off by "
             f"{percent_points(status.calibration_error)} on average."
         )
     return found

@@ -18,6 +18,9 @@ __all__ = [
     "people_in",
     "percent",
     "percent_interval",
+    "several",
+    "so_many",
+    "stated",
 ]
 
 _ONE_DECIMAL_FROM = 1000
@@ -53,6 +56,18 @@ def people(value: float) -> str:
     return f"{words} {'person' if words == '1' else 'people'}"
 
 
+def several(number: float, noun: str) -> str:
+    """Word how many of what: ``1 group``, ``1,200 groups``.
+
+    Examples
+    --------
+    >>> several(1, "group"), several(0, "pair"), several(1200, "group")
+    ('1 group', '0 pairs', '1,200 groups')
+    """
+    words = count(number)
+    return f"{words} {noun}{'' if words == '1' else 's'}"
+
+
 def out_of(some: float, everybody: float) -> str:
     """Word how many of how many, whole people: none and all are said in words, and only where they are so.
 
@@ -60,14 +75,16 @@ def out_of(some: float, everybody: float) -> str:
     --------
     >>> out_of(41, 100), out_of(0, 216), out_of(76.2, 76.2), out_of(1, 1), out_of(0.4, 12.6)
     ('41 of 100', 'none of 216', 'all 76', 'the only one', '1 of 13')
-    >>> out_of(0, 0)
-    'nobody of 0'
+    >>> out_of(0, 0), out_of(0.1, 0.3)
+    ('nobody of 0', 'part of 1')
     """
     whole, part = math.floor(everybody + 0.5), math.floor(some + 0.5)
     if everybody < _WEIGHTLESS:
         return "nobody of 0"
     if some < _WEIGHTLESS:
-        return f"none of {whole:,}"
+        return f"none of {max(whole, 1):,}"
+    if whole < 1:  # rows that together stand for less than one person
+        return "all of less than 1" if everybody - some < _WEIGHTLESS else "part of 1"
     if everybody - some < _WEIGHTLESS:
         return "the only one" if whole == 1 else f"all {whole:,}"
     return f"{min(max(part, 1), max(whole - 1, 1)):,} of {whole:,}"
@@ -106,13 +123,29 @@ def people_in(group: str) -> str:
     ('people in “age 18 to under 30”', 'people in “Female & Other”', 'people in “(missing)”')
     >>> people_in("women"), people_in("black & Older men"), people_in("everyone else")
     ('women', 'black & Older men', 'other people')
+    >>> people_in("married no"), people_in("not Other")
+    ('people in “married no”', 'people in “not Other”')
     """
     group = re.sub(r"(^| & | × )everyone else$", r"\1other people", in_words(group))
     if (group.lower().split() or [""])[-1] in _ARE_PEOPLE:
         return group
     parts = re.split(r" & | × ", group)
-    plain = all(_PLAIN.fullmatch(part) and part.lower() not in _SAYS_LITTLE for part in parts)
+    plain = all(_PLAIN.fullmatch(part) and part.lower().split()[-1] not in _SAYS_LITTLE for part in parts)
     return f"{group} people" if plain else f"people in “{group}”"
+
+
+def so_many(some: float, group: str) -> str:
+    """Word so many people of a group.
+
+    Examples
+    --------
+    >>> so_many(60, "south"), so_many(1, "south"), so_many(1, "Other"), so_many(2, "Other")
+    ('60 south people', '1 south person', '1 person in “Other”', '2 people in “Other”')
+    """
+    words, told = count(some), people_in(group)
+    if words == "1":
+        told = re.sub(r"^people(?= in “)|(?<= )people$", "person", told)
+    return f"{words} {told}"
 
 
 def number(value: float | None) -> str:
@@ -175,6 +208,30 @@ def percent_interval(share: Estimate) -> str:
         return f"{percent(share.value, share.n)}, no interval"
     low = percent(share.low, share.n).removesuffix(" %")
     return f"{percent(share.value, share.n)}, {low}–{percent(share.high, share.n)}"
+
+
+def stated(estimate: Estimate, scale: float = 1.0, unit: str = "") -> str:
+    """Word an estimate with its interval, as far as there are any: ``−18.3 points (−34.6 to −0.505)``.
+
+    Examples
+    --------
+    >>> stated(Estimate(-0.183, -0.346, 0.02, 60, "Newcombe 95 %"), 100, " points")
+    '−18.3 points (−34.6 to 2.00)'
+    >>> stated(Estimate(0.3, None, None, 1, "none")), stated(Estimate(0.3, 0.2, None, 9, "order statistics"))
+    ('0.300, no interval', '0.300 (at least 0.200)')
+    >>> stated(Estimate(None, None, None, 0, "nobody"))
+    'no value'
+    """
+    value, low, high = (
+        None if end is None else number(scale * end).replace("-", "−")
+        for end in (estimate.value, estimate.low, estimate.high)
+    )
+    if value is None:
+        return "no value"
+    ends = f"{low} to {high}"
+    if low is None or high is None:
+        ends = f"at least {low}" if low is not None else "" if high is None else f"at most {high}"
+    return f"{value}{unit} ({ends})" if ends else f"{value}{unit}, no interval"
 
 
 def p_words(p: float) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from app import work
 from app.drafting import drafts
 from audits.groups import at_threshold
-from audits.stats.words import number
+from audits.groups.words import points
 from tests.app.test_pages import MAIN, AppTest, bring, texts, visit
 from tests.reports.everything import FORMULA, HTML, LONG
 
@@ -44,7 +44,7 @@ def test_the_page_shows_the_runs_finding_and_moves_with_the_threshold(space) -> 
     telling = expected.table[1].differences["true_positive_rate"].estimate
     assert telling.high < 0 <= expected.widest.demographic_parity_difference.low
     assert telling == expected.judged.interval
-    begin = f"True positive rate of male minus female: {number(telling.value)} ("
+    begin = f"True positive rate of male people minus that of female people: {points(telling)} · "
     assert any(text.startswith(begin) for text in texts(at)), "beside the interval that it rests on"
     at.slider(key="cut").set_value(0.8).run()
     assert not at.exception

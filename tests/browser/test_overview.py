@@ -31,7 +31,7 @@ def test_groups_thresholds_two_models_and_cards(server: Server, watched: Watched
     acts.run(page)
     finding = acts.finding(page)
     assert "female people" in finding
-    expect(page.locator(".st-key-numbers")).to_contain_text("rate of male minus female: ")
+    expect(page.locator(".st-key-numbers")).to_contain_text("minus that of female people: ")
     expect(page.locator(".st-key-card-flipset")).to_contain_text(flipset[:80])
     for name in ("group-rates", "group-differences", "group-scores"):
         expect(page.locator(f".st-key-figure-{name} .main-svg").first).to_be_visible()

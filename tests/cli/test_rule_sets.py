@@ -120,7 +120,7 @@ def test_a_constant_model_is_said_and_no_group_differs(cli, folder):
     found = audited(cli, spec(folder, **FAST))
     assert found["verdict"] != "evidence of a difference"
     assert "The model decides favorably on everyone audited" in " ".join(found["warnings"])
-    assert ", 0 points (" in found["finding"]
+    assert ": 0 points (" in found["finding"]
     for row in found["leaderboard"]:
         assert (row["score"]["value"], row["adjusted_p"]) == (0.0, 1.0)
         assert row["score"]["high"] > 0.005, "shares seen in some people are not known for certain"

@@ -35,11 +35,13 @@ def test_a_map_whose_counterparts_are_decided_otherwise_fails():
     pushed = (people["counterparts_favorable"] * people["people"]).sum() / people["people"].sum()
     assert rate.counterparts == pytest.approx(pushed)
     assert rate.group == pytest.approx(result.target_rate.value)
-    check = next(check for check in result.validation.checks if check.check.endswith("b people are"))
+    check = next(check for check in result.validation.checks if check.check.endswith("people in “b” are"))
     assert check.value == pytest.approx(abs(pushed - rate.group))
     assert not check.passed
     assert check.serious
-    assert any("b counterparts are decided favorably in" in warning for warning in result.warnings)
+    assert any(
+        "counterparts among people in “b” are decided favorably in" in warning for warning in result.warnings
+    )
     good = audited(two_groups(400, 400), transport="linear", **QUICK)
     assert all(check.passed for check in good.validation.checks if "are decided as" in check.check)
 

@@ -282,7 +282,7 @@ def test_a_constant_model_weights_and_missing_values_on_the_page(space) -> None:
         assert not at.exception
         finding = at.container(key="numbers").text[0].value
         if score == "always":
-            assert ", 0 points (" in finding
+            assert ": 0 points (" in finding
             assert any("The model decides favorably on everyone audited" in item for item in texts(at))
         else:
             inside = frame["group"].isna()

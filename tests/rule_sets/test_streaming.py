@@ -92,7 +92,7 @@ def test_a_constant_column_makes_no_rules_and_a_note(tmp_path):
     found = rule_sets_parquet(
         tmp_path, RuleSetsOptions(protected=["sex", "constant"], permutations=99), favorable="good"
     )
-    assert found.warnings[0] == "Everyone has the same constant, so no rule can use it."
+    assert found.warnings[0] == "Everyone has the same “constant”, so no rule can use it."
     assert found.n_candidates == 2
 
 

@@ -109,6 +109,7 @@ CHANGED: dict[str, str] = {
     "*/results/audits/*/net/*": "one interval of the net difference, no longer shared with the test of flips",
     "*/results/audits/*/strata/*/net/*": "likewise",
     "*/strata/*/adjusted_p": "strata that differ are named",
+    "*/results/audits/*/disagreement": "differences of shares are said in points, and groups as elsewhere",
     "*/strata/*/positive": _STRATA,
     "*/strata/*/negative": _STRATA,
     "*-flipset/people/columns/within": _STRATA,

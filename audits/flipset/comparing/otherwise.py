@@ -16,7 +16,6 @@ from audits.flipset.counterparts.people import Compared
 from audits.flipset.parts import FlipsetPart, SameValue, ScoreChange
 from audits.models import Subject
 from audits.stats import Estimate, newcombe, weighted_sum, wilson
-from audits.stats.words import percent
 from audits.transport.maps import mean_cost
 
 __all__ = [
@@ -24,7 +23,7 @@ __all__ = [
     "causal_match",
     "check_counterfactuals",
     "class_changes",
-    "comparison",
+    "disagreeing_value",
     "same_values",
     "score_change",
 ]
@@ -85,10 +84,8 @@ def _codes(values: pd.Series, sizes: np.ndarray, scaled: bool) -> np.ndarray:
     return pd.factorize(values.astype("string").fillna(MISSING))[0]
 
 
-def comparison(
-    found: tuple[SameValue, ...], net: Estimate, larger: FlipsetPart, source: str, target: str
-) -> str | None:
-    """Say where comparing at equal values and comparing with counterparts disagree, and why; None if not.
+def disagreeing_value(found: tuple[SameValue, ...], net: Estimate, larger: FlipsetPart) -> SameValue | None:
+    """Return where comparing at equal values and comparing with counterparts disagree; None if nowhere.
 
     They disagree where the groups' rates differ for sure and people who agree in one feature, present in
     both groups, are decided alike: their difference is less than a third of that.
@@ -102,12 +99,7 @@ def comparison(
         away = next((line for line in larger.transparency if line.column == item.feature), None)
         if away is None or away.mean_difference.value in (None, 0.0):
             continue
-        return (
-            f"Two tests disagree: {source} and {target} people with the same {item.feature} are decided "
-            f"alike (difference {percent(gap, item.difference.n)}), yet the groups' rates differ by "
-            f"{percent(net.value, net.n)}. The difference passes through {item.feature}, whose values differ "
-            "between the groups. Whether it is justified depends on whether that feature is."
-        )
+        return item
     return None
 
 

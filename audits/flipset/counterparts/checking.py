@@ -12,7 +12,7 @@ from scipy.stats import norm
 from audits.flipset.counterparts.matching import Flips, Matched
 from audits.flipset.counterparts.people import Compared
 from audits.flipset.parts import Check, PushedRate, Validation
-from audits.stats.words import number, percent
+from audits.stats.words import number, people_in, percent
 from audits.transport import Cost, Coupling
 from audits.transport.blocks import CostBlocks, threads
 from audits.transport.costs import weighted
@@ -120,12 +120,13 @@ def _rate_checks(rates: tuple[PushedRate, ...], n: float, m: float, material: fl
         limit = rate_allowance(rate.group, n, m, len(rates))
         found.append(
             _check(
-                f"Counterparts are decided as {rate.name} people are",
+                f"Counterparts are decided as {people_in(rate.name)} are",
                 gap,
                 limit,
                 gap > material / 2,
-                f"its {rate.name} counterparts are decided favorably in {percent(rate.counterparts, n)}, "
-                f"where {rate.name} people are in {percent(rate.group, m)}: the difference of "
+                f"its counterparts among {people_in(rate.name)} are decided favorably in "
+                f"{percent(rate.counterparts, n)}, where {people_in(rate.name)} are in "
+                f"{percent(rate.group, m)}: the difference of "
                 "the two flipsets is not that of the groups' rates",
             )
         )

@@ -10,7 +10,8 @@ from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import ACCENT, GREY, INK, describe, distinct, empty, finish
 from audits.flipset import FlipsetResult
-from audits.stats.words import number, people_in, percent
+from audits.flipset.words import points
+from audits.stats.words import number, people_in, percent, several
 
 __all__ = ["causal", "same_values", "score_change", "strata"]
 
@@ -89,9 +90,8 @@ def same_values(result: FlipsetResult, *, most: int = 12) -> go.Figure:
     figure.update_xaxes(title="difference of favorable rates, source minus target (percentage points)")
     nearest = shown[-1]
     alt = (
-        f"Difference of favorable rates: {percent(result.net.value, result.net.n)} among everyone, "
-        f"{percent(nearest.difference.value, nearest.difference.n)} among people with the same "
-        f"{nearest.feature}."
+        f"Difference of favorable rates: {points(result.net.value)} among everyone, "
+        f"{points(nearest.difference.value or 0.0)} among people with the same {nearest.feature}."
     )
     return finish(figure, height=110 + 30 * len(lines), alt=alt)
 
@@ -124,8 +124,8 @@ def strata(result: FlipsetResult) -> go.Figure:
     figure.update_xaxes(title="difference of favorable rates, source minus target (percentage points)")
     first = table.iloc[-1]
     alt = (
-        f"Difference of favorable rates within {len(table)} values of the conditioning column; the largest "
-        f"is {percent(first['difference of rates'], first['source people'])} within {first['within']}."
+        f"Difference of favorable rates within {several(len(table), 'value')} of the conditioning column; "
+        f"the largest is {points(first['difference of rates'])} within “{first['within']}”."
     )
     return finish(figure, height=110 + 30 * len(table), alt=alt)
 
@@ -151,8 +151,8 @@ def score_change(result: FlipsetResult) -> go.Figure:
     figure.update_xaxes(title="score of the counterpart minus the person's own")
     figure.update_yaxes(title="share of people (%)", rangemode="tozero")
     alt = (
-        f"Change of the score from {result.source} people to their counterparts: {number(change.mean)} on "
-        f"average, nine in ten between {number(change.quantiles['0.05'])} and "
+        f"Change of the score from {people_in(result.source)} to their counterparts: "
+        f"{number(change.mean)} on average, nine in ten between {number(change.quantiles['0.05'])} and "
         f"{number(change.quantiles['0.95'])}."
     )
     return finish(figure, height=260, alt=alt)

@@ -29,7 +29,7 @@ from audits.flipset import FeatureDifference, FlipsetPart, FlipsetResult, Margin
 from audits.flipset.figures.bars import bar_rules
 from audits.flipset.parts import ranked
 from audits.flipset.words import interval_words
-from audits.stats.words import count, number, people, people_in, percent
+from audits.stats.words import count, number, people, people_in, percent, so_many
 
 __all__ = ["COLOUR", "Part", "above_chance", "marginals", "sizes", "transparency"]
 
@@ -85,7 +85,7 @@ def sizes(result: FlipsetResult) -> go.Figure:
         title=f"share of {describe(people_in(result.source), longest=60)} (%)", rangemode="tozero"
     )
     figure.update_yaxes(range=[-0.6, 1.6])
-    alt = f"Share of {result.source} people in each flipset with interval: {', '.join(rows)}."
+    alt = f"Share of {people_in(result.source)} in each flipset with interval: {', '.join(rows)}."
     return finish(figure, height=250, alt=alt)
 
 
@@ -190,7 +190,7 @@ def marginals(
     figure.update_yaxes(rangemode="tozero")
     first = max(shown, key=lambda item: item.distance)
     alt = (
-        f"Distribution of {len(shown)} features in the {part} flipset beside all {result.source} people"
+        f"Distribution of {len(shown)} features in the {part} flipset beside all {people_in(result.source)}"
         f"{_where(within)}; {first.feature} differs most (distance {number(first.distance)})."
     )
     height = 110 + (310 if deep else 230) * rows
@@ -200,7 +200,7 @@ def marginals(
 
 
 def _where(within: str | None) -> str:
-    return "" if within is None else f" within {within}"
+    return "" if within is None else f" within “{within}”"
 
 
 def _overlay(
@@ -212,7 +212,7 @@ def _overlay(
     x, width, hover = _bars(item)
     missing = ((), ()) if item.missing is None else ((item.missing[0],), (item.missing[1],))
     bars = []
-    everyone = f"all {count(n)} {describe(source)}"
+    everyone = f"all {describe(so_many(n, source))}"
     inside = f"{part} flipset ({count(flipset.size)})"
     for name, sizes, colour, opacity, who in (
         (everyone, (*item.population, *missing[0]), GREY, 0.75, [of_run("decision", not_missing=True)]),

@@ -15,7 +15,7 @@ from audits.flipset import FlipsetResult
 from audits.flipset.counterparts.checking import KS_LIMIT
 from audits.flipset.figures.flipsets import COLOUR
 from audits.progress import CurvePoint
-from audits.stats.words import count, number
+from audits.stats.words import count, number, so_many
 
 __all__ = ["arrows", "curve", "fit", "training"]
 
@@ -218,7 +218,7 @@ def arrows(result: FlipsetResult) -> go.Figure:
     figure.update_yaxes(title=describe(result.features[1]))
     flips = int((table["flip"] != "none").sum())
     alt = (
-        f"{len(table)} {result.source} people with arrows to their counterparts, over "
+        f"{so_many(len(table), result.source)} with arrows to their counterparts, over "
         f"{result.features[0]} and {result.features[1]}; for {flips} of them the decision changes."
     )
     return finish(figure, height=460, alt=alt)

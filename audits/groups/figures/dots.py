@@ -23,7 +23,7 @@ from audits.groups.figures.layout import MOST_GROUPS, drawn, laid_out, named_row
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow, GroupsResult
 from audits.stats import EVIDENCE, VERDICTS, Estimate
-from audits.stats.words import count, in_words, percent
+from audits.stats.words import count, people_in, percent, several
 
 __all__ = ["beside", "differences", "pooled", "probable", "rates"]
 
@@ -93,7 +93,7 @@ def rates(
     pitch = named_rows(figure, attribute, [(row.group, row.n) for row in rows], _reference(result, attribute))
     ends = [row.selection_rate.value for row in rows if row.selection_rate.value is not None]
     alt = (
-        f"Rates of {len(rows)} groups of {attribute} with intervals; selection rates from "
+        f"Rates of {several(len(rows), 'group')} of {attribute} with intervals; selection rates from "
         f"{percent(min(ends), 0)} to {percent(max(ends), 0)}."
     )
     return laid_out(figure, len(rows), pitch, alt)
@@ -177,8 +177,8 @@ def differences(
     pitch = named_rows(figure, attribute, [(row.group, row.n) for row in rows], reference)
     seen = sum(row.verdict == EVIDENCE for row in result.of(attribute))
     alt = (
-        f"Differences of {len(rows)} groups of {attribute} from {in_words(reference)}, with "
-        f"intervals that hold together; {seen} groups differ beyond chance."
+        f"Differences of {several(len(rows), 'group')} of {attribute} from {people_in(reference)}, with "
+        f"intervals that hold together; {several(seen, 'group')} differ{'s' * (seen == 1)} beyond chance."
     )
     return laid_out(figure, len(rows), pitch, alt)
 

@@ -122,7 +122,8 @@ def _learned(
     told = [f"{name} {_read_as(data, name)}".rstrip() for name in names]
     source = f"what predicts {' and '.join(told)} from the other features, learned on the other half"
     if stated:
-        source += f", and {' and '.join(stated)} itself as a feature"
+        as_features = "itself as a feature" if len(stated) == 1 else "themselves as features"
+        source += f", and {' and '.join(stated)} {as_features}"
     return learn_on_halves(data, space, x, names, source, rng, level=options.level)
 
 

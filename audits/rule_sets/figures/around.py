@@ -11,7 +11,7 @@ from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, f
 from audits.rule_sets.figures.rows import label_rows
 from audits.rule_sets.result import MeasureResult
 from audits.stats import EVIDENCE
-from audits.stats.words import count, number, people, percent
+from audits.stats.words import count, number, people, percent, several
 
 __all__ = ["by_measure", "conditions", "lattice"]
 
@@ -56,7 +56,7 @@ def by_measure(result: MeasureResult, *, most: int = 10) -> go.Figure:
     )
     first = shown[-1]
     alt = (
-        f"{result.name} of {len(shown)} groups beside everyone else's; first {first.rule_set}: "
+        f"{result.name} of {several(len(shown), 'group')} beside everyone else's; first {first.rule_set}: "
         f"{_sides(result, first)}."
     )
     return finish(figure, height=height, alt=alt)
@@ -139,12 +139,12 @@ def lattice(table: pd.DataFrame, *, scale: float = 100.0) -> go.Figure:
                 )
             )
     height = label_rows(figure, list(shown["rule_set"]), [count(n) for n in shown["n_in"]])
-    unit = " (points)" if scale == 100 else ""
+    unit, points = (" (points)", " points") if scale == 100 else ("", "")
     figure.update_xaxes(title=f"difference from everyone else{unit}", zeroline=True)
     this = table[table["step"] == "this group"].iloc[0]
     alt = (
-        f"{this['rule_set']}, {number(scale * this['difference'])}{unit} from everyone else, between "
-        f"{(table['step'] == 'broader').sum()} broader and {(table['step'] == 'narrower').sum()} "
-        "narrower groups."
+        f"{this['rule_set']}, {number(scale * this['difference']).replace('-', '−')}{points} from everyone "
+        f"else, beside {several((table['step'] == 'broader').sum(), 'broader group')} and "
+        f"{several((table['step'] == 'narrower').sum(), 'narrower group')}."
     )
     return finish(figure, height=height, alt=alt)

@@ -15,7 +15,7 @@ from audits.rule_sets.figures.around import by_measure, conditions, lattice
 from audits.rule_sets.figures.rows import comparisons, label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE
-from audits.stats.words import count, number, p_words, people, percent
+from audits.stats.words import count, number, p_words, people, percent, several, stated
 
 __all__ = [
     "by_measure",
@@ -79,9 +79,10 @@ def leaderboard(
     )
     first = shown[-1]
     alt = (
-        f"Leaderboard of {len(shown)} groups by difference of favorable shares from everyone else; first "
-        f"{first.rule_set}, {number(100 * (first.score.value or 0.0))} points {first.direction}, "
-        f"{people(first.n_in)}, {'confirmed' if first.confirmed else 'not confirmed'}."
+        f"Leaderboard of {several(len(shown), 'group')} by difference of favorable shares from everyone "
+        f"else; first {first.rule_set}, {_WORDS[first.direction]} by "
+        f"{number(100 * (first.score.value or 0.0))} points, {people(first.n_in)}, {first.verdict}, "
+        f"{'confirmed' if first.confirmed else 'not confirmed'}."
     )
     return finish(figure, height=height, alt=alt)
 
@@ -104,8 +105,8 @@ def _hover(row: LeaderRow) -> str:
         describe(row.rule_set, longest=160),
         f"inside {percent(row.favorable_in.value, row.n_in)} of {count(row.n_in)}, "
         f"outside {percent(row.favorable_out.value, row.n_out)} of {count(row.n_out)}",
-        f"{row.direction} by {number(100 * (row.score.value or 0.0))} points "
-        f"({number(100 * (row.score.low or 0.0))} to {number(100 * (row.score.high or 0.0))})",
+        f"{_WORDS[row.direction]} by {stated(row.score, 100, ' points')}"
+        f"{'' if row.verdict == EVIDENCE else f', {row.verdict}'}",
         f"p {p_words(row.adjusted_p)} corrected; margin {number(100 * row.margin)} points",
     ]
     if row.sampled is not None:

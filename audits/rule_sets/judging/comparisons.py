@@ -22,7 +22,7 @@ from audits.mining.scoring import differences
 from audits.rule_sets.judging.inference import PeopleCounts, halved
 from audits.stats import Estimate, newcombe
 from audits.stats.intervals import percent_level
-from audits.stats.words import number
+from audits.stats.words import number, several
 
 __all__ = ["Comparison", "largest_pair", "linear_threshold"]
 
@@ -71,13 +71,14 @@ def largest_pair(cells: Cells, attributes: Sequence[Attribute], *, level: float 
             rate = good[large] / n[large]
             gap = float(rate.max() - rate.min())
             if best is None or gap > best[0] + 1e-12:
-                best = gap, chosen, int(large[rate.argmax()]), int(large[rate.argmin()])
+                lowest = int(rate.argmin()) if gap > 0 else 1  # another group where all rates are equal
+                best = gap, chosen, int(large[rate.argmax()]), int(large[lowest])
     if best is None:
         return None
     _, chosen, high, low = best
     levels, n, good = _subgroups(cells, chosen)
     score = newcombe(good[high], n[high], good[low], n[low], level=level / pairs)
-    method = f"Newcombe {percent_level(level)}, corrected for {pairs:,} pairs"
+    method = f"Newcombe {percent_level(level)}, corrected for {several(pairs, 'pair')}"
     names = [
         ", ".join(
             f"{attributes[name].name} = {attributes[name].levels[code]}"

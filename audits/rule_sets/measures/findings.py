@@ -189,7 +189,8 @@ def _finding(row: MeasureRow, judged: Judged, words: Any, family: int) -> str:
         percent(each.value, each.n) if words.share else number(each.value).replace("-", "−")
         for each in (row.inside, row.outside)
     )
-    sizes = f"{count(row.n_in)} {words.among} with {row.rule_set}", f"the other {count(row.n_out)}"
+    among = words.among.replace("people", "person", 1) if count(row.n_in) == "1" else words.among
+    sizes = f"{count(row.n_in)} {among} with {row.rule_set}", f"the other {count(row.n_out)}"
     who = (
         f"of {sizes[0]}, {inside} {words.what}; of {sizes[1]}, {outside}"
         if words.share
@@ -203,5 +204,5 @@ def _finding(row: MeasureRow, judged: Judged, words: Any, family: int) -> str:
         small = "" if judged.material else ", less than matters"
         return f"{words.name}: {who}: {reach}, corrected for {family:,} groups{small}."
     if judged.verdict == NO_MATERIAL:
-        return f"{words.name}: no group differs materially; the farthest: {who}, {reach}."
-    return f"{words.name}: none of {family:,} groups differs beyond chance; the farthest: {who}, {reach}."
+        return f"{words.name}: no group differs materially; the farthest: {who}: {reach}."
+    return f"{words.name}: none of {family:,} groups differs beyond chance; the farthest: {who}: {reach}."
