@@ -14,6 +14,7 @@ from app.tables.exports import csv_bytes
 from app.widgets.people.selected import select, worded
 from app.widgets.results.plot import plot
 from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text
+from audits.stats.words import in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +86,7 @@ def figure_card(
             if people:
                 _select_people(name, people)
         if shown:
-            frame = table()
+            frame = _in_words(table())
             st.dataframe(
                 frame,
                 hide_index=frame.index.name is None,
@@ -134,11 +135,28 @@ def _select_people(name: str, words: dict[str, str]) -> None:
     )
 
 
+def _in_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as a page shows it, ranges in words; its file keeps them as they are."""
+    said = frame.copy(deep=False)
+    for place, kind in enumerate(said.dtypes):
+        if kind.kind == "O":
+            said.isetitem(place, said.iloc[:, place].map(_worded_cell).to_list())
+    if said.index.dtype.kind == "O":
+        said.index = said.index.map(_worded_cell)
+    return said
+
+
+def _worded_cell(cell: Any) -> Any:
+    return in_words(cell) if isinstance(cell, str) else cell
+
+
 def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
-    """Show fractional numbers with three significant digits or so, whole ones with separators."""
+    """Show fractional numbers with three significant digits or so, whole ones and people with separators."""
     shown: dict[str, Any] = {}
     for name in frame.columns:
-        if frame[name].dtype.kind == "f":
+        if "people" in str(name) and frame[name].dtype.kind == "f" and (frame[name].dropna() % 1 == 0).all():
+            shown[name] = st.column_config.NumberColumn(format="localized")
+        elif frame[name].dtype.kind == "f":
             largest = frame[name].abs().max()
             shown[name] = st.column_config.NumberColumn(format="%.1f" if largest >= 100 else "%.3f")
         elif frame[name].dtype.kind in "iu":
