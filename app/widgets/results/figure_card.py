@@ -135,14 +135,15 @@ def _select_people(name: str, words: dict[str, str]) -> None:
 
 
 def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
-    """Show fractional numbers with three significant digits or so, whole ones with separators."""
+    """Show fractional numbers with three significant digits or so, and separators from five digits on."""
     shown: dict[str, Any] = {}
     for name in frame.columns:
         if frame[name].dtype.kind == "f":
             largest = frame[name].abs().max()
             shown[name] = st.column_config.NumberColumn(format="%.1f" if largest >= 100 else "%.3f")
         elif frame[name].dtype.kind in "iu":
-            shown[name] = st.column_config.NumberColumn(format="localized")
+            largest = frame[name].abs().max()
+            shown[name] = st.column_config.NumberColumn(format="localized" if largest >= 10_000 else "%d")
     return shown
 
 
