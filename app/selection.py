@@ -22,6 +22,7 @@ from app import work
 from app.own import own_module
 from app.tables.held import DataHeld
 from app.workspaces.workspace import Workspace
+from audits.brief import value_words
 from audits.data import group_name
 from audits.data.building.filters import kept_rows
 from audits.data.selecting import rule_of
@@ -30,7 +31,7 @@ from audits.errors import InputError, RunFailed
 from audits.runs.keeping.saved import SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
-from audits.stats.words import in_words, number
+from audits.stats.words import in_words
 
 __all__ = ["WHERE", "Kind", "Own", "Selection", "read_selection", "run_of"]
 
@@ -300,5 +301,4 @@ def _range_words(column: str, terms: Sequence[Term]) -> str:
 
 
 def _value(value: Any) -> str:
-    whole = not isinstance(value, float) or value.is_integer()
-    return text_of(value) if whole else number(value)
+    return value_words(value) if isinstance(value, int | float) else text_of(value)

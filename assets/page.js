@@ -99,6 +99,21 @@ if (!window.evenhand) {
     }
   }, true);
 
+  // a number and its per-cent sign stay in one line, in whatever a page says
+  const TEXTS = '[data-testid="stText"], [data-testid="stMarkdownContainer"]';
+  const together = node => {
+    if (node instanceof HTMLElement) {
+      const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) together(texts.currentNode);
+    } else if (node instanceof Text && /\d %/.test(node.data) && node.parentElement?.closest(TEXTS))
+      node.data = node.data.replace(/(\d) %/g, "$1\u00a0%");
+  };
+  new MutationObserver(changes => {
+    for (const {type, target, addedNodes} of changes)
+      (type === "characterData" ? [target] : addedNodes).forEach(together);
+  }).observe(document.body, {childList: true, subtree: true, characterData: true});
+  together(document.body);
+
   // what draws figures is there before the first of them: on the start page, which has none, only fetched
   const drawer = () => {
     if (window.Plotly || document.querySelector('script[src$="PLOTLY"]')) return;

@@ -5,9 +5,22 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-__all__ = ["begun", "between", "brief", "cut_apart", "named_apart", "shortest"]
+__all__ = [
+    "begun",
+    "between",
+    "brief",
+    "cut_apart",
+    "in_points",
+    "named_apart",
+    "of_people",
+    "shortest",
+    "unbroken",
+    "value_words",
+]
 
 MOST_WORDS = 30
+_PLAIN_DIGITS, _LARGEST = 4, 1e15
+_PER_CENT = re.compile(r"(?<=\d) %")
 _AND = re.compile(r" (?:&|×) ")
 
 
@@ -28,11 +41,59 @@ def begun(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def of_people(told: str) -> str:
+    """Return how many of how many as it stands before people, of whom there may be one.
+
+    Examples
+    --------
+    >>> of_people("12 of 80"), of_people("the only one")
+    ('12 of 80', '1 of 1')
+    """
+    return "1 of 1" if told == "the only one" else told
+
+
+def value_words(value: float) -> str:
+    """Word a value of a column of numbers; what has four digits has no separator, for it may be a year.
+
+    Examples
+    --------
+    >>> [value_words(value) for value in (2024, 3600.0, 32500, 32500.25, 0.25, -12, 1e308)]
+    ['2024', '3600', '32,500', '32,500.2', '0.25', '-12', '1e+308']
+    """
+    size = abs(value)
+    if size < 10**_PLAIN_DIGITS or not size < _LARGEST:
+        return f"{value:.6g}"
+    return f"{value:,.0f}" if size >= 10 ** (_PLAIN_DIGITS + 1) or value == int(value) else f"{value:,.6g}"
+
+
+def unbroken(words: str) -> str:
+    r"""Return words in which no line ends between a number and its per-cent sign.
+
+    Examples
+    --------
+    >>> unbroken("31 %, 23–40 %")
+    '31\xa0%, 23–40\xa0%'
+    """
+    return _PER_CENT.sub("\u00a0%", words)
+
+
 class _Interval(Protocol):
     @property
     def low(self) -> float | None: ...
     @property
     def high(self) -> float | None: ...
+
+
+def in_points(share: float, *, signed: bool = False) -> str:
+    """Return a share in percentage points, with one decimal; what rounds to nothing has no sign.
+
+    Examples
+    --------
+    >>> in_points(-0.021), in_points(-0.0004), in_points(0.15, signed=True), in_points(0.0, signed=True)
+    ('−2.1', '0.0', '+15.0', '0.0')
+    """
+    text = f"{100 * share:{'+' if signed else ''}.1f}"
+    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
 
 
 def between(share: _Interval) -> str:
@@ -43,10 +104,12 @@ def between(share: _Interval) -> str:
     >>> from audits.stats import Estimate
     >>> between(Estimate(0.14, -0.021, 0.3, 50, "")), between(Estimate(0.14, None, None, 1, ""))
     ('−2.1 to 30.0', 'no interval')
+    >>> between(Estimate(0.14, -0.0004, 0.3, 50, ""))
+    '0.0 to 30.0'
     """
     if share.low is None or share.high is None:
         return "no interval"
-    return " to ".join(f"{100 * end:.1f}".replace("-", "−") for end in (share.low, share.high))
+    return " to ".join(map(in_points, (share.low, share.high)))
 
 
 def brief(words: str, most: int = 12) -> str:
@@ -58,12 +121,15 @@ def brief(words: str, most: int = 12) -> str:
     '“female, Velian, age 18 to under 30”'
     >>> brief("people in “a long name that goes on and on”", 6)
     'people in “a long name that …”'
+    >>> brief("people in “some” alike in whatever there is", 5)
+    'people in “some” alike in …'
     """
     told = _AND.sub(", ", words)
     parts = told.split()
     if len(parts) <= most:
         return told
-    return " ".join(parts[:most]) + (" …”" if "“" in told else " …")
+    kept = " ".join(parts[:most])
+    return f"{kept} …”" if kept.count("“") > kept.count("”") else f"{kept} …"
 
 
 def named_apart(group: str, other: str) -> str:

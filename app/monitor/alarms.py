@@ -75,9 +75,10 @@ def _one(identity: str, alarm: Alarm) -> None:
     with st.container(border=True, key=f"alarm-{alarm.place}"):
         told = f" {alarm.told}." if alarm.told else ""
         lasts = "it lasts" if alarm.lasts else "it is over"
-        times = f"found {count(alarm.times)} times until {_time(alarm.latest)}, {lasts}"
+        times = "found once" if alarm.times == 1 else f"found {count(alarm.times)} times"
         st.text(
-            f"{_time(alarm.raised)}, {alarm.severity}: {alarm.sentence} Batch {alarm.batch}; {times}.{told}"
+            f"{_time(alarm.raised)}, {alarm.severity}: {alarm.sentence} Batch {alarm.batch}; {times} until "
+            f"{_time(alarm.latest)}, {lasts}.{told}"
         )
         key = f"alarm-note-{identity}-{alarm.place}"
         st.text_input("Note", key=key, max_chars=10_000)

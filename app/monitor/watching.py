@@ -15,6 +15,7 @@ from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.widgets.results.figure_card import figure_card
 from app.workspaces.workspace import Workspace
+from audits.brief import in_points
 from audits.errors import InputError, RunFailed
 from audits.runs.monitoring.monitors import KeptMonitor
 from audits.sensitivity.figures import monitors as figures
@@ -176,7 +177,8 @@ def _tables(columns: dict[str, dict[str, int]], rates: list[GroupRates]) -> None
 def _points(gap: Estimate) -> str:
     if gap.value is None or gap.low is None or gap.high is None:
         return "–"
-    return f"{100 * gap.value:+.1f} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f}) points"
+    value, low, high = (in_points(end, signed=True) for end in (gap.value, gap.low, gap.high))
+    return f"{value} ({low} to {high}) points"
 
 
 def _finding(monitor: KeptMonitor, drift: Drift, waiting: int) -> str:

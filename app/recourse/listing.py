@@ -5,12 +5,13 @@ from __future__ import annotations
 import pandas as pd
 
 from audits.recourse import RecourseResult
+from audits.recourse.exhibits import HEADS as WORDED
 
 __all__ = ["HEADS", "TABLES"]
 
 
 HEADS = {
-    "alpha": "part of the way",
+    "alpha": WORDED["alpha"],
     "cost": "burden",
     "fewest": "fewest columns",
     "fewest_columns": "which",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from app.drawn import drawn
@@ -21,7 +22,7 @@ from app.widgets.results.figure_card import figure_card
 from app.widgets.results.result_frame import earlier_figure, fine_print, headline
 from app.workspaces.workspace import Workspace
 from audits.recourse import RecourseResult, words
-from audits.recourse.exhibits import section, ways_facts
+from audits.recourse.exhibits import section, ways_facts, worded
 from audits.recourse.figures import groups, people
 from audits.recourse.figures.person import person_path
 from audits.runs.result import RunResult
@@ -29,12 +30,7 @@ from audits.stats.words import count, number, p_words
 
 __all__ = ["show_earlier", "show_result"]
 
-_WAY = {
-    "change": "what to change",
-    "cost": "cost",
-    "survives": "accepted by models trained again (share)",
-    "noisy": "accepted with noise (share)",
-}
+_WAY = ("change", "cost", "survives", "noisy")
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -42,25 +38,21 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: RecourseResult = found.audits[0].result
     _headline(result)
     notices.notes(result.warnings)
-    _titled(result, "reclassified")
-    figure_card("recourse", drawn(people.reclassified, result), result.to_frame)
-    _titled(result, "changes")
-    figure_card("recourse-steps", drawn(people.sliding, result), result.changes_frame)
-    _titled(result, "burden")
-    figure_card("burden", drawn(groups.burden, result), result.groups_frame)
+    _shown(result, "reclassified", "recourse", people.reclassified)
+    _shown(result, "changes", "recourse-steps", people.sliding)
+    _shown(result, "burden", "burden", groups.burden)
     if len(result.by_group) > 1:
-        _titled(result, "apart")
-        figure_card("apart", drawn(groups.apart, result), result.groups_frame)
+        _shown(result, "apart", "apart", groups.apart)
     _ways(result)
     _people(found, space)
     fine_print(found, draft, "recourse", coupling=asdict(result.certificate))
 
 
-def _titled(result: RecourseResult, key: str) -> None:
-    """Write what stands above a figure, in reports as here."""
-    exhibit = next((each for each in section(result).exhibits if each.key == key), None)
-    if exhibit is not None:
-        titled((exhibit.heading, exhibit.caption))
+def _shown(result: RecourseResult, key: str, name: str, draw: Callable[[RecourseResult], go.Figure]) -> None:
+    """Draw an exhibit with the heading, the caption and the table that reports have, by `draw`."""
+    exhibit = next(each for each in section(result).exhibits if each.key == key)
+    titled((exhibit.heading, exhibit.caption))
+    figure_card(name, drawn(draw, result), exhibit.table)
 
 
 def _headline(result: RecourseResult) -> None:
@@ -122,7 +114,7 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
         burden = "" if pd.isna(person["cost"]) else f", with a burden of {number(float(person['cost']))}"
         st.text(f"The person in row {row} is rejected{_instead(person)}.")
         st.caption(f"Score {number(float(person['score']))} today; {way}{burden}.")
-        figure_card("person-path", person_path(result, row), lambda: result.paths.loc[[row]])
+        figure_card("person-path", person_path(result, row), lambda: worded(result.paths.loc[[row]]))
         if isinstance(person["fewest_columns"], str):
             sure = "" if person["fewest_proved"] else " (not all smaller sets were tried)"
             st.text(
@@ -131,7 +123,7 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
         elif _fewest_sought(result):
             st.text("No set of these columns turns the decision.")
         if result.ways is not None and row in result.ways.index:
-            own = result.ways.loc[[row], [name for name in _WAY if name in result.ways]].rename(columns=_WAY)
+            own = worded(result.ways.loc[[row], [name for name in _WAY if name in result.ways]])
             st.dataframe(own, hide_index=True, alt="Different ways for this person, the cheapest first")
         what_if_section(space, found, row, towards=list(result.columns))
 
@@ -142,4 +134,4 @@ def _instead(person: pd.Series) -> str:
         return f", and would be accepted with their accepted counterpart's {person['fewest_columns']}"
     if pd.isna(person["alpha"]):
         return ", and would be so even with their accepted counterpart's values in what they can change"
-    return f", and would be accepted {person['alpha']:.0%} of the way to their accepted counterpart"
+    return f", and would be accepted {words.way_to(float(person['alpha']))} to their accepted counterpart"

@@ -57,7 +57,7 @@ def section(result: BarycentreResult) -> Section:
     rounds = f"{near.rounds} round{'' if near.rounds == 1 else 's'}"
     above = "–" if near.above is None else f"at most {100 * max(near.above, 0.0):.1f} %"
     return Section(
-        title=f"All groups of {' and '.join(result.by)} at once",
+        title=f"All groups by {' and '.join(result.by)} at once",
         exhibits=tuple(exhibits),
         facts={
             "Verdict": f"{result.verdict}: {interval_words(result.judged, result.group(result.rests_on))}",

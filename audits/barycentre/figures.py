@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips
 from audits.barycentre.words import points
+from audits.brief import value_words
 from audits.drawing.marks import reaching, verdict_look
 from audits.drawing.selected import of_run, of_value, people_id
 from audits.drawing.style import (
@@ -186,20 +187,23 @@ def _cell(value: str) -> str:
     --------
     >>> _cell("22,700 to under 28,533"), _cell("28.0 to under 34.0"), _cell("late payments")
     ('22,700–28,532', '28–33', 'late payments')
-    >>> _cell("-1.06 to under -0.36")
-    '-1.06 to -0.36'
+    >>> _cell("-1.06 to under -0.36"), _cell("1,990 to under 2,010"), _cell("2,024 or more"), _cell("02139")
+    ('-1.06 to -0.36', '1990–2009', '2024 or more', '02139')
     """
     if not _RANGE.fullmatch(value):
-        return value
-    low, between, high = _WHOLE.sub("", value).partition(" to under ")
-    if between and "." not in low + high and "-" not in low + high:  # of whole numbers the last is one below
-        last = int(high.replace(",", "")) - 1
-        return low if int(low.replace(",", "")) == last else f"{low}–{last:,}"
-    return f"{low}{' to ' if '-' in low + high else '–'}{high}" if between else low
+        return value.removesuffix(".0")
+    ends = [float(end.replace(",", "")) for end in _NUMBER.findall(value)]
+    if len(ends) < 2:
+        return _NUMBER.sub(value_words(ends[0]), value)
+    low, high = ends
+    whole = low.is_integer() and high.is_integer() and low >= 0
+    high -= whole  # of whole numbers the last is one below
+    told = [value_words(end) for end in dict.fromkeys((low, high))]
+    return (" to " if low < 0 else "–").join(told)
 
 
-_RANGE = re.compile(r"(?:below )?-?[\d.,]+(?: to under -?[\d.,]+| or more)?")
-_WHOLE = re.compile(r"\.0+(?!\d)")
+_NUMBER = re.compile(r"-?\d[\d.,]*")
+_RANGE = re.compile(rf"below {_NUMBER.pattern}|{_NUMBER.pattern} (?:to under {_NUMBER.pattern}|or more)")
 
 
 def marginals(result: BarycentreResult, group: str) -> go.Figure:

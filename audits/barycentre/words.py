@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from audits.barycentre.options import BarycentreOptions
 from audits.barycentre.result import BarycentreResult, GroupFlips, Nearness
-from audits.brief import begun, between, brief, shortest
+from audits.brief import begun, between, brief, in_points, of_people, shortest
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
-from audits.stats.words import out_of, people_in, percent
+from audits.stats.words import in_words, out_of, people_in, percent
 
 if TYPE_CHECKING:
     from audits.barycentre.chance import ChancePerGroup
@@ -28,14 +28,15 @@ def headline(result: BarycentreResult) -> str:
         return "Every group is decided about as its counterparts among all the others are."
     theirs = f"their counterparts in the other group{'s' if len(result.groups) > 2 else ''}"
     share = worst.only_self if worst.mostly == "only self" else worst.only_counterpart
-    told = out_of(share * worst.people, worst.people)
+    told = of_people(out_of(share * worst.people, worst.people))
+    are = "is" if told.startswith("1 of") else "are"
     which = "both" if len(result.groups) == 2 else f"all {len(result.groups)}"
     if result.verdict != EVIDENCE:
         return f"These data cannot tell whether {which} groups are decided as their counterparts are."
     ends = (
-        f"are decided favorably while {theirs} are not"
+        f"{are} decided favorably while {theirs} are not"
         if worst.mostly == "only self"
-        else f"are decided unfavorably while {theirs} are favored"
+        else f"{are} decided unfavorably while {theirs} are favored"
     )
     return shortest(*(f"{begun(told)} {name} {ends}." for name in (who, brief(who), brief(who, 9))))
 
@@ -51,11 +52,12 @@ def finding(
         People among whom flips and chance were counted at a time; 0 for everybody.
     """
     judged = worst.judged
+    attributes = " and ".join(f"“{name}”" for name in by)
     said = [
         f"Of {people_in(worst.group)} {percent(worst.only_self, worst.people)} are favored only as "
         "themselves and "
         f"{percent(worst.only_counterpart, worst.people)} only as their counterparts in the other "
-        f"group{'s' if len(groups) > 2 else ''} of {' and '.join(by)}: a difference of "
+        f"group{'s' if len(groups) > 2 else ''} by {attributes}: a difference of "
         f"{points(worst.net.value)} ({between(worst.net)})."
     ]
     if worst.larger is not None and worst.by_chance is not None:
@@ -64,11 +66,13 @@ def finding(
             f"{who} is {percent(worst.larger, worst.people)} where chance gives "
             f"{percent(worst.by_chance, worst.people)}: {_beside(worst.excess)}."
         )
-    others = [each.group for each in groups if each.judged.verdict == EVIDENCE and each is not worst]
+    others = [
+        people_in(each.group) for each in groups if each.judged.verdict == EVIDENCE and each is not worst
+    ]
     if judged.verdict == EVIDENCE and others:
         said.append(f"There is evidence for {_listed(others)}, too.")
     if judged.verdict == NO_MATERIAL:
-        said.append(f"A {100 * material:.3g}-point difference is ruled out for every group.")
+        said.append(f"A difference of {100 * material:.3g} points is ruled out for every group.")
     elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
         said.append(f"About {judged.people_needed:,} people of the group would be needed to tell.")
     elif judged.verdict != EVIDENCE and judged.reason:
@@ -89,10 +93,7 @@ def interval_words(judged: Judged, each: GroupFlips) -> str:
 
 def points(share: float | None) -> str:
     """Word a difference of shares: ``4.7 points``."""
-    if share is None:
-        return "an unknown number of points"
-    text = f"{100 * share:.1f}".replace("-", "−")
-    return ("0.0" if text == "−0.0" else text) + " points"
+    return "an unknown number of points" if share is None else f"{in_points(share)} points"
 
 
 def direction(each: GroupFlips) -> str:
@@ -124,7 +125,7 @@ def warnings_for(groups: tuple[GroupFlips, ...], nearness: Nearness) -> tuple[st
             "people "
             "(in squared distance) than the nearest possible; more rounds may bring them nearer."
         )
-    few = [each.group for each in groups if each.people < _FEW]
+    few = [f"“{in_words(each.group)}”" for each in groups if each.people < _FEW]
     if few:
         found.append(
             f"Groups of fewer than {_FEW} people ({_listed(few)}) show only large differences: their "
@@ -143,6 +144,8 @@ def _listed(names: list[str]) -> str:
 
 def _beside(excess: Estimate) -> str:
     """Say how far above or below chance a share lies, with the interval of that."""
+    if excess.value is not None and float(in_points(abs(excess.value))) == 0:
+        return f"as much as that ({between(excess)})"
     if (excess.value or 0.0) >= 0 or excess.low is None or excess.high is None:
         return f"{points(excess.value)} above it ({between(excess)})"
     below = dataclasses.replace(excess, value=-(excess.value or 0.0), low=-excess.high, high=-excess.low)

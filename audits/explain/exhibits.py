@@ -6,7 +6,7 @@ from audits.explain import figures
 from audits.explain.result import ExplainResult
 from audits.explain.words import interval_words
 from audits.records import Exhibit, Section
-from audits.stats.words import percent_interval
+from audits.stats.words import people_in, percent_interval
 
 __all__ = ["section"]
 
@@ -39,8 +39,10 @@ def section(result: ExplainResult) -> Section:
         exhibits=tuple(exhibits),
         facts={
             "Verdict": f"{result.verdict}: {interval_words(result.judged)}",
-            f"Favorable among {result.source}": percent_interval(result.source_rate),
-            f"Favorable among {result.target}": percent_interval(result.target_rate),
-            "Taken together": result.together.name,
+            f"Favorable among {people_in(result.source)}": percent_interval(result.source_rate),
+            f"Favorable among {people_in(result.target)}": percent_interval(result.target_rate),
+            "Taken together": result.together.name
+            if result.together.columns
+            else "no column: none goes with the gap beyond chance",
         },
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from audits.brief import begun, between, brief, cut_apart, named_apart, shortest
+from dataclasses import replace
+
+from audits.brief import begun, between, brief, cut_apart, in_points, named_apart, shortest
 from audits.explain.result import Explained, ExplainResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
-from audits.stats.words import people_in
+from audits.stats.words import people, people_in
 
 __all__ = ["finding", "headline", "interval_words", "points", "warnings_for"]
 
@@ -15,6 +17,11 @@ _MOST_NAMED = 3
 def headline(result: ExplainResult) -> str:
     """Say in one sentence whether the gap stays among people alike."""
     gap, alike = result.gap.value, result.together.columns
+    rates = {result.source_rate.value, result.target_rate.value}
+    if rates in ({0.0}, {1.0}):
+        every = "No decision" if rates == {0.0} else "Every decision"
+        told = [f"{every} on {both} is favorable, so there is no gap to explain." for both in _both(result)]
+        return shortest(*told)
     if gap is None:
         return shortest(*(f"How far {both} lie apart is not known." for both in _both(result)))
     named = " and ".join(f"“{name}”" for name in alike[:2]) + (" and more" if len(alike) > 2 else "")
@@ -28,9 +35,11 @@ def headline(result: ExplainResult) -> str:
     size = f"{100 * abs(gap):.0f}-point gap" if abs(gap) >= 0.005 else "gap of less than a point"
     left = result.together.unexplained
     if alike and result.judged.reason and ((left.low or 0.0) > 0 or (left.high or 0.0) < 0):
-        tail = "but these data do not settle whether it stays"
+        tail = "but these data do not settle whether anything is left"
         told = [f"The {size} between {both} is {_about(left)}" for both in _both(result)]
         return shortest(*(f"{each} {end}, {tail}." for end in (among, "among people alike") for each in told))
+    if alike and stays == "stays" and left.value is not None and abs(abs(left.value) - abs(gap)) >= 0.01:
+        stays = f"is {_about(left)}"
     if not alike and result.verdict not in ends:
         told = [f"These data cannot tell whether the {size} between {both} stays" for both in _both(result)]
     else:
@@ -92,33 +101,33 @@ def finding(
     judged: Judged,
     material: float,
 ) -> str:
-    """Say how large the gap is, what of it is left among people alike, and what turns round."""
+    """Say how large the gap is, what of it is left among people alike, and what turns round.
+
+    Everything is told in the direction of the gap: what is below 0 goes the other way.
+    """
+    told = _along(gap, gap)
     said = [
-        f"{_first(people_in(source))} are decided favorably {_apart(gap)} than {people_in(target)}"
-        + (f" ({between(gap)})." if gap.low is not None else "."),
+        f"In all, {people_in(source)} are decided favorably {_apart(gap)} {people_in(target)}"
+        + (f" ({between(told)})." if gap.low is not None else "."),
     ]
     if together.columns:
+        left = _along(together.unexplained, gap)
         said.append(
-            f"Among people alike in {together.name} {_points_left(together.unexplained)} of it are left "
-            f"({between(together.unexplained)}), measured on the half of the people that did not choose "
-            "these."
+            f"Among people alike in {together.name}, {_points_left(left)} ({between(left)}), measured on the "
+            "half of the people that did not choose these."
         )
     else:
         said.append("No explainer goes with it beyond chance.")
-    named = [item for item in each if item.kind][:_MOST_NAMED]
-    for item in named:
-        within = (
-            f"{points(item.unexplained.value or 0.0)} the other way" if item.kind == "reversed" else "about 0"
-        )
+    for item in [item for item in each if item.kind][:_MOST_NAMED]:
+        left = _along(item.unexplained, gap)
+        within, end = "about 0", ""
+        if item.kind == "reversed":
+            within, end = f"{points(abs(left.value or 0.0))} the other way", ": a Simpson reversal"
         said.append(
-            f"{points(abs(gap.value or 0.0))} in all, {within} within {item.name} "
-            f"({between(item.unexplained)}): a Simpson reversal."
-            if item.kind == "reversed"
-            else f"{points(abs(gap.value or 0.0))} in all, {within} within {item.name} "
-            f"({between(item.unexplained)})."
+            f"{points(told.value or 0.0)} in all, {within} within {item.name} ({between(left)}){end}."
         )
     if judged.verdict == NO_MATERIAL:
-        said.append(f"A {100 * material:.3g}-point difference among people alike is ruled out.")
+        said.append(f"A difference of {100 * material:.3g} points among people alike is ruled out.")
     elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
         said.append(f"About {judged.people_needed:,} people in each group would be needed to tell.")
     elif judged.reason:
@@ -126,9 +135,12 @@ def finding(
     return " ".join(said)
 
 
-def _first(text: str) -> str:
-    """Begin a sentence with people, and leave a group's own name as its table has it."""
-    return begun(text) if text.startswith("people in") else text
+def _along(found: Estimate, gap: Estimate) -> Estimate:
+    """Return a difference counted in the direction of the gap."""
+    if (gap.value or 0.0) >= 0 or found.value is None:
+        return found
+    low, high = (None if end is None else -end for end in (found.high, found.low))
+    return replace(found, value=-found.value, low=low, high=high)
 
 
 def interval_words(judged: Judged) -> str:
@@ -141,18 +153,23 @@ def interval_words(judged: Judged) -> str:
 
 def points(share: float) -> str:
     """Word a difference of shares: ``4.7 points``."""
-    return f"{100 * share:.1f}".replace("-", "−") + " points"
+    return f"{in_points(share)} points"
 
 
 def _apart(gap: Estimate) -> str:
     if gap.value is None:
-        return "as far as can be told not otherwise"
-    way = "more" if gap.value >= 0 else "less"
-    return f"{points(abs(gap.value))} {way} often"
+        return "as far as can be told not otherwise than"
+    size = in_points(abs(gap.value))
+    if float(size) == 0:
+        return "as often as"
+    return f"{size} points {'more' if gap.value > 0 else 'less'} often than"
 
 
 def _points_left(left: Estimate) -> str:
-    return "an unknown part" if left.value is None else points(left.value)
+    if left.value is None:
+        return "it is not known how much of it is left"
+    way = "of it are left" if left.value >= 0 else "the other way are left"
+    return f"{points(abs(left.value))} {way}"
 
 
 def warnings_for(
@@ -168,7 +185,7 @@ def warnings_for(
     if chosen and together.unexplained.n < _FEW:
         found.append(
             "What is left within the columns taken together is measured on "
-            f"{together.unexplained.n:,.0f} people of the smaller group: below {_FEW} its interval covers "
+            f"{people(together.unexplained.n)} of the smaller group: below {_FEW} its interval covers "
             "less often than it claims."
         )
     thin = [item.name for item in each if min(item.source_covered, item.target_covered) < 0.8]

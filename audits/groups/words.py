@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audits.brief import begun, brief, shortest
+from audits.brief import begun, brief, of_people, shortest
 from audits.data import group_name
 from audits.groups.by_probability import ASSUMPTION, ProbableGroup
 from audits.groups.judging import most_telling
@@ -121,8 +121,7 @@ def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
 def _counted(row: GroupRow, rate: str) -> str:
     estimate = row.metric(rate)
     assert estimate is not None  # noqa: S101  (judged rates are always counted)
-    told = out_of((estimate.value or 0.0) * estimate.n, estimate.n)
-    return "1 of 1" if told == "the only one" else told
+    return of_people(out_of((estimate.value or 0.0) * estimate.n, estimate.n))
 
 
 def finding_probable(

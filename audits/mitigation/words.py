@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audits.brief import brief, shortest
+from audits.brief import brief, of_people, shortest
 from audits.mining.attributes import quoted
 from audits.mitigation.result import MitigationResult, Step
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
@@ -19,14 +19,14 @@ def headline(result: MitigationResult) -> str:
         return shortest(
             *(f"No further training examples helped {name} without losing accuracy." for name in names)
         )
-    before, after = (
-        out_of((one.value or 0.0) * one.n, one.n) for one in (first.favorable_in, last.favorable_in)
-    )
+    sides = (first.favorable_in, last.favorable_in)
+    before, after = (of_people(out_of((one.value or 0.0) * one.n, one.n)) for one in sides)
     left = {
         EVIDENCE: "still apart from the others",
         NO_MATERIAL: "about as often as the others",
     }.get(result.verdict, "whether a gap is left is open")
-    end = f"{after} get the favorable decision instead of {before.split(' of ')[0]}: {left}."
+    get = "gets" if after.startswith("1 of") else "get"
+    end = f"{after} {get} the favorable decision instead of {before.split(' of ')[0]}: {left}."
     return shortest(*(f"With {count(last.added)} more training examples of {name}, {end}" for name in names))
 
 
@@ -34,15 +34,16 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judged, look
     """Say how far the group was from the others, how far it is after training again, and what it cost."""
 
     def gap(step: Step) -> str:
-        ends = step.difference.value, step.difference.low, step.difference.high
-        value, low, high = (number(None if end is None else 100 * end) for end in ends)
-        return f"{value} ({low} to {high})"
+        found = step.difference
+        if found.value is None or found.low is None or found.high is None:
+            return "cannot be held against the others'"
+        below = found.value < 0
+        ends = (-found.value, -found.high, -found.low) if below else (found.value, found.low, found.high)
+        value, low, high = (number(100 * end).replace("-", "−") for end in ends)
+        return f"{value} points {'below' if below else 'above'} the others' ({low} to {high})"
 
-    people = first.difference.n
-    begin = (
-        f"On {count(people)} held-out {noun}, the favorable share of {group} "
-        f"({count(first.favorable_in.n)}) differs from the others' by"
-    )
+    people, own = first.difference.n, count(first.favorable_in.n)
+    begin = f"On {count(people)} held-out {noun}, the favorable share of {group} ({own}) is"
     accuracy = f"{percent(first.accuracy.value, people)}"
     corrected = f", corrected for {looks} models" if looks > 1 else ""
     needed = (
@@ -52,12 +53,12 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judged, look
     )
     if last.added == 0:
         return (
-            f"{begin} {gap(first)} points{corrected}; no samples made it smaller without losing accuracy "
+            f"{begin} {gap(first)}{corrected}; no samples made the gap smaller without losing accuracy "
             f"({accuracy}).{needed}"
         )
     return (
-        f"{begin} {gap(first)} points; after training with {count(last.added)} samples against the trend, "
-        f"by {gap(last)}{corrected}. "
+        f"{begin} {gap(first)}; after training with {count(last.added)} samples against the trend, "
+        f"{gap(last)}{corrected}. "
         f"Accuracy {accuracy} before, {percent(last.accuracy.value, people)} after; the largest difference "
         "of any group "
         f"{number(100 * first.worst_score)} points before, {number(100 * last.worst_score)} after.{needed}"

@@ -133,9 +133,10 @@ def _unlike(result: OutcomeTransportResult) -> list[Exhibit]:
 
 def _facts(result: OutcomeTransportResult) -> dict[str, str]:
     """Return what is written below the exhibits, by name."""
+    distance = result.wasserstein
+    ends = "" if distance.low is None else f"{number(distance.low)} to {number(distance.high)}; "
     facts = {
-        "Wasserstein distance": f"{number(result.wasserstein.value)} ({number(result.wasserstein.low)} to "
-        f"{number(result.wasserstein.high)}; {result.wasserstein.method})",
+        "Wasserstein distance": f"{number(distance.value)} ({ends}{distance.method})",
         "Outcomes compared": f"{result.outcome}, cost {result.options['cost'].replace('_', ' ')}; "
         f"a difference of 1 counts {_unit(result)}",
         "Coupling": f"{result.certificate.method}; {count(result.certificate.source_outcomes)} and "

@@ -6,18 +6,20 @@ import re
 
 import numpy as np
 
-from audits.brief import begun, brief, shortest
+from audits.brief import begun, brief, of_people, shortest
 from audits.outcome_transport.comparison.sides import ComparedSides
 from audits.outcome_transport.judging import JudgedBiases
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
-from audits.stats.words import count, number, out_of, p_words, people_in, percent
+from audits.stats.words import count, in_words, number, out_of, p_words, people, people_in, percent
 
 __all__ = ["closing", "finding", "headline", "interval_words", "warnings_for"]
 
 _NAMED = 5  # groups in a warning
 _FAVORABLE = re.compile(r"(?:^|, )favorable(?: label)?$")
+_EITHER = re.compile(r"(?:^|, )(?:un)?favorable(?: label)?$")
+_CALLED = {"score": "scores", "probability": "probabilities"}
 
 
 def headline(result: OutcomeTransportResult) -> str:
@@ -25,10 +27,11 @@ def headline(result: OutcomeTransportResult) -> str:
     text = _both_sides(result)
     judged = result.judged
     if result.comparison != "two policies":
-        ends = {EVIDENCE: "The outcomes differ", NO_MATERIAL: "The outcomes hardly differ"}
-        end = ends.get(judged.verdict, "These data cannot tell whether the outcomes differ")
+        outcomes = _CALLED.get(result.outcome, "outcomes")
+        ends = {EVIDENCE: f"The {outcomes} differ", NO_MATERIAL: f"The {outcomes} hardly differ"}
+        end = ends.get(judged.verdict, f"These data cannot tell whether the {outcomes} differ")
         if judged.verdict == EVIDENCE and not judged.material:
-            end = "The outcomes differ by less than matters"
+            end = f"The {outcomes} differ by less than matters"
         ours, theirs = people_in(result.source), people_in(result.target)
         alone = [f"{end} between {brief(ours, most)} and {brief(theirs, most)}." for most in (99, 8, 5)]
         return shortest(*([f"{text}{end}."] if text else []), *alone)
@@ -51,19 +54,23 @@ def _both_sides(result: OutcomeTransportResult) -> str:
     """Count the favorable outcomes of both sides, where outcomes are favorable or not."""
     flows = result.flows
     ours, theirs = (
-        [people for name, people in zip(names, sizes, strict=True) if _FAVORABLE.search(name)]
+        [size for name, size in zip(names, sizes, strict=True) if _FAVORABLE.search(name)]
         for names, sizes in ((flows.rows, flows.row_people), (flows.columns, flows.column_people))
     )
-    if len(ours) in (0, len(flows.rows)) or len(theirs) in (0, len(flows.columns)):
+    named = (*flows.rows, *flows.columns)
+    by_label = all(name.endswith(" label") for name in named)
+    if not all(map(_EITHER.search, named)) or (by_label and result.comparison == "two policies"):
         return ""
-    first, second = out_of(sum(ours), result.n_source), out_of(sum(theirs), result.n_target)
+    first = of_people(out_of(sum(ours), result.n_source))
+    second = of_people(out_of(sum(theirs), result.n_target))
     if result.comparison != "two policies":
         sides = f"{people_in(result.source)} and {second} {people_in(result.target)}"
-        return f"{begun(first)} {sides} have the favorable outcome. "
+        return f"{begun(first)} {sides} have the favorable {'label' if by_label else 'outcome'}. "
     if result.source.startswith("label "):
-        are = "is" if second.startswith(("1 of", "the only")) else "are"
-        return f"{begun(second)} {are} decided favorably, where {first.split(' of ')[0]} turned out so. "
-    return f"Favorable: {first} against {second}. "
+        are = "is" if second.startswith("1 of") else "are"
+        turned = first if first.startswith("all ") else first.split(" of ")[0]
+        return f"{begun(second)} {are} decided favorably, where {turned} turned out so. "
+    return f"Favorable by {result.source}: {first}; by {result.target}: {second}. "
 
 
 def finding(
@@ -76,11 +83,15 @@ def finding(
     distance = result.wasserstein
     order = "order 1" if options.cost == "euclidean" else "order 2"
     p = "" if result.distance_p_value is None else f", p {p_words(result.distance_p_value)}"
+    ours, theirs = comparison.source.name, comparison.target.name
+    of = (
+        f"Outcomes of {people(result.n_source)} by {ours} and by {theirs}"
+        if comparison.same_people
+        else f"Outcomes of {people(result.n_source)} ({ours}) and {count(result.n_target)} ({theirs})"
+    )
     text = (
-        f"Outcomes of {count(result.n_source)} people ({comparison.source.name}) and "
-        f"{count(result.n_target)} "
-        f"({comparison.target.name}) lie {number(distance.value)} apart{interval_words(distance)}, "
-        f"Wasserstein distance of {order}{p}."
+        f"{of} lie {number(distance.value)} apart{interval_words(distance)}, Wasserstein distance of "
+        f"{order}{p}."
     )
     judged = found.judged
     if not comparison.same_people and judged.interval != distance:
@@ -109,7 +120,7 @@ def closing(judged: Judged, where: str) -> str:
     if judged.verdict == NO_MATERIAL:
         return f" Whatever difference there is lies within what was said not to matter{_room(judged)}."
     if judged.people_needed is not None:
-        return f" About {judged.people_needed:,} people {where} would settle it."
+        return f" About {people(judged.people_needed)} {where} would settle it."
     return ""
 
 
@@ -126,22 +137,21 @@ def _largest_stranger(result: OutcomeTransportResult) -> str:
     if not mass.any():
         return ""
     r, c = np.unravel_index(int(mass.argmax()), mass.shape)
-    people = flows.row_people[r]
+    n = flows.row_people[r]
     said = []
     if flows.sampling_low is not None and flows.sampling_high is not None:
-        said.append(_range(flows.sampling_low[r][c], flows.sampling_high[r][c], people))
+        said.append(_range(flows.sampling_low[r][c], flows.sampling_high[r][c], n))
     if flows.low is not None and flows.high is not None and flows.high[r][c] - flows.low[r][c] > 0.005:
-        said.append(f"{_range(flows.low[r][c], flows.high[r][c], people)} over all optimal couplings")
+        said.append(f"{_range(flows.low[r][c], flows.high[r][c], n)} over all optimal couplings")
     between = f" ({'; '.join(said)})" if said else ""
     return (
-        f" {percent(flows.share[r][c], people)} of the outcomes of {flows.rows[r]} ({count(people)} "
-        f"people) are "
-        f"mapped to {flows.columns[c]}{between}."
+        f" {percent(flows.share[r][c], n)} of the outcomes of “{in_words(flows.rows[r])}” ({people(n)}) are "
+        f"mapped to “{in_words(flows.columns[c])}”{between}."
     )
 
 
-def _range(low: float, high: float, people: float) -> str:
-    return f"{percent(low, people).removesuffix(' %')}–{percent(high, people)}"
+def _range(low: float, high: float, n: float) -> str:
+    return f"{percent(low, n).removesuffix(' %')}–{percent(high, n)}"
 
 
 def _groups(result: OutcomeTransportResult, found: JudgedBiases) -> str:
@@ -154,7 +164,7 @@ def _groups(result: OutcomeTransportResult, found: JudgedBiases) -> str:
     p = "" if found.judged.p_value is None else f", p {p_words(found.judged.p_value)}"
     where = "" if interval == even else "in the even coupling "
     text = (
-        f" Mean bias of {name} is {where}{number(row.mean.value)}; minus that of the others "
+        f" Mean bias of {people_in(name)} is {where}{number(row.mean.value)}; minus that of the others "
         f"{number(interval.value)}"
     )
     if interval == even:
@@ -211,12 +221,13 @@ def warnings_for(
         alone.append(comparison.target.name)
     if alone:
         more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
-        found.append(f"One person alone says nothing about a group: {', '.join(alone[:_NAMED])}{more}.")
+        named = ", ".join(f"“{in_words(name)}”" for name in alone[:_NAMED])
+        found.append(f"One person alone says nothing about a group: {named}{more}.")
     if comparison.kind == "decision" and options.split_by == "outcome" and len(result.flows.rows) > 2:
         found.append(
             "Outcomes have two values, so that everybody with the same outcome is mapped to the same people "
             "in the even coupling: rows of the flow matrix with the same outcome are equal by construction. "
-            "Where both sides give probabilities, outcome: probability tells people apart."
+            "Where both sides give probabilities, comparing these tells people apart."
         )
     if not options.permutations:
         found.append(

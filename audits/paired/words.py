@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from audits.brief import brief, shortest
+import re
+from functools import partial
+
+from audits.brief import brief, cut_apart, shortest
 from audits.paired.pairing import Kind
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import number
@@ -19,7 +22,7 @@ def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: J
     --------
     >>> from audits.stats import judge
     >>> gap = lambda value, low, high: Estimate(value, low, high, 400, "")
-    >>> moved = judge(gap(0.07, 0.04, 0.09), immaterial=(-0.1, 0.1))
+    >>> moved = judge(gap(0.07, 0.04, 0.09), immaterial=(-0.05, 0.05))
     >>> before, after = gap(-0.12, -0.2, -0.04), gap(-0.05, -0.1, 0.02)
     >>> sentence("gap in rates between women and men", "gap", before, after, moved)
     'The second model narrows the gap in rates between women and men from 12 to 5 points (4 to 9 fewer).'
@@ -30,19 +33,36 @@ def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: J
             return _gap(words, first, second, judged)
         return _number(words, kind, first, second, judged)
 
-    every = [told(brief(name, most)) for most in (99, 12, 9)]
+    quoted = [_QUOTED.sub(partial(_cut, name=name, most=most), name) for most in (99, 6, 4, 3, 2)]
+    every = [told(each) for each in (*quoted, *(brief(quoted[-1], most) for most in (12, 9)))]
     return shortest(*(end for each in every for end in (each, _without_interval(each))))
+
+
+_QUOTED = re.compile("“([^”]*)”")
+
+
+def _cut(found: re.Match[str], name: str, most: int) -> str:
+    """Shorten a quoted name of a group, from where it differs from another one beside it."""
+    others = [each for each in _QUOTED.findall(name) if each != found[1]]
+    return f"“{cut_apart(found[1], others[0] if others else '', most)}”"
 
 
 def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judged) -> str:
     change, unit = judged.interval, " %" if kind == "share" else ""
-    before, after = (stated_words(each, kind).removesuffix(" %") for each in (first, second))
+    sides = (stated_words(each, kind).removesuffix(" %") for each in (first, second))
+    before, after = (each.replace("-", "−") for each in sides)
     if judged.verdict == EVIDENCE:
         way = "raises" if float(change.value or 0) > 0 else "lowers"
-        return f"The second model {way} the {name} from {before} to {after}{unit}{_ends(change, kind)}."
+        if before == after:  # so small a change that the numbers are told alike
+            side = "above" if way == "raises" else "below"
+            return f"The second model {way} the {name} a little {side} {before}{unit}{_ends(change, kind)}."
+        less = "" if judged.material else ", by less than matters"
+        return f"The second model {way} the {name} from {before} to {after}{unit}{less}{_ends(change, kind)}."
     if judged.verdict == NO_MATERIAL:
-        return f"{_NOTHING} the {name} goes from {before} to {after}{unit}."
-    return f"{_UNTOLD} the {name}: from {before} to {after}{unit}{_ends(change, kind)}."
+        goes = f"stays at {after}" if before == after else f"goes from {before} to {after}"
+        return f"{_NOTHING} the {name} {goes}{unit}."
+    told = f"{after}{unit} with either" if before == after else f"from {before} to {after}{unit}"
+    return f"{_UNTOLD} the {name}: {told}{_ends(change, kind)}."
 
 
 _NOTHING = "The second model changes nothing that matters:"
@@ -74,7 +94,8 @@ def change_words(change: Estimate, kind: Kind) -> str:
         return "–"
     unit = "" if kind == "number" else " points"
     if change.low is None or change.high is None:
-        return f"{_signed(change.value, change.n, kind)}{unit}, no interval"
+        value = _signed(change.value, change.n, kind)
+        return f"{value}{unit[:-1] if value in {'+1', '-1'} else unit}, no interval"
     ends = " to ".join(_signed(end, change.n, kind) for end in (change.low, change.high))
     return f"{_signed(change.value, change.n, kind)}{unit} ({ends})"
 
@@ -86,27 +107,42 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judged) -> str:
     sizes = _points(abs(before), change.n), _points(abs(after), change.n)
     turned = before * after < 0
     if judged.verdict == NO_MATERIAL:
-        return f"{_NOTHING} the {name} goes from {sizes[0]} to {sizes[1]} points."
+        if turned:
+            return f"{_NOTHING} the {name} goes from {_so_many(sizes[0])} to {sizes[1]} the other way."
+        stays = sizes[0] == sizes[1]
+        goes = f"stays at {_so_many(sizes[1])}" if stays else f"goes {_from_to(*sizes)}"
+        return f"{_NOTHING} the {name} {goes}."
     if judged.verdict != EVIDENCE:
         way = ", the other way round" if turned else ""
-        told = f"{sizes[0]} against {sizes[1]} points"
+        told = f"{sizes[0]} against {_so_many(sizes[1])}"
         if sizes[0] == sizes[1] and not turned:
-            told = f"{sizes[0]} point{'' if float(sizes[0]) == 1 else 's'} with either"
+            told = f"{_so_many(sizes[0])} with either"
         return f"{_UNTOLD} the {name}: {told}{way}{_ends(change, 'gap')}."
     if turned and _sure(first) and _sure(second):
-        return (
-            f"The second model turns the {name} round: {sizes[0]} points one way, then {sizes[1]} the other."
-        )
+        ways = f"{_so_many(sizes[0])} one way, then {sizes[1]} the other"
+        return f"The second model turns the {name} round: {ways}."
     if turned:
         way = "narrows" if abs(after) < abs(before) else "widens"
-        return f"The second model {way} the {name} from {sizes[0]} points to {sizes[1]} the other way round."
+        return (
+            f"The second model {way} the {name} from {_so_many(sizes[0])} to {sizes[1]} the other way round."
+        )
     way = "narrows" if abs(after) < abs(before) else "widens"
     sign = -1.0 if before < 0 or (before == 0 and after < 0) else 1.0
     ends = sorted(sign * float(end or 0.0) for end in (change.low, change.high))
     more = "fewer" if way == "narrows" else "more"
     least, most = (sorted(-end for end in ends)) if way == "narrows" else ends
     told = f" ({_points(least, change.n)} to {_points(most, change.n)} {more})" if least >= 0 else ""
-    return f"The second model {way} the {name} from {sizes[0]} to {sizes[1]} points{told}."
+    less = "" if judged.material else ", by less than matters"
+    return f"The second model {way} the {name} {_from_to(*sizes)}{less}{told}."
+
+
+def _so_many(size: str) -> str:
+    return f"{size} point" if size == "1" else f"{size} points"
+
+
+def _from_to(before: str, after: str) -> str:
+    """Word two sizes of a gap: ``from 12 to 5 points``, ``from 12 points to 1``."""
+    return f"from {_so_many(before)} to {after}" if after == "1" else f"from {before} to {after} points"
 
 
 def _sure(gap: Estimate) -> bool:

@@ -9,7 +9,24 @@ from audits.recourse.figures import groups, people
 from audits.recourse.result import RecourseResult
 from audits.stats.words import count, p_words, percent_interval
 
-__all__ = ["section"]
+__all__ = ["HEADS", "section", "ways_facts", "worded"]
+
+HEADS = {
+    "alpha": "part of the way",
+    "median alpha": "median part of the way",
+    "reclassified": "accepted",
+    "among reclassified": "among those accepted",
+    "never": "never accepted",
+    "change": "what to change",
+    "survives": "accepted by models trained again",
+    "noisy": "accepted with noise",
+}
+"""What heads a column on pages and in reports whose name in files is a method's."""
+
+
+def worded(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with the headings that pages and reports have."""
+    return table.rename(columns=HEADS)
 
 
 def ways_facts(result: RecourseResult) -> dict[str, str]:
@@ -34,7 +51,7 @@ def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
             "Several ways for each person",
             "Each way by its cost and by how often it is still accepted.",
             lambda: groups.ways(result),
-            table.reset_index,
+            lambda: worded(table.reset_index()),
         ),
     )
     if not result.group_actions:
@@ -60,21 +77,21 @@ def section(result: RecourseResult) -> Section:
             "Accepted on the way",
             "The further the rejected come towards their accepted counterparts, the more are accepted.",
             lambda: people.reclassified(result),
-            result.to_frame,
+            lambda: worded(result.to_frame()),
         ),
         Exhibit(
             "scores",
             "Scores today and at the largest step",
             "Further right: nearer to being accepted.",
             lambda: people.score_distribution(result, result.steps[-1]),
-            lambda: result.to_frame()[["alpha", "mean score", "score low", "score high"]],
+            lambda: worded(result.to_frame()[["alpha", "mean score", "score low", "score high"]]),
         ),
         Exhibit(
             "burden",
             "How far each group has to go",
             "Further right: larger changes, on average, until a group's people are accepted.",
             lambda: groups.burden(result),
-            result.groups_frame,
+            lambda: worded(result.groups_frame()),
         ),
         Exhibit(
             "apart",
@@ -82,7 +99,7 @@ def section(result: RecourseResult) -> Section:
             "Right of 0 more of a group are accepted than of the others; within the grey band by too little "
             "to matter.",
             lambda: groups.apart(result),
-            result.groups_frame,
+            lambda: worded(result.groups_frame()),
         ),
         Exhibit(
             "changes",
@@ -90,7 +107,7 @@ def section(result: RecourseResult) -> Section:
             "How much changes on average: to the right it grows, to the left it shrinks; its intervals hold "
             "given whom each is paired with.",
             lambda: people.changes(result),
-            result.changes_frame,
+            lambda: worded(result.changes_frame()),
         ),
     )
     if result.ways is not None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from audits.brief import begun, brief, shortest
+from audits.brief import begun, brief, in_points, of_people, shortest
 from audits.recourse.result import GroupRecourse, RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
-from audits.stats.words import count, number, out_of, p_words, people_in, percent, percent_interval
+from audits.stats.words import count, in_words, number, out_of, p_words, people_in, percent, percent_interval
 
-__all__ = ["headline", "recourse_finding", "recourse_warnings", "way_to"]
+__all__ = ["headline", "recourse_finding", "recourse_warnings", "rejected", "way_to"]
 
 _NAMED = 5  # groups in a warning
 
@@ -17,7 +17,7 @@ _NAMED = 5  # groups in a warning
 def headline(result: RecourseResult) -> str:
     """Say how many could turn the decision, and whether one group can less or has further to go."""
     done = result.by_alpha[-1]
-    share = out_of((done.reclassified.value or 0.0) * result.n_rejected, result.n_rejected)
+    share = of_people(out_of((done.reclassified.value or 0.0) * result.n_rejected, result.n_rejected))
     way = "with" if done.alpha == 1 else f"{100 * done.alpha:.3g} % of the way to"
     begin = f"{begun(share)} rejected people would be accepted {way} their accepted"
     ends = ["counterparts' values in what they can change", "counterparts' values"]
@@ -44,18 +44,24 @@ def _of_two(result: RecourseResult) -> list[tuple[str, str]]:
 
 def _apart(result: RecourseResult) -> list[str]:
     """Say whether one group can less or has further to go, in ever fewer words."""
-    judged, value = result.judged, result.judged.interval.value
-    row = next((r for r in result.by_group if judged in (r.accepted_judged, r.burden_judged)), None)
+    judged, value, row = result.judged, result.judged.interval.value, _judged_of(result)
     if row is None or value is None:
         return [""]
     if judged.verdict == EVIDENCE:
+        little = "" if judged.material else "slightly "
         names = [people_in(row.group), brief(people_in(row.group)), brief(people_in(row.group), 7)]
         if row.accepted_judged == judged:
-            return [f"; {'fewer' if value < 0 else 'more'} of {name}" for name in names]
-        return [f"; {name} have {'further' if value > 0 else 'less far'} to go" for name in names]
+            return [f"; {little}{'fewer' if value < 0 else 'more'} of {name}" for name in names]
+        return [f"; {name} have {little}{'further' if value > 0 else 'less far'} to go" for name in names]
     if judged.verdict == NO_MATERIAL:
         return ["; no group has much further to go"]
     return ["; whether one group has further to go is open"]
+
+
+def _judged_of(result: RecourseResult) -> GroupRecourse | None:
+    """Return the group that the verdict is about."""
+    judged = result.judged
+    return next((row for row in result.by_group if judged in (row.accepted_judged, row.burden_judged)), None)
 
 
 def recourse_finding(result: RecourseResult) -> str:
@@ -63,7 +69,7 @@ def recourse_finding(result: RecourseResult) -> str:
     last = result.by_alpha[-1]
     done = last.reclassified
     text = (
-        f"{count((done.value or 0.0) * result.n_rejected)} of {count(result.n_rejected)} rejected people "
+        f"{count((done.value or 0.0) * result.n_rejected)} of {rejected(result.n_rejected)} "
         f"({percent_interval(done)}) would be accepted if they moved {way_to(last.alpha)} to their accepted "
         "counterparts in what they can change."
     )
@@ -102,21 +108,21 @@ def _without_help(result: RecourseResult) -> str:
     reachable = result.never_but_reachable
     if reachable is None or reachable.value is None:
         return f"{text}."
-    every = "any" if result.values_tried is None else f"any of {result.values_tried:,} accepted people's"
+    tried = "" if result.values_tried is None else f" ({result.values_tried:,} tried)"
     return (
-        f"{text}; with {every} values in what they can change, {count(reachable.value * reachable.n)} of "
-        "those would be accepted."
+        f"{text}; with some accepted person's values in what they can change{tried}, "
+        f"{count(reachable.value * reachable.n)} of those would be accepted."
     )
 
 
 def _interval(judged: Judged) -> str:
     """A difference of burdens with its interval and p."""
     interval = judged.interval
-    ends = "" if interval.low is None else f" ({number(interval.low)} to {number(interval.high)}"
-    if not ends:
-        return number(interval.value)
+    value, low, high = (
+        number(end).replace("-", "−") for end in (interval.value, interval.low, interval.high)
+    )
     p = "" if judged.p_value is None else f", p {p_words(judged.p_value)}"
-    return f"{number(interval.value)}{ends}{p})"
+    return value if interval.low is None else f"{value} ({low} to {high}{p})"
 
 
 def _rests_on(result: RecourseResult, stated: Judged | None) -> str:
@@ -127,19 +133,17 @@ def _rests_on(result: RecourseResult, stated: Judged | None) -> str:
     for row in result.by_group:
         if row.accepted_judged == judged and judged.interval.low is not None:
             interval = judged.interval
-            ends = f"{_points(interval.low)} to {_points(interval.high)}"
+            value, low, high = (
+                in_points(end or 0.0, signed=True) for end in (interval.value, interval.low, interval.high)
+            )
             p = "" if judged.p_value is None else f", p {p_words(judged.p_value)}"
             return (
                 f" The share of {people_in(row.group)} accepted then, minus that of the others, is "
-                f"{_points(interval.value)} points ({ends}{p})."
+                f"{value} points ({low} to {high}{p})."
             )
         if row.burden_judged == judged:
             return f" Mean burden of {people_in(row.group)} minus that of the others: {_interval(judged)}."
     return ""
-
-
-def _points(share: float | None) -> str:
-    return f"{100 * (share or 0.0):+.1f}"
 
 
 def _closing(result: RecourseResult) -> str:
@@ -149,8 +153,15 @@ def _closing(result: RecourseResult) -> str:
     if judged.verdict == NO_MATERIAL:
         return " Whatever difference there is lies within what was said not to matter."
     if judged.people_needed is not None:
-        return f" About {judged.people_needed:,} rejected people of that group would settle it."
+        row = _judged_of(result)
+        who = "people" if row is None else people_in(row.group)
+        return f" About {judged.people_needed:,} rejected {who} would settle it."
     return ""
+
+
+def rejected(n: float) -> str:
+    """Word rejected people: ``47 rejected people``, ``1 rejected person``."""
+    return f"{count(n)} rejected {'person' if count(n) == '1' else 'people'}"
 
 
 def _burden(row: GroupRecourse) -> float:
@@ -176,11 +187,13 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
     alone = [row.group for row in result.by_group if row.n < 2]
     if alone:
         more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
-        found.append(f"One person alone says nothing about a group: {', '.join(alone[:_NAMED])}{more}.")
-    nobody = [row.group for row in result.by_group if row.burden.value is None]
+        named = ", ".join(f"“{in_words(name)}”" for name in alone[:_NAMED])
+        found.append(f"One person alone says nothing about a group: {named}{more}.")
+    nobody = [people_in(row.group) for row in result.by_group if row.burden.value is None]
     if nobody:
+        more = f" and of {len(nobody) - _NAMED} more groups" if len(nobody) > _NAMED else ""
         found.append(
-            f"Nobody among {', '.join(map(people_in, nobody))} is accepted on the way, so their burden has "
+            f"Nobody among {', '.join(nobody[:_NAMED])}{more} is accepted on the way, so their burden has "
             "no mean; the shares accepted count them."
         )
     shares = [row.reclassified.value or 0.0 for row in result.by_alpha]

@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from audits.brief import unbroken
 from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text, finish
 from audits.errors import InputError
 from audits.records import loaded
@@ -109,7 +110,7 @@ def arrange(
 def html_of(document: Document) -> str:
     """Return a document as HTML; Plotly's library is in it, once, if there is a figure."""
     loader = PackageLoader("audits.reports")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=_written)
     environment.tests["of"] = isinstance
     drawn = any(isinstance(block, Figure) for block in document.blocks)
     template = finish(go.Figure(), height=100, alt="").layout.template.to_plotly_json()
@@ -129,6 +130,11 @@ def html_of(document: Document) -> str:
         if len(text.encode()) < MOST_BYTES:
             break
     return text
+
+
+def _written(value: Any) -> Any:
+    """Return what is written as text so that it breaks well; what is markup already as it is."""
+    return unbroken(value) if type(value) is str else value
 
 
 def _drawing(block: Figure) -> Markup:

@@ -18,6 +18,7 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
+from audits.brief import unbroken
 from audits.drawing.style import ACCENT, INK, alt_text
 from audits.report_kinds import SMALL_SHARE, Template
 from audits.reports.blocks import (
@@ -107,7 +108,7 @@ class _Page:
     def printable(self, text: str) -> str:
         """Return `text` in characters that the font has."""
         shown = []
-        for sign in unicodedata.normalize("NFC", text):
+        for sign in unicodedata.normalize("NFC", unbroken(text)):
             if sign == "\n" or ord(sign) in _glyphs():
                 shown.append(sign)
             elif not unicodedata.combining(sign) and unicodedata.category(sign) not in {"Cf", "Cc"}:

@@ -281,7 +281,7 @@ def test_a_model_that_decides_everybody_alike_leaves_nobody_flipped():
     found = barycentre(subject, BarycentreOptions(permutations=39, rounds=0, seconds=1.0), rng=0)
     assert found.people[["only_self", "only_counterpart"]].to_numpy().sum() == 0
     assert found.verdict == NO_MATERIAL
-    assert found.finding.endswith("A 10-point difference is ruled out for every group.")
+    assert found.finding.endswith("A difference of 10 points is ruled out for every group.")
 
 
 def test_small_groups_are_left_out_and_named():

@@ -35,7 +35,7 @@ def test_the_law_school_from_the_finding_to_one_person(
     acts.run(page)
     text = acts.finding(page)
     assert "as sensitive to protected status as everyone else's" in text
-    assert "45 of 900 people (5 %) lie above the threshold of 0." in text
+    assert "45 of 900 people (5 %) lie above the threshold of 0." in text.replace("\u00a0", " ")
     for name in ("sensitivity", "sensitivity-groups", "sensitivity-features", "sensitivity-status"):
         figure(page, name)
     question = "Does it find the people whose true counterfactuals are decided otherwise?"

@@ -112,7 +112,7 @@ def test_verdict_sentence_figure_and_json_state_one_interval(seed):
     for row in result.by_group:
         assert row.burden_judged.interval == row.burden_difference
     if judged in [row.accepted_judged for row in result.by_group]:
-        ends = f"({100 * judged.interval.low:+.1f} to {100 * judged.interval.high:+.1f}"
+        ends = f"({100 * judged.interval.low:+.1f} to {100 * judged.interval.high:+.1f}".replace("-", "−")
         assert ends in result.finding
         assert ends in alt_text(groups.apart(result))
     else:

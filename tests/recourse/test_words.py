@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.drawing.style import alt_text
+from audits.recourse.exhibits import section
 from audits.recourse.words import headline
 from audits.stats.words import number
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
@@ -67,11 +69,17 @@ def test_words_follow_from_the_numbers(name):
     low, high = judged.interval.low, judged.interval.high
     excludes = low is not None and (low > 0 or high < 0)
     assert (result.verdict == "evidence of a difference") == (excludes and judged.p_value <= 0.05)
-    claims = re.search(r"; (?:fewer|more) of |have (?:further|less far) to go| would\.$", first)
+    claims = re.search(
+        r"; (?:slightly )?(?:fewer|more) of |have (?:slightly )?(?:further|less far) to go| would\.$", first
+    )
     assert bool(claims) == (result.verdict == "evidence of a difference")
     assert ("is open" in first) == (result.verdict == "insufficient evidence" and len(result.by_group) > 1)
     assert ("no group has much further to go" in first) == (result.verdict == "no material difference")
     assert len(first.split()) <= 30
+    assert not re.search(r"\b1 (?:rejected )?people|[-−+]0\.0\b|that group", finding), finding
+    for exhibit in section(result).exhibits:  # a method's letter heads no column that people read
+        assert not {"alpha", "median alpha", "reclassified"} & set(exhibit.table().columns)
+        assert not re.search(r"\b1 (?:features|rejected people)|[-−+]0\.0\b|% \d", alt_text(exhibit.figure()))
     # whom no step helps: of the matched counterpart, and who else would do, counted the slow way
     never = result.people["alpha"].isna()
     assert ("No step towards the matched counterpart helps" in finding) == bool(never.any())

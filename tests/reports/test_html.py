@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
+from audits.brief import unbroken
 from audits.drawing.style import finish
 from audits.records import Exhibit
 from audits.reports import render_report
@@ -85,7 +86,7 @@ def test_report_shows_the_findings_numbers():
         draw_crowd(90, 70, seed=3), source={"group": "a"}, target={"group": "b"}, permutations=19
     )
     html = render_report(run_of(result))
-    assert result.finding.split(";")[0] in html.replace("&gt;", ">")
+    assert unbroken(result.finding.split(";")[0]) in html.replace("&gt;", ">")
     assert result.verdict in html
     assert count(result.n_source) in html
     assert len(html.encode()) < 6_000_000

@@ -151,7 +151,9 @@ def _worded_cell(cell: Any) -> Any:
 
 
 def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
-    """Show fractional numbers with three significant digits or so, whole ones and people with separators."""
+    """Show fractional numbers with three significant digits or so; whole ones and people with separators, from
+    five digits on.
+    """
     shown: dict[str, Any] = {}
     for name in frame.columns:
         if "people" in str(name) and frame[name].dtype.kind == "f" and (frame[name].dropna() % 1 == 0).all():
@@ -160,7 +162,8 @@ def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
             largest = frame[name].abs().max()
             shown[name] = st.column_config.NumberColumn(format="%.1f" if largest >= 100 else "%.3f")
         elif frame[name].dtype.kind in "iu":
-            shown[name] = st.column_config.NumberColumn(format="localized")
+            largest = frame[name].abs().max()
+            shown[name] = st.column_config.NumberColumn(format="localized" if largest >= 10_000 else "%d")
     return shown
 
 

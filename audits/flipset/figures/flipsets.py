@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.brief import value_words
 from audits.data.values import MISSING
 from audits.drawing.marks import band, dot, named, reaching, verdict_look, whiskers
 from audits.drawing.selected import of_run, people_id
@@ -179,9 +180,10 @@ def marginals(
         vertical_spacing=(0.52 if deep else 0.32) / rows if rows > 1 else 0,
         horizontal_spacing=0.06,
     )
+    source, _ = distinct([result.source, result.target])
     for k, item in enumerate(shown):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        for trace in _overlay(result.source, part, flipset, n, item, within):
+        for trace in _overlay(source, part, flipset, n, item, within):
             figure.add_trace(trace.update(showlegend=k == 0), **place)
         figure.update_xaxes(**_category_axis(item), **place)
         if k % columns == 0:
@@ -212,7 +214,7 @@ def _overlay(
     x, width, hover = _bars(item)
     missing = ((), ()) if item.missing is None else ((item.missing[0],), (item.missing[1],))
     bars = []
-    everyone = f"all {describe(so_many(n, source))}"
+    everyone = f"all {so_many(n, source)}"
     inside = f"{part} flipset ({count(flipset.size)})"
     for name, sizes, colour, opacity, who in (
         (everyone, (*item.population, *missing[0]), GREY, 0.75, [of_run("decision", not_missing=True)]),
@@ -282,7 +284,9 @@ def _bars(item: Marginal) -> tuple[list[float], list[float] | None, list[str]]:
     ends = list(zip(item.edges[:-1], item.edges[1:], strict=True))
     centres = [(low + high) / 2 for low, high in ends]
     hover = [
-        number(centre) if high - low == 1 and centre == round(centre) else f"{number(low)} to {number(high)}"
+        value_words(centre)
+        if high - low == 1 and centre == round(centre)
+        else f"{value_words(low)} to {value_words(high)}"
         for centre, (low, high) in zip(centres, ends, strict=True)
     ]
     widths = [high - low for low, high in ends]

@@ -314,10 +314,11 @@ def beside(
         horizontal_spacing=0.03,
         subplot_titles=panel_titles(panels, groups),
     )
+    models = distinct(names, longest=60)
     for panel, name in enumerate(panels, start=1):
         part = mine[mine["rate"] == name].set_index("group").loc[groups].reset_index()
         for side, label, colour, symbol, shift in zip(
-            ("first", "second"), names, (INK, ACCENT), ("diamond", "circle"), (0.0, -0.26), strict=True
+            ("first", "second"), models, (INK, ACCENT), ("diamond", "circle"), (0.0, -0.26), strict=True
         ):
             known = part[part[side].notna()]
             figure.add_trace(
@@ -327,7 +328,7 @@ def beside(
                     mode="markers",
                     marker={"color": colour, "symbol": symbol, "size": 8},
                     error_x=_reach(known[side], known[f"{side} low"], known[f"{side} high"], 1.6),
-                    name=describe(label, longest=60),
+                    name=label,
                     legendgroup=side,
                     showlegend=panel == 1,
                     meta=[inside.get(group, "") for group in known["group"]],

@@ -6,6 +6,7 @@ import textwrap
 
 import plotly.graph_objects as go
 
+from audits.brief import in_points
 from audits.drawing.marks import band, dot, named, reaching, verdict_look, verdicts_named
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
@@ -122,9 +123,10 @@ def apart(result: RecourseResult) -> go.Figure:
     verdicts_named(figure, [one.verdict for _, one in rows])
     named(figure, [("too little to matter", band())])
     figure.update_xaxes(title="accepted at the last step,<br>minus the others (points)")
+    points = [[in_points(end / 100, signed=True) for end in each] for each in ends]
     told = "; ".join(
-        f"{name} {value:+.1f} ({low:+.1f} to {high:+.1f})"
-        for (name, _), (value, low, high) in zip(rows, ends, strict=True)
+        f"{name} {value} ({low} to {high})"
+        for (name, _), (value, low, high) in zip(rows, points, strict=True)
     )
     each = rows_named(figure, names)
     return finish(

@@ -20,7 +20,7 @@ from audits.drawing.style import (
     finish,
 )
 from audits.recourse.result import AlphaRow, RecourseResult
-from audits.recourse.words import way_to
+from audits.recourse.words import rejected, way_to
 from audits.stats import Estimate
 from audits.stats.words import count, number, percent, percent_interval
 
@@ -34,6 +34,7 @@ __all__ = [
     "told_ends",
 ]
 
+_ROUNDED = 1e-9  # what rounding leaves of no change
 _MOST = 6  # groups drawn as lines; the palette has seven colours
 
 
@@ -90,8 +91,8 @@ def reclassified(result: RecourseResult) -> go.Figure:
     figure.update_yaxes(title="accepted (% of the rejected)", range=[0, 100])
     last = result.by_alpha[-1]
     alt = (
-        f"Share of {count(result.n_rejected)} rejected people accepted on the way: "
-        f"{percent(last.reclassified.value, result.n_rejected)} {way_to(last.alpha)}."
+        f"Share of {rejected(result.n_rejected)} accepted on the way; {way_to(last.alpha)}: "
+        f"{percent(last.reclassified.value, result.n_rejected)}."
     )
     return finish(figure, height=380, alt=alt)
 
@@ -122,7 +123,7 @@ def score_distribution(result: RecourseResult, alpha: float) -> go.Figure:
     figure.update_xaxes(title="score")
     figure.update_yaxes(title="rejected people (%)", rangemode="tozero")
     alt = (
-        f"Scores of {count(result.n_rejected)} rejected people {way_to(step.alpha)}: mean "
+        f"Scores of {rejected(result.n_rejected)} {way_to(step.alpha)}: mean "
         f"{number(step.mean_score.value)}, {number(today.mean_score.value)} {way_to(today.alpha)}."
     )
     return finish(figure, height=320, alt=alt)
@@ -169,7 +170,8 @@ def changes(result: RecourseResult, alpha: float | None = None, *, most: int = 1
         title=f"mean change {way_to(step)} (standard deviations; shares)", range=[-1.1 * edge, 1.6 * edge]
     )
     top = f"{rows[-1].feature}, {own[-1]}"
-    alt = f"Mean change of {len(rows)} features {way_to(step)}; largest: {top}."
+    features = "one feature" if len(rows) == 1 else f"{len(rows)} features"
+    alt = f"Mean change of {features} {way_to(step)}; largest: {top}."
     return finish(figure, height=110 + 28 * len(rows), alt=alt)
 
 
@@ -200,7 +202,7 @@ def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
         yaxis2={"domain": [0.0, min(middle, 0.7)]},
         xaxis2={
             "anchor": "y2",
-            "title": "mean change (sd; shares)",
+            "title": "mean change (standard deviations; shares)",
             "range": [-1.1 * edge, 1.7 * edge],
         },
         sliders=[frame_slider(names, labels, len(names) - 1)],
@@ -273,5 +275,7 @@ def told_ends(estimate: Estimate) -> str:
 
 def signed(value: float) -> str:
     """Return a change as it is told, with its sign."""
+    if abs(value) < _ROUNDED:
+        return "0"
     text = f"{value:+,.0f}" if abs(value) >= 1000 else f"{value:+.3g}"
     return text.replace("-", "−")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.brief import value_words
 from audits.drawing.slider import frame_slider
 from audits.drawing.style import (
     ACCENT,
@@ -136,8 +138,8 @@ def _shown(value: Any) -> str:
     """A value as the data have it, to six digits, short enough to stand beside another."""
     if pd.isna(value):
         return "missing"
-    if isinstance(value, float):
-        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return value_words(float(value))
     return describe(str(value), longest=_LONGEST)
 
 

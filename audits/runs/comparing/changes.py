@@ -11,13 +11,14 @@ from typing import Any
 
 import pandas as pd
 
+from audits.brief import begun, of_people
 from audits.paired.pairing import Kind
 from audits.paired.words import change_words, stated_words
 from audits.results import frame_of, plain, shown
 from audits.runs.across import Across, counted_together
 from audits.stats import INSUFFICIENT, VERDICTS, Estimate, Judged, Verdict
 from audits.stats.estimate import estimate_columns
-from audits.stats.words import count, out_of, people
+from audits.stats.words import count, out_of
 
 __all__ = ["AuditChange", "ChangeRow", "Changes", "DecidedRow"]
 
@@ -189,13 +190,14 @@ class Changes:
     def finding(self) -> str:
         """Whom the second model decides otherwise, in one sentence."""
         if not self.decided:
-            return f"{len(self.audits)} audits of the second model beside the first, on the same people."
+            made = "one audit" if len(self.audits) == 1 else f"{len(self.audits)} audits"
+            return f"{begun(made)} of the second model beside the first, on the same people."
         whole = self.decided[0]
         changed = whole.gained + whole.lost
         if not changed:
-            return f"Both models decide all {people(whole.n)} alike."
+            return f"Both models decide {of_people(out_of(whole.n, whole.n))} people alike."
         gain, lose = _some(whole.gained, "gain"), _some(whole.lost, "lose")
-        otherwise = f"The second model decides {out_of(changed, whole.n)} people otherwise"
+        otherwise = f"The second model decides {of_people(out_of(changed, whole.n))} people otherwise"
         return f"{otherwise}: {gain} the favorable decision, {lose} it."
 
     @property
@@ -246,4 +248,4 @@ class Changes:
 
 def _some(number: float, verb: str) -> str:
     """Word who does something: ``none gain``, ``1 gains``, ``12 gain``."""
-    return f"{count(number) if number else 'none'} {verb}{'s' if count(number) == '1' else ''}"
+    return f"{'none' if count(number) == '0' else count(number)} {verb}{'s' if count(number) == '1' else ''}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -212,14 +213,18 @@ def _paired(row: Row, judged: Judged | None, level: float) -> ChangeRow:
 def _unpaired(first: OneAudit, second: OneAudit, pairing: Pairing) -> Iterator[ChangeRow]:
     """Yield all other numbers that both results state, with the reason why their change has no interval."""
     covered = {row.where for row in pairing.rows}
-    before, after = (dict(estimates_in(_own(each))) for each in (first, second))
+    own = _own(second)
+    before, after = (dict(estimates_in(each)) for each in (_own(first), own))
     for where, now in after.items():
         if where in covered or where.rpartition(".")[2] in _REPEATED or where not in before:
             continue
         one, two = (_kept(each) for each in (before[where], now))
         moved = None if one.value is None or two.value is None else two.value - one.value
         change = Estimate(moved, None, None, two.n, f"no interval: {pairing.reason(where)}")
-        yield ChangeRow(where, _worded(where), "number", one, two, change)
+        yield ChangeRow(where, _worded(where, own), "number", one, two, change)
+
+
+_NUMBERED = re.compile(r"^(\w+)\[(\d+)\]\.")
 
 
 def _kept(ends: Sequence[float | None]) -> Estimate:
@@ -232,7 +237,15 @@ def _own(audit: OneAudit) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in {"warnings", "finding", "rows"}}
 
 
-def _worded(where: str) -> str:
+def _worded(where: str, own: Mapping[str, Any]) -> str:
+    """Word the place of a number; an entry that is told by its number alone, by the columns that it is of."""
+
+    def named(found: re.Match[str]) -> str:
+        entry = own[found[1]][int(found[2])]
+        columns = entry.get("columns") if isinstance(entry, dict) else None
+        return f"{' and '.join(columns)}: " if columns else found[0]
+
+    where = _NUMBERED.sub(named, where)
     return where.replace("_", " ").replace("].", ": ").replace("[", ", ").replace("]", "").replace(".", ", ")
 
 
