@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,7 @@ FEWEST = 5
 """People of each group that a cell must hold to be compared."""
 
 _FEW_VALUES = 12  # numbers of at most so many values are taken value by value
+_DIGITS = 4  # of the ends of ranges, where these tell people apart
 _FIRST_DAY = pd.Timestamp("1970-01-01")
 
 
@@ -35,14 +37,16 @@ def codes_of(values: pd.Series, *, scaled: bool, bins: int) -> tuple[np.ndarray,
         numbers = (values - _FIRST_DAY) // unit if dates else pd.to_numeric(values, errors="coerce")
         numbers = numbers.astype(float).where(values.notna())
         cut, edges = pd.qcut(numbers, bins, duplicates="drop", retbins=True)
+        codes = cut.cat.codes.to_numpy().astype(np.int64)
         if numbers.dropna().mod(1).eq(0).all():
             edges = np.floor(edges)  # nobody lies between whole numbers
+            form = "%Y-%m-%d" if unit.days else "%Y-%m-%d %H:%M:%S"
+            ends = [
+                (_FIRST_DAY + unit * float(end)).strftime(form) if dates else f"{end:.0f}" for end in edges
+            ]
         else:
-            edges[1:] = [each.right for each in cut.cat.categories]
-        form = "%Y-%m-%d" if unit.days else "%Y-%m-%d %H:%M:%S"
-        ends = [(_FIRST_DAY + unit * float(end)).strftime(form) if dates else f"{end:.4g}" for end in edges]
+            ends = _ends(numbers.to_numpy(), codes, len(edges) - 1)
         names = [f"{low} to {high}" for low, high in pairwise(ends)]
-        codes = cut.cat.codes.to_numpy().astype(np.int64)
     else:
         text = values.astype("string").fillna(MISSING)
         codes, found = pd.factorize(text, sort=True)
@@ -50,6 +54,31 @@ def codes_of(values: pd.Series, *, scaled: bool, bins: int) -> tuple[np.ndarray,
     if (codes < 0).any():
         codes, names = np.where(codes < 0, len(names), codes), [*names, MISSING]
     return codes, names
+
+
+def _ends(numbers: np.ndarray, codes: np.ndarray, n: int) -> list[str]:
+    """Write the ends of `n` ranges of numbers, short, and so that each holds exactly its own people."""
+    known = numbers[codes >= 0]
+    most = [float(known[codes[codes >= 0] <= k].max()) for k in range(n)]
+    least = [*(float(numbers[codes > k].min()) for k in range(n - 1)), np.inf]
+    places = _DIGITS - 1 - Decimal(float(np.abs(known).max())).adjusted()
+    lowest = -Decimal(_short(-float(known.min()), np.inf, places))
+    return [f"{lowest:f}", *(_short(low, high, places) for low, high in zip(most, least, strict=True))]
+
+
+def _short(low: float, high: float, places: int) -> str:
+    """Write a number from `low` to below `high`, in as few decimals from `places` on as it takes.
+
+    Examples
+    --------
+    >>> _short(32_258.4, 32_290.0, -1), _short(32_258.4, 32_258.9, -1), _short(-0.3041, -0.3039, 3)
+    ('32260', '32258.5', '-0.304')
+    """
+    while True:
+        found = Decimal(low).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
+        if low <= float(found) < high:
+            return f"{found.normalize() + 0:f}"
+        places += 1
 
 
 def joined(codes: Sequence[np.ndarray], n: int) -> np.ndarray:

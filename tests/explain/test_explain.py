@@ -217,6 +217,33 @@ def test_a_cell_of_moments_is_selected_whole_by_its_name(days: int):
         np.testing.assert_array_equal(chosen, codes == place)
 
 
+@pytest.mark.parametrize("bins", [3, 20])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: rng.integers(12_000, 98_765, 400),
+        lambda rng: rng.integers(1_000_000, 1_000_200, 400),
+        lambda rng: 1_000_000 + rng.random(400),
+        lambda rng: rng.normal(40_000, 9_000, 400),
+        lambda rng: np.round(rng.normal(0, 1, 400), 2),
+        lambda rng: rng.lognormal(0, 8, 400) - 1,
+        lambda rng: np.repeat(rng.random(14), 30) * 1e-7,
+    ],
+    ids=["incomes", "identifiers", "alike", "amounts", "decimals", "skewed", "tiny"],
+)
+def test_a_cell_of_numbers_is_selected_whole_by_its_name(draw, bins):
+    """Ends were cut at four digits: 12,243 read 1.224e+04, and people between it and the cut were others'."""
+    numbers = pd.Series(draw(np.random.default_rng(1)))
+    codes, names = codes_of(numbers, scaled=True, bins=bins)
+    assert not any("e" in name for name in names)
+    for place in np.unique(codes):
+        chosen = np.ones(len(numbers), dtype=bool)
+        for term in of_value("amount", names[place], names):
+            chosen &= numbers > term["above"] if "above" in term else True
+            chosen &= numbers <= term["at_most"] if "at_most" in term else True
+        np.testing.assert_array_equal(chosen, codes == place)
+
+
 def test_missing_values_dates_and_counts_are_cells():
     codes, names = codes_of(pd.Series([*map(float, range(40)), None]), scaled=True, bins=4)
     assert len(names) == 5
