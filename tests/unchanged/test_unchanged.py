@@ -94,6 +94,7 @@ CHANGED: dict[str, str] = {
     "arrest-counts/results/data/notes/*": "weights that look like sampling weights are asked about",
     "loans-onnx/results/model/notes/*": "empty cells reach a brought model as they stand, and what it does "
     "is said",
+    "admissions-explain/results/audits/*/values/*/value": "ranges have ends that hold exactly their people",
     "*/results/audits/*/headline": "every result has a first sentence for everybody",
     "*/results/model/rule": "favorable, spelled one way",
     "*/results/model/notes/*": "likewise",

@@ -151,7 +151,7 @@ def _worded_cell(cell: Any) -> Any:
 
 
 def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
-    """Show fractional numbers with three digits or so; people and whole numbers with separators from 10,000 on."""
+    """Show fractional numbers with three digits or so, people and whole ones with separators from 10,000."""
     shown: dict[str, Any] = {}
     for name in frame.columns:
         if "people" in str(name) and frame[name].dtype.kind == "f" and (frame[name].dropna() % 1 == 0).all():
