@@ -76,8 +76,8 @@ def _person(run: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> 
         st.text(found.sentence)
         with st.container(key="quiet-person"):
             st.text(
-                f"Row {row} is one of {people_in(result.source)}; to the right "
-                f"{'some' if many else 'one'} of {people_in(result.target)}. "
+                f"{begun(_one(result.source))} in row {row}; to the right "
+                f"{'counterparts' if many else 'a counterpart'} among {people_in(result.target)}. "
                 "A counterpart is a statistical match, not the same person's other life."
             )
         marks = [[_MARK if differs else ""] * table.shape[1] for differs in found.differs]
@@ -93,4 +93,10 @@ def _person(run: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> 
         if found.more:
             notices.bullets([f"{found.more:,} more counterparts hold smaller shares."])
         target = run.audits[0].options["target"]
-        what_if_section(space, run, row, beside=target, of=so_many(1, result.target).removeprefix("1 "))
+        what_if_section(space, run, row, beside=target, of=_one(result.target))
+
+
+def _one(group: str) -> str:
+    """Word somebody of a group: ``Caucasian person``, ``person in “Other”``, ``person among women``."""
+    told = so_many(1, group).removeprefix("1 ")
+    return told if "person" in told else f"person among {told}"

@@ -1,4 +1,4 @@
-from .audit_data import AuditData, group_name
+from .audit_data import AuditData, group_name, named_with
 from .building.building import build_data
 from .describing import describe
 from .files.reading import FORMATS, Limits, ReadOptions, ReadReport, Table, read_table
@@ -33,6 +33,7 @@ __all__ = [
     "group_name",
     "infer_kinds",
     "load_data",
+    "named_with",
     "public_section",
     "read_table",
 ]

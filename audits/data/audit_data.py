@@ -303,6 +303,17 @@ def group_name(where: Mapping[str, object]) -> str:
     return " & ".join(names)
 
 
+def named_with(attribute: str, group: str) -> str:
+    """Return the short name of a group of one attribute, or of several joined by " × ", which names them.
+
+    Examples
+    --------
+    >>> named_with("sex", "female"), named_with("married", "no"), named_with("sex × race", "female & Asian")
+    ('female', 'married no', 'female & Asian')
+    """
+    return group if " × " in attribute else group_name({attribute: group})
+
+
 def _says_little(text: str) -> bool:
     words = {"true", "false", "yes", "no", "y", "n", MISSING}  # "f" may be a woman, beside "m"
     return text.lower() in words or text[:1] in "[(" or text.replace(".", "", 1).lstrip("-").isdigit()

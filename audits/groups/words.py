@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audits.brief import begun, brief, of_people, shortest
-from audits.data import group_name
+from audits.data import group_name, named_with
 from audits.groups.by_probability import ASSUMPTION, ProbableGroup
 from audits.groups.judging import most_telling
 from audits.groups.metrics import METRICS
@@ -93,13 +93,9 @@ def _probable(result: GroupsResult) -> str:
     return f"{told} between {low} and {high}: {rest}."
 
 
-def _named(row: GroupRow) -> str:
-    return row.group if " × " in row.attribute else group_name({row.attribute: row.group})
-
-
 def people_of(row: GroupRow) -> str:
     """Word the people of a group, whose value is told with its attribute where it says nothing alone."""
-    return people_in(_named(row))
+    return people_in(named_with(row.attribute, row.group))
 
 
 def _minus(row: GroupRow, reference: GroupRow) -> str:
@@ -108,7 +104,7 @@ def _minus(row: GroupRow, reference: GroupRow) -> str:
 
 def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
     """Name two groups, in ever fewer words."""
-    ours, theirs = (named_group(_named(row)) for row in (first, second))
+    ours, theirs = (named_group(named_with(row.attribute, row.group)) for row in (first, second))
     theirs_short = "the reference group" if second.is_reference else brief(theirs, 5)
     return [
         f"{ours} {link} {theirs}",
@@ -185,8 +181,8 @@ def _share_of(row: GroupRow, rate: str) -> tuple[str, bool]:
     assert estimate is not None  # noqa: S101  (judged rates are always counted)
     some = count((estimate.value or 0) * estimate.n)
     share = percent(estimate.value, estimate.n) if estimate.value is not None else "no share"
-    told = f"{some} of {so_many(estimate.n, _named(row))}{METRICS[rate].about} ({share})"
-    return told, some == "1"
+    whom = so_many(estimate.n, named_with(row.attribute, row.group))
+    return f"{some} of {whom}{METRICS[rate].about} ({share})", some == "1"
 
 
 def few_people(attribute: str, groups: Sequence[str]) -> str:

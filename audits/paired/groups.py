@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audits.data import named_with
 from audits.groups.audit import LABEL
 from audits.groups.comparison import Sorted, sort_people
 from audits.groups.metrics import METRICS, Metric
@@ -55,8 +56,9 @@ def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> P
             scores = [side["score"].to_numpy(dtype=float) for side in (theirs, ours)]
             rows.append(
                 Row(
-                    f"{_place(pair[1])}.mean_score", f"mean score of {people_in(name)}", pair[0].mean_score,
-                    pair[1].mean_score, mean_moved(people, mask, *scores), "number", judged=False,
+                    f"{_place(pair[1])}.mean_score", f"mean score of {_whom(spread.attribute, name)}",
+                    pair[0].mean_score, pair[1].mean_score, mean_moved(people, mask, *scores), "number",
+                    judged=False,
                 )
             )  # fmt: skip
     return Pairing(tuple(rows), why=_WHY)
@@ -71,10 +73,10 @@ def _rates(
     labels: bool,
 ) -> Iterator[Row]:
     """Yield a group's rates, and how far they lie from the reference group's."""
-    name, place = pair[1].group, _place(pair[1])
+    attribute, name, place = pair[1].attribute, pair[1].group, _place(pair[1])
     for metric in _shares(labels):
         first, second = (row.metric(metric.name) or _NONE for row in pair)
-        words = f"{metric.words} of {people_in(name)}"
+        words = f"{metric.words} of {_whom(attribute, name)}"
         yield Row(
             f"{place}.{metric.name}", words, first, second, moved[metric.name, name], "share",
             judged=metric.judged, material=material,
@@ -82,9 +84,14 @@ def _rates(
         if metric.judged and name != reference and all(metric.name in row.differences for row in pair):
             first, second = (row.differences[metric.name].estimate for row in pair)
             gap = apart(moved[metric.name, reference], moved[metric.name, name], people)
-            words = f"gap in {metric.words} between {people_in(name)} and {people_in(reference)}"
+            both = f"{_whom(attribute, name)} and {_whom(attribute, reference)}"
+            words = f"gap in {metric.words} between {both}"
             where = f"{place}.differences.{metric.name}"
             yield Row(where, words, first, second, gap, "gap", material=material)
+
+
+def _whom(attribute: str, group: str) -> str:
+    return people_in(named_with(attribute, group))
 
 
 def _by(people: pd.DataFrame, attribute: str) -> Sorted:

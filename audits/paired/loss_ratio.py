@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audits.data import named_with
 from audits.loss_ratio.result import LossRatioResult
 from audits.paired.moved import mean_moved, ratio_moved
 from audits.paired.pairing import Pairing, Row, other_people, people_of, same_people
@@ -40,7 +41,7 @@ def paired(first: LossRatioResult, second: LossRatioResult, subjects: Any = None
         if earlier is None or groups is None or row.attribute not in groups:
             continue
         inside = (groups[row.attribute] == row.group).to_numpy()
-        words = f"mean loss ratio of {people_in(row.group)}"
+        words = f"mean loss ratio of {people_in(named_with(row.attribute, row.group))}"
         where = f"groups[{row.attribute}: {row.group}].statistic"
         rows.append(
             Row(

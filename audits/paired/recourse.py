@@ -12,6 +12,7 @@ import pandas as pd
 from audits.paired.moved import People, apart, ratio_moved, share_moved
 from audits.paired.pairing import Pairing, Row
 from audits.recourse.result import RecourseResult
+from audits.recourse.words import way_to
 from audits.stats import Estimate
 from audits.stats.words import people_in
 
@@ -72,14 +73,14 @@ def _rows(first: RecourseResult, second: RecourseResult, sides: list[_Side], peo
     for k, (one, two) in enumerate(zip(first.by_alpha, second.by_alpha, strict=True)):
         place = f"by_alpha[{two.alpha}]"
         moved = share_moved(people, *((side.rejected, side.accepted[k]) for side in sides))
-        words = f"share of rejected people accepted at step {two.alpha:g}"
+        words = f"share of rejected people accepted {way_to(two.alpha)}"
         judged = k == last
         yield Row(
             f"{place}.reclassified", words, one.reclassified, two.reclassified, moved, "share",
             judged=judged, material=material,
         )  # fmt: skip
         means = ratio_moved(people, *((side.rejected * side.scores[k], side.rejected) for side in sides))
-        words = f"mean score of rejected people at step {two.alpha:g}"
+        words = f"mean score of rejected people {way_to(two.alpha)}"
         yield Row(f"{place}.mean_score", words, one.mean_score, two.mean_score, means, "number", judged=False)
     never = share_moved(people, *((side.rejected, np.isnan(side.cost)) for side in sides))
     if first.never is not None and second.never is not None:

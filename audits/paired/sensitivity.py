@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audits.data import named_with
 from audits.paired.moved import Moved, People, linear_moved, mean_moved, ratio_moved, share_moved
 from audits.paired.pairing import Pairing, Row, other_people, people_of, same_people
 from audits.sensitivity.result import SensitivityResult
@@ -45,7 +46,7 @@ def paired(first: SensitivityResult, second: SensitivityResult, subjects: Any = 
         if groups is None or earlier is None or row.attribute not in groups:
             continue
         inside = (groups[row.attribute] == row.group).to_numpy()
-        place, who = f"groups[{row.attribute}: {row.group}]", people_in(row.group)
+        place, who = f"groups[{row.attribute}: {row.group}]", people_in(named_with(row.attribute, row.group))
         times = _times(people, inside, values, tables[1])
         words = f"mean sensitivity of {who} as a multiple of everyone else's"
         rows.append(

@@ -167,7 +167,8 @@ def finding(page: Page) -> str:
     if page.get_by_text("In numbers, and how they came").count():
         numbers.first.wait_for(state="attached", timeout=SLOW)
     folded = [numbers.first.text_content() or ""] if numbers.count() else []
-    return "\n".join([page.locator(own).inner_text(), *folded])
+    # a page keeps a number and its per-cent sign in one line
+    return "\n".join([page.locator(own).inner_text(), *folded]).replace("\u00a0", " ")
 
 
 def serious(page: Page) -> list[str]:

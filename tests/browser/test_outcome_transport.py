@@ -29,7 +29,7 @@ def test_a_cell_of_the_matrix_opens_its_people_and_their_counterparts(
     acts.choose(page, "compare", "two groups of people")
     acts.shuffles(page, 19, "flows-shuffles")
     acts.run(page)
-    assert "are mapped to male" in acts.finding(page)
+    assert "are mapped to “male" in acts.finding(page)
     _a_band_selects_its_people(page)
     page.set_viewport_size({"width": 1280, "height": 2400})
     acts.settle(page)

@@ -98,7 +98,7 @@ def test_identical_outcomes_and_groups_of_one_are_said(cli, tmp_path):
     assert any("All outcomes are the same" in text for text in warnings_of(cli, tmp_path, same))
     alone = spec_of(tmp_path, FLOWS, frame, model={"predictions": {"label": "hired"}})
     found = warnings_of(cli, tmp_path, alone)
-    assert any("One person alone says nothing about a group: x" in text for text in found)
+    assert any("One person alone says nothing about a group: “x" in text for text in found)
 
 
 def test_a_role_for_a_column_that_the_model_does_not_read_warns(cli, tmp_path):

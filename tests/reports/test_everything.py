@@ -136,7 +136,12 @@ def test_verdict_badge_sentence_and_json_follow_from_one_interval(name, out, run
     assert (least <= interval.low and interval.high <= most) or result.verdict != NO_MATERIAL
     told = f"{result.finding} {section.facts}".replace("−", "-").replace("+", "")
     for end in (interval.low, interval.high):
-        written = {number(end), f"{end:.2f}", f"{100 * end:.1f}", f"{100 * end:.0f}", number(100 * end)}
+        # “20.7 points below the others'” tells ends the other way round
+        written = {
+            each
+            for way in (end, -end)
+            for each in (number(way), f"{way:.2f}", f"{100 * way:.1f}", f"{100 * way:.0f}", number(100 * way))
+        }
         assert any(each in told for each in written), f"{end} is not in: {told}"
 
 
