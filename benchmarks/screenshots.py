@@ -26,7 +26,7 @@ from tests.browser import acts
 
 WIDTHS = (1280, 400)
 _TALLEST = 9_000
-_QUALITY = 24  # of WebP: text stays legible, and all of them stay below 6 MB
+_QUALITY = 24  # of WebP: text stays legible, and all of them stay near 6 MB
 _NOT_RUN = {"data_model", "monitor", "saved"}
 _RUNS = 900_000  # ms that an audit may take
 
