@@ -13,6 +13,7 @@ __all__ = [
     "in_points",
     "named_apart",
     "of_people",
+    "points_of",
     "shortest",
     "unbroken",
     "value_words",
@@ -20,6 +21,7 @@ __all__ = [
 
 MOST_WORDS = 30
 _PLAIN_DIGITS, _LARGEST = 4, 1e15
+_DECIMAL_FROM = 1000  # people
 _PER_CENT = re.compile(r"(?<=\d) %")
 _AND = re.compile(r" (?:&|×) ")
 
@@ -82,6 +84,22 @@ class _Interval(Protocol):
     def low(self) -> float | None: ...
     @property
     def high(self) -> float | None: ...
+
+
+def points_of(share: float, n: float) -> str:
+    """Return a share of `n` people in percentage points: one decimal from 1,000 people on, none below.
+
+    What is not zero is not worded as zero, so that an interval without zero is seen to be one.
+
+    Examples
+    --------
+    >>> points_of(0.3041, 7529.0), points_of(0.0031, 46.0), points_of(0.0, 46.0), points_of(-1e-9, 46.0)
+    ('30.4', '0.3', '0', '0')
+    """
+    digits = 1 if n >= _DECIMAL_FROM else 0
+    least = next((more for more in range(digits, 5) if round(abs(100 * share), more) > 0), digits)
+    text = f"{100 * share:.{least}f}"
+    return text.lstrip("-") if float(text) == 0 else text
 
 
 def in_points(share: float, *, signed: bool = False) -> str:

@@ -72,11 +72,12 @@ def _person(run: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> 
     found = compare(result, row, data)
     table = in_units(found.table, run.spec)
     many = table.shape[1] > 3
+    own, other = (so_many(1, group).removeprefix("1 ") for group in (result.source, result.target))
     with card_of(row):
         st.text(found.sentence)
         with st.container(key="quiet-person"):
             st.text(
-                f"{begun(_one(result.source))} in row {row}; to the right "
+                f"{begun(own)} in row {row}; to the right "
                 f"{'counterparts' if many else 'a counterpart'} among {people_in(result.target)}. "
                 "A counterpart is a statistical match, not the same person's other life."
             )
@@ -93,10 +94,4 @@ def _person(run: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> 
         if found.more:
             notices.bullets([f"{found.more:,} more counterparts hold smaller shares."])
         target = run.audits[0].options["target"]
-        what_if_section(space, run, row, beside=target, of=_one(result.target))
-
-
-def _one(group: str) -> str:
-    """Word somebody of a group: ``Caucasian person``, ``person in “Other”``, ``person among women``."""
-    told = so_many(1, group).removeprefix("1 ")
-    return told if "person" in told else f"person among {told}"
+        what_if_section(space, run, row, beside=target, of=other)

@@ -22,7 +22,8 @@ FEWEST = 5
 """People of each group that a cell must hold to be compared."""
 
 _FEW_VALUES = 12  # numbers of at most so many values are taken value by value
-_DIGITS = 4  # of the ends of ranges, where these tell people apart
+_DIGITS = 3  # of the ends of ranges, where these tell people apart
+_LARGEST = Decimal(10) ** 15  # that is written without an exponent
 _FIRST_DAY = pd.Timestamp("1970-01-01")
 
 
@@ -61,23 +62,27 @@ def _ends(numbers: np.ndarray, codes: np.ndarray, n: int) -> list[str]:
     known = numbers[codes >= 0]
     most = [float(known[codes[codes >= 0] <= k].max()) for k in range(n)]
     least = [*(float(numbers[codes > k].min()) for k in range(n - 1)), np.inf]
-    places = _DIGITS - 1 - Decimal(float(np.abs(known).max())).adjusted()
-    lowest = -Decimal(_short(-float(known.min()), np.inf, places))
-    return [f"{lowest:f}", *(_short(low, high, places) for low, high in zip(most, least, strict=True))]
+    lowest = _short(-float(known.min()), np.inf)
+    first = "0" if lowest == "0" else f"-{lowest}".removeprefix("--")
+    return [first, *(_short(low, high) for low, high in zip(most, least, strict=True))]
 
 
-def _short(low: float, high: float, places: int) -> str:
-    """Write a number from `low` to below `high`, in as few decimals from `places` on as it takes.
+def _short(low: float, high: float) -> str:
+    """Write a number from `low` to below `high`, in as few digits from three on as it takes.
 
     Examples
     --------
-    >>> _short(32_258.4, 32_290.0, -1), _short(32_258.4, 32_258.9, -1), _short(-0.3041, -0.3039, 3)
-    ('32260', '32258.5', '-0.304')
+    >>> _short(32_258.4, 32_390.0), _short(32_258.4, 32_258.9), _short(-0.3041, -0.3039)
+    ('32300', '32258.5', '-0.304')
+    >>> _short(1e308, np.inf)
+    '1.01e+308'
     """
+    places = _DIGITS - 1 - Decimal(low).adjusted()
     while True:
         found = Decimal(low).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
         if low <= float(found) < high:
-            return f"{found.normalize() + 0:f}"
+            plain = abs(found.normalize()) if found == 0 else found.normalize()  # 0 has no sign
+            return f"{plain:f}" if abs(plain) < _LARGEST else f"{plain:e}"
         places += 1
 
 

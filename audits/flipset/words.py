@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from audits.brief import begun, brief, cut_apart, named_apart, shortest
+from audits.brief import begun, brief, cut_apart, in_points, named_apart, shortest
 from audits.flipset.counterparts.people import Compared
 from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
@@ -146,7 +146,7 @@ def interval_words(judged: Judged) -> str:
 
 def points(share: float, unit: str = " percentage points") -> str:
     """Word a difference of shares: ``4.7 percentage points``."""
-    return f"{100 * share:.1f}".replace("-", "−") + unit
+    return in_points(share) + unit
 
 
 def _beside(share: float, more: str, less: str) -> str:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from audits.brief import brief, cut_apart, shortest
+from audits.brief import brief, cut_apart, points_of, shortest
 from audits.paired.pairing import Kind
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import number
 
 __all__ = ["change_words", "sentence", "stated_words"]
-
-_DECIMAL_FROM = 1000
 
 
 def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judged) -> str:
@@ -74,9 +72,9 @@ def stated_words(estimate: Estimate, kind: Kind) -> str:
     if estimate.value is None:
         return "–"
     if kind == "gap":
-        return _points(estimate.value, estimate.n)
+        return points_of(estimate.value, estimate.n)
     if kind == "share":
-        return f"{_points(estimate.value, estimate.n)} %"
+        return f"{points_of(estimate.value, estimate.n)} %"
     return number(estimate.value)
 
 
@@ -104,7 +102,7 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judged) -> str:
     """Say of a signed difference whether it narrows, widens or turns round."""
     before, after = float(first.value or 0.0), float(second.value or 0.0)
     change = judged.interval
-    sizes = _points(abs(before), change.n), _points(abs(after), change.n)
+    sizes = points_of(abs(before), change.n), points_of(abs(after), change.n)
     turned = before * after < 0
     if judged.verdict == NO_MATERIAL:
         if turned:
@@ -131,7 +129,7 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judged) -> str:
     ends = sorted(sign * float(end or 0.0) for end in (change.low, change.high))
     more = "fewer" if way == "narrows" else "more"
     least, most = (sorted(-end for end in ends)) if way == "narrows" else ends
-    told = f" ({_points(least, change.n)} to {_points(most, change.n)} {more})" if least >= 0 else ""
+    told = f" ({points_of(least, change.n)} to {points_of(most, change.n)} {more})" if least >= 0 else ""
     less = "" if judged.material else ", by less than matters"
     return f"The second model {way} the {name} {_from_to(*sizes)}{less}{told}."
 
@@ -159,16 +157,8 @@ def _ends(change: Estimate, kind: Kind) -> str:
 
 
 def _signed(value: float, n: float, kind: Kind) -> str:
-    text = number(value) if kind == "number" else _points(value, n)
+    text = number(value) if kind == "number" else points_of(value, n)
     return text if text.startswith("-") or float(text.replace(",", "")) == 0 else f"+{text}"
-
-
-def _points(share: float, n: float) -> str:
-    """Word a share in points: one decimal from 1,000 people on; what is not zero is not worded as zero."""
-    digits = 1 if n >= _DECIMAL_FROM else 0
-    least = next((more for more in range(digits, 5) if round(abs(100 * share), more) > 0), digits)
-    text = f"{100 * share:.{least}f}"
-    return text.lstrip("-") if float(text) == 0 else text
 
 
 def _without_interval(told: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audits.brief import brief, shortest
+from audits.brief import brief, points_of, shortest
 from audits.mining.attributes import quoted
 from audits.mining.texts import FEWEST_TEXTS
 from audits.rule_sets.perturbed.exchanging import Exchanged
@@ -57,20 +57,8 @@ def _others(some: float, everybody: float) -> str:
 
 
 def points(share: float | None, n: float) -> str:
-    """Word a difference of shares in percentage points: one decimal from 1,000 people on, none below.
-
-    What is not zero is not worded as zero, so that an interval without zero is seen to be one.
-
-    Examples
-    --------
-    >>> points(0.3041, 7529.0), points(0.0031, 46.0), points(0.0, 46.0)
-    ('30.4', '0.3', '0')
-    """
-    if share is None:
-        return "–"
-    digits = 1 if n >= 1000 else 0
-    least = min((more for more in range(digits, 5) if round(abs(100 * share), more) > 0), default=digits)
-    return f"{100 * share:.{least}f}"
+    """Word a difference of shares of `n` people in percentage points."""
+    return "–" if share is None else points_of(share, n)
 
 
 def finding(

@@ -139,12 +139,15 @@ def so_many(some: float, group: str) -> str:
 
     Examples
     --------
-    >>> so_many(60, "south"), so_many(1, "south"), so_many(1, "Other"), so_many(2, "Other")
-    ('60 south people', '1 south person', '1 person in “Other”', '2 people in “Other”')
+    >>> so_many(60, "south"), so_many(1, "south"), so_many(2, "Other"), so_many(1, "Other")
+    ('60 south people', '1 south person', '2 people in “Other”', '1 person in “Other”')
+    >>> so_many(1, "women")
+    '1 person among women'
     """
     words, told = count(some), people_in(group)
     if words == "1":
-        told = re.sub(r"^people(?= in “)|(?<= )people$", "person", told)
+        one = re.sub(r"^people(?= in “)|(?<= )people$", "person", told)
+        told = one if one != told else f"person among {told}"
     return f"{words} {told}"
 
 
