@@ -135,12 +135,15 @@ def load_result(kind: type[R], folder: Path, name: str) -> R:
 def head(result: Any) -> dict[str, Any]:
     """Return the part of results.json that every audit's entry begins with, from its `judged`.
 
-    ``interval`` is the one that the verdict follows from; ``material`` says of evidence whether it is as
-    large as the auditor calls material; ``p_value`` is the audit's, corrected within it.
+    ``interval`` is the one that the verdict follows from, ``decided_by`` what it is of; ``material`` says
+    whether it lies outside the limit (true), inside it (false) or neither (null); ``p_value`` is the audit's,
+    corrected within it; ``badge`` is what pages and reports show.
     """
     judged = _ANYTHING.dump_python(result.judged, mode="json")
     return {
         "verdict": judged["verdict"],
+        "badge": result.judged.badge,
+        "decided_by": judged["decided_by"],
         "material": judged["material"],
         "interval": judged["interval"],
         "p_value": judged["p_value"],

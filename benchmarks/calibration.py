@@ -6,17 +6,14 @@
 Each ``benchmarks/*_calibration.py`` offers ``simulations()``: a `Simulation` a setting, which is asked for
 worlds by their numbers and gives a `Row` for each thing shown. All settings go round by round through twice
 as many worlds, and what a round found is kept at once in docs/calibration.json and docs/calibration.md; with
-``--resume`` the worlds counted there are not drawn again, unless the code that they were drawn with has
-changed since: `code_of` an audit. A setting of which every row holds beyond doubt is drawn no further.
+``--resume`` the worlds counted there are not drawn again. A setting of which every row holds beyond doubt is
+drawn no further. Whoever changes the code behind an interval draws its rows anew (``--only``).
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import dataclasses
-import functools
-import hashlib
 import importlib
 import json
 import math
@@ -38,73 +35,6 @@ SLOW = 0.25  # of the worlds, where one takes long: 500 resolve a point
 _FIRST_ROUND = 100  # worlds
 _POINT = 0.01
 _DOUBT = 0.01
-# what says, draws or tabulates what the audit found, or tries thresholds: no simulation goes through it
-_SAYS_ONLY = {"exhibits", "figures", "heat_map", "ll144", "record", "words"}
-# what is simulated beside audits, and where its code begins
-_NO_AUDITS = {
-    "all": ("benchmarks/shared_calibration.py",),
-    "monitor": ("benchmarks/monitor_calibration.py", "audits/sensitivity/monitor/*.py"),
-    "quality": ("benchmarks/quality_calibration.py", "audits/models/quality.py"),
-}
-_REFUSES = {"says_what_it_lacks"}  # decorators that only refuse, before anything is computed
-_FOLLOWED = ("audits.stats", "audits.transport")
-
-
-def _modules(node: ast.AST) -> Iterable[str]:
-    """The modules of the shared rooms that an import takes names from, also through their packages."""
-    if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(_FOLLOWED):
-        return
-    package = ROOT / str(node.module).replace(".", "/") / "__init__.pyi"
-    if not package.is_file():
-        yield str(node.module)
-        return
-    names = {each.name for each in node.names}
-    for inside in ast.walk(ast.parse(package.read_text(encoding="utf-8"))):
-        if isinstance(inside, ast.ImportFrom) and names & {each.name for each in inside.names}:
-            yield f"{node.module}.{inside.module}"
-
-
-@functools.cache
-def code_of(audit: str) -> str:
-    """Return a digest of the code behind the numbers of `audit`: its room and what that imports of the
-    shared rooms. Of definitions, without comments and docstrings: which module one stands in, and how it
-    comes there, decides no number."""
-    if audit in _NO_AUDITS:
-        found = [path for pattern in _NO_AUDITS[audit] for path in ROOT.glob(pattern)]
-    else:
-        found = [
-            path
-            for path in (ROOT / "audits" / audit).rglob("*.py")
-            if not _SAYS_ONLY & {path.stem, path.parent.name}
-        ]
-    seen: set[Path] = set()
-    definitions: set[str] = set()
-    while found:
-        path = found.pop()
-        if path in seen or not path.is_file():
-            continue
-        seen.add(path)
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in list(ast.walk(tree)):
-            if isinstance(node, ast.FunctionDef):
-                node.decorator_list = [
-                    each for each in node.decorator_list if getattr(each, "id", "") not in _REFUSES
-                ]
-            found += [ROOT / f"{module.replace('.', '/')}.py" for module in _modules(node)]
-            for part in ("body", "orelse", "finalbody"):
-                body = getattr(node, part, None)
-                if isinstance(body, list):
-                    setattr(node, part, [each for each in body if not _is_wiring(each)])
-        definitions |= {ast.dump(each) for each in tree.body}
-    return hashlib.sha256("".join(sorted(definitions)).encode()).hexdigest()[:12]
-
-
-def _is_wiring(node: ast.AST) -> bool:
-    """Whether a statement is an import, a list of names or a docstring."""
-    if isinstance(node, ast.Assign):
-        return any(isinstance(each, ast.Name) and each.id == "__all__" for each in node.targets)
-    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return text or isinstance(node, (ast.Import, ast.ImportFrom))
 
 
 @dataclass(frozen=True)
@@ -223,11 +153,10 @@ class Simulation:
 
 @dataclass
 class Kept:
-    """What was found so far: worlds drawn by simulation, rows, and the code that drew them."""
+    """What was found so far: worlds drawn by simulation, and rows."""
 
     worlds: dict[str, int]
     rows: list[Row]
-    code: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def read(cls) -> Kept:
@@ -235,7 +164,7 @@ class Kept:
         if not KEPT.is_file():
             return cls({}, [])
         document = json.loads(KEPT.read_text(encoding="utf-8"))
-        return cls(document["worlds"], [Row(**row) for row in document["rows"]], document.get("code", {}))
+        return cls(document["worlds"], [Row(**row) for row in document["rows"]])
 
     def add(self, simulation: Simulation, rows: Iterable[Row], upto: int) -> None:
         """Count in what further worlds of `simulation` gave."""
@@ -248,12 +177,10 @@ class Kept:
             )
         self.rows = list(known.values())
         self.worlds[simulation.name] = upto
-        self.code[simulation.name] = code_of(simulation.audit)
 
     def drop(self, simulation: Simulation) -> None:
         """Forget a simulation."""
         self.worlds.pop(simulation.name, None)
-        self.code.pop(simulation.name, None)
         own = (simulation.audit, simulation.setting)
         self.rows = [row for row in self.rows if (row.audit, row.setting) != own]
 
@@ -267,14 +194,6 @@ class Kept:
         """Return the simulations of which no world has been drawn."""
         return [each.name for each in order if each.name not in self.worlds]
 
-    def outdated(self, order: Iterable[Simulation]) -> list[Simulation]:
-        """Return the simulations drawn with code that has changed since."""
-        return [
-            each
-            for each in order
-            if each.name in self.worlds and self.code.get(each.name) != code_of(each.audit)
-        ]
-
     def write(self, order: Sequence[Simulation]) -> None:
         """Write docs/calibration.json and docs/calibration.md, rows in the order of the simulations."""
         place = {(each.audit, each.setting): k for k, each in enumerate(order)}
@@ -284,7 +203,6 @@ class Kept:
         self.rows = rows
         document = {
             "worlds": self.worlds,
-            "code": self.code,
             "rows": [dataclasses.asdict(row) for row in rows],
         }
         KEPT.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -318,8 +236,7 @@ def page(rows: Iterable[Row], lacking: Sequence[str] = ()) -> str:
         "for reading only. Where a claim does not hold, what the page says of it stands in the last column. "
         "A setting is drawn until its error is at most one point, or until all of its rows hold beyond doubt "
         "(an exact interval of level 0.99 has them on the safe side, from 100 worlds on). Rows that are "
-        "neither are of few worlds: they can show a gross defect and no small one. `python -m "
-        "benchmarks.calibration --outdated` names the settings whose code has changed since they were drawn.",
+        "neither are of few worlds: they can show a gross defect and no small one.",
         "",
     ]
     rows = list(rows)
@@ -375,24 +292,6 @@ def measure(chosen: list[Simulation], worlds: int, processes: int, kept: Kept) -
             upto = min(2 * upto, worlds)
 
 
-def _compare(file: Path, chosen: list[Simulation], kept: Kept, worlds: int | None, processes: int) -> None:
-    """Keep what the code gives in `file`, or where it is there, what is still as it says."""
-    from benchmarks.unchanged import WORLDS, keep_before, stamp_unchanged
-
-    if not file.exists():
-        unlike = keep_before(chosen, file, worlds or WORLDS, processes)
-        print(f"{len(chosen)} simulations kept in {file}")
-        for name in unlike:
-            print(f"cannot be compared, the same code gives other numbers each time: {name}")
-        return
-    before = len(kept.outdated(chosen))
-    stay = stamp_unchanged(kept, chosen, file, processes)
-    kept.write(simulations())
-    for name, why in stay.items():
-        print(f"{name}: {why}")
-    print(f"{before - len(stay)} simulations give the numbers that they gave and keep their worlds")
-
-
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -400,27 +299,11 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a word of the script's or the setting's name")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--resume", action="store_true", help="keep the worlds that were drawn before")
-    parser.add_argument(
-        "--outdated", action="store_true", help="name what was drawn with other code, and end"
-    )
-    parser.add_argument(
-        "--unchanged",
-        type=Path,
-        metavar="FILE",
-        help="before a change, keep there what a few worlds give; after it, keep what gives the same",
-    )
     asked = parser.parse_args()
     chosen, kept = simulations(asked.only), Kept.read()
-    if asked.outdated:
-        print(
-            "\n".join(each.name for each in kept.outdated(chosen)) or "all was drawn with the code as it is"
-        )
-        return
-    if asked.unchanged:
-        _compare(asked.unchanged, chosen, kept, asked.worlds, asked.processes)
-        return
-    for each in kept.outdated(chosen) if asked.resume else chosen:
-        kept.drop(each)
+    if not asked.resume:
+        for each in chosen:
+            kept.drop(each)
     measure(chosen, asked.worlds or DEFAULT_WORLDS, asked.processes, kept)
     broken = [row for row in kept.rows if not row.holds and not row.said]
     if broken:

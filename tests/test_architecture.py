@@ -398,6 +398,7 @@ MANY = {
     "audits/rule_sets/words.py warnings_for": PARTS,
     "audits/runs/monitoring/handling.py change_alarm": SAID,
     "audits/runs/monitoring/monitors.py create": SAID,
+    "audits/stats/verdicts.py judge": SAID,
     "audits/sensitivity/measuring/blackbox.py measure_blackbox": "audit and bundle ask: no context is both's",
     "audits/sensitivity/matching/sets.py match_set": SAID,
     "audits/sensitivity/packing.py pack": PARTS,

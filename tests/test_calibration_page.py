@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import sys
 import typing
 from collections.abc import Iterator
-from functools import partial
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,8 +12,7 @@ import pytest
 from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
-from audits.stats import Estimate, Judged, judge
-from benchmarks import calibration, unchanged
+from audits.stats import Estimate, Judged
 from benchmarks.calibration import PAGE, Kept, Row, Simulation, page, simulations
 from benchmarks.whole_calibration import NOT_MEANS, WHOLE, is_p, leaves, people, subject
 
@@ -221,9 +216,6 @@ def test_worlds_drawn_later_count_along():
     assert kept.worlds == {"all: by hand": 300}
     assert kept.lacking([simulation, EVERY[0]]) == [EVERY[0].name]
     assert [(row.hits, row.worlds) for row in kept.rows] == [(275, 300)]
-    assert kept.outdated([simulation]) == []
-    kept.code[simulation.name] = "of another day"
-    assert kept.outdated([simulation]) == [simulation]
     kept.drop(simulation)
     assert kept.rows == [] == list(kept.worlds)
 
@@ -233,29 +225,6 @@ def test_a_row_that_does_not_hold_is_told():
     assert not row.holds
     assert Row("all", "test", "by hand", "false alarms", 0.05, 9, 100).holds
     assert not Row("all", "test", "by hand", "false alarms", 0.05, 10, 100).holds
-
-
-def test_code_is_its_definitions_not_where_they_stand(tmp_path, monkeypatch):
-    monkeypatch.setattr(calibration, "ROOT", tmp_path)
-    room = tmp_path / "audits" / "made_up"
-    room.mkdir(parents=True)
-    first, second = room / "first.py", room / "second.py"
-    body = "def rate(x):\n    return x.mean()\n"
-
-    def digest(one: str, other: str) -> str:
-        first.write_text(one, encoding="utf-8")
-        second.write_text(other, encoding="utf-8")
-        return calibration.code_of.__wrapped__("made_up")
-
-    before = digest(body, "WORLDS = 20\n")
-    moved = digest(
-        "", f'"""Rates."""\n\nimport numpy\n\n__all__ = ["rate"]\n\n# of people\nWORLDS = 20\n{body}'
-    )
-    assert moved == before
-    assert digest(body.replace("mean", "median"), "WORLDS = 20\n") != before
-    assert digest(body, "WORLDS = 21\n") != before
-    assert digest(f"@says_what_it_lacks\n{body}", "WORLDS = 20\n") == before  # only refuses
-    assert digest(f"@twice\n{body}", "WORLDS = 20\n") != before
 
 
 @pytest.mark.parametrize(
@@ -278,44 +247,3 @@ def test_a_row_holds_beyond_doubt(kind, nominal, hits, worlds, settled):
         assert binom.cdf(hits, worlds, nominal) <= 0.01
     if settled and kind == "coverage":
         assert binom.sf(hits - 1, worlds, nominal - 0.015) <= 0.01
-
-
-def _by_hand(value: float, numbers: range) -> list[Row]:
-    found = [Estimate(value + number, None, None, 10, "by hand") for number in numbers]
-    hits = sum(each.value == value for each in found)
-    return [Row("all", "interval", "by hand", "coverage", 0.95, hits, len(numbers))]
-
-
-def test_numbers_tell_whether_changed_code_gives_the_same():
-    one = Simulation("all", "by hand", partial(_by_hand, 0.5))
-    assert unchanged.digest(one, 2) == unchanged.digest(one, 2)
-    other = Simulation("all", "by hand", partial(_by_hand, 0.5 + 1e-12))  # no row tells them apart
-    assert one.run(range(2)) == other.run(range(2))
-    assert unchanged.digest(one, 2) != unchanged.digest(other, 2)
-    with unchanged.noting() as before:
-        judge(Estimate(0.2, 0.1, 0.3, 10, "before"), immaterial=(-0.1, 0.1), p_value=0.01)
-    with unchanged.noting() as reworded:
-        judge(Estimate(np.float64(0.2), 0.1, 0.3, 10, "reworded"), immaterial=(-0.1, 0.1), p_value=0.01)
-    with unchanged.noting() as tested:
-        judge(Estimate(0.2, 0.1, 0.3, 10, "before"), immaterial=(-0.1, 0.1), p_value=0.02)
-    assert before == reworded != tested
-
-
-def test_what_gives_the_same_numbers_keeps_its_worlds(tmp_path, monkeypatch):
-    # new processes begin with what is `__main__`: after tests of pages, the app
-    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
-    chosen = [each for each in EVERY if each.audit == "groups"][:3]
-    same, changed, older = chosen
-    file = tmp_path / "before.json"
-    with monkeypatch.context() as before:
-        before.setattr(unchanged, "code_of", lambda audit: "before")
-        assert unchanged.keep_before(chosen, file, 2, 1) == []
-    found = json.loads(file.read_text(encoding="utf-8"))
-    found["digests"][changed.name] = "other numbers"
-    file.write_text(json.dumps(found), encoding="utf-8")
-    kept = Kept({each.name: 100 for each in chosen}, [], {same.name: "before", changed.name: "before"})
-    kept.code[older.name] = "long before"
-    stay = unchanged.stamp_unchanged(kept, chosen, file, 1)
-    assert stay[changed.name] == "gives other numbers"
-    assert set(stay) == {changed.name, older.name}
-    assert kept.outdated(chosen) == [changed, older]

@@ -96,7 +96,9 @@ def _standing(result: FlipsetResult) -> str:
     if judged.verdict == EVIDENCE:
         if not judged.interval.method.startswith("above"):
             return "people alike are decided differently"
-        return "more than by chance" if judged.material else "more than by chance, but little more"
+        return (
+            "more than by chance" if judged.material is not False else "more than by chance, but little more"
+        )
     if judged.verdict == NO_MATERIAL:
         return "hardly more than by chance"
     if result.noise is None:

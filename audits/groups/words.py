@@ -53,7 +53,7 @@ def headline(result: GroupsResult) -> str:
     about = METRICS[rate].about.replace(" with", "given", 1)
     whose = f"{about.capitalize()}, the" if about else "The"
     if result.verdict == EVIDENCE:
-        small = "" if result.judged.material else " (less than matters)"
+        small = "" if result.judged.material is not False else " (less than matters)"
         rare = f"{whose} favorable decision is rarer for"
         return shortest(*(f"{rare} {both}: {numbers}{small}." for both in _both(rarer, other, "than for")))
     if result.verdict == NO_MATERIAL:
@@ -157,7 +157,11 @@ def finding_known(
         text += f" Share of {_minus(row, reference)}: {points(gap)}{compared}."
     others = [item for item in table if not item.is_reference]
     if judged.verdict == EVIDENCE:
-        small = "" if judged.material else f" It is smaller than the {100 * material:.3g} that matter."
+        small = (
+            ""
+            if judged.material is not False
+            else f" It is smaller than the {100 * material:.3g} that matter."
+        )
         seen = sum(item.verdict == EVIDENCE for item in others)
         if len(others) == 1:
             return text + small

@@ -191,7 +191,7 @@ def _finding(loss: Tested, errors: Tested, grounds: Grounds, material: float, ju
     if judged.verdict == NO_MATERIAL:
         return f"{text} The interval lies below {from_here}."
     if judged.verdict == EVIDENCE:
-        return text if judged.material else f"{text} The ratio itself lies below {from_here}."
+        return text if judged.material is not False else f"{text} The ratio itself lies below {from_here}."
     if judged.reason:
         return f"{text} {judged.reason[:1].upper()}{judged.reason[1:]}."
     return f"{text} About {people(judged.people_needed or 0)} would be needed to settle it."

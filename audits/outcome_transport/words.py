@@ -30,7 +30,7 @@ def headline(result: OutcomeTransportResult) -> str:
         outcomes = _CALLED.get(result.outcome, "outcomes")
         ends = {EVIDENCE: f"The {outcomes} differ", NO_MATERIAL: f"The {outcomes} hardly differ"}
         end = ends.get(judged.verdict, f"These data cannot tell whether the {outcomes} differ")
-        if judged.verdict == EVIDENCE and not judged.material:
+        if judged.verdict == EVIDENCE and judged.material is False:
             end = f"The {outcomes} differ by less than matters"
         ours, theirs = people_in(result.source), people_in(result.target)
         alone = [f"{end} between {brief(ours, most)} and {brief(theirs, most)}." for most in (99, 8, 5)]
@@ -116,7 +116,7 @@ def interval_words(estimate: Estimate) -> str:
 def closing(judged: Judged, where: str) -> str:
     """Say what the verdict leaves to be said: that it is a small one, or how many people would settle it."""
     if judged.verdict == EVIDENCE:
-        return "" if judged.material else " It is smaller than what was said to matter."
+        return "" if judged.material is not False else " It is smaller than what was said to matter."
     if judged.verdict == NO_MATERIAL:
         return f" Whatever difference there is lies within what was said not to matter{_room(judged)}."
     if judged.people_needed is not None:

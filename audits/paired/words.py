@@ -54,7 +54,7 @@ def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Ju
         if before == after:  # so small a change that the numbers are told alike
             side = "above" if way == "raises" else "below"
             return f"The second model {way} the {name} a little {side} {before}{unit}{_ends(change, kind)}."
-        less = "" if judged.material else ", by less than matters"
+        less = "" if judged.material is not False else ", by less than matters"
         return f"The second model {way} the {name} from {before} to {after}{unit}{less}{_ends(change, kind)}."
     if judged.verdict == NO_MATERIAL:
         goes = f"stays at {after}" if before == after else f"goes from {before} to {after}"
@@ -130,7 +130,7 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judged) -> str:
     more = "fewer" if way == "narrows" else "more"
     least, most = (sorted(-end for end in ends)) if way == "narrows" else ends
     told = f" ({points_of(least, change.n)} to {points_of(most, change.n)} {more})" if least >= 0 else ""
-    less = "" if judged.material else ", by less than matters"
+    less = "" if judged.material is not False else ", by less than matters"
     return f"The second model {way} the {name} {_from_to(*sizes)}{less}{told}."
 
 

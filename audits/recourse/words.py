@@ -48,7 +48,7 @@ def _apart(result: RecourseResult) -> list[str]:
     if row is None or value is None:
         return [""]
     if judged.verdict == EVIDENCE:
-        little = "" if judged.material else "slightly "
+        little = "" if judged.material is not False else "slightly "
         names = [people_in(row.group), brief(people_in(row.group)), brief(people_in(row.group), 7)]
         if row.accepted_judged == judged:
             return [f"; {little}{'fewer' if value < 0 else 'more'} of {name}" for name in names]
@@ -148,7 +148,7 @@ def _rests_on(result: RecourseResult, stated: Judged | None) -> str:
 
 def _closing(result: RecourseResult) -> str:
     judged = result.judged
-    if judged.verdict == EVIDENCE and not judged.material:
+    if judged.verdict == EVIDENCE and judged.material is False:
         return " That is less than what was said to matter."
     if judged.verdict == NO_MATERIAL:
         return " Whatever difference there is lies within what was said not to matter."

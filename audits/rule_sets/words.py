@@ -29,7 +29,7 @@ def headline(result: RuleSetsResult) -> str:
     )
     if judged.verdict == EVIDENCE:
         way = "more frequent" if row.direction == "advantaged" else "rarer"
-        small = "" if judged.material else " (less than matters)"
+        small = "" if judged.material is not False else " (less than matters)"
         told = [(f"The favorable decision is {way} for", f": {numbers}{small}.")]
     elif judged.verdict == NO_MATERIAL:
         told = [("No group stands out: even of", f", {numbers} get the favorable decision.")]
@@ -94,7 +94,7 @@ def finding(
             f"Of {who}: {points(about.score.value, n)} points {way} "
             f"({points(about.score.low, n)}–{points(about.score.high, n)}, corrected for {family:,} groups)"
         )
-        small = "" if judged.material else f", smaller than the {100 * material:.3g} that matter"
+        small = "" if judged.material is not False else f", smaller than the {100 * material:.3g} that matter"
         half = f"{'' if about.confirmed else 'not '}confirmed on a half of the {noun} it was not found on"
         return f"{gap}{small}, {half}.{_in_context(about, noun)}{_further(n_evidence - 1, rows)}"
     ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]

@@ -31,7 +31,7 @@ def headline(result: SensitivityResult) -> str:
         return _of_chance(judged, who, about, number(ratio.value))
     times = f"{number(ratio.value)} times as much"
     if judged.verdict == EVIDENCE:
-        small = "" if judged.material else " (less than matters)"
+        small = "" if judged.material is not False else " (less than matters)"
         return f"Predictions about {who} lean on what gives {about} away {times} as others'{small}."
     if judged.verdict == NO_MATERIAL:
         return f"Predictions about all groups lean about equally on what gives {about} away."
@@ -83,7 +83,7 @@ def finding(
     )
     material = f"{options.material:.3g} times, from where the auditor calls it material"
     if judged.verdict == EVIDENCE:
-        return text if judged.material else f"{text} The ratio itself is below {material}."
+        return text if judged.material is not False else f"{text} The ratio itself is below {material}."
     if judged.verdict == NO_MATERIAL:
         return f"{text} All groups lie within {material}."
     if judged.reason and judged.interval.value is not None:

@@ -5,24 +5,33 @@ from .permutation import benjamini_hochberg, holm, p_value
 from .power import people_needed, power_of_difference
 from .sampling import apportion, as_people, draw_counts
 from .verdicts import (
+    AVERAGE,
+    BADGES,
     EVIDENCE,
     INSUFFICIENT,
     NO_MATERIAL,
     POWER,
     VERDICTS,
+    Badge,
+    Condition,
     Judged,
     Verdict,
     judge,
     judge_across,
+    judge_conditions,
     worst_of,
 )
 
 __all__ = [
+    "AVERAGE",
+    "BADGES",
     "EVIDENCE",
     "INSUFFICIENT",
     "NO_MATERIAL",
     "POWER",
     "VERDICTS",
+    "Badge",
+    "Condition",
     "Estimate",
     "Judged",
     "RatioMeans",
@@ -34,6 +43,7 @@ __all__ = [
     "holm",
     "judge",
     "judge_across",
+    "judge_conditions",
     "largest_gap",
     "newcombe",
     "p_value",

@@ -5,18 +5,23 @@ An audit states one interval, corrected for how many it looked at. Where it excl
 difference` (two one-sided tests, Schuirmann 1987, here at half the level, because the interval is two-sided);
 otherwise the evidence is insufficient. What is only an estimate of the quantity asked about can be no more
 than insufficient, whatever its interval.
+
+An audit that looks at an average and at its levels states one `Condition` for each: any of them can be
+evidence, and only all of them together clear (`judge_conditions`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from audits.stats.estimate import Estimate
 
 __all__ = [
+    "AVERAGE",
+    "BADGES",
     "DEFAULT_LEVEL",
     "EVIDENCE",
     "INSUFFICIENT",
@@ -24,10 +29,13 @@ __all__ = [
     "NO_MATERIAL",
     "POWER",
     "VERDICTS",
+    "Badge",
+    "Condition",
     "Judged",
     "Verdict",
     "judge",
     "judge_across",
+    "judge_conditions",
     "worst_of",
 ]
 
@@ -39,6 +47,20 @@ INSUFFICIENT: Verdict = "insufficient evidence"
 
 VERDICTS: tuple[Verdict, ...] = (EVIDENCE, INSUFFICIENT, NO_MATERIAL)
 """In the order in which a reader should see them."""
+
+Badge = Literal["difference", "small difference", "cannot tell yet", "no verdict", "no material difference"]
+
+BADGES: tuple[Badge, ...] = (
+    "difference",
+    "small difference",
+    "cannot tell yet",
+    "no verdict",
+    "no material difference",
+)
+"""In order of weight: a place with several audits shows the first of theirs."""
+
+AVERAGE = "average"
+"""What decides unless an audit states several conditions."""
 
 DEFAULT_LEVEL = 0.05
 """Error rate of intervals, tests and verdicts unless the auditor says otherwise."""
@@ -68,7 +90,9 @@ class Judged:
     immaterial_low, immaterial_high : float or None
         Values that are no material difference; None is without end.
     material : bool or None
-        For evidence: whether the estimate itself lies outside what is immaterial. None for other verdicts.
+        Whether the interval lies wholly outside the limit of what is immaterial (True), wholly inside it
+        (False), or neither (None). Where several limits hold (a difference and a ratio), outside one is True,
+        and only inside all is False.
     p_value : float or None
         Of the test for no difference that has to agree, corrected like the interval; where an audit has no
         test of its own None.
@@ -76,6 +100,8 @@ class Judged:
         About how many people in each group would settle insufficient evidence.
     reason : str
         Why more people would not settle it, or what it rests on that is only an estimate; empty otherwise.
+    decided_by : str
+        The condition whose interval it is: ``"average"``, ``"level: gpa 3.0–3.4"``.
     """
 
     verdict: Verdict
@@ -88,6 +114,16 @@ class Judged:
     p_value: float | None = None
     people_needed: int | None = None
     reason: str = ""
+    decided_by: str = AVERAGE
+
+    @property
+    def badge(self) -> Badge:
+        """What pages show of it: the verdict, its size against the limit, and what would settle it."""
+        if self.verdict == EVIDENCE:
+            return "small difference" if self.material is False else "difference"
+        if self.verdict == NO_MATERIAL:
+            return "no material difference"
+        return "no verdict" if self.reason and self.people_needed is None else "cannot tell yet"
 
     def __post_init__(self) -> None:
         if self.people_needed is not None and self.people_needed > _MOST_PEOPLE:
@@ -105,6 +141,8 @@ def judge(
     people_needed: int | None = None,
     reason: str = "",
     only_estimated: str = "",
+    cannot_clear: str = "",
+    decided_by: str = AVERAGE,
 ) -> Judged:
     """Return the verdict that follows from one interval.
 
@@ -128,6 +166,11 @@ def judge(
     only_estimated : str
         What the interval rests on that is only an estimate of the quantity asked about (a black-box search,
         a distrusted map): the verdict is then insufficient evidence, and this its reason.
+    cannot_clear : str
+        Why the test can fail a model but never clear it: an interval inside the limit is then insufficient
+        evidence, and this its reason.
+    decided_by : str
+        Name of what the interval is of, where an audit looks at several things.
 
     Examples
     --------
@@ -135,8 +178,11 @@ def judge(
     >>> judge(share(0.12, 0.03, 0.21), immaterial=(-0.1, 0.1)).verdict
     'evidence of a difference'
     >>> small = judge(share(0.04, 0.01, 0.07), immaterial=(-0.1, 0.1))
-    >>> small.verdict, small.material
-    ('evidence of a difference', False)
+    >>> small.verdict, small.material, small.badge
+    ('evidence of a difference', False, 'small difference')
+    >>> wide = judge(share(0.09, 0.01, 0.25), immaterial=(-0.1, 0.1))
+    >>> wide.verdict, wide.material, wide.badge
+    ('evidence of a difference', None, 'difference')
     >>> judge(share(0.01, -0.05, 0.07), immaterial=(-0.1, 0.1)).verdict
     'no material difference'
     >>> judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1)).verdict
@@ -146,15 +192,17 @@ def judge(
     """
     first, last = none if isinstance(none, tuple) else (none, none)
     least, most = immaterial
-    verdict, material = INSUFFICIENT, None
-    if not only_estimated and _has_ends(interval):
+    verdict: Verdict = INSUFFICIENT
+    excluded = inside = False
+    if _has_ends(interval):
         low, high = float(interval.low), float(interval.high)  # type: ignore[arg-type]
-        excluded = low > last or high < first
-        if excluded and (p_value is None or p_value <= level):
-            verdict = EVIDENCE
-            material = not least < float(interval.value) < most  # type: ignore[arg-type]
-        elif least <= low and high <= most and not excluded:
-            verdict = NO_MATERIAL
+        excluded, inside = low > last or high < first, least <= low and high <= most
+    if not only_estimated and excluded and (p_value is None or p_value <= level):
+        verdict = EVIDENCE
+    elif not only_estimated and not cannot_clear and inside and not excluded:
+        verdict = NO_MATERIAL
+    if not only_estimated and cannot_clear and inside and not excluded:
+        only_estimated = cannot_clear
     insufficient = verdict == INSUFFICIENT
     return Judged(
         verdict=verdict,
@@ -163,11 +211,150 @@ def judge(
         none_high=_end(last),
         immaterial_low=_end(least),
         immaterial_high=_end(most),
-        material=material,
+        material=_material(interval, least, most),
         p_value=p_value,
         people_needed=people_needed if insufficient and not only_estimated else None,
         reason=(only_estimated or reason) if insufficient else "",
+        decided_by=decided_by,
     )
+
+
+def _material(interval: Estimate, least: float, most: float) -> bool | None:
+    """Whether the interval lies outside the limit, inside it, or neither."""
+    if not _has_ends(interval):
+        return None
+    low, high = float(interval.low), float(interval.high)  # type: ignore[arg-type]
+    if least <= low and high <= most:
+        return False
+    return True if low >= most or high <= least else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One thing that an audit looks at: a quantity, its interval, and the limit that it is held to.
+
+    Attributes
+    ----------
+    name : str
+        ``"average"``, ``"level: gpa 3.0–3.4"``, ``"ratio"``: what `Judged.decided_by` says.
+    interval : Estimate
+        Simultaneous over the conditions of the audit.
+    immaterial : pair of float
+        Closed range of values that do not matter; ±inf is without end.
+    none : float or pair of float
+        The value, or closed range of values, that is no difference.
+    p_value : float, optional
+        Of a test for no difference, corrected likewise.
+    accuses : bool
+        Whether it can be evidence; where not, it only has to hold for the audit to clear.
+    """
+
+    name: str
+    interval: Estimate
+    immaterial: tuple[float, float]
+    none: float | tuple[float, float] = 0.0
+    p_value: float | None = None
+    accuses: bool = True
+
+
+def judge_conditions(
+    conditions: Sequence[Condition],
+    *,
+    level: float = DEFAULT_LEVEL,
+    people_needed: int | None = None,
+    reason: str = "",
+    only_estimated: str = "",
+    cannot_clear: str = "",
+) -> Judged:
+    """Return the verdict that follows from several conditions, stated by the interval that decides.
+
+    One condition that accuses and excludes no difference is evidence; the one that excludes it by most, in
+    widths of its own interval, decides. Otherwise all have to lie inside their limits for the audit to clear,
+    and the one nearest to failing, or failing by most, decides.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+        At least one; the first is the one that a tie goes to.
+    level, people_needed, reason, only_estimated, cannot_clear
+        As in `judge`.
+
+    Examples
+    --------
+    >>> share = lambda value, low, high: Estimate(value, low, high, 100, "Newcombe 95 %")
+    >>> average = Condition(name="average", interval=share(0.0, -0.05, 0.05), immaterial=(-0.1, 0.1))
+    >>> mothers = Condition(name="level: parent", interval=share(-0.4, -0.5, -0.3), immaterial=(-0.2, 0.2))
+    >>> fathers = Condition(name="level: no parent", interval=share(0.1, -0.05, 0.25), immaterial=(-0.2, 0.2))
+    >>> found = judge_conditions([average, mothers])
+    >>> found.verdict, found.decided_by
+    ('evidence of a difference', 'level: parent')
+    >>> found = judge_conditions([average, fathers])
+    >>> found.verdict, found.decided_by
+    ('insufficient evidence', 'level: no parent')
+    >>> judge_conditions([average]).verdict
+    'no material difference'
+    """
+    judged = [
+        judge(
+            each.interval,
+            none=each.none,
+            immaterial=each.immaterial,
+            p_value=each.p_value,
+            level=level,
+            people_needed=people_needed,
+            reason=reason,
+            only_estimated=only_estimated,
+            cannot_clear=cannot_clear,
+            decided_by=each.name,
+        )
+        for each in conditions
+    ]
+    pairs = list(zip(judged, conditions, strict=True))
+    evident = [part for part, each in pairs if each.accuses and part.verdict == EVIDENCE]
+    if evident:
+        return replace(max(evident, key=_beyond_none), material=_material_of_all(judged))
+    decides = min(judged, key=_room)
+    inside = all(
+        part.verdict == NO_MATERIAL or (part.material is False and not each.accuses) for part, each in pairs
+    )
+    if inside and not only_estimated and not cannot_clear:
+        return replace(decides, verdict=NO_MATERIAL, people_needed=None, reason="")
+    withheld = only_estimated or next((part.reason for part in judged if part.reason == cannot_clear), "")
+    return replace(
+        decides,
+        verdict=INSUFFICIENT,
+        people_needed=None if withheld else people_needed,
+        reason=withheld or reason,
+    )
+
+
+def _material_of_all(judged: Sequence[Judged]) -> bool | None:
+    """Outside one limit is material; only inside all of them is not."""
+    if any(part.material for part in judged):
+        return True
+    return False if all(part.material is False for part in judged) else None
+
+
+def _beyond_none(part: Judged) -> float:
+    """By how many widths of its own the interval lies beyond no difference."""
+    low, high = float(part.interval.low), float(part.interval.high)  # type: ignore[arg-type]
+    first = -math.inf if part.none_low is None else part.none_low
+    last = math.inf if part.none_high is None else part.none_high
+    return max(low - last, first - high) / max(high - low, 1e-12)
+
+
+def _room(part: Judged) -> float:
+    """How far inside its limit the interval ends, in widths of the limit; negative where it passes it."""
+    if not _has_ends(part.interval):
+        return -math.inf
+    low, high = float(part.interval.low), float(part.interval.high)  # type: ignore[arg-type]
+    rooms = []
+    for end, limit in ((low, part.immaterial_low), (high, part.immaterial_high)):
+        if limit is not None:
+            none = part.none_low if limit == part.immaterial_low else part.none_high
+            width = abs(limit - (none or 0.0)) or 1.0
+            rooms.append((end - limit if limit == part.immaterial_low else limit - end) / width)
+    return min(rooms, default=math.inf)
 
 
 def worst_of(parts: Iterable[Judged]) -> Judged:
@@ -201,7 +388,6 @@ def judge_across(judged: Judged, adjusted_p: float | None, *, level: float = 0.0
     return replace(
         judged,
         verdict=INSUFFICIENT,
-        material=None,
         reason="among so many audits on the same people one such difference is likely by chance",
     )
 

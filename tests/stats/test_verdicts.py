@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -13,9 +14,11 @@ from audits.stats import (
     EVIDENCE,
     INSUFFICIENT,
     NO_MATERIAL,
+    Condition,
     Estimate,
     judge,
     judge_across,
+    judge_conditions,
     newcombe,
     worst_of,
 )
@@ -32,10 +35,13 @@ def test_the_verdict_is_a_function_of_the_interval(a, b, material, p):
     low, high = min(a, b), max(a, b)
     judged = judge(estimate(low, high), immaterial=(-material, material), p_value=p)
     excludes = low > 0 or high < 0
+    inside = -material <= low and high <= material
+    assert (judged.material is False) == inside
     if judged.verdict == EVIDENCE:
         assert excludes
         assert p is None or p <= 0.05
-        assert judged.material == (not -material < (low + high) / 2 < material)
+        assert (judged.material is True) == (not inside and (low >= material or high <= -material))
+        assert judged.badge == ("small difference" if inside else "difference")
     elif judged.verdict == NO_MATERIAL:
         assert not excludes
         assert -material <= low <= high <= material
@@ -91,3 +97,25 @@ def test_nobody_is_asked_for_more_people_than_there_are():
     assert many.people_needed is None
     assert many.reason == "it would take more people than can be had"
     assert judge(interval, immaterial=(-0.1, 0.1), people_needed=5000).people_needed == 5000
+
+
+def test_conditions_decide_whatever_their_order():
+    average = Condition(name="average", interval=estimate(-0.05, 0.05), immaterial=(-0.1, 0.1))
+    mothers = Condition(name="level: mothers", interval=estimate(-0.5, -0.3), immaterial=(-0.2, 0.2))
+    fathers = Condition(name="level: fathers", interval=estimate(0.05, 0.3), immaterial=(-0.2, 0.2))
+    ratio = Condition(
+        name="ratio", interval=estimate(0.7, 0.9), none=1.0, immaterial=(0.8, 1.25), accuses=False
+    )
+    for found in (judge_conditions(each) for each in permutations([average, mothers, fathers])):
+        assert (found.verdict, found.decided_by, found.badge) == (EVIDENCE, "level: mothers", "difference")
+    assert judge_conditions([average]).badge == "no material difference"
+    opened = judge_conditions([average, ratio], people_needed=900)
+    assert (opened.verdict, opened.decided_by, opened.badge) == (INSUFFICIENT, "ratio", "cannot tell yet")
+    # evidence inside the limit of differences is no small one where the ratio is not inside its own
+    small = Condition(name="average", interval=estimate(-0.05, -0.02), immaterial=(-0.1, 0.1))
+    assert judge_conditions([small]).badge == "small difference"
+    assert judge_conditions([small, ratio]).badge == "difference"
+    for words in ({"cannot_clear": "it only fails"}, {"only_estimated": "a guess"}):
+        withheld = judge_conditions([average], people_needed=900, **words)
+        assert (withheld.verdict, withheld.badge) == (INSUFFICIENT, "no verdict")
+    assert judge_conditions([small], cannot_clear="it only fails").verdict == EVIDENCE

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -24,17 +27,59 @@ from audits.runs.monitoring.monitors import Monitors
 from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
 from tests.cli.conftest import cli  # noqa: F401  (a fixture)
-from tests.unchanged.test_unchanged import ELSEWHERE, EXACT, differences, is_new
 
 MOVED: dict[str, str] = {
     "*/schema": "what is opened is shown in the present schema",
     "*verdict": "`no evidence at this size` rested on power; it opens as insufficient evidence",
     "*/audits/*/interval": "every audit's entry begins with the interval that its verdict follows from",
     "*/audits/*/p_value": "likewise, with the p-value that has to agree",
+    "*/audits/*/material": "the interval against the limit, whatever the verdict",
 }
 """Values of old runs that are meant to be shown otherwise now: a pattern of title/keys, and the reason."""
 
+EXACT = 1e-9  # room for the same sum in another order
+ELSEWHERE = 1e-6  # room for a machine that rounds otherwise
+_ABSENT = object()
+
 HOMES = sorted(Path(__file__).parent.glob("home-*.tar.gz"))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value that is not as it was recorded."""
+
+    path: str
+    before: Any
+    after: Any
+
+    def __str__(self) -> str:
+        return f"{self.path}\n    before: {self.before!r}\n    after:  {self.after!r}"
+
+
+def differences(before: Any, after: Any, path: str, tolerance: float) -> Iterator[Difference]:
+    """Yield all that differs between two documents, at the innermost path where it shows."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys([*before, *after]):
+            parts = before.get(key, _ABSENT), after.get(key, _ABSENT)
+            yield from differences(*parts, f"{path}/{key}", tolerance)
+    elif isinstance(before, list) and isinstance(after, list):
+        for place in range(max(len(before), len(after))):
+            parts = (side[place] if place < len(side) else _ABSENT for side in (before, after))
+            yield from differences(*parts, f"{path}/{place}", tolerance)
+    elif not _same(before, after, tolerance):
+        yield Difference(path, before, after)
+
+
+def is_new(one: Difference) -> bool:
+    """Tell whether a difference is a key that was not there before."""
+    return one.before is _ABSENT
+
+
+def _same(before: Any, after: Any, tolerance: float) -> bool:
+    numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in (before, after)]
+    if all(numbers):
+        return math.isclose(before, after, rel_tol=tolerance, abs_tol=tolerance)
+    return type(before) is type(after) and before == after
 
 
 @pytest.fixture(params=HOMES, ids=lambda path: path.name.removesuffix(".tar.gz"))

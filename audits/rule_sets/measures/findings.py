@@ -201,7 +201,7 @@ def _finding(row: MeasureRow, judged: Judged, words: Any, family: int) -> str:
     reach = f"{number(scale * float(row.difference.value or 0.0))}{unit} ({ends[0]} to {ends[1]})"
     reach = reach.replace("-", "−")
     if judged.verdict == EVIDENCE:
-        small = "" if judged.material else ", less than matters"
+        small = "" if judged.material is not False else ", less than matters"
         return f"{words.name}: {who}: {reach}, corrected for {family:,} groups{small}."
     if judged.verdict == NO_MATERIAL:
         return f"{words.name}: no group differs materially; the farthest: {who}: {reach}."
