@@ -7,13 +7,14 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK
-from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate
+from audits.drawing.style import ACCENT, CONTEXT, CONTRAST, FOCUS, GREY, INK
+from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judged
 
 __all__ = [
     "band",
     "box",
     "dashes",
+    "decisive",
     "dot",
     "named",
     "reaching",
@@ -50,6 +51,41 @@ def band() -> dict[str, Any]:
 def dashes(colour: str, dash: str = "dot", width: float = 2) -> dict[str, Any]:
     """Return a line for `named`."""
     return {"mode": "lines", "line": {"color": colour, "dash": dash, "width": width}}
+
+
+def decisive(judged: Judged, y: Any, unit: float = 1.0) -> go.Scatter:
+    """Return the trace of the interval that a verdict follows from: the first of an audit's first figure.
+
+    Parameters
+    ----------
+    judged : Judged
+    y : str or number
+        The row that it stands in.
+    unit : float
+        What values are drawn times: 100 for percentage points.
+
+    Returns
+    -------
+    plotly.graph_objects.Scatter
+        Low, value and high as x, in the focus color; dashed and gray where the verdict rests on what cannot be
+        trusted. ``meta`` holds value, low and high as results.json states them.
+    """
+    found = judged.interval
+    known = [each for each in (found.low, found.value, found.high) if each is not None]
+    trusted = judged.badge != "no verdict"
+    color = FOCUS if trusted else CONTEXT
+    size = [0, 12, 0] if len(known) == 3 else 12
+    return go.Scatter(
+        x=[unit * each for each in known],
+        y=[y] * len(known),
+        mode="lines+markers",
+        line={"color": color, "width": 4, "dash": "solid" if trusted else "dash"},
+        marker={"color": color, "size": size, "opacity": 1},
+        meta={"value": found.value, "low": found.low, "high": found.high},
+        showlegend=False,
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
 
 
 def whiskers(

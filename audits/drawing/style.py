@@ -15,7 +15,9 @@ from audits.stats.words import in_words
 __all__ = [
     "ACCENT",
     "CLEAR",
+    "CONTEXT",
     "CONTRAST",
+    "FOCUS",
     "GREY",
     "GROUPS",
     "INK",
@@ -55,6 +57,12 @@ GROUPS = (*OKABE_ITO[2:6], *OKABE_ITO[:2], OKABE_ITO[6])
 
 CLEAR = 4
 """Pixels from the line at the left of a figure to a name above a row."""
+
+FOCUS = OKABE_ITO[1]
+"""The group that the page's sentence is about, and the interval that decides the verdict."""
+
+CONTEXT = "#9AA1A9"
+"""What is neither the group in question nor its comparison, and what is not to be trusted."""
 
 ACCENT = OKABE_ITO[0]
 CONTRAST = OKABE_ITO[1]
