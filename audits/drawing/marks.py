@@ -67,8 +67,8 @@ def decisive(judged: Judged, y: Any, unit: float = 1.0) -> go.Scatter:
     Returns
     -------
     plotly.graph_objects.Scatter
-        Low, value and high as x, in the focus color; dashed and gray where the verdict rests on what cannot be
-        trusted. ``meta`` holds value, low and high as results.json states them.
+        Low, value and high as x, in the focus color; dashed and gray where the verdict rests on what cannot
+        be trusted. ``meta`` holds value, low and high as results.json states them.
     """
     found = judged.interval
     known = [each for each in (found.low, found.value, found.high) if each is not None]
