@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import threading
 import time
 from collections.abc import Mapping
@@ -39,6 +40,7 @@ from audits.data.doctor.findings import Finding, Mend
 from audits.errors import InputError, RunFailed
 from audits.models.checking import Checked, Feed
 from audits.records import Size
+from audits.reports.pdf import print_pdf
 from audits.runs.digests import digest_of
 from audits.runs.executing.executors import ProcessExecutor
 from audits.runs.executing.fitting import check_needs
@@ -210,6 +212,8 @@ def export(
     file: str,
     arguments: Mapping[str, Any] | None = None,
     data: DataHeld | None = None,
+    *,
+    pdf: bool = False,
 ) -> bytes:
     """Have a file of a result written; return what stands for it until the browser fetches it.
 
@@ -220,11 +224,13 @@ def export(
     ----------
     file : {"people", "tables", "report"}
         Which, with what `app.tables.exports` takes for it as `arguments`.
+    pdf : bool
+        Whether the HTML that is written is printed.
 
     Raises
     ------
     InputError
-        If that takes more memory or time than it may.
+        If that takes more memory or time than it may, or no browser is there to print with.
     RunFailed
         If the result is damaged, or the disk is full.
     """
@@ -239,6 +245,11 @@ def export(
             reads = [found.folder, *(_reads(space) if known else ())]
             size = sum(path.stat().st_size for path in found.folder.rglob("*") if path.is_file())
             READERS().export(space.token, {**known, **asked}, reads, size, into)
+        if pdf:
+            into.flush()
+            page = Path(into.name).with_suffix(".html")
+            shutil.copyfile(into.name, page)
+            print_pdf(page, Path(into.name))
     return DOWNLOADS.offer(Path(into.name), space.token)
 
 

@@ -27,7 +27,6 @@ _EXTRAS = {
     "app": {"streamlit", "starlette", "uvicorn"},
     "neural": {"torch", "safetensors", "fairlearn"},
     "postgres": {"psycopg"},
-    "pdf": {"reportlab"},
     "dask": {"dask", "distributed"},
     "query": {"duckdb"},
     "remote": {"fsspec"},
@@ -84,8 +83,8 @@ def how_to_install(package: str) -> str:
 
     Examples
     --------
-    >>> how_to_install("reportlab.pdfgen")
-    "install it with: pip install 'evenhand[pdf]'"
+    >>> how_to_install("duckdb")
+    "install it with: pip install 'evenhand[query]'"
     """
     extra = _extra_of(package)
     if extra is None:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from audits.checks import one_of
-from audits.errors import InputError, installed, not_installed
+from audits.errors import InputError
 from audits.models import Subject
 from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
 from audits.runs.registry import AUDITS
@@ -90,14 +90,12 @@ class Findings(RunResult):
         ------
         InputError
             If the ending is neither, `sex` or `race` is no protected attribute, the share is more than the
-            rules', what makes PDFs is not installed, or the file cannot be written.
+            rules', no browser is there to print a PDF, or the file cannot be written.
         """
         place = Path(path)
         ending = place.suffix.lower()
         one_of("path", ending, (".html", ".htm", ".pdf"), what="the name of an .html or .pdf file")
         one_of("template", template, tuple(TEMPLATES))
-        if ending == ".pdf" and not installed("reportlab"):
-            raise not_installed("path", "reportlab")
         told: dict[str, Any] = {"sex": sex, "race": race, "exclude_under": exclude_under}
         try:
             if ending == ".pdf":

@@ -26,7 +26,7 @@ from tests.free_port import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-EXTRAS = {"torch", "streamlit", "fairlearn", "psycopg", "reportlab", "starlette", "uvicorn", "safetensors"}
+EXTRAS = {"torch", "streamlit", "fairlearn", "psycopg", "starlette", "uvicorn", "safetensors"}
 STANDARD = {"ot", "onnx", "onnxruntime", "sklearn"}
 ABSENT = f"""
 import os, sys
@@ -176,7 +176,6 @@ def test_the_tutorial_followed_literally(env: Path, tmp_path: Path):
     ("arguments", "extra"),
     [
         (("app",), "app"),
-        (("report", "results", "--format", "pdf"), "pdf"),
         (("run", "network.yaml", "--executor", "inline"), "neural"),
     ],
 )
@@ -188,8 +187,6 @@ def test_what_needs_an_extra_says_which(env: Path, tmp_path: Path, arguments: tu
         r"model:(.|\n)*?\n(?=\w)", "model: {train: mlp}\n", (tmp_path / "quick.yaml").read_text()
     )
     (tmp_path / "network.yaml").write_text(network)
-    if extra == "pdf":
-        assert evenhand(env, tmp_path, "run", "quick.yaml", "--out", "results").returncode == 0
     answer = evenhand(env, tmp_path, *arguments)
     assert answer.returncode != 0
     assert f"pip install 'evenhand[{extra}]'" in answer.stderr
@@ -325,7 +322,7 @@ from audits.errors import InputError
 table = pd.DataFrame({"sex": ["f", "m"] * 40, "y": [1, 0, 0, 1] * 20, "said": [1, 0] * 40})
 given = dict(favorable=1, protected="sex", predictions="said", audits="groups")
 found = audits.audit(None, table[["sex", "said"]], table["y"], **given)
-for ask in (lambda: found.report("report.pdf"), scorer):
+for ask in (scorer,):
     try:
         ask()
     except InputError as error:
@@ -340,7 +337,6 @@ def test_what_python_asks_of_an_extra_says_which(env: Path, tmp_path: Path):
         python, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300, check=False
     )
     assert ended.stdout.splitlines() == [
-        "path needs reportlab, which is not installed here; install it with: pip install 'evenhand[pdf]'.",
         "scorer needs scikit-learn, which is not installed here; "
         "install it with: pip install 'evenhand[train]'.",
     ], ended.stderr

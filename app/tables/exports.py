@@ -110,16 +110,14 @@ def _report(
     found: RunResult,
     _: Data,
     *,
-    kind: str,
     template: Any,
     columns: Mapping[str, Any],
 ) -> Iterator[bytes]:
-    from audits.reports.html import render_report  # late: it loads what draws on paper
-    from audits.reports.pdf import render_pdf
+    from audits.reports.html import render_report  # late: it loads what draws
 
     result = dataclasses.replace(found, spec=portable(found.spec))
     more: dict[str, Any] = {"template": template, "spec_text": dump_yaml(result.spec), **columns}
-    yield render_pdf(result, **more) if kind == "pdf" else render_report(result, **more).encode()
+    yield render_report(result, **more).encode()
 
 
 _WRITES: Mapping[str, Callable[..., Iterator[bytes]]] = {

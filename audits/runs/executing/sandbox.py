@@ -35,6 +35,7 @@ __all__ = [
     "environment",
     "fresh_score",
     "give_way",
+    "leave_network",
     "machine_memory",
     "memory_left",
     "number_from",
@@ -135,7 +136,7 @@ def enter(bounds: Bounds) -> tuple[str, ...]:
     if _refuse_calls(denied):
         held += ["processes"] + ([] if bounds.network else ["network"])
     elif not bounds.network:
-        held += ["network"] if _leave_network() else []
+        held += ["network"] if leave_network() else []
         _forget_sockets()
     return tuple(held)
 
@@ -287,7 +288,7 @@ def _lower(what: int, most: int) -> None:
     resource.setrlimit(what, (most, most))
 
 
-def _leave_network() -> bool:
+def leave_network() -> bool:
     """Move into a network namespace that holds nothing; False where that is not allowed."""
     if sys.platform != "linux":
         return False
