@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -20,10 +19,8 @@ os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
 from app import work
 from app.pages import load_views
 from app.serving import api, monitor_api, tracing
-from app.serving.heads import read_bounded
 from app.serving.listening import check_address, see_who_connects
 from app.serving.logs import set_up
-from app.serving.promptness import answer_at_once, take_turns, tell_theme_once
 from app.serving.tending import TENDING
 from app.tables.readers import READERS
 from app.workspaces import who
@@ -40,17 +37,12 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     make_private(home())
     set_up()
     tracing.set_up()
-    answer_at_once()
     open_many_files(_MOST_OPEN)
-    take_turns()
-    tell_theme_once()
     work.executor()
     READERS().start()
     TENDING.start()
     monitor_api.INGEST.start()
     load_views()
-    gc.collect()
-    gc.freeze()  # what is loaded by now stays: no collection looks at it again
     yield {}
     TENDING.close()
     monitor_api.INGEST.close()
@@ -60,7 +52,6 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 
 see_who_connects()  # before uvicorn puts this app into what it serves
-read_bounded()
 try:  # here: what ends the start later comes with a traceback
     SECRETS: dict[str, Any] | None = who.secrets()
     check_address(st.get_option("server.address"))

@@ -99,10 +99,10 @@ def _content(result: RunResult, form: str, template: str, of_categories: dict[st
     if form == "pdf":
         from audits.reports.pdf import render_pdf
 
-        return render_pdf(result, template=template, spec_text=spec_text, **of_categories)  # type: ignore[arg-type]
+        return render_pdf(result, template=template, spec_text=spec_text, **of_categories)
     from audits.reports.html import render_report
 
-    text = render_report(result, template=template, spec_text=spec_text, **of_categories)  # type: ignore[arg-type]
+    text = render_report(result, template=template, spec_text=spec_text, **of_categories)
     return text.encode()
 
 

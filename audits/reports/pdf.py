@@ -52,16 +52,9 @@ sandbox.enter(sandbox.Bounds(
 os.execv(command[0], command)
 """
 _SEES = (
-    "/etc/fonts",
-    "/etc/alternatives",
-    "/etc/chromium",
-    "/etc/chromium.d",
-    "/opt",
-    "/proc",
-    "/sys",
-    "/dev",
-)
-_SEES += ("/var/cache/fontconfig",)
+    "/etc/fonts", "/etc/alternatives", "/etc/chromium", "/etc/chromium.d", "/opt", "/proc", "/sys", "/dev",
+    "/var/cache/fontconfig",
+)  # fmt: skip
 
 
 def render_pdf(run: RunLike, **told: Any) -> bytes:

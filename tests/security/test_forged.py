@@ -77,4 +77,4 @@ def test_the_proxy_itself_is_believed_wherever_it_says_that_the_request_comes_fr
 
 
 def test_the_whole_server_keeps_no_head_that_never_ends(port):
-    assert endless(port).startswith(b"HTTP/1.1 431 ")
+    assert endless(port).startswith(b"HTTP/1.1 400 ")
