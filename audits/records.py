@@ -174,10 +174,6 @@ class Audit:
         be counted batch by batch: ``counted(options, data)`` returns the columns that it reads besides those
         of the spec's data, each with how it cuts numbers (`audits.data.counted.Asked`), or raises InputError
         for an option that needs every person.
-    folds : str or callable, optional
-        For an audit that can state of everybody in a table what it learned of people drawn from it:
-        ``folds(subject, options, result, rng, again)`` returns what `audits.runs.reading.folding` takes, or
-        None; `again` draws what the audit drew.
     seconds : callable, optional
         ``seconds(options, size)``: about how long a run takes.
     memory : callable, optional
@@ -242,7 +238,6 @@ class Audit:
     says: Named | None = None
     keys: Mapping[str, Any] | str | None = None
     counted: Named | None = None
-    folds: Named | None = None
     seconds: Callable[[Any, Size], float] | None = None
     memory: Callable[[Any, Size], float] | None = None
     usual: Named | None = None
@@ -296,10 +291,6 @@ class Audit:
         """Return the columns that it counts people by; see `counted`."""
         found: Mapping[str, Any] = loaded(self.counted)(options, data)
         return found
-
-    def fold(self, *told: Any) -> Any:
-        """Return what states it of everybody, or None; see `folds`."""
-        return None if self.folds is None else loaded(self.folds)(*told)
 
     def sentence(self, result: Any) -> str:
         """Return what `result` found in one sentence for everybody; see `says`."""

@@ -22,48 +22,19 @@ import pyarrow.parquet as pq
 from audits.data.counted import count_rows
 from audits.data.files.batches import open_batches
 from audits.dividing import divided
-from audits.runs.execute import carry_out, prepared_subject
 from audits.runs.executing.cluster import divide_among
 from audits.runs.executing.threads import fixed_threads
-from audits.runs.reading.folding import _folded, _parts
-from audits.runs.registry import AUDITS
-from audits.runs.spec import parse_spec
 from benchmarks.scale import people
-
-_FEATURES = ["x0", "x1", "age", "score"]
-_WORK = {
-    "loss_ratio": {"steps": 50},
-    "sensitivity": {},
-    "mitigation": {},
-    "recourse": {},
-}
 
 
 def _spent() -> float:
     return time.process_time()
 
 
-def counting(path: Path, folder: Path) -> Callable[[], object]:  # noqa: ARG001
+def counting(path: Path) -> Callable[[], object]:
     """Return the fold that counts people."""
     columns, cuts = ["sex", "race", "age", "score", "repaid"], {"score": np.linspace(0, 1, 21)}
     return lambda: count_rows(open_batches([path]), columns, cuts, scored="score")
-
-
-def folding(name: str, path: Path, folder: Path) -> Callable[[], object]:
-    """Return the fold of an audit, whose models 20,000 people drawn have taught."""
-    data = {"path": str(path), "protected": ["sex"], "label": "repaid", "favorable": 1, "draw": 20_000}
-    document = {
-        "data": {**data, "features": _FEATURES, "roles": {"actionable": ["x0", "x1"]}},
-        "model": {"train": "mlp" if name == "sensitivity" else "logistic"},
-        "audits": [{name: _WORK[name]}],
-    }
-    spec = parse_spec(document, folder)
-    subject = prepared_subject(spec)
-    found = carry_out(spec.audits[0], 0, subject, 0)
-    draws = np.random.default_rng(0), np.random.default_rng([0, 0])
-    fold = AUDITS[name].fold(subject, spec.audits[0].options, found.result, *draws)
-    everybody = folder / "everybody.parquet"
-    return lambda: _folded(_parts(spec, subject, fold), fold, everybody, lambda _: None)
 
 
 def _kept_to(cores: set[int]) -> None:
@@ -97,7 +68,6 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--millions", type=float, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--only", nargs="+", default=["counting", *_WORK], choices=["counting", *_WORK])
     chosen = parser.parse_args()
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     with tempfile.TemporaryDirectory() as place, fixed_threads():
@@ -109,17 +79,15 @@ def main() -> None:
             for millions in chosen.millions:
                 path = folder / f"{millions:g}.parquet"
                 pq.write_table(people(int(millions * 1e6), 0, 2), path, row_group_size=2**17)
-                for name in chosen.only:
-                    make = counting if name == "counting" else lambda *at, name=name: folding(name, *at)
-                    alone, workers, adding, (waited, together) = measured(make(path, folder), client)
-                    less, most = workers
-                    gain = alone / max(most, less + adding, (less + most + adding) / 2)
-                    told = f"{less:.2f} and {most:.2f} s of two workers, {adding:.2f} s to add up"
-                    print(
-                        f"{name}, {millions:g} M rows: {alone:.2f} s alone; {told}: {gain:.2f} times; by the "
-                        f"clock {waited:.2f} against {together:.2f} s, {waited / together:.2f} times",
-                        flush=True,
-                    )
+                alone, workers, adding, (waited, together) = measured(counting(path), client)
+                less, most = workers
+                gain = alone / max(most, less + adding, (less + most + adding) / 2)
+                told = f"{less:.2f} and {most:.2f} s of two workers, {adding:.2f} s to add up"
+                print(
+                    f"counting, {millions:g} M rows: {alone:.2f} s alone; {told}: {gain:.2f} times; by the "
+                    f"clock {waited:.2f} against {together:.2f} s, {waited / together:.2f} times",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ LAYERS = (
     ("drawing",),
     ("mining",),
     AUDITS,
-    ("everybody", "paired"),
+    ("paired",),
     ("runs",),
     ("reports",),
     ("arguments", "findings"),

@@ -22,7 +22,6 @@ from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, is_token
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.sandbox import number_from, resident_memory
-from audits.runs.executing.system import give_back_memory
 from audits.runs.keeping import watching
 from audits.runs.keeping.saved import SavedRuns
 from audits.runs.keeping.store import home
@@ -120,10 +119,9 @@ class Tending:
                 (home() / "control" / f"cancel-{identity}").unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Take in runs that wait for the database, remove what is too old, give back memory."""
+        """Take in runs that wait for the database, and remove what is too old."""
         work.tidy()
         forget_views()
-        give_back_memory()
         with contextlib.suppress(InputError, RunFailed):  # it is away
             SavedRuns().reconcile()
         Shares().tidy()

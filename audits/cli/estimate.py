@@ -33,14 +33,12 @@ def estimated(path: Path) -> str:
     with fixed_threads():
         found = estimate(spec)
     how = _HOW[found.how].format(rows=found.rows, drawn=spec.drawn or 0)
-    told = (
-        f"About {_time(found.seconds)} of one core and {found.memory / 1e9:.1f} GB of memory: {how}, audits "
-        f"are of {found.people:,} people."
-    )
-    if found.guessed:
-        named = ", ".join(found.guessed)
-        told += f" Could not be tried on a few people, and may be told several times too long: {named}."
-    lines = [wrapped(told)]
+    lines = [
+        wrapped(
+            f"Roughly {_time(found.seconds)} on one core and {found.memory / 1e9:.1f} GB of memory: {how}, "
+            f"audits are of {found.people:,} people."
+        )
+    ]
     return "\n".join([*lines, *(f"  {name}: {_time(seconds)}" for name, seconds in found.steps.items())])
 
 

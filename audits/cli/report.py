@@ -102,7 +102,7 @@ def _content(result: RunResult, form: str, template: str, of_categories: dict[st
         return render_pdf(result, template=template, spec_text=spec_text, **of_categories)
     from audits.reports.html import render_report
 
-    text = render_report(result, template=template, spec_text=spec_text, **of_categories)
+    text = render_report(result, template=template, spec_text=spec_text, **of_categories)  # type: ignore[arg-type]
     return text.encode()
 
 

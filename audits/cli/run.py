@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -219,27 +219,24 @@ def _inline(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
 
 
 def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
-    home = tempfile.TemporaryDirectory(prefix="evenhand-")  # of its own: what the run caches goes with it
-    with ProcessExecutor(1, base=Path(home.name), warm=False) as executor:
-        return _with_home(_watched(executor.submit(document, base_dir), meter), home)
-
-
-def _with_home(result: RunResult, home: tempfile.TemporaryDirectory[str]) -> RunResult:
-    """Return a result that keeps the home that its files lie in; without files the home goes."""
-    if all(audit.everybody is None for audit in result.audits):
-        home.cleanup()
-        return result
-    audits = tuple(replace(audit, folder=home) for audit in result.audits)
-    return replace(result, audits=audits)
+    with (
+        tempfile.TemporaryDirectory(
+            prefix="evenhand-"
+        ) as home,  # of its own: what the run caches goes with it
+        ProcessExecutor(1, base=Path(home), warm=False) as executor,
+    ):
+        return _watched(executor.submit(document, base_dir), meter)
 
 
 def _on_dask(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
     from audits.runs.executing.cluster import DaskExecutor  # late: few runs leave the machine
 
     try:
-        home = tempfile.TemporaryDirectory(prefix="evenhand-")
-        with DaskExecutor(base=Path(home.name)) as executor:
-            return _with_home(_watched(executor.submit(document, base_dir), meter), home)
+        with (
+            tempfile.TemporaryDirectory(prefix="evenhand-") as home,
+            DaskExecutor(base=Path(home)) as executor,
+        ):
+            return _watched(executor.submit(document, base_dir), meter)
     except ModuleNotFoundError as error:
         raise InputError(
             "--executor", "cannot be 'dask' here", advice=how_to_install(str(error.name))

@@ -66,7 +66,6 @@ AUDIT = Audit(
     options=LossRatioOptions,
     result="audits.loss_ratio.result:LossRatioResult",
     runs="audits.loss_ratio.audit:loss_ratio",
-    folds="audits.everybody.loss_ratio:fold_of",
     paired="audits.paired.loss_ratio:paired",
     keys="audits.loss_ratio:keys.json",
     says="audits.loss_ratio.words:headline",

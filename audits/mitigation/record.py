@@ -29,7 +29,6 @@ AUDIT = Audit(
     options=MitigationOptions,
     result="audits.mitigation.result:MitigationResult",
     runs="audits.runs.mitigating:mitigation_with_others",
-    folds="audits.everybody.mitigation:fold_of",
     says="audits.mitigation.words:headline",
     needs=("sklearn", "ot", "torch"),
     presents="audits.mitigation.exhibits:section",

@@ -41,7 +41,6 @@ AUDIT = Audit(
     options=RecourseOptions,
     result="audits.recourse.result:RecourseResult",
     runs="audits.recourse.audit:recourse",
-    folds="audits.everybody.recourse:fold_of",
     paired="audits.paired.recourse:paired",
     keys="audits.recourse:keys.json",
     says="audits.recourse.words:headline",

@@ -15,7 +15,6 @@ import numpy as np
 
 from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
-from audits.data.files.drawing_rows import Drawn
 from audits.data.files.larger import beyond_limits
 from audits.data.heavy import check_spread
 from audits.errors import InputError, NotCounted, RunFailed, not_installed
@@ -31,7 +30,6 @@ from audits.runs.documents import plain_data
 from audits.runs.executing.fitting import check_subject
 from audits.runs.executing.threads import fixed_threads
 from audits.runs.reading.drawn import draw_table, of_all
-from audits.runs.reading.folding import of_everybody
 from audits.runs.recent import Recent, frame_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, ComparedRun, RunResult
@@ -51,7 +49,6 @@ class _Prepared:
     subject: Subject
     data: dict[str, Any]
     model: dict[str, Any]
-    drawn: bool = False
 
 
 def _bytes(prepared: _Prepared) -> int:
@@ -101,17 +98,8 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
             width = (1 - begun) / len(spec.audits)
             stretch = part(progress, begun + place * width, begun + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
-            audits.append(_of_all(spec, place, prepared, stretch))
+            audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
     return _finished(spec, prepared, audits)
-
-
-def _of_all(spec: Spec, place: int, prepared: _Prepared, progress: Progress) -> AuditResult:
-    """Run one audit; where rows were drawn and it can, state it of all rows."""
-    request, subject = spec.audits[place], prepared.subject
-    if not prepared.drawn or AUDITS[request.name].folds is None:
-        return carry_out(request, place, subject, spec.seed, progress)
-    found = carry_out(request, place, subject, spec.seed, part(progress, 0.0, 0.5))
-    return of_everybody(spec, place, subject, found, part(progress, 0.5, 1.0))
 
 
 def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
@@ -276,7 +264,7 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
             "data.path or model.path", "names a file that changed during the run", advice="run it again"
         )
     model = plain_data(model_facts(subject), "model")
-    return _Prepared(subject, _data_facts(table, data, subject), model, isinstance(table, Drawn))
+    return _Prepared(subject, _data_facts(table, data, subject), model)
 
 
 def _read(spec: Spec, progress: Progress) -> Table:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,21 +33,11 @@ READ = (1, 2)
 
 @dataclass(frozen=True, eq=False)
 class AuditResult:
-    """One audit of a run: its name in the spec, all options it ran with, and what it found.
-
-    Attributes
-    ----------
-    everybody : Path or None
-        Parquet of one row for each person of a table that was larger than what is held.
-    folder : object, optional
-        The temporary folder that it lies in until it is saved; held, so that it is there.
-    """
+    """One audit of a run: its name in the spec, all options it ran with, and what it found."""
 
     name: str
     options: dict[str, Any]
     result: Any
-    everybody: Path | None = None
-    folder: object = None
 
     def __repr__(self) -> str:
         return f"<AuditResult {self.name}: {self.result!r}>"
@@ -71,11 +60,6 @@ class AuditResult:
         told = {"audit": self.name, "options": self.options, "headline": self.headline}
         found: dict[str, Any] = self.result.to_json()
         return told | found
-
-
-def _everybody(place: int, name: str) -> str:
-    """Name of the file of everybody; `load_result` takes those of a dot after the audit for tables."""
-    return f"{place}-{name}-everybody.parquet"
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +148,6 @@ class RunResult:
         )
         for place, audit in enumerate(self.audits):
             save_result(audit.result, people, f"{place}-{audit.name}")
-            if audit.everybody is not None:
-                shutil.copyfile(audit.everybody, people / _everybody(place, audit.name))
         if self.compared is not None:
             self.compared.second.save(folder / "second")
             save_result(self.compared.changes, people, "compared")
@@ -195,7 +177,6 @@ class RunResult:
                     load_result(
                         AUDITS[entry["audit"]].result_type, folder / "people", f"{place}-{entry['audit']}"
                     ),
-                    next(folder.glob(f"people/{_everybody(place, entry['audit'])}"), None),
                 )
                 for place, entry in enumerate(entries)
             )

@@ -60,7 +60,6 @@ AUDIT = Audit(
     options=SensitivityOptions,
     result="audits.sensitivity.result:SensitivityResult",
     runs="audits.sensitivity.audit:sensitivity",
-    folds="audits.everybody.sensitivity:fold_of",
     paired="audits.paired.sensitivity:paired",
     keys="audits.sensitivity:keys.json",
     says="audits.sensitivity.words:headline",

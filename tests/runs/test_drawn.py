@@ -102,10 +102,6 @@ def test_an_audit_that_needs_everybody_at_once_says_who_was_drawn(folder, monkey
     assert data["rows_read"] == ROWS == data["rows_used"] + sum(data["excluded"].values())
     assert data["excluded"]["not drawn by lot"] == ROWS - 1000
     assert 0 < data["rows_used"] < 1000
-    said = next(note for note in data["notes"] if "drawn by lot" in note)
-    assert "1,000 of 9,000 rows" in said
-    assert "same shares of repaid × sex" in said
-    assert "about 3 times narrower" in said
     assert execute(spec).audits[0].result.to_json() == found.audits[0].result.to_json()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from audits.runs.executing import processes, system
-from audits.runs.executing.sandbox import resident_memory
 from audits.runs.keeping.trail import Trail
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,14 +95,3 @@ def test_a_process_and_what_it_started_end_together():
         time.sleep(0.05)
     assert not system.goes_on(child) or system.started(child) == "over"
     system.end_group(process.pid)  # once more is no error
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other C libraries cannot be asked for it")
-def test_what_was_freed_between_things_still_held_is_given_back():
-    held = [ctypes.create_string_buffer(100_000) for _ in range(1_000)]
-    for buffer in held:
-        ctypes.memset(buffer, 1, 100_000)
-    before = resident_memory(os.getpid())
-    del held[: len(held) - 1]  # the last one keeps all that lies below it
-    system.give_back_memory()
-    assert resident_memory(os.getpid()) < before - 50_000_000

@@ -9,8 +9,6 @@ dies is begun again on another.
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import functools
 import io
 import os
 import shutil
@@ -44,8 +42,6 @@ __all__ = ["DaskExecutor", "divide_among"]
 _CONNECT_SECONDS = 10
 _LOOK_SECONDS = 0.2
 _LARGEST_SHIPPED = 200_000_000
-_LARGEST_REUSED = 32 << 20  # what glibc comes to by itself
-_TRIM_ABOVE, _NEW_ABOVE = -1, -3  # its M_TRIM_THRESHOLD and M_MMAP_THRESHOLD
 
 
 class DaskExecutor:
@@ -227,7 +223,6 @@ def _carry_out(
     """
     from distributed import Event, get_client, get_worker
 
-    keep_freed_memory()
     worker, stop = get_worker(), Event(topic, client=get_client())
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
         local = _local(spec, Path(base_dir), shipped, Path(folder))
@@ -277,7 +272,6 @@ def _carry_out_divided(
     from audits.runs.execute import execute
     from audits.runs.spec import parse_spec
 
-    keep_freed_memory()
     worker, last = get_worker(), [0.0]
     with tempfile.TemporaryDirectory(prefix="evenhand-dask-") as folder, worker_client() as client:
         stop = Event(topic, client=client)
@@ -310,7 +304,7 @@ def divide_among(client: Client, stopped: Callable[[], bool]) -> Divide:
 
     def divide(work: Any, common: tuple[Any, ...], pieces: Sequence[Any]) -> Iterator[Any]:
         held = client.scatter(list(common), broadcast=True, hash=False)
-        sent = [client.submit(_there, work, *held, piece, pure=False) for piece in pieces]
+        sent = [client.submit(work, *held, piece, pure=False) for piece in pieces]
         try:
             for future in sent:
                 while not future.done():
@@ -331,27 +325,6 @@ def _wait_a_little(client: Client, future: Future) -> None:
 
     with client.as_current(), contextlib.suppress(TimeoutError):
         wait(future, timeout=_LOOK_SECONDS)
-
-
-def _there(work: Any, *given: Any) -> Any:
-    """Do a piece of work in a worker."""
-    keep_freed_memory()
-    return work(*given)
-
-
-@functools.cache
-def keep_freed_memory() -> None:
-    """Let this process, and those that it begins, use memory again that arrays gave back, as others do.
-
-    Dask's workers begin with ``MALLOC_TRIM_THRESHOLD_``, by which every large array is memory new from the
-    system: moving people, of arrays of some megabytes, then took twice the processor time.
-    """
-    if os.environ.pop("MALLOC_TRIM_THRESHOLD_", None) is None:
-        return
-    with contextlib.suppress(OSError, AttributeError):  # a C library without it has no such setting either
-        malloc = ctypes.CDLL(None).mallopt
-        malloc(_TRIM_ABOVE, 2 * _LARGEST_REUSED)
-        malloc(_NEW_ABOVE, _LARGEST_REUSED)
 
 
 def _packed(result: RunResult, folder: Path) -> bytes:

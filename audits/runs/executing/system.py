@@ -9,7 +9,6 @@ system's command, without copies of a process new ones are started. Limits on st
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
@@ -33,7 +32,6 @@ __all__ = [
     "alone",
     "copy_of_pipes",
     "end_group",
-    "give_back_memory",
     "goes_on",
     "is_locked",
     "lock",
@@ -138,12 +136,6 @@ def open_many_files(most: int) -> None:
         wanted = min(allowed, most) if allowed > 0 else most
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, allowed))
-
-
-def give_back_memory() -> None:
-    """Give back to the system what was freed between things still held: a C library keeps it to itself."""
-    with contextlib.suppress(OSError, AttributeError, TypeError):  # not every one can be asked for it
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def most_memory() -> float:

@@ -31,9 +31,8 @@ def of_all(data: AuditData, table: Table) -> AuditData:
     held = len(table.frame)
     alike = f", in the same shares of {' × '.join(table.strata)} as in the file," if table.strata else ""
     note = (
-        f"{held:,} of {table.rows:,} rows were drawn by lot{alike} and numbers are of those, unless an audit "
-        "says that they are of everybody: of all rows intervals would be about "
-        f"{math.sqrt(table.rows / held):.2g} times narrower."
+        f"{held:,} of {table.rows:,} rows were sampled at random{alike} and numbers are of those: of all "
+        f"rows intervals would be about {math.sqrt(table.rows / held):.2g} times narrower."
     )
     return dataclasses.replace(
         data,
