@@ -35,7 +35,6 @@ __all__ = [
     "goes_on",
     "is_locked",
     "lock",
-    "most_memory",
     "one_thread",
     "open_many_files",
     "read_at",
@@ -136,11 +135,3 @@ def open_many_files(most: int) -> None:
         wanted = min(allowed, most) if allowed > 0 else most
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, allowed))
-
-
-def most_memory() -> float:
-    """Return the most memory that this process has had so far, in bytes; 0 where the system does not say."""
-    if resource is None:
-        return 0.0
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return float(used if sys.platform == "darwin" else 1024 * used)
