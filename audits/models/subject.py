@@ -126,9 +126,25 @@ class Subject:
         return self.favorable_score(self.data.frame)
 
     @cached_property
+    def everyone(self) -> Subject:
+        """The same model about everybody it decides on, people without a label too, and no labels."""
+        data = self.data
+        if data.unlabelled is None:
+            return self
+        column = None if self.model.invents else getattr(self.model, "column", None)
+        if column is not None:
+            data = data.with_unlabelled(data.unlabelled.frame[column].notna().to_numpy())
+        return dataclasses.replace(self, data=data.everyone)
+
+    @cached_property
     def decisions(self) -> np.ndarray:
         """Who of the people audited gets the favourable decision, (n,) bool."""
         return self.decide(self.scores, self.data.groups)
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """Scores of the people audited, (n,): the probability of a favorable label where there is one."""
+        return self.scores
 
     @cached_property
     def differentiable(self) -> Differentiable | None:

@@ -51,13 +51,13 @@ def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Est
 
 
 def ratios_to_highest(
-    count: np.ndarray, n: np.ndarray, *, level: float = 0.05
+    count: np.ndarray, n: np.ndarray, *, level: float = 0.05, least: float = SMALLEST_REFERENCE
 ) -> tuple[list[Estimate], Estimate]:
     """Each group's share divided by the highest of them, and the smallest such ratio.
 
-    Only groups of at least `SMALLEST_REFERENCE` of the people can be the highest, and the smallest ratio is
-    theirs alone; the ratios of smaller groups are stated apart and may exceed 1. Where fewer than two groups
-    are so large, the smallest ratio is over all.
+    Only groups of at least a share `least` of the people can be the highest, and the smallest ratio is theirs
+    alone; the ratios of smaller groups are stated apart and may exceed 1. Where fewer than two groups are so
+    large, the smallest ratio is over all.
 
     The ratios of these k groups, and the smallest of them, all lie in their intervals with the stated
     confidence (MOVER-R, Bonferroni-corrected). Which group truly has the highest share is not known. A lower
@@ -82,7 +82,7 @@ def ratios_to_highest(
     [(0.6, 0.419, 0.852), (1.0, 1.0, 1.0)]
     """
     count, n = np.asarray(count, dtype=float), np.asarray(n, dtype=float)
-    large = n >= max(SMALLEST_REFERENCE * n.sum(), 1e-300)
+    large = n >= max(least * n.sum(), 1e-300)
     references = np.flatnonzero(large)
     if not len(references):
         references = np.flatnonzero(n > 0)
