@@ -120,8 +120,8 @@ Material = Annotated[
 MaterialOn = Annotated[
     Literal["difference", "ratio", "either"],
     option(
-        "What is held against the limit: the difference of two decision rates, their ratio (0.8, four fifths), "
-        "or the difference and, where the overall rate is below 20%, the ratio too."
+        "What the limit is on: the difference of two decision rates, their ratio (0.8, four fifths), or the "
+        "difference and, where the overall rate is below 20%, the ratio too."
     ),
 ]
 Permutations = Annotated[

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from audits.groups.by_probability import column_name, compare_probable
-from audits.groups.judging import judge_difference
+from audits.groups.judging import Limit, judge_difference
 from audits.groups.metrics import Metric, by_jackknife
 from audits.stats import EVIDENCE, largest_gap, wilson
 from audits.stats.pooling import pooled_shares
@@ -28,6 +28,7 @@ from benchmarks.calibration import Row, Simulation
 
 LEVEL = 0.05
 MATERIAL = 0.10
+LIMIT = Limit(difference=MATERIAL)
 GROUPS = (2, 8, 20)
 PEOPLE = (20, 50, 200, 1000)
 
@@ -84,9 +85,7 @@ def verdicts(worlds: int) -> None:
                     rates[-1] += gap
                     count = rng.binomial(n, rates).astype(float)
                     judged = [
-                        judge_difference(
-                            (count[j], n), (count[0], n), n, material=MATERIAL, level=LEVEL / (k - 1)
-                        )
+                        judge_difference((count[j], n), (count[0], n), n, limit=LIMIT, level=LEVEL / (k - 1))
                         for j in range(1, k)
                     ]
                     found[judged[-1].verdict] += 1
@@ -215,7 +214,7 @@ def _ratios(k: int, n: int, setting: str, numbers: range) -> Iterator[Row]:
         gap = largest_gap(count, full, level=LEVEL)
         gaps += gap.low - 1e-9 <= rates.max() - rates.min() <= gap.high
         judged = [
-            judge_difference((count[j], n), (count[-1], n), n, material=MATERIAL, level=LEVEL / (k - 1))
+            judge_difference((count[j], n), (count[-1], n), n, limit=LIMIT, level=LEVEL / (k - 1))
             for j in range(k - 1)
         ]
         wrong += any(one.verdict == EVIDENCE for one in judged[0 if equal else 1 :])

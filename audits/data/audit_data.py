@@ -198,7 +198,7 @@ class AuditData:
 
     @property
     def everyone(self) -> AuditData:
-        """The rows with and without a label, those with one first, and no labels; itself where all have one."""
+        """The rows with and without a label, those with one first, and no labels; itself where all do."""
         more = self.unlabelled
         if more is None:
             return self

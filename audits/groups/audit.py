@@ -30,7 +30,7 @@ from audits.stats import Judged, worst_of
 from audits.stats.design import make_design
 from audits.stats.words import count
 
-__all__ = ["LABEL", "groups", "groups_from_people", "with_sign"]
+__all__ = ["groups", "groups_from_people", "with_sign"]
 
 _BY_DESIGN = (
     "Rows are not one independent person each: numbers of people are effective ones, of as many independent "
@@ -92,7 +92,8 @@ def groups(
         people["stratum"] = data.design.stratum[data.design.cluster]
     people, warnings = with_labels(people, labelled)
     groups = data.groups.add_prefix("group: ")
-    people = people.assign(**{name: groups[name].to_numpy() for name in groups})
+    for name in groups:
+        people[name] = groups[name].to_numpy()
     people = people.assign(**probability_columns(data.frame, options.by_probability))
     seed = int(generator(rng).integers(2**32))
     if data.gathered is not None:
@@ -251,7 +252,9 @@ def _judged(
 def _warnings(split: list[Sorted], people: pd.DataFrame) -> list[str]:
     found = []
     if LABEL not in people:
-        found.append("There are no outcomes to compare with: error rates, precision and accuracy are left out.")
+        found.append(
+            "There are no outcomes to compare with: error rates, precision and accuracy are left out."
+        )
     elif KNOWN in people:
         known, everybody = people.loc[people[KNOWN], "people"].sum(), people["people"].sum()
         found.append(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from audits.data.values import MISSING
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow
-from audits.stats import EVIDENCE, INSUFFICIENT, Estimate, Judged, judge_conditions
+from audits.stats import EVIDENCE, INSUFFICIENT, Judged, judge_conditions
 from audits.stats.intervals import cautious_difference, cautious_p, share_ratio
 from audits.stats.power import times_to_settle
 from audits.stats.ratios import SMALLEST_REFERENCE
@@ -143,7 +143,7 @@ def judged_of(gap: Difference, material: float) -> Judged:
 
 def judge_row(differences: dict[str, Difference], material: float) -> Judged:
     """Return what the verdict on a group rests on, among its rates."""
-    return judged_of(min(differences.values(), key=lambda gap: _rank(gap)), material)
+    return judged_of(min(differences.values(), key=_rank), material)
 
 
 def judge_audit(table: Sequence[GroupRow], material: float, looks: int) -> Judged:
@@ -164,7 +164,7 @@ def judge_audit(table: Sequence[GroupRow], material: float, looks: int) -> Judge
 
 
 def most_telling(table: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow, str]:
-    """Return the group and the rate that the audit's verdict rests on, and the reference: first of `ordered`."""
+    """Return group, reference and rate that the audit's verdict rests on: the first of `ordered`."""
     row, name = next(ordered(table))
     reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
     return row, reference, name

@@ -44,7 +44,6 @@ _LABELS = np.array([True, False, False, True])
 _DECISIONS = np.array([True, True, False, False])
 
 
-
 @dataclass(frozen=True, eq=False)
 class Labels:
     """Whose label is favorable, and whose is known at all, bool arrays (n,)."""

@@ -176,7 +176,7 @@ class GroupsResult:
 
     @property
     def widest(self) -> Spread:
-        """The attribute whose selection rates surely lie furthest apart: by the lower end, then by the value."""
+        """The attribute whose selection rates surely lie furthest apart: by lower end, then by value."""
 
         def apart(item: Spread) -> tuple[float, float]:
             gap = item.demographic_parity_difference

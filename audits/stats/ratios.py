@@ -96,8 +96,10 @@ def ratios_to_highest(
         for place, ratio in zip(rows, _to_highest(count, n, rows, references, level), strict=True):
             found[place] = ratio
     known = [found[place] for place in together]
-    least = [min(float(getattr(each, end) or 0.0) for each in known) for end in ("value", "low", "high")]
-    return found, Estimate(*least, float(n[together].sum()), known[0].method)
+    value, low, high = (
+        min(float(getattr(each, end) or 0.0) for each in known) for end in ("value", "low", "high")
+    )
+    return found, Estimate(value, low, high, float(n[together].sum()), known[0].method)
 
 
 def _to_highest(
