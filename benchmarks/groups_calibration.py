@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from audits.groups.by_probability import column_name, compare_probable
-from audits.groups.judging import Limit, judge_difference
+from audits.groups.judging import GroupLimit, judge_difference
 from audits.groups.metrics import Metric, by_jackknife
 from audits.stats import EVIDENCE, largest_gap, wilson
 from audits.stats.pooling import pooled_shares
@@ -28,7 +28,7 @@ from benchmarks.calibration import Row, Simulation
 
 LEVEL = 0.05
 MATERIAL = 0.10
-LIMIT = Limit(difference=MATERIAL)
+LIMIT = GroupLimit(difference=MATERIAL)
 GROUPS = (2, 8, 20)
 PEOPLE = (20, 50, 200, 1000)
 

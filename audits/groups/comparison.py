@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 from audits.data import group_name
 from audits.data.values import MISSING
 from audits.errors import InputError
-from audits.groups.judging import Limit, judge_difference, judge_row
+from audits.groups.judging import GroupLimit, judge_difference, judge_row
 from audits.groups.metrics import (
     METRICS,
     Counts,
@@ -199,11 +199,11 @@ def _by_design(item: Sorted, design: Design, level: float) -> dict[str, tuple[np
     return rates_by_design(design, item.group, item.decision, item.labels, len(item.names), level=level)
 
 
-def _limit(name: str, count: np.ndarray, n: np.ndarray, options: GroupsOptions) -> Limit:
+def _limit(name: str, count: np.ndarray, n: np.ndarray, options: GroupsOptions) -> GroupLimit:
     """Return what is immaterial of a rate; ratios are of decisions, not of errors."""
     overall = float(count.sum() / n.sum()) if n.sum() > 0 else None
     decisions = not METRICS[name].needs_label
-    return Limit.of(options.material, options.material_on, overall=overall, decisions=decisions)
+    return GroupLimit.of(options.material, options.material_on, overall=overall, decisions=decisions)
 
 
 def _pooled(

@@ -19,7 +19,7 @@ __all__ = [
     "FOUR_FIFTHS",
     "LOW_RATE",
     "RATIO",
-    "Limit",
+    "GroupLimit",
     "judge_audit",
     "judge_difference",
     "judge_row",
@@ -42,7 +42,7 @@ RATIO = "ratio"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limit:
+class GroupLimit:
     """What is immaterial: a difference, a ratio of the two rates, or only what is both."""
 
     difference: float
@@ -50,7 +50,7 @@ class Limit:
     on_ratio: bool = False
 
     @classmethod
-    def of(cls, material: float, material_on: str, *, overall: float | None, decisions: bool) -> Limit:
+    def of(cls, material: float, material_on: str, *, overall: float | None, decisions: bool) -> GroupLimit:
         """Return the limit of a rate whose value over all groups is `overall`; ratios are of decisions."""
         low = material_on == "either" and overall is not None and overall < LOW_RATE
         on_ratio = decisions and (material_on == "ratio" or low)
@@ -64,7 +64,7 @@ def judge_difference(
     second: tuple[float, float],
     people: float,
     *,
-    limit: Limit,
+    limit: GroupLimit,
     level: float,
 ) -> Difference:
     """Judge a group's rate minus its reference's.
@@ -103,7 +103,7 @@ def judge_difference(
 
 
 def times_needed(
-    first: tuple[float, float], second: tuple[float, float], *, limit: Limit, level: float
+    first: tuple[float, float], second: tuple[float, float], *, limit: GroupLimit, level: float
 ) -> float | None:
     """Return how many times as many people of the same rates settle it; None where none would."""
 

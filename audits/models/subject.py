@@ -171,11 +171,11 @@ class Subject:
             return self.model
         if not self.model.classes or not self.model.invents:
             return None
-        if self.by_class:  # the largest of several probabilities has no gradient everywhere
-            return None
         from audits.models.networks.exact import differentiable
 
-        return differentiable(self.model, self.favorable_classes, self.scores, self.data.frame, self.space)
+        return differentiable(
+            self.model, self.favorable_classes, self.probabilities, self.data.frame, self.space
+        )
 
     @cached_property
     def regression(self) -> Any:

@@ -22,7 +22,7 @@ from audits.groups import (
     bias_tables,
     groups,
 )
-from audits.groups.judging import Limit, judge_difference, most_telling
+from audits.groups.judging import GroupLimit, judge_difference, most_telling
 from audits.groups.words import points
 from audits.models import Subject, make_subject, model_spec
 from audits.results import load_result, save_result
@@ -195,7 +195,7 @@ def test_insufficient_evidence_always_says_how_many_people_are_needed():
 def test_people_needed_settle_it():
     """As many times more people in both groups, of whatever difference, leave no interval unsettled."""
     first, second, material, level = (9.0, 30.0), (900.0, 2000.0), 0.1, 0.01
-    found = judge_difference(first, second, 30, limit=Limit(difference=material), level=level)
+    found = judge_difference(first, second, 30, limit=GroupLimit(difference=material), level=level)
     assert found.verdict == "insufficient evidence"
     times = found.people_needed / 30
     for count in range(0, 31, 3):
@@ -203,7 +203,7 @@ def test_people_needed_settle_it():
             (count * times, first[1] * times),
             (second[0] * times, second[1] * times),
             30 * times,
-            limit=Limit(difference=material),
+            limit=GroupLimit(difference=material),
             level=level,
         )
         assert more.verdict != "insufficient evidence" or more.estimate.high - more.estimate.low > material
@@ -211,7 +211,7 @@ def test_people_needed_settle_it():
         (first[0] * times, first[1] * times),
         (second[0] * times, second[1] * times),
         30 * times,
-        limit=Limit(difference=material),
+        limit=GroupLimit(difference=material),
         level=level,
     )
     assert again.verdict != "insufficient evidence"
