@@ -43,6 +43,7 @@ AUDIT = Audit(
     runs="audits.recourse.audit:recourse",
     folds="audits.everybody.recourse:fold_of",
     paired="audits.paired.recourse:paired",
+    decisions_alone=lambda *_: True,
     keys="audits.recourse:keys.json",
     says="audits.recourse.words:headline",
     distances=True,

@@ -110,6 +110,8 @@ def _of_all(spec: Spec, place: int, prepared: _Prepared, progress: Progress) -> 
     request, subject = spec.audits[place], prepared.subject
     if not prepared.drawn or AUDITS[request.name].folds is None:
         return carry_out(request, place, subject, spec.seed, progress)
+    if subject.data.unlabelled is not None:  # batches of all rows hold none
+        subject = dataclasses.replace(subject, data=dataclasses.replace(subject.data, unlabelled=None))
     found = carry_out(request, place, subject, spec.seed, part(progress, 0.0, 0.5))
     return of_everybody(spec, place, subject, found, part(progress, 0.5, 1.0))
 
@@ -314,6 +316,9 @@ def carry_out(
     """Run one audit of a list, the one at `place`: its randomness comes from the seed and the place."""
     _check_installed(request, place)
     rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
+    alone = AUDITS[request.name].decisions_alone
+    if alone is not None and alone(request.options, subject.data):
+        subject = subject.everyone
     drawn = subject
     if subject.data.design is not None and not AUDITS[request.name].designs:
         if not subject.data.design.persons:
