@@ -16,6 +16,7 @@ from audits.stats.ratios import SMALLEST_REFERENCE
 from audits.stats.verdicts import VERDICTS, Condition
 
 __all__ = [
+    "FEWEST_COVERED",
     "FOUR_FIFTHS",
     "LOW_RATE",
     "RATIO",
@@ -33,6 +34,9 @@ _NOBODY = "there is nobody to compare in one of the two groups"
 
 FOUR_FIFTHS = 0.8
 """Ratio of two decision rates beyond which a difference is material, either way."""
+
+FEWEST_COVERED = 50
+"""People from which a group counts for an all-clear, also where it is less than 2 % of all."""
 
 LOW_RATE = 0.2
 """Overall rate below which the ratio is held against the limit too."""
@@ -174,14 +178,15 @@ def ordered(table: Sequence[GroupRow]) -> Iterator[tuple[GroupRow, str]]:
     """Yield groups with their rates: evidence first, by size against the limit, then by certainty.
 
     Among what is insufficient the one nearest to evidence comes first, among no material differences the one
-    nearest to the limit. Small groups come after others there, and people whose group is missing last.
+    nearest to the limit. Of a group too small to be covered only evidence counts, and people whose group is
+    missing come last.
     """
     people = {
         row.attribute: sum(each.n for each in table if each.attribute == row.attribute) for row in table
     }
     parts = []
     for row in table:
-        small = row.n < SMALLEST_REFERENCE * people[row.attribute]
+        small = row.n < min(FEWEST_COVERED, SMALLEST_REFERENCE * people[row.attribute])
         for place, metric in enumerate(METRICS):
             gap = row.differences.get(metric.name)
             if gap is not None:
@@ -196,9 +201,10 @@ def _rank(gap: Difference, *, small: bool = False) -> tuple[float, ...]:
     low, high = gap.estimate.low, gap.estimate.high
     verdict = VERDICTS.index(gap.verdict)
     if low is None or high is None:
-        return verdict, True, math.inf, math.inf
+        return (len(VERDICTS) if small else verdict), True, math.inf, math.inf
     beyond = max(low, -high)  # of 0
     if gap.verdict == EVIDENCE:
         return verdict, gap.material is False, -abs(gap.estimate.value or 0.0), -beyond
-    near = beyond if gap.verdict == INSUFFICIENT else max(high, -low)
-    return verdict, small, gap.decided_by == RATIO, -near
+    if gap.verdict == INSUFFICIENT:
+        return len(VERDICTS) if small else verdict, gap.decided_by == RATIO, -beyond, 0.0
+    return verdict, False, -max(high, -low), 0.0

@@ -189,8 +189,11 @@ def finding_known(
         more = f" {seen} of {len(others)} groups {differ} reference."
         return text + more if len(others) > 1 else text
     if judged.verdict == NO_MATERIAL:
-        every = {1: " It lies", 2: " Both groups lie"}.get(len(others), f" All {len(others)} groups lie")
-        return f"{text}{every} within your limit of {100 * material:.3g} points of the reference."
+        few = [item.group for item in others if item.verdict != NO_MATERIAL]
+        covered = len(others) - len(few)
+        every = {1: " It lies", 2: " Both groups lie"}.get(covered, f" All {covered} groups lie")
+        text += f"{every} within your limit of {100 * material:.3g} points of the reference."
+        return f"{text} Not covered, with too few people: {named_few(few)}." if few else text
     if judged.reason:
         return f"{text} More people would not settle it: {judged.reason}."
     if judged.people_needed is None:
@@ -216,9 +219,14 @@ def few_people(attribute: str, groups: Sequence[str]) -> str:
     >>> few_people("sex × age", ["f & age [18, 30)"])
     '1 group of sex × age with fewer than 10 people (“f & age 18 to under 30”): rates say little there.'
     """
-    named = ", ".join(f"“{in_words(group)}”" for group in groups[:4]) + " …" * (len(groups) > 4)
+    named = named_few(groups)
     some = several(len(groups), "group")
     return f"{some} of {attribute} with fewer than 10 people ({named}): rates say little there."
+
+
+def named_few(groups: Sequence[str]) -> str:
+    """Name groups, the first four of them."""
+    return ", ".join(f"“{in_words(group)}”" for group in groups[:4]) + " …" * (len(groups) > 4)
 
 
 def points(gap: Estimate) -> str:
