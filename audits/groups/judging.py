@@ -177,6 +177,7 @@ def most_telling(table: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow, str]:
 def ordered(table: Sequence[GroupRow]) -> Iterator[tuple[GroupRow, str]]:
     """Yield groups with their rates: evidence first, by size against the limit, then by certainty.
 
+    Evidence of one size (outside the limit, inside it, neither) begins with decisions, before errors.
     Among what is insufficient the one nearest to evidence comes first, among no material differences the one
     nearest to the limit. Of a group too small to be covered only evidence counts, and people whose group is
     missing come last.
@@ -190,21 +191,27 @@ def ordered(table: Sequence[GroupRow]) -> Iterator[tuple[GroupRow, str]]:
         for place, metric in enumerate(METRICS):
             gap = row.differences.get(metric.name)
             if gap is not None:
-                rank = (MISSING in row.group, *_rank(gap, small=small), place, -row.n)
+                rank = (
+                    MISSING in row.group,
+                    *_rank(gap, small=small, second=metric.needs_label),
+                    place,
+                    -row.n,
+                )
                 parts.append((rank, row, metric.name))
     parts.sort(key=lambda part: part[0])
     yield from ((row, name) for _, row, name in parts)
 
 
-def _rank(gap: Difference, *, small: bool = False) -> tuple[float, ...]:
-    """Order of differences: verdict, size, certainty."""
+def _rank(gap: Difference, *, small: bool = False, second: bool = False) -> tuple[float, ...]:
+    """Order of differences: verdict, size against the limit, certainty."""
     low, high = gap.estimate.low, gap.estimate.high
     verdict = VERDICTS.index(gap.verdict)
     if low is None or high is None:
         return (len(VERDICTS) if small else verdict), True, math.inf, math.inf
     beyond = max(low, -high)  # of 0
     if gap.verdict == EVIDENCE:
-        return verdict, gap.material is False, -abs(gap.estimate.value or 0.0), -beyond
+        size = {True: 0, None: 1, False: 2}[gap.material]
+        return verdict, size, second, -abs(gap.estimate.value or 0.0), -beyond
     if gap.verdict == INSUFFICIENT:
         return len(VERDICTS) if small else verdict, gap.decided_by == RATIO, -beyond, 0.0
     return verdict, False, -max(high, -low), 0.0

@@ -137,7 +137,11 @@ def _rated(row: GroupRow, rate: str) -> str:
     estimate = row.metric(rate)
     assert estimate is not None and estimate.value is not None  # noqa: S101, PT018  (judged rates have one)
     counted = of_people(out_of(estimate.value * estimate.n, estimate.n))
-    return f"{percent(estimate.value, estimate.n)} ({counted})"
+    return f"{_percent(estimate)} ({counted})"
+
+
+def _percent(share: Estimate) -> str:
+    return percent(share.value, share.n).replace(" %", "%")
 
 
 def finding_probable(
@@ -205,7 +209,7 @@ def _share_of(row: GroupRow, rate: str) -> str:
     """Say the share, and how many of whom."""
     estimate = row.metric(rate)
     assert estimate is not None  # noqa: S101  (judged rates are always counted)
-    share = percent(estimate.value, estimate.n) if estimate.value is not None else "no share"
+    share = _percent(estimate) if estimate.value is not None else "no share"
     some = count((estimate.value or 0) * estimate.n)
     whom = so_many(estimate.n, named_with(row.attribute, row.group))
     return f"{share} ({some} of {whom}{METRICS[rate].about})"
