@@ -215,7 +215,7 @@ class Audit:
         ``treats(subject, options, *, threshold, rng, progress)`` returns the subject with a model that is
         better by what it found, and notes: the second model of a comparison.
     decisions_alone : str or callable, optional
-        ``decisions_alone(options, data)``: whether it reads decisions and no label, so that it is about people
+        ``decisions_alone(options, data)``: whether it reads decisions and no label: it is then about people
         without a label too. Left out: it is about those with one.
     groups_alone : bool
         Whether it looks at people's groups and decisions, and at no column besides.

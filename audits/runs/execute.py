@@ -317,7 +317,7 @@ def carry_out(
     _check_installed(request, place)
     rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
     alone = AUDITS[request.name].decisions_alone
-    if alone is not None and alone(request.options, subject.data):
+    if subject.data.unlabelled is not None and alone is not None and alone(request.options, subject.data):
         subject = subject.everyone
     drawn = subject
     if subject.data.design is not None and not AUDITS[request.name].designs:
