@@ -356,7 +356,9 @@ class AuditData:
             return self.take(~held), self.take(held)
         assert self.unlabelled.design is not None  # noqa: S101 - as `build_data` has it
         persons = self.unlabelled.design.cluster[self.n :]
-        more = ~np.isin(persons, present[np.setdiff1d(np.arange(len(present)), order[:most])])
+        others = np.setdiff1d(persons, present)  # of whom no row has a label
+        others = others[rng.permutation(len(others)) < round(test_size * len(others))]
+        more = np.isin(persons, np.concatenate([present[order[:most]], others]))
         return self.take(~held), self._beside(self.take(held), held, more)
 
 
