@@ -185,7 +185,13 @@ def groups_from_people(
         bootstrap_seed=seed,
         simultaneous_level=options.level / looks,
         probable=probable,
+        widest_attribute=max(spreads, key=_apart).attribute if spreads else "",
     )
+
+
+def _apart(spread: Spread) -> tuple[float, float]:
+    gap = spread.demographic_parity_difference
+    return gap.low or 0.0, gap.value or 0.0
 
 
 def _attributes(protected: tuple[str, ...], options: GroupsOptions) -> list[tuple[str, ...]]:

@@ -153,6 +153,8 @@ class GroupsResult:
         Error rate of each difference, so that all of them hold together.
     probable : tuple of ProbableGroup
         Groups known only by each person's probability of belonging.
+    widest_attribute : str
+        The one whose selection rates surely lie furthest apart: by the lower end, then by the value.
     """
 
     options: dict[str, Any]
@@ -168,6 +170,7 @@ class GroupsResult:
     bootstrap_seed: int = 0
     simultaneous_level: float | None = None
     probable: tuple[ProbableGroup, ...] = ()
+    widest_attribute: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -176,13 +179,10 @@ class GroupsResult:
 
     @property
     def widest(self) -> Spread:
-        """The attribute whose selection rates surely lie furthest apart: by lower end, then by value."""
-
-        def apart(item: Spread) -> tuple[float, float]:
-            gap = item.demographic_parity_difference
-            return gap.low or 0.0, gap.value or 0.0
-
-        return max(self.spreads, key=apart)
+        """The attribute whose selection rates lie furthest apart; in runs of version 0.1.0 by value alone."""
+        named = (each for each in self.spreads if each.attribute == self.widest_attribute)
+        largest = max(self.spreads, key=lambda item: item.demographic_parity_difference.value or 0.0)
+        return next(named, largest)
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; headline differences are those of the widest attribute."""
