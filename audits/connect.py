@@ -180,7 +180,7 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
     from sklearn import config_context
     from sklearn.metrics import make_scorer
 
-    from audits.groups.metrics import METRICS, confusion_counts, rates
+    from audits.groups.metrics import METRICS, Labels, confusion_counts, rates
 
     one_of("metric", metric, [each.name for each in METRICS if each.share], what="a rate of groups")
     one_of("across", across, ("difference", "ratio", "minimum"))
@@ -197,7 +197,8 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
         codes, names = pd.factorize(_joined(sensitive_features))
         sizes = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         decided, true = (np.asarray(values) == favorable for values in (y_pred, y_true))
-        hits, people = rates(confusion_counts(codes, decided, true, sizes, len(names)))[metric]
+        labelled = Labels(true, np.ones(len(true), dtype=bool))
+        hits, people = rates(confusion_counts(codes, decided, labelled, sizes, len(names)))[metric]
         found = (hits[people > 0] / people[people > 0]).tolist()
         if len(found) < 2:
             raise InputError(

@@ -233,7 +233,7 @@ def audit(
             section["features"] = list(features) if features is not None else None
             data = _built(table, section)
             spec = ModelSpec(predictions=found)
-            subject = make_subject(data, spec, threshold=0.5 if threshold is None else threshold, seed=seed)
+            subject = make_subject(data, spec, threshold=threshold, seed=seed)
             about: dict[str, Any] = {"predictions": {key: each for key, each in vars(found).items() if each}}
         else:
             reads = tuple(columns) if columns is not None else model_columns(model, given, apart, groups)
@@ -288,9 +288,10 @@ def _subject(data: AuditData, model: InMemoryModel, threshold: Any, made: Made, 
     kind: Any = {"labels": "label", "scores": "number"}.get(model.output, "probability")
     higher: Any = "unfavorable" if model.sign < 0 else "favorable"
     notes = list(model.notes)
+    by_class = threshold is None and len(model.classes or ()) > 2
     if data.cut is not None:
         kind = "number"
-        threshold, higher = cut_threshold(0.5 if threshold is None else threshold, data.cut)
+        threshold, higher = cut_threshold(threshold, data.cut)
         notes.append(f"Decisions are favorable where the number predicted is {data.cut.side}.")
     elif threshold is None:
         if kind == "number" and not model.zero:
@@ -311,6 +312,7 @@ def _subject(data: AuditData, model: InMemoryModel, threshold: Any, made: Made, 
         made=made,
         notes=tuple(notes),
         seed=seed,
+        by_class=by_class,
     )
 
 

@@ -24,6 +24,7 @@ T = TypeVar("T")
 __all__ = [
     "Level",
     "Material",
+    "MaterialOn",
     "Option",
     "Permutations",
     "checked",
@@ -115,6 +116,13 @@ Level = Annotated[
 ]
 Material = Annotated[
     float, option("Smallest difference that matters to the auditor.", unit="as a share", gt=0, lt=1)
+]
+MaterialOn = Annotated[
+    Literal["difference", "ratio", "either"],
+    option(
+        "What the limit is on: the difference of two decision rates, their ratio (0.8, four fifths), or the "
+        "difference and, where the overall rate is below 20%, the ratio too."
+    ),
 ]
 Permutations = Annotated[
     int, option("Permutations behind each p-value; 0 leaves them out.", ge=0, le=100_000)

@@ -210,6 +210,9 @@ class Audit:
     treats : str or callable, optional
         ``treats(subject, options, *, threshold, rng, progress)`` returns the subject with a model that is
         better by what it found, and notes: the second model of a comparison.
+    decisions_alone : str or callable, optional
+        ``decisions_alone(options, data)``: whether it reads decisions and no label: it is then about people
+        without a label too. Left out: it is about those with one.
     groups_alone : bool
         Whether it looks at people's groups and decisions, and at no column besides.
     windows : str or callable, optional
@@ -253,6 +256,7 @@ class Audit:
     paired: Named | None = None
     states: tuple[str, ...] = ()
     treats: Named | None = None
+    decisions_alone: Callable[[Any, Any], bool] | None = None
     groups_alone: bool = False
     windows: Named | None = None
     bundle: Named | None = None

@@ -12,22 +12,26 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from audits.groups.audit import groups_from_people
 from audits.groups.by_probability import column_name, compare_probable
-from audits.groups.judging import judge_difference
+from audits.groups.judging import GroupLimit, judge_difference
+from audits.groups.labels import KNOWN, LABEL
 from audits.groups.metrics import Metric, by_jackknife
-from audits.stats import EVIDENCE, largest_gap, wilson
+from audits.groups.options import GroupsOptions
+from audits.stats import EVIDENCE, Estimate, largest_gap, wilson
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
 from benchmarks.calibration import Row, Simulation
 
 LEVEL = 0.05
 MATERIAL = 0.10
+LIMIT = GroupLimit(difference=MATERIAL)
 GROUPS = (2, 8, 20)
 PEOPLE = (20, 50, 200, 1000)
 
@@ -84,9 +88,7 @@ def verdicts(worlds: int) -> None:
                     rates[-1] += gap
                     count = rng.binomial(n, rates).astype(float)
                     judged = [
-                        judge_difference(
-                            (count[j], n), (count[0], n), n, material=MATERIAL, level=LEVEL / (k - 1)
-                        )
+                        judge_difference((count[j], n), (count[0], n), n, limit=LIMIT, level=LEVEL / (k - 1))
                         for j in range(1, k)
                     ]
                     found[judged[-1].verdict] += 1
@@ -192,7 +194,90 @@ def simulations() -> list[Simulation]:
                 setting = f"{n:,} people, probabilities of beta({sharp:g}, {sharp:g}), {more} them"
                 run = partial(_probable_rows, n, sharp, by_group)
                 found.append(Simulation("groups", setting, run))
+    for rates, words in _SELECTIVE.items():
+        for refused in (0.0, 0.2):
+            setting = f"{words}, labels of the accepted and {100 * refused:.0f} % of the refused"
+            found.append(Simulation("groups", setting, partial(_selective, rates, refused, setting)))
+    for k in (3, 5, 8):
+        for tiny in (0, 2):
+            setting = f"{k} groups of 300, {tiny} of 4, one of .6 among .4"
+            found.append(Simulation("groups", setting, partial(_least_ratio, k, tiny, setting)))
+    for rates, n, words in _LOW:
+        setting = f"{words}, 2 groups of {n:,}"
+        found.append(Simulation("groups", setting, partial(_low_rates, rates, n, setting)))
     return found
+
+
+_SELECTIVE = {(0.5, 0.5): "decision rates of .5 and .5", (0.4, 0.65): "decision rates of .4 and .65"}
+_LOW = (
+    ((0.0645, 0.0965), 2435, "call-backs of 6.45 and 9.65 %"),
+    ((0.06, 0.06), 1000, "equal rates of .06"),
+    ((0.04, 0.05), 10_000, "rates of .04 and .05, at the ratio"),
+)
+
+
+def _decided(rates: Sequence[float], n: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Two groups of so many people, decided at these rates."""
+    group = np.repeat(["a", "b"], n)
+    yes = rng.random(2 * n) < np.repeat(rates, n)
+    return pd.DataFrame({"group: g": group, "decision": yes, "score": yes.astype(float), "people": 1.0})
+
+
+def _holds(gap: Estimate, rates: Sequence[float]) -> bool:
+    """Whether an interval holds the difference of decision rates, one way round or the other."""
+    ends = sorted((abs(gap.low or 0.0), abs(gap.high or 0.0)))
+    return ends[0] <= abs(rates[0] - rates[1]) <= ends[1]
+
+
+def _selective(rates: tuple[float, float], refused: float, setting: str, numbers: range) -> Iterator[Row]:
+    """Labels of those who were accepted and of some others, more often favorable in the second group."""
+    options, wrong, cleared = GroupsOptions(bootstrap=0), 0, 0
+    equal = rates[0] == rates[1]
+    for number in numbers:
+        rng = np.random.default_rng([number, 41])
+        people = _decided(rates, 400, rng)
+        yes = people["decision"].to_numpy(dtype=bool)
+        good = rng.random(800) < np.where(yes, 0.85, np.repeat([0.3, 0.6], 400))
+        known = yes | (rng.random(800) < refused)
+        people = people.assign(**{LABEL: good & known, KNOWN: known})
+        judged = groups_from_people(people, ("g",), options, "", 800, 0).judged
+        cleared += judged.verdict == "no material difference"
+        wrong += judged.verdict == EVIDENCE and (equal or not _holds(judged.interval, rates))
+    shown = "evidence of a difference" if equal else "evidence of another difference"
+    yield Row("groups", shown, setting, "false alarms", LEVEL, wrong, len(numbers))
+    if not equal:
+        yield Row("groups", "all-clear of 25 points", setting, "false alarms", LEVEL, cleared, len(numbers))
+
+
+def _least_ratio(k: int, tiny: int, setting: str, numbers: range) -> Iterator[Row]:
+    """The smallest impact ratio among groups of at least 2 %, beside tiny ones."""
+    n = np.r_[np.full(k, 300), np.full(tiny, 4)]
+    rates = np.r_[0.6, np.full(k - 1, 0.4), np.linspace(0.05, 0.95, tiny)]
+    held = above = 0
+    for number in numbers:
+        count = np.random.default_rng([number, k, tiny, 42]).binomial(n, rates)
+        _, least = ratios_to_highest(count, n, level=LEVEL)
+        held += least.low <= 0.4 / 0.6 <= least.high
+        above += least.high < 0.4 / 0.6
+    yield Row("groups", "smallest impact ratio", setting, "coverage", 1 - LEVEL, held, len(numbers))
+    shown = "smallest impact ratio, upper end too low"
+    yield Row("groups", shown, setting, "false alarms", LEVEL, above, len(numbers))
+
+
+def _low_rates(rates: tuple[float, float], n: int, setting: str, numbers: range) -> Iterator[Row]:
+    """Differences far below 10 points, whose ratio is not."""
+    small = found = 0
+    for number in numbers:
+        people = _decided(rates, n, np.random.default_rng([number, n, 43]))
+        options = GroupsOptions(bootstrap=0)
+        judged = groups_from_people(people, ("g",), options, "", 2 * n, 0).judged
+        small += judged.badge in ("small difference", "no material difference")
+        found += judged.verdict == EVIDENCE
+    if rates[0] == rates[1]:
+        yield Row("groups", "evidence of a difference", setting, "false alarms", LEVEL, found, len(numbers))
+    else:
+        shown = "called small or immaterial"
+        yield Row("groups", shown, setting, "false alarms", LEVEL, small, len(numbers))
 
 
 _RATES = {"none": "equal rates of .4", "one": "rates of .4, of one group .6", "rare": "equal rates of .02"}
@@ -215,7 +300,7 @@ def _ratios(k: int, n: int, setting: str, numbers: range) -> Iterator[Row]:
         gap = largest_gap(count, full, level=LEVEL)
         gaps += gap.low - 1e-9 <= rates.max() - rates.min() <= gap.high
         judged = [
-            judge_difference((count[j], n), (count[-1], n), n, material=MATERIAL, level=LEVEL / (k - 1))
+            judge_difference((count[j], n), (count[-1], n), n, limit=LIMIT, level=LEVEL / (k - 1))
             for j in range(k - 1)
         ]
         wrong += any(one.verdict == EVIDENCE for one in judged[0 if equal else 1 :])

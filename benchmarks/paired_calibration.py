@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from audits.groups import GroupsOptions
-from audits.groups.audit import LABEL, groups_from_people
+from audits.groups.audit import groups_from_people
+from audits.groups.labels import LABEL
 from audits.paired.moved import Moved, People, apart, mean_moved, ratio_moved, share_moved
 from audits.runs.comparing.two_models import audit_change
 from audits.runs.result import AuditResult

@@ -46,11 +46,13 @@ def choose_model(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
             )
             return {**draft, "compare": {"treated": _treatment(space, draft)}}
     first = {"model": kept.get("model") or _another(spec["model"])}
-    first["threshold"] = kept.get("threshold", spec.get("threshold", 0.5))
+    threshold = kept.get("threshold", spec.get("threshold"))
+    if threshold is not None:
+        first["threshold"] = threshold
     _, profiles = wait_for(work.table(space, spec["data"]), "Reading the table")
     beside = {**draft, "id": f"{draft['id']}-second", "spec": {**spec, **first}}
     edited = model_section(space, beside, profiles, second=True)["spec"]
-    return {**draft, "compare": {"model": edited["model"], "threshold": edited.get("threshold", 0.5)}}
+    return {**draft, "compare": {"model": edited["model"], "threshold": edited.get("threshold")}}
 
 
 def checked_model(draft: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def model_section(
         return draft
     if "predict" in model and isinstance(draft["spec"]["data"].get("label"), dict):
         st.text("Decisions are favorable where the number predicted lies on the favorable side.")
-        return {**draft, "spec": {**draft["spec"], "threshold": 0.5}}
+        return _without_threshold(draft)
     threshold = st.number_input(
         "Threshold",
         value=float(threshold),
@@ -91,9 +91,16 @@ def model_section(
         format="%g",
         key=f"threshold-{draft['id']}",
         width=200,
-        help="A decision is favorable from this score on.",
+        help="A decision is favorable from this score on. At 0.5 a model with more than two classes decides "
+        "by its most probable class.",
     )
+    if threshold == 0.5 and way != "predictions":  # the model's own decision
+        return _without_threshold(draft)
     return {**draft, "spec": {**draft["spec"], "threshold": threshold}}
+
+
+def _without_threshold(draft: dict[str, Any]) -> dict[str, Any]:
+    return {**draft, "spec": {key: value for key, value in draft["spec"].items() if key != "threshold"}}
 
 
 def _trained(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -87,7 +87,7 @@ def from_files(paths: Sequence[Path], kind: str) -> dict[str, Any]:
     return {
         "id": token_hex(4),
         "source": {"kind": kind, "name": names},
-        "spec": {"data": data, "model": {"train": "logistic"}, "threshold": 0.5, "seed": 0},
+        "spec": {"data": data, "model": {"train": "logistic"}, "seed": 0},
         "options": {},
     }
 

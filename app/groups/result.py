@@ -52,6 +52,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result = _moved(found, stored, attribute, space, draft)
     with top:
         _headline(result, changed=result is not stored)
+    _decides(result)
     measure_tiles(result, attribute)
     measure_chooser(result)
     metrics = st.pills(
@@ -97,6 +98,12 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _people(found, space, result)
     _second_model(space, found, stored, attribute)
     fine_print(found, draft, "groups")
+
+
+def _decides(result: GroupsResult) -> None:
+    exhibit = presented(AUDITS["groups"], result).exhibit("deciding")
+    titled((exhibit.heading, exhibit.caption))
+    figure_card("group-deciding", exhibit.figure(), exhibit.table)
 
 
 def _headline(result: GroupsResult, *, changed: bool = False) -> None:
@@ -364,7 +371,9 @@ def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attr
 
 def _model_words(spec: Mapping[str, Any]) -> str:
     """Name a run's model and threshold in a line."""
-    threshold = spec["threshold"]
+    threshold = spec.get("threshold")
+    if threshold is None:
+        return model_words(spec["model"])
     words = str(threshold) if isinstance(threshold, float) else json.dumps(threshold)
     return f"{model_words(spec['model'])} at {words}"
 

@@ -20,6 +20,7 @@ AUDIT = Audit(
     options=BarycentreOptions,
     result="audits.barycentre.result:BarycentreResult",
     runs="audits.barycentre.audit:barycentre",
+    decisions_alone=lambda *_: True,
     keys="audits.barycentre:keys.json",
     distances=True,
     needs=("ot",),

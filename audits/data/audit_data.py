@@ -21,7 +21,40 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.stats.design import Design
 
-__all__ = ["AuditData", "group_name"]
+__all__ = ["AuditData", "Unlabelled", "group_name"]
+
+
+@dataclass(frozen=True, eq=False)
+class Unlabelled:
+    """Rows left out because their label is missing: they count where decisions alone are compared.
+
+    Attributes
+    ----------
+    frame, groups, weights, gathered
+        Of these rows, as of `AuditData`.
+    design : Design or None
+        Of all rows, those with a label first.
+    """
+
+    frame: pd.DataFrame
+    groups: pd.DataFrame
+    weights: np.ndarray | None = None
+    gathered: pd.DataFrame | None = None
+    design: Design | None = None
+
+    def beside(self, labelled: np.ndarray, n: int, positions: np.ndarray) -> Unlabelled | None:
+        """Return some of these rows beside some of the `n` with a label; None without any."""
+        if not len(positions):
+            return None
+        return Unlabelled(
+            frame=self.frame.iloc[positions],
+            groups=self.groups.iloc[positions],
+            weights=None if self.weights is None else self.weights[positions],
+            gathered=None if self.gathered is None else self.gathered.iloc[positions],
+            design=None
+            if self.design is None
+            else self.design.take(np.concatenate([labelled, n + positions])),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +118,10 @@ class AuditData:
         What values of a column mean, by their text, as the spec says.
     among : Index or None
         Rows of those who are audited, where a model may learn from more; None: everybody.
+    unlabelled : Unlabelled or None
+        Rows without a label, which `everyone` adds; counted in `excluded`.
+    leaving : tuple of str
+        Sentences on rows whose leaving goes with a group.
     """
 
     frame: pd.DataFrame
@@ -112,6 +149,8 @@ class AuditData:
     gathered: pd.DataFrame | None = None
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     among: pd.Index | None = None
+    unlabelled: Unlabelled | None = None
+    leaving: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -154,7 +193,39 @@ class AuditData:
             design=None if self.design is None else self.design.take(chosen),
             gathered=None if self.gathered is None else self.gathered.iloc[chosen],
             digest=mark.hexdigest(),
+            unlabelled=None,
         )
+
+    @property
+    def everyone(self) -> AuditData:
+        """The rows with and without a label, those with one first, and no labels; itself where all do."""
+        more = self.unlabelled
+        if more is None:
+            return self
+        return dataclasses.replace(
+            self,
+            frame=pd.concat([self.frame, more.frame]),
+            groups=pd.concat([self.groups, more.groups]),
+            y=None,
+            weights=None
+            if self.weights is None or more.weights is None
+            else np.concatenate([self.weights, more.weights]),
+            design=more.design,
+            gathered=None if self.gathered is None else pd.concat([self.gathered, more.gathered]),
+            digest=hashlib.sha256(f"{self.digest} and without a label".encode()).hexdigest(),
+            unlabelled=None,
+        )
+
+    def with_unlabelled(self, mask: np.ndarray) -> AuditData:
+        """Return the same rows, and of those without a label the ones that a mask picks."""
+        return self._beside(self, np.ones(self.n, dtype=bool), mask)
+
+    def _beside(self, taken: AuditData, chosen: np.ndarray, more: np.ndarray) -> AuditData:
+        """Return rows taken at `chosen` with the rows without a label that a mask picks."""
+        if self.unlabelled is None:
+            return taken
+        kept = self.unlabelled.beside(np.flatnonzero(chosen), self.n, np.flatnonzero(more))
+        return dataclasses.replace(taken, unlabelled=kept)
 
     @property
     def audited(self) -> AuditData:
@@ -170,7 +241,10 @@ class AuditData:
         inside = self.frame.index.isin(self.among)
         if not inside.any():
             raise InputError("data.among", f"leaves nobody of the {self.n:,} people to audit")
-        return self.take(inside)
+        more = np.empty(0, dtype=bool)
+        if self.unlabelled is not None:
+            more = self.unlabelled.frame.index.isin(self.among)
+        return self._beside(self.take(inside), inside, more)
 
     def members(self, where: Mapping[str, object], *, argument: str = "group") -> np.ndarray:
         """Return who belongs to a group, as a mask (n,) of bool.
@@ -246,7 +320,11 @@ class AuditData:
             held[rng.permutation(stratum)[: round(test_size * stratum.size)]] = True
         if held.all() or not held.any():
             raise InputError("data.test_size", f"leaves one part empty with {self.n:,} rows", test_size)
-        return self.take(~held), self.take(held)
+        if self.unlabelled is None:
+            return self.take(~held), self.take(held)
+        people = len(self.unlabelled.frame)
+        more = rng.permutation(people) < round(test_size * people)
+        return self.take(~held), self._beside(self.take(held), held, more)
 
     def one_row_each(self, rng: np.random.Generator) -> AuditData:
         """Return one row of each person, drawn at random: rows that are independent of each other.
@@ -274,7 +352,14 @@ class AuditData:
                 f"leaves one part empty with {len(present):,} persons or clusters",
                 test_size,
             )
-        return self.take(~held), self.take(held)
+        if self.unlabelled is None:
+            return self.take(~held), self.take(held)
+        assert self.unlabelled.design is not None  # noqa: S101 - as `build_data` has it
+        persons = self.unlabelled.design.cluster[self.n :]
+        others = np.setdiff1d(persons, present)  # of whom no row has a label
+        others = others[rng.permutation(len(others)) < round(test_size * len(others))]
+        more = np.isin(persons, np.concatenate([present[order[:most]], others]))
+        return self.take(~held), self._beside(self.take(held), held, more)
 
 
 def group_name(where: Mapping[str, object]) -> str:

@@ -30,6 +30,7 @@ AUDIT = Audit(
     result="audits.explain.result:ExplainResult",
     runs="audits.explain.audit:explain",
     paired="audits.paired.explain:paired",
+    decisions_alone=lambda options, _: options.outcome == "decision",
     keys="audits.explain:keys.json",
     presents="audits.explain.exhibits:section",
     says="audits.explain.words:headline",

@@ -47,6 +47,7 @@ AUDIT = Audit(
     result="audits.flipset.result:FlipsetResult",
     runs="audits.flipset.audit:flipset",
     paired="audits.paired.flipset:paired",
+    decisions_alone=lambda options, data: options.condition_on not in ("label", data.label),
     keys="audits.flipset:keys.json",
     says="audits.flipset.words:headline",
     distances=True,

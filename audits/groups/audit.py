@@ -19,6 +19,7 @@ from audits.groups.by_probability import (
 )
 from audits.groups.comparison import Sorted, compare, sort_people
 from audits.groups.judging import judge_audit
+from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
 from audits.groups.metrics import METRICS
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult, Spread
@@ -27,11 +28,9 @@ from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.stats import Judged, worst_of
 from audits.stats.design import make_design
+from audits.stats.words import count
 
-__all__ = ["LABEL", "groups", "groups_from_people", "with_sign"]
-
-LABEL = "favorable label"
-
+__all__ = ["groups", "groups_from_people", "with_sign"]
 
 _BY_DESIGN = (
     "Rows are not one independent person each: numbers of people are effective ones, of as many independent "
@@ -68,11 +67,12 @@ def groups(
         An attribute is not protected, the reference is unknown, or there are fewer than two groups.
     """
     options = checked(GroupsOptions, options, "groups")
+    labelled, subject = subject, subject.everyone
     data = subject.data
     progress(0.0, "Scoring people")
     people = pd.DataFrame(
         {
-            "score": subject.scores,
+            "score": subject.probabilities,
             "decision": np.asarray(subject.decisions, dtype=bool),
             "people": np.ones(data.n) if data.weights is None else data.weights,
         },
@@ -90,30 +90,33 @@ def groups(
         people["people"] = weights * (data.n / weights.sum())
         people["cluster"] = data.design.cluster
         people["stratum"] = data.design.stratum[data.design.cluster]
-    if data.y is not None:
-        people[LABEL] = data.y
-    people = people.join(data.groups.add_prefix("group: "))
+    people, warnings = with_labels(people, labelled)
+    groups = data.groups.add_prefix("group: ")
+    for name in groups:
+        people[name] = groups[name].to_numpy()
     people = people.assign(**probability_columns(data.frame, options.by_probability))
     seed = int(generator(rng).integers(2**32))
     if data.gathered is not None:
-        people = people.join(_gathered(data, subject.higher_is))
+        people = people.assign(**_gathered(data, subject.higher_is))
     result = groups_from_people(people, data.protected, options, subject.outcome, data.rows, seed)
+    result = dataclasses.replace(result, warnings=(*data.leaving, *warnings, *result.warnings))
     if data.gathered is not None:
         rows = {"audited": data.rows, "used": data.rows, "left_out": {}}
         result = dataclasses.replace(result, people=people.iloc[:0], rows=rows)
     return with_sign(result, subject.higher_is)
 
 
-def _gathered(data: AuditData, higher_is: str) -> pd.DataFrame:
+def _gathered(data: AuditData, higher_is: str) -> dict[str, np.ndarray]:
     """Return what is known of the scores behind a row that stands for several people."""
     assert data.gathered is not None and data.weights is not None  # noqa: S101, PT018 - so `build_data` has it
-    each = pd.Series(data.weights, data.gathered.index) / data.gathered["rows"]
-    if "low" not in data.gathered:  # predicted labels: all of a row are alike
-        return pd.DataFrame({"squares": 0.0 * each})
-    low, high = data.gathered["low"], data.gathered["high"]
+    gathered = data.gathered.reset_index(drop=True)
+    each = data.weights / gathered["rows"].to_numpy()
+    if "low" not in gathered:  # predicted labels: all of a row are alike
+        return {"squares": 0.0 * each}
+    low, high = gathered["low"].to_numpy(), gathered["high"].to_numpy()
     if higher_is == "unfavorable":
         low, high = -high, -low
-    return pd.DataFrame({"squares": each * data.gathered["squares"], "low": low, "high": high})
+    return {"squares": each * gathered["squares"].to_numpy(), "low": low, "high": high}
 
 
 def with_sign(result: GroupsResult, higher_is: str) -> GroupsResult:
@@ -144,17 +147,18 @@ def groups_from_people(
     most = float((people["high"] if "high" in people else people["score"]).max())
     low, high = (-1.0, 0.0) if most <= 0 and least < 0 else (0.0, 1.0)
     edges = np.linspace(min(least, low), max(most, high), 21)
-    y = people[LABEL].to_numpy(dtype=bool) if LABEL in people else None
+    labels = labels_of(people)
     design = None
     if "cluster" in people:
         columns = (people[name].to_numpy() for name in ("people", "cluster", "stratum"))
         weights, cluster, strata = columns
         design = make_design(len(people), weights=weights, cluster=cluster, strata=strata)
     split = [
-        sort_people(people[[f"group: {name}" for name in names]], names, people, y, edges, design)
+        sort_people(people[[f"group: {name}" for name in names]], names, people, labels, edges, design)
         for names in attributes
     ]
-    rates = METRICS.judged(labels=y is not None)
+    why = withheld(people, split, options.level)
+    rates = [metric.name for metric in METRICS.judged(labels=labels is not None and not why)]
     looks = sum(max(len(item.names) - 1, 0) for item in split) * len(rates)
     looks += sum(len(names) - 1 for names in options.by_probability.values())
     if looks == 0:
@@ -162,7 +166,7 @@ def groups_from_people(
     table: list[GroupRow] = []
     spreads: list[Spread] = []
     for item in split:
-        rows, spread = compare(item, options, options.level / looks, rng, pooling)
+        rows, spread = compare(item, options, options.level / looks, rng, pooling, rates)
         table += rows
         spreads.append(spread)
     probable = _probable(people, options, options.level / looks, seed)
@@ -171,8 +175,8 @@ def groups_from_people(
         options=dataclasses.asdict(options),
         outcome=outcome,
         judged=judged,
-        finding=finding,
-        warnings=(*_warnings(split, y), *(() if design is None else (_BY_DESIGN,))),
+        finding=f"{finding} {why}".rstrip(),
+        warnings=(*_warnings(split, people), *(() if design is None else (_BY_DESIGN,))),
         rows={"audited": audited, "used": len(people), "left_out": {}},
         table=tuple(table),
         spreads=tuple(spreads),
@@ -181,7 +185,13 @@ def groups_from_people(
         bootstrap_seed=seed,
         simultaneous_level=options.level / looks,
         probable=probable,
+        widest_attribute=max(spreads, key=_apart).attribute if spreads else "",
     )
+
+
+def _apart(spread: Spread) -> tuple[float, float]:
+    gap = spread.demographic_parity_difference
+    return gap.low or 0.0, gap.value or 0.0
 
 
 def _attributes(protected: tuple[str, ...], options: GroupsOptions) -> list[tuple[str, ...]]:
@@ -245,10 +255,18 @@ def _judged(
     return next(part for part in parts if part[0] is worst)
 
 
-def _warnings(split: list[Sorted], y: np.ndarray | None) -> list[str]:
+def _warnings(split: list[Sorted], people: pd.DataFrame) -> list[str]:
     found = []
-    if y is None:
-        found.append("The data name no label, so error rates, precision and accuracy cannot be told.")
+    if LABEL not in people:
+        found.append(
+            "There are no outcomes to compare with: error rates, precision and accuracy are left out."
+        )
+    elif KNOWN in people:
+        known, everybody = people.loc[people[KNOWN], "people"].sum(), people["people"].sum()
+        found.append(
+            "Selection rates are of everybody. Rates that need the outcome are of the "
+            f"{count(known)} of {count(everybody)} people whose outcome is known."
+        )
     for item in split:
         small = [name for name, n in zip(item.names, item.counts.n, strict=True) if n < 10]
         if small:

@@ -14,8 +14,9 @@ import pandas as pd
 
 from audits.checks import build
 from audits.errors import InputError
-from audits.groups.audit import LABEL, groups_from_people, with_sign
+from audits.groups.audit import groups_from_people, with_sign
 from audits.groups.comparison import Sorted, sort_people
+from audits.groups.labels import LABEL, labels_of
 from audits.groups.metrics import METRICS, Metric
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupsResult
@@ -185,9 +186,11 @@ def _sorted(people: pd.DataFrame, attribute: str) -> Sorted:
 
 def _asked(people: pd.DataFrame, metric: Metric) -> np.ndarray:
     """Who a judged rate is about: everyone, or those with (without) a favourable label."""
-    labels = people[LABEL].to_numpy(dtype=bool) if LABEL in people else None
+    labels = labels_of(people)
     assert metric.share is not None  # noqa: S101  (only shares are judged)
-    return np.asarray(metric.share(labels, people["decision"].to_numpy(dtype=bool))[1])
+    y = None if labels is None else labels.favorable
+    among = np.asarray(metric.share(y, people["decision"].to_numpy(dtype=bool))[1])
+    return among & labels.known if metric.needs_label and labels is not None else among
 
 
 def _change(ours: pd.DataFrame, theirs: pd.DataFrame, inside: np.ndarray, level: float) -> Estimate:
@@ -324,9 +327,10 @@ def _gap(decided: np.ndarray, sizes: np.ndarray, codes: np.ndarray) -> float:
 
 
 def _accuracy(decided: np.ndarray, people: pd.DataFrame, sizes: np.ndarray) -> float | None:
-    if LABEL not in people:
+    labels = labels_of(people)
+    if labels is None:
         return None
-    return float(np.average(decided == people[LABEL].to_numpy(dtype=bool), weights=sizes))
+    return float(np.average(decided == labels.favorable, weights=sizes * labels.known))
 
 
 def _first_accepted(score: np.ndarray, decided: np.ndarray) -> int:

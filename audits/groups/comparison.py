@@ -12,9 +12,18 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from audits.data import group_name
+from audits.data.values import MISSING
 from audits.errors import InputError
-from audits.groups.judging import judge_difference, judge_row
-from audits.groups.metrics import METRICS, Counts, confusion_counts, estimates, rates, rates_by_design
+from audits.groups.judging import GroupLimit, judge_difference, judge_row
+from audits.groups.metrics import (
+    METRICS,
+    Counts,
+    Labels,
+    confusion_counts,
+    estimates,
+    rates,
+    rates_by_design,
+)
 from audits.groups.options import GroupsOptions
 from audits.groups.result import Calibration, GroupRow, Spread
 from audits.stats import Estimate, wilson
@@ -43,7 +52,7 @@ class Sorted:
     group: np.ndarray
     score: np.ndarray
     sizes: np.ndarray
-    y: np.ndarray | None
+    labels: Labels | None
     score_counts: np.ndarray  # (k, bins)
     decision: np.ndarray
     design: Design | None = None
@@ -54,14 +63,15 @@ def sort_people(
     columns: pd.DataFrame,
     attributes: tuple[str, ...],
     people: pd.DataFrame,
-    y: np.ndarray | None,
+    labels: Labels | None,
     edges: np.ndarray,
     design: Design | None = None,
 ) -> Sorted:
-    """Sort people into the groups that occur, largest first."""
+    """Sort people into the groups that occur, largest first; of equal ones the one with the higher rate."""
     sizes = people["people"].to_numpy(dtype=float)
+    decision = people["decision"].to_numpy(dtype=bool)
     code, levels = _codes(columns)
-    order = np.argsort(-np.bincount(code, sizes), kind="stable")
+    order = np.lexsort((-np.bincount(code, sizes * decision), -np.bincount(code, sizes)))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     group = rank[code]
@@ -74,13 +84,13 @@ def sort_people(
         names=tuple(joined_names(values, attributes)),
         values=values,
         attributes=attributes,
-        counts=confusion_counts(group, people["decision"].to_numpy(dtype=bool), y, sizes, k),
+        counts=confusion_counts(group, decision, labels, sizes, k),
         group=group,
         score=score,
         sizes=sizes,
-        y=y,
+        labels=labels,
         score_counts=np.bincount(group * (len(edges) - 1) + bins, sizes, k * (len(edges) - 1)).reshape(k, -1),
-        decision=people["decision"].to_numpy(dtype=bool),
+        decision=decision,
         design=design,
         squares=people["squares"].to_numpy(dtype=float) if "squares" in people else None,
     )
@@ -131,8 +141,9 @@ def compare(
     level: float,
     rng: np.random.Generator,
     pooling: np.random.Generator,
+    judged: Sequence[str],
 ) -> tuple[list[GroupRow], Spread]:
-    """Rates of every group, judged against the reference at the corrected `level`."""
+    """Rates of every group, those `judged` against the reference at the corrected `level`."""
     k = len(item.names)
     reference = _reference(item, options)
     if item.design is None:
@@ -142,8 +153,8 @@ def compare(
     values = estimates(item.counts, shares, level=options.level, functions=item.design is None)
     ratios, smallest = ratios_to_highest(*shares["selection_rate"], level=options.level)
     resampled = bootstrap_intervals(item.counts, rng, draws=draws, level=options.level)
-    judged = [metric.name for metric in METRICS if metric.judged and metric.name in shares]
     pooled = _pooled(item, {name: shares[name] for name in judged}, options.level, pooling)
+    limits = {name: _limit(name, *shares[name], options) for name in judged}
     rows = []
     for j in range(k):
         # under a design so many people as the group's rows are worth
@@ -153,7 +164,7 @@ def compare(
                 (float(shares[name][0][j]), float(shares[name][1][j])),
                 (float(shares[name][0][reference]), float(shares[name][1][reference])),
                 people,
-                material=options.material,
+                limit=limits[name],
                 level=level,
             )
             for name in (judged if j != reference else ())
@@ -185,7 +196,14 @@ def compare(
 
 
 def _by_design(item: Sorted, design: Design, level: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    return rates_by_design(design, item.group, item.decision, item.y, len(item.names), level=level)
+    return rates_by_design(design, item.group, item.decision, item.labels, len(item.names), level=level)
+
+
+def _limit(name: str, count: np.ndarray, n: np.ndarray, options: GroupsOptions) -> GroupLimit:
+    """Return what is immaterial of a rate; ratios are of decisions, not of errors."""
+    overall = float(count.sum() / n.sum()) if n.sum() > 0 else None
+    decisions = not METRICS[name].needs_label
+    return GroupLimit.of(options.material, options.material_on, overall=overall, decisions=decisions)
 
 
 def _pooled(
@@ -213,12 +231,12 @@ def _pooled(
 
 
 def _reference(item: Sorted, options: GroupsOptions) -> int:
-    """Position of the reference group: the one asked for, else the largest."""
+    """Position of the reference group: the one asked for, else the largest whose values are known."""
     wanted = {
         name: str(value) for name, value in (options.reference or {}).items() if name in item.attributes
     }
     if set(wanted) != set(item.attributes):
-        return 0
+        return next((place for place, values in enumerate(item.values) if MISSING not in values), 0)
     values = tuple(wanted[name] for name in item.attributes)
     if values not in item.values:
         raise InputError(
@@ -263,9 +281,9 @@ def _mean_by_design(design: Design, mine: np.ndarray, score: np.ndarray, level: 
 
 def _calibration(item: Sorted, j: int, level: float) -> Calibration | None:
     """Ten equal bins of a score that is a probability."""
-    if item.y is None or item.score.min() < 0 or item.score.max() > 1:
+    if item.labels is None or item.score.min() < 0 or item.score.max() > 1:
         return None
-    mine = item.group == j
+    mine = (item.group == j) & item.labels.known
     edges = np.linspace(0, 1, _CALIBRATION_BINS + 1)
     place = np.clip((item.score[mine] * _CALIBRATION_BINS).astype(np.int64), 0, _CALIBRATION_BINS - 1)
     weight = item.sizes[mine]
@@ -273,7 +291,7 @@ def _calibration(item: Sorted, j: int, level: float) -> Calibration | None:
         alike = np.bincount(item.design.cluster[mine], minlength=item.design.n_clusters)
         weight = weight * (float(weight.sum()) / float(weight**2 @ alike[item.design.cluster[mine]]))
     n = np.bincount(place, weight, _CALIBRATION_BINS)
-    favorable = np.bincount(place, weight * item.y[mine], _CALIBRATION_BINS)
+    favorable = np.bincount(place, weight * item.labels.favorable[mine], _CALIBRATION_BINS)
     total = np.bincount(place, weight * item.score[mine], _CALIBRATION_BINS)
     return Calibration(
         edges=tuple(edges.tolist()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audits.groups.by_probability import ASSUMPTION
-from audits.groups.figures import curves, dots, layout
+from audits.groups.figures import curves, deciding, dots, layout
 from audits.groups.result import GroupsResult
 from audits.groups.words import spread_words
 from audits.records import Exhibit, Section
@@ -13,13 +13,11 @@ __all__ = ["said", "section"]
 _SAID = {
     "rates": (
         "Rates by {}",
-        "Each dot is the rate of a group, its line the interval. Left of the dotted line a selection "
-        "rate is below four fifths of the highest.",
+        "Dot: rate. Line: interval. Left of the dotted line: less than four-fifths of the highest rate.",
     ),
     "differences": (
         "Differences from the reference group, by {}",
-        "A line that leaves out 0 is a difference beyond chance. The intervals hold for all groups and "
-        "rates together.",
+        "A line that doesn't touch 0 is more than chance, corrected for all comparisons.",
     ),
     "scores": (
         "Scores by {}",
@@ -27,7 +25,7 @@ _SAID = {
     ),
     "calibration": (
         "Do scores mean the same, by {}?",
-        "On the dotted line scores mean what they say; above it a group turns out better than its scores.",
+        "On the dotted line: probabilities are right. Above it, a group turns out better than its scores.",
     ),
 }
 
@@ -56,8 +54,19 @@ def section(result: GroupsResult) -> Section:
     probable = [_probable(result, name) for name in dict.fromkeys(item.attribute for item in result.probable)]
     return Section(
         title="Groups",
-        exhibits=(*known, *probable),
+        exhibits=(_decides(result), *known, *probable),
         facts=facts,
+    )
+
+
+def _decides(result: GroupsResult) -> Exhibit:
+    """Return the exhibit of the interval that the verdict follows from."""
+    return Exhibit(
+        "deciding",
+        deciding.title(result),
+        "Thick line: the interval that decides the verdict. Thin: the other groups. Dotted: your limit.",
+        lambda: deciding.deciding(result),
+        lambda: result.to_frame() if result.table else result.probable_frame(),
     )
 
 
@@ -77,7 +86,7 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
     """Return the exhibits of one attribute."""
     table = result.to_frame()
     k, most = len(result.of(attribute)), layout.MOST_GROUPS
-    drawn = f" Drawn are the {most} largest of {k} groups." if k > most else ""
+    drawn = f" Showing the {most} largest of {k} groups." if k > most else ""
     found = [
         Exhibit(
             f"rates_{attribute}",
@@ -107,10 +116,9 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
         found.append(
             Exhibit(
                 f"pooled_{attribute}",
-                f"Rates by {attribute}, small groups drawn to what groups like them say",
-                f"Raw rates by {attribute}, and beside them partially pooled ones: of few people they say "
-                "more, and hold on average over groups. A group that differs from all that is like it is "
-                "drawn too far. "
+                f"Rates by {attribute}, small groups pooled with groups like them",
+                f"Raw rates by {attribute}, and partially pooled ones beside them. Pooling helps small "
+                "groups, on average over groups. It moves a group that differs from all others too far. "
                 f"Verdicts rest on the raw rates.{drawn}",
                 lambda: dots.pooled(result, attribute),
                 lambda: pooled,

@@ -3,18 +3,64 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from audits.data.values import MISSING
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow
-from audits.stats import INSUFFICIENT, Estimate, Judged, judge, worst_of
-from audits.stats.intervals import cautious_difference, cautious_p
+from audits.stats import EVIDENCE, INSUFFICIENT, Judged, judge_conditions
+from audits.stats.intervals import cautious_difference, cautious_p, share_ratio
 from audits.stats.power import times_to_settle
+from audits.stats.ratios import SMALLEST_REFERENCE
+from audits.stats.verdicts import VERDICTS, Condition
 
-__all__ = ["judge_audit", "judge_difference", "judge_row", "most_telling", "times_needed"]
+__all__ = [
+    "FEWEST_COVERED",
+    "FOUR_FIFTHS",
+    "LOW_RATE",
+    "RATIO",
+    "GroupLimit",
+    "judge_audit",
+    "judge_difference",
+    "judge_row",
+    "judged_of",
+    "most_telling",
+    "ordered",
+    "times_needed",
+]
 
 _NOBODY = "there is nobody to compare in one of the two groups"
+
+FOUR_FIFTHS = 0.8
+"""Ratio of two decision rates beyond which a difference is material, either way."""
+
+FEWEST_COVERED = 50
+"""People from which a group counts for an all-clear, also where it is less than 2 % of all."""
+
+LOW_RATE = 0.2
+"""Overall rate below which the ratio is held against the limit too."""
+
+RATIO = "ratio"
+"""What decides where the ratio keeps a verdict open that the difference alone would settle."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupLimit:
+    """What is immaterial: a difference, a ratio of the two rates, or only what is both."""
+
+    difference: float
+    on_difference: bool = True
+    on_ratio: bool = False
+
+    @classmethod
+    def of(cls, material: float, material_on: str, *, overall: float | None, decisions: bool) -> GroupLimit:
+        """Return the limit of a rate whose value over all groups is `overall`; ratios are of decisions."""
+        low = material_on == "either" and overall is not None and overall < LOW_RATE
+        on_ratio = decisions and (material_on == "ratio" or low)
+        return cls(
+            difference=material, on_difference=material_on != "ratio" or not decisions, on_ratio=on_ratio
+        )
 
 
 def judge_difference(
@@ -22,7 +68,7 @@ def judge_difference(
     second: tuple[float, float],
     people: float,
     *,
-    material: float,
+    limit: GroupLimit,
     level: float,
 ) -> Difference:
     """Judge a group's rate minus its reference's.
@@ -37,46 +83,71 @@ def judge_difference(
         Error rate of this interval, corrected for all that are looked at.
     """
     gap = cautious_difference(*first, *second, level=level)
-    judged = judge(gap, immaterial=(-material, material), level=level, reason=_reason(gap))
+    most = limit.difference if limit.on_difference else math.inf
+    conditions = [Condition(name="average", interval=gap, immaterial=(-most, most))]
+    ratio = None
+    if limit.on_ratio:
+        ratio = share_ratio(*first, *second, level=level)
+        immaterial = (FOUR_FIFTHS, 1 / FOUR_FIFTHS)
+        condition = Condition(name=RATIO, interval=ratio, immaterial=immaterial, none=1.0, accuses=False)
+        conditions.append(condition)
+    judged = judge_conditions(conditions, level=level, reason=_NOBODY if gap.value is None else "")
     if judged.verdict == INSUFFICIENT and not judged.reason:
-        times = times_needed(first, second, material=material, level=level)
+        times = times_needed(first, second, limit=limit, level=level)
         judged = replace(judged, people_needed=None if times is None else math.ceil(times * people))
-    return Difference(gap, judged.verdict, judged.people_needed, judged.material, judged.reason)
-
-
-def _reason(gap: Estimate) -> str:
-    return _NOBODY if gap.value is None else ""
+    return Difference(
+        gap,
+        judged.verdict,
+        judged.people_needed,
+        judged.material,
+        judged.reason,
+        ratio=ratio,
+        decided_by=judged.decided_by,
+    )
 
 
 def times_needed(
-    first: tuple[float, float], second: tuple[float, float], *, material: float, level: float
+    first: tuple[float, float], second: tuple[float, float], *, limit: GroupLimit, level: float
 ) -> float | None:
     """Return how many times as many people of the same rates settle it; None where none would."""
 
     def length(times: float) -> float:
         (a, n), (b, m) = first, second
-        gap = cautious_difference(times * a, times * n, times * b, times * m, level=level)
-        return math.inf if gap.low is None or gap.high is None else gap.high - gap.low
+        counts = times * a, times * n, times * b, times * m
+        gap = cautious_difference(*counts, level=level)
+        if gap.low is None or gap.high is None:
+            return math.inf
+        found = (gap.high - gap.low) / limit.difference if limit.on_difference else 0.0
+        if limit.on_ratio:
+            ratio = share_ratio(*counts, level=level)
+            if not ratio.low or ratio.high is None:
+                return math.inf
+            found = max(found, math.log(ratio.high / ratio.low) / -math.log(FOUR_FIFTHS))
+        return found
 
-    return times_to_settle(length, material)
+    return times_to_settle(length, 1.0)
 
 
 def judged_of(gap: Difference, material: float) -> Judged:
     """Return all that the verdict on a difference follows from."""
+    by_ratio = gap.decided_by == RATIO and gap.ratio is not None
     return Judged(
         verdict=gap.verdict,
-        interval=gap.estimate,
-        immaterial_low=-material,
-        immaterial_high=material,
+        interval=gap.ratio if by_ratio and gap.ratio is not None else gap.estimate,
+        none_low=1.0 if by_ratio else 0.0,
+        none_high=1.0 if by_ratio else 0.0,
+        immaterial_low=FOUR_FIFTHS if by_ratio else -material,
+        immaterial_high=1 / FOUR_FIFTHS if by_ratio else material,
         material=gap.material,
         people_needed=gap.people_needed,
         reason=gap.reason,
+        decided_by=gap.decided_by,
     )
 
 
 def judge_row(differences: dict[str, Difference], material: float) -> Judged:
     """Return what the verdict on a group rests on, among its rates."""
-    return worst_of(judged_of(gap, material) for gap in differences.values())
+    return judged_of(min(differences.values(), key=_rank), material)
 
 
 def judge_audit(table: Sequence[GroupRow], material: float, looks: int) -> Judged:
@@ -97,21 +168,50 @@ def judge_audit(table: Sequence[GroupRow], material: float, looks: int) -> Judge
 
 
 def most_telling(table: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow, str]:
-    """Return the group and the rate that the audit's verdict rests on, and the reference.
-
-    Selection rates come first; another rate is told where it alone has that verdict.
-    """
-    parts = [
-        (row, name, judged_of(gap, 1.0))
-        for row in table
-        if not row.is_reference
-        for name, gap in row.differences.items()
-    ]
-    worst = worst_of(judged for *_, judged in parts)
-    first = next(metric.name for metric in METRICS if metric.judged)
-    plain = worst_of(judged for _, name, judged in parts if name == first)
-    if (plain.verdict, plain.material) == (worst.verdict, worst.material):
-        worst = plain
-    row, name = next((row, name) for row, name, judged in parts if judged is worst)
+    """Return group, reference and rate that the audit's verdict rests on: the first of `ordered`."""
+    row, name = next(ordered(table))
     reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
     return row, reference, name
+
+
+def ordered(table: Sequence[GroupRow]) -> Iterator[tuple[GroupRow, str]]:
+    """Yield groups with their rates: evidence first, by size against the limit, then by certainty.
+
+    Evidence of one size (outside the limit, inside it, neither) begins with decisions, before errors.
+    Among what is insufficient the one nearest to evidence comes first, among no material differences the one
+    nearest to the limit. Of a group too small to be covered only evidence counts, and people whose group is
+    missing come last.
+    """
+    people = {
+        row.attribute: sum(each.n for each in table if each.attribute == row.attribute) for row in table
+    }
+    parts = []
+    for row in table:
+        small = row.n < min(FEWEST_COVERED, SMALLEST_REFERENCE * people[row.attribute])
+        for place, metric in enumerate(METRICS):
+            gap = row.differences.get(metric.name)
+            if gap is not None:
+                rank = (
+                    MISSING in row.group,
+                    *_rank(gap, small=small, second=metric.needs_label),
+                    place,
+                    -row.n,
+                )
+                parts.append((rank, row, metric.name))
+    parts.sort(key=lambda part: part[0])
+    yield from ((row, name) for _, row, name in parts)
+
+
+def _rank(gap: Difference, *, small: bool = False, second: bool = False) -> tuple[float, ...]:
+    """Order of differences: verdict, size against the limit, certainty."""
+    low, high = gap.estimate.low, gap.estimate.high
+    verdict = VERDICTS.index(gap.verdict)
+    if low is None or high is None:
+        return (len(VERDICTS) if small else verdict), True, math.inf, math.inf
+    beyond = max(low, -high)  # of 0
+    if gap.verdict == EVIDENCE:
+        size = {True: 0, None: 1, False: 2}[gap.material]
+        return verdict, size, second, -abs(gap.estimate.value or 0.0), -beyond
+    if gap.verdict == INSUFFICIENT:
+        return len(VERDICTS) if small else verdict, gap.decided_by == RATIO, -beyond, 0.0
+    return verdict, False, -max(high, -low), 0.0

@@ -204,7 +204,8 @@ def _ratios(count: np.ndarray, n: np.ndarray, left_out: np.ndarray, level: float
 
     The intervals of a table hold together, whichever of its categories truly has the highest rate.
     """
-    ratios, _ = ratios_to_highest(np.where(left_out, 0.0, count), np.where(left_out, 0.0, n), level=level)
+    kept = ~left_out
+    ratios, _ = ratios_to_highest(count * kept, n * kept, level=level, least=0.0)
     return [
         Estimate(None, None, None, float(people), "category left out") if out else ratio
         for ratio, people, out in zip(ratios, n, left_out, strict=True)

@@ -27,6 +27,7 @@ __all__ = [
     "GROUP",
     "METRICS",
     "Counts",
+    "Labels",
     "Metric",
     "Metrics",
     "by_jackknife",
@@ -41,6 +42,15 @@ GROUP = "evenhand.metrics"
 # labels and decisions of the four kinds of people: true and false positives, true and false negatives
 _LABELS = np.array([True, False, False, True])
 _DECISIONS = np.array([True, True, False, False])
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Whose label is favorable, and whose is known at all, bool arrays (n,)."""
+
+    favorable: np.ndarray
+    known: np.ndarray
+
 
 Share = Callable[[Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -185,14 +195,14 @@ METRICS = Metrics()
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """People per group (k,) by decision and label; without labels only `selected` and `n` are known.
+    """People per group (k,) by decision and label; where a label is missing only `selected` and `n` count.
 
     Attributes
     ----------
     n, selected : arrays (k,)
         People, and those decided favourably.
     true_positive, false_positive, true_negative, false_negative : arrays (k,) or None
-        Positive is favourable: a true positive has a favourable label and decision.
+        Of people whose label is known. Positive is favorable: label and decision of a true positive are.
     """
 
     n: np.ndarray
@@ -211,7 +221,7 @@ class Counts:
 
 
 def confusion_counts(
-    group: np.ndarray, decision: np.ndarray, y: np.ndarray | None, sizes: np.ndarray, k: int
+    group: np.ndarray, decision: np.ndarray, labels: Labels | None, sizes: np.ndarray, k: int
 ) -> Counts:
     """Count people per group, decision and label.
 
@@ -219,18 +229,20 @@ def confusion_counts(
     ----------
     group : int array (n,)
         Group of each row, 0 to `k` - 1.
-    decision, y : bool arrays (n,)
-        Favourable decision and favourable label; `y` may be None.
+    decision : bool array (n,)
+        Favorable decision.
+    labels : Labels, optional
     sizes : array (n,)
         People each row stands for.
     """
-    if y is None:
-        selected = np.bincount(group, sizes * decision, k)
-        return Counts(np.bincount(group, sizes, k), selected, None, None, None, None)
-    cells = np.bincount(4 * group + 2 * y + decision, sizes, 4 * k).reshape(k, 2, 2)  # label, decision
+    n, selected = np.bincount(group, sizes, k), np.bincount(group, sizes * decision, k)
+    if labels is None:
+        return Counts(n, selected, None, None, None, None)
+    codes = 4 * group + 2 * labels.favorable + decision
+    cells = np.bincount(codes, sizes * labels.known, 4 * k).reshape(k, 2, 2)  # label, decision
     return Counts(
-        n=cells.sum((1, 2)),
-        selected=cells[:, :, 1].sum(1),
+        n=n,
+        selected=selected,
         true_positive=cells[:, 1, 1],
         false_positive=cells[:, 0, 1],
         true_negative=cells[:, 0, 0],
@@ -239,31 +251,38 @@ def confusion_counts(
 
 
 def rates(counts: Counts) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return each share's numerator and denominator (k,), both in people; 0 / 0 stays undefined."""
-    labels = counts.true_positive is not None
-    kinds = (_LABELS, _DECISIONS) if labels else (None, np.array([True, False]))
+    """Return each share's numerator and denominator (k,), both in people; 0 / 0 stays undefined.
+
+    What needs a label is of the people whose label is known, everything else of all.
+    """
+    decided = np.stack([counts.selected, counts.n - counts.selected], 1)
     found = {}
     for metric in METRICS:
-        if metric.share is not None and (labels or not metric.needs_label):
-            part, whole = metric.share(*kinds)
+        if metric.share is not None and not metric.needs_label:
+            part, whole = metric.share(None, np.array([True, False]))
+            found[metric.name] = decided @ part, decided @ whole
+        elif metric.share is not None and counts.true_positive is not None:
+            part, whole = metric.share(_LABELS, _DECISIONS)
             found[metric.name] = counts.cells @ part, counts.cells @ whole
     return found
 
 
 def rates_by_design(
-    design: Design, group: np.ndarray, decision: np.ndarray, y: np.ndarray | None, k: int, *, level: float
+    design: Design, group: np.ndarray, decision: np.ndarray, labels: Labels | None, k: int, *, level: float
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return what `rates` does where rows are not one independent person each: in effective people.
 
     Intervals and tests for counts hold for these; what clusters with people of two groups share is not
     counted, which makes differences between groups no surer than they are where a cluster's people are alike.
     """
-    labels = np.zeros(len(group), dtype=bool) if y is None else y
+    y = np.zeros(len(group), dtype=bool) if labels is None else labels.favorable
     found = {}
     for metric in METRICS:
-        if metric.share is None or (y is None and metric.needs_label):
+        if metric.share is None or (labels is None and metric.needs_label):
             continue
-        part, whole = metric.share(labels, decision)
+        part, whole = metric.share(y, decision)
+        if metric.needs_label and labels is not None:
+            whole = whole & labels.known
         shares = [design_share(design, whole & (group == j), part, level=level) for j in range(k)]
         people = np.array([share.people for share in shares])
         values = np.array([share.estimate.value or 0.0 for share in shares])

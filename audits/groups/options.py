@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from audits.options import Level, Material, option
+from audits.options import Level, Material, MaterialOn, option
 
 __all__ = ["GroupsOptions"]
 
@@ -25,7 +25,7 @@ class GroupsOptions:
     ] = None
     reference: Annotated[
         dict[str, Any] | None,
-        option("Attribute to the value that the others are held against; the largest group by default."),
+        option("Attribute to the value that the others are compared with; the largest group by default."),
     ] = None
     by_probability: Annotated[
         dict[str, dict[str, str]],
@@ -45,6 +45,7 @@ class GroupsOptions:
     ] = 0.0
     level: Level = 0.05
     material: Material = 0.10
+    material_on: MaterialOn = "either"
     bootstrap: Annotated[
         int,
         option(

@@ -13,6 +13,7 @@ from audits.groups.metrics import METRICS
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 from audits.stats.estimate import estimate_cells, estimate_columns
+from audits.stats.verdicts import AVERAGE
 
 __all__ = ["Calibration", "Difference", "GroupRow", "GroupsResult", "Spread"]
 
@@ -28,9 +29,13 @@ class Difference:
     people_needed : int or None
         People in the group, its reference growing alike, from which insufficient evidence is settled.
     material : bool or None
-        Of evidence: whether the difference is as large as the auditor calls material.
+        Whether it lies outside the limit (True), inside it (False), or neither.
     reason : str
         Why more people would not settle it.
+    ratio : Estimate or None
+        The two rates divided, where the limit is on it.
+    decided_by : str
+        ``"ratio"`` where that keeps open what the difference alone would settle; the difference otherwise.
     """
 
     estimate: Estimate
@@ -38,6 +43,8 @@ class Difference:
     people_needed: int | None
     material: bool | None = None
     reason: str = ""
+    ratio: Estimate | None = None
+    decided_by: str = AVERAGE
 
 
 @dataclass(frozen=True)
@@ -146,6 +153,8 @@ class GroupsResult:
         Error rate of each difference, so that all of them hold together.
     probable : tuple of ProbableGroup
         Groups known only by each person's probability of belonging.
+    widest_attribute : str
+        The one whose selection rates surely lie furthest apart: by the lower end, then by the value.
     """
 
     options: dict[str, Any]
@@ -161,6 +170,7 @@ class GroupsResult:
     bootstrap_seed: int = 0
     simultaneous_level: float | None = None
     probable: tuple[ProbableGroup, ...] = ()
+    widest_attribute: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -169,8 +179,10 @@ class GroupsResult:
 
     @property
     def widest(self) -> Spread:
-        """The attribute whose selection rates lie furthest apart."""
-        return max(self.spreads, key=lambda item: item.demographic_parity_difference.value or 0.0)
+        """The attribute whose selection rates lie furthest apart; in runs of version 0.1.0 by value alone."""
+        named = (each for each in self.spreads if each.attribute == self.widest_attribute)
+        largest = max(self.spreads, key=lambda item: item.demographic_parity_difference.value or 0.0)
+        return next(named, largest)
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; headline differences are those of the widest attribute."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from audits.brief import begun, brief, of_people, shortest
 from audits.data import group_name, named_with
 from audits.groups.by_probability import ASSUMPTION, ProbableGroup
-from audits.groups.judging import most_telling
+from audits.groups.judging import RATIO, most_telling
 from audits.groups.metrics import METRICS
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult
@@ -31,6 +31,7 @@ __all__ = [
     "finding_probable",
     "headline",
     "interval_words",
+    "is_probable",
     "people_of",
     "points",
     "spread_words",
@@ -38,8 +39,8 @@ __all__ = [
 
 
 def headline(result: GroupsResult) -> str:
-    """Say which group the favorable decision is rarer for, or that it is rarer for none, or open."""
-    if any(each.difference_bounds == result.judged.interval for each in result.probable):
+    """Say which group gets the favorable decision less often, or that none does, or that nobody can tell."""
+    if is_probable(result):
         return _probable(result)
     row, reference, rate = most_telling(result.table)
     gap = row.differences[rate].estimate  # also of results from before verdicts stated their interval
@@ -49,31 +50,48 @@ def headline(result: GroupsResult) -> str:
         who = "Everybody" if 1.0 in all_same else "Nobody"
         return f"{who} in any group gets the favorable decision, so there is nothing to compare."
     rarer, other = (row, reference) if gap.value <= 0 else (reference, row)
-    numbers = f"{_counted(rarer, rate)} against {_counted(other, rate)}"
-    about = METRICS[rate].about.replace(" with", "given", 1)
-    whose = f"{about.capitalize()}, the" if about else "The"
+    numbers = f"{_rated(rarer, rate)} against {_rated(other, rate)}"
+    about = METRICS[rate].about.replace(" with", "Among people with", 1)
+    among = f"{about}, " if about else ""
     if result.verdict == EVIDENCE:
-        small = "" if result.judged.material is not False else " (less than matters)"
-        rare = f"{whose} favorable decision is rarer for"
-        return shortest(*(f"{rare} {both}: {numbers}{small}." for both in _both(rarer, other, "than for")))
+        small = ", less than your limit" if result.judged.material is False else ""
+        return _shortest(
+            among, rarer, other, "get the favorable decision less often than", f": {numbers}{small}"
+        )
     if result.verdict == NO_MATERIAL:
-        alike = f"{whose} favorable decision is about as frequent for"
-        return shortest(*(f"{alike} {both}: {numbers}." for both in _both(rarer, other, "as for")))
-    tail = f", {about}" if about else ""
-    how, link = ("as frequent", "as for") if gap.value == 0 else ("rarer", "than for")
-    cannot = f"These data cannot tell whether the favorable decision is {how} for"
-    return shortest(
-        *(f"{cannot} {both}{tail}: {numbers}." for both in _both(rarer, other, link)),
-        *(f"{cannot} {both}." for both in _both(rarer, other, link)[1:]),
+        return _shortest(among, rarer, other, "get the favorable decision about as often as", f": {numbers}")
+    how = "as often as" if gap.value == 0 else "less often than"
+    among = f"{among[:1].lower()}{among[1:]}"
+    ask = f"get the favorable decision {how}"
+    return _shortest(
+        f"We can't tell whether, {among}" if among else "We can't tell whether ",
+        rarer,
+        other,
+        ask,
+        f": {numbers}",
     )
+
+
+def _shortest(begin: str, first: GroupRow, second: GroupRow, link: str, end: str) -> str:
+    """Return the sentence with as much of the groups' names as fits; without numbers where nothing fits."""
+    pairs = [f"{begin}{both}" for both in _both(first, second, link)]
+    return begun(shortest(*(f"{pair}{end}." for pair in pairs), *(f"{pair}." for pair in pairs[1:])))
+
+
+def is_probable(result: GroupsResult) -> bool:
+    """Whether the verdict rests on a group known by probability."""
+    return any(each.difference_bounds == result.judged.interval for each in result.probable)
 
 
 def interval_words(result: GroupsResult) -> str:
     """Say between whom, and of which rate, the one interval is that the verdict follows from."""
     judged = result.judged.interval
-    row, reference, rate = most_telling(result.table)
-    if judged != row.differences[rate].estimate:  # of a group known by probability
+    if is_probable(result):
         return judged.method
+    row, reference, rate = most_telling(result.table)
+    if result.judged.decided_by == RATIO:
+        both = f"{people_of(row)} divided by that of {people_of(reference)}"
+        return f"{begun(METRICS[rate].words)} of {both}: {stated(judged)} · {judged.method}"
     return f"{begun(METRICS[rate].words)} of {_minus(row, reference)}: {points(judged)} · {judged.method}"
 
 
@@ -114,10 +132,16 @@ def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
     ]
 
 
-def _counted(row: GroupRow, rate: str) -> str:
+def _rated(row: GroupRow, rate: str) -> str:
+    """Say a rate, percent first."""
     estimate = row.metric(rate)
-    assert estimate is not None  # noqa: S101  (judged rates are always counted)
-    return of_people(out_of((estimate.value or 0.0) * estimate.n, estimate.n))
+    assert estimate is not None and estimate.value is not None  # noqa: S101, PT018  (judged rates have one)
+    counted = of_people(out_of(estimate.value * estimate.n, estimate.n))
+    return f"{_percent(estimate)} ({counted})"
+
+
+def _percent(share: Estimate) -> str:
+    return percent(share.value, share.n).replace(" %", "%")
 
 
 def finding_probable(
@@ -147,46 +171,48 @@ def finding_known(
 ) -> str:
     """Say who, how many of how many, against whom; then the interval that the verdict follows from."""
     row, reference, rate = most_telling(table)
-    gap = row.differences[rate].estimate
-    first, second = (row, reference) if (gap.value or 0.0) <= 0 else (reference, row)
-    share, one = _share_of(first, rate)
-    are = "is" if one else "are"
-    text = f"{share} {are} decided favorably ({outcome}), against {_share_of(second, rate)[0]}."
-    if gap.value is not None:
-        compared = f", corrected for {looks} comparisons" if looks > 1 else ""
-        text += f" Share of {_minus(row, reference)}: {points(gap)}{compared}."
+    gap = row.differences[rate]
+    first, second = (row, reference) if (gap.estimate.value or 0.0) <= 0 else (reference, row)
+    text = (
+        f"{_share_of(first, rate)} get the favorable decision ({outcome}), against {_share_of(second, rate)}."
+    )
+    compared = f", corrected for {looks} comparisons" if looks > 1 else ""
+    if judged.decided_by == RATIO:
+        text += (
+            f" Share of {people_of(row)} divided by that of {people_of(reference)}: "
+            f"{stated(judged.interval)}{compared}."
+        )
+    elif gap.estimate.value is not None:
+        text += f" Share of {_minus(row, reference)}: {points(gap.estimate)}{compared}."
     others = [item for item in table if not item.is_reference]
     if judged.verdict == EVIDENCE:
-        small = (
-            ""
-            if judged.material is not False
-            else f" It is smaller than the {100 * material:.3g} that matter."
-        )
+        small = f" That is less than your {100 * material:.3g} points."
         seen = sum(item.verdict == EVIDENCE for item in others)
-        if len(others) == 1:
-            return text + small
+        text += small if judged.material is False else ""
         differ = "differs from its" if seen == 1 else "differ from their"
-        return f"{text}{small} {seen} of {len(others)} groups {differ} reference."
+        more = f" {seen} of {len(others)} groups {differ} reference."
+        return text + more if len(others) > 1 else text
     if judged.verdict == NO_MATERIAL:
-        every = {1: "", 2: " Both groups lie"}.get(len(others), f" All {len(others)} groups lie")
-        within = f"within {100 * material:.3g} points of the reference, with chance allowed for"
-        return f"{text}{every or ' It lies'} {within}."
+        few = [item.group for item in others if item.verdict != NO_MATERIAL]
+        covered = len(others) - len(few)
+        every = {1: " It lies", 2: " Both groups lie"}.get(covered, f" All {covered} groups lie")
+        text += f"{every} within your limit of {100 * material:.3g} points of the reference."
+        return f"{text} Not covered, with too few people: {named_few(few)}." if few else text
     if judged.reason:
         return f"{text} More people would not settle it: {judged.reason}."
     if judged.people_needed is None:
         return text
-    settle = "an interval short enough to settle it"
-    return f"{text} About {judged.people_needed:,} such people, not {count(row.n)}, would give {settle}."
+    return f"{text} About {judged.people_needed:,} such people would settle it; there are {count(row.n)}."
 
 
-def _share_of(row: GroupRow, rate: str) -> tuple[str, bool]:
-    """Say how many of whom, and whether that is one person."""
+def _share_of(row: GroupRow, rate: str) -> str:
+    """Say the share, and how many of whom."""
     estimate = row.metric(rate)
     assert estimate is not None  # noqa: S101  (judged rates are always counted)
+    share = _percent(estimate) if estimate.value is not None else "no share"
     some = count((estimate.value or 0) * estimate.n)
-    share = percent(estimate.value, estimate.n) if estimate.value is not None else "no share"
     whom = so_many(estimate.n, named_with(row.attribute, row.group))
-    return f"{some} of {whom}{METRICS[rate].about} ({share})", some == "1"
+    return f"{share} ({some} of {whom}{METRICS[rate].about})"
 
 
 def few_people(attribute: str, groups: Sequence[str]) -> str:
@@ -197,9 +223,14 @@ def few_people(attribute: str, groups: Sequence[str]) -> str:
     >>> few_people("sex × age", ["f & age [18, 30)"])
     '1 group of sex × age with fewer than 10 people (“f & age 18 to under 30”): rates say little there.'
     """
-    named = ", ".join(f"“{in_words(group)}”" for group in groups[:4]) + " …" * (len(groups) > 4)
+    named = named_few(groups)
     some = several(len(groups), "group")
     return f"{some} of {attribute} with fewer than 10 people ({named}): rates say little there."
+
+
+def named_few(groups: Sequence[str]) -> str:
+    """Name groups, the first four of them."""
+    return ", ".join(f"“{in_words(group)}”" for group in groups[:4]) + " …" * (len(groups) > 4)
 
 
 def points(gap: Estimate) -> str:

@@ -61,6 +61,7 @@ def what_if(
     """
     if not subject.model.invents:
         raise InputError("model", "is a column of predictions: there is no model to ask about other values")
+    subject = subject.everyone
     data = subject.data
     if row not in data.frame.index:
         raise InputError("row", "must be of a person audited", row)

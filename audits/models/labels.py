@@ -75,9 +75,9 @@ def cut_rule(cut: LabelCut) -> tuple[float, HigherIs]:
     return float(np.nextafter(float(cut.at_most or 0.0), np.inf)), "unfavorable"
 
 
-def cut_threshold(threshold: Threshold, cut: LabelCut) -> tuple[float, HigherIs]:
+def cut_threshold(threshold: Threshold | None, cut: LabelCut) -> tuple[float, HigherIs]:
     """Return `cut_rule`; raise `InputError` if the spec names a threshold of its own."""
-    if threshold != 0.5:  # what a spec has that names none
+    if threshold is not None and threshold != 0.5:
         raise InputError(
             "threshold",
             "has no meaning where the model predicts a number: the label's own cut decides",

@@ -45,7 +45,7 @@ def make_subject(
     data: AuditData,
     model_spec: ModelSpec,
     *,
-    threshold: Threshold = 0.5,
+    threshold: Threshold | None = None,
     seed: int = 0,
     test_size: float = 0.3,
     base_dir: Path = Path(),
@@ -60,9 +60,9 @@ def make_subject(
         the rest.
     model_spec : ModelSpec
         Where the model comes from.
-    threshold : float or {attribute: {value: float}}
-        In [0, 1] for probabilities, any number for a column of scores. By group: every value of
-        one protected attribute.
+    threshold : float or {attribute: {value: float}}, optional
+        0.5 where it is left out; of a model with more than two classes its own decision. In [0, 1] for
+        probabilities, any number for a column of scores. By group: every value of one protected attribute.
     seed : int
         Seed of the split (stratified by label) and of training.
     test_size : float in (0, 1)
@@ -99,6 +99,7 @@ def make_subject(
         kind = "number"
         threshold, higher_is = cut_threshold(threshold, come_by.data.cut)
         notes = [*notes, f"Decisions are favorable where the number predicted is {come_by.data.cut.side}."]
+    by_class = threshold is None and len(come_by.model.classes or ()) > 2
     audited = come_by.data.audited
     if audited.n < come_by.data.n:
         notes = [*notes, f"Only {audited.n:,} of {come_by.data.n:,} people are audited, as was asked for."]
@@ -106,7 +107,7 @@ def make_subject(
     subject = subject_of(
         audited,
         come_by.model,
-        threshold=check_threshold(threshold, levels, kind),
+        threshold=check_threshold(0.5 if threshold is None else threshold, levels, kind),
         score_kind=kind,
         higher_is=higher_is,
         made=come_by.made,
@@ -115,6 +116,7 @@ def make_subject(
         train=come_by.train,
         seed=seed,
         base_dir=base_dir,
+        by_class=by_class,
     )
     progress(1.0, "the model is ready")
     return subject

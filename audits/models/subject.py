@@ -1,10 +1,11 @@
 """The subject of every audit: data, model, threshold and feature space, and who gets which decision.
 
 The favourable score of a person is the sum of the model's probabilities over the favourable label
-values; the decision is favourable where it is at least the threshold. With a column of scores any
-real scale will do, and where higher is worse for the person, the decision is favourable below the
-threshold: nothing but the direction changes, so a person exactly at the threshold of a risk score
-gets the unfavourable decision.
+values; the decision is favorable where it is at least the threshold. Without a threshold, the decision
+of a model with more than two classes is its own: favorable where its most probable class is. With a
+column of scores any real scale will do, and where higher is worse for the person, the decision is
+favorable below the threshold: nothing but the direction changes, so a person exactly at the threshold
+of a risk score gets the unfavorable decision.
 """
 
 from __future__ import annotations
@@ -71,6 +72,9 @@ class Subject:
         for one that predicts the label itself.
     base_dir : Path
         Folder that files named in an audit's options are relative to.
+    by_class : bool
+        Whether the decision is the model's own: favorable where its most probable class is. `favorable_score`
+        is then the largest probability of a favorable class, as a share of that and the largest other one.
     """
 
     data: AuditData
@@ -85,6 +89,7 @@ class Subject:
     seed: int = 0
     base_dir: Path = Path()
     made: Made = "unknown"
+    by_class: bool = False
 
     def favorable_score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the score of each row of `frame`, (n,) float64, higher better for the person.
@@ -98,6 +103,19 @@ class Subject:
         scores = check_scores(self.model.score(frame), frame, self.model.name)
         if self.model.classes is None:
             return scores
+        return self.favorable_of(scores)
+
+    def favorable_of(self, scores: np.ndarray) -> np.ndarray:
+        """Return the score (n,) of rows whose classes have the probabilities `scores`, (n, k)."""
+        if not self.by_class:
+            return self._summed(scores)
+        sides = (self.favorable_classes, ~self.favorable_classes)
+        likely, others = (scores[:, side].max(axis=1) for side in sides)
+        share = likely / (likely + others)
+        chosen = self.favorable_classes[scores.argmax(axis=1)]  # of equal ones the first, as `predict` has it
+        return np.where(chosen, np.maximum(share, 0.5), np.minimum(share, np.nextafter(0.5, 0.0)))
+
+    def _summed(self, scores: np.ndarray) -> np.ndarray:
         # the digits of summed probabilities may pass 1
         return np.clip(scores[:, self.favorable_classes].sum(axis=1), 0.0, 1.0)
 
@@ -126,9 +144,25 @@ class Subject:
         return self.favorable_score(self.data.frame)
 
     @cached_property
+    def everyone(self) -> Subject:
+        """The same model about everybody it decides on, people without a label too, and no labels."""
+        data = self.data
+        if data.unlabelled is None:
+            return self
+        column = None if self.model.invents else getattr(self.model, "column", None)
+        if column is not None:
+            data = data.with_unlabelled(data.unlabelled.frame[column].notna().to_numpy())
+        return dataclasses.replace(self, data=data.everyone)
+
+    @cached_property
     def decisions(self) -> np.ndarray:
         """Who of the people audited gets the favourable decision, (n,) bool."""
         return self.decide(self.scores, self.data.groups)
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """Scores of the people audited, (n,): of a model with classes the probability of a favorable one."""
+        return self._summed(self.model.score(self.data.frame)) if self.by_class else self.scores
 
     @cached_property
     def differentiable(self) -> Differentiable | None:
@@ -139,7 +173,9 @@ class Subject:
             return None
         from audits.models.networks.exact import differentiable
 
-        return differentiable(self.model, self.favorable_classes, self.scores, self.data.frame, self.space)
+        return differentiable(
+            self.model, self.favorable_classes, self.probabilities, self.data.frame, self.space
+        )
 
     @cached_property
     def regression(self) -> Any:
@@ -181,6 +217,8 @@ class Subject:
         """The decision rule in words: "favourable where the score is at least 0.5"."""
         if self.score_kind == "label":
             return "favorable where the predicted label is"
+        if self.by_class:
+            return f"favorable where the most probable class is ({self.outcome})"
         what = "probability of the favorable outcome" if self.score_kind == "probability" else "score"
         relation = "below" if self.higher_is == "unfavorable" else "at least"
         return f"favorable where the {what} is {relation} {threshold_words(self.threshold)}"
@@ -199,11 +237,24 @@ def subject_of(
     train: Train | None = None,
     seed: int = 0,
     base_dir: Path = Path(),
+    by_class: bool = False,
 ) -> Subject:
     """Put data and a model together, score everyone, and note what the scores give reason to doubt."""
     space = _space(data)
     subject = Subject(
-        data, model, threshold, space, training, notes, score_kind, higher_is, train, seed, base_dir, made
+        data,
+        model,
+        threshold,
+        space,
+        training,
+        notes,
+        score_kind,
+        higher_is,
+        train,
+        seed,
+        base_dir,
+        made,
+        by_class,
     )
     known = {"scores": subject.scores, "decisions": subject.decisions}
     subject = dataclasses.replace(subject, notes=(*subject.notes, *remarks(subject)))

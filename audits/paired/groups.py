@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from audits.data import named_with
-from audits.groups.audit import LABEL
 from audits.groups.comparison import Sorted, sort_people
+from audits.groups.labels import LABEL, labels_of
 from audits.groups.metrics import METRICS, Metric
 from audits.groups.result import GroupRow, GroupsResult
 from audits.paired.moved import Moved, People, apart, mean_moved, share_moved
@@ -114,9 +114,12 @@ def _shares(labels: bool) -> list[Metric]:
 
 def _side(people: pd.DataFrame, metric: Metric, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Whom a rate is about within a group, and who has what it counts (n,)."""
-    labels = people[LABEL].to_numpy(dtype=bool) if LABEL in people else None
+    labels = labels_of(people)
     assert metric.share is not None  # noqa: S101  (`_shares` has no other)
-    event, among = metric.share(labels, people["decision"].to_numpy(dtype=bool))
+    y = None if labels is None else labels.favorable
+    event, among = metric.share(y, people["decision"].to_numpy(dtype=bool))
+    if metric.needs_label and labels is not None:
+        inside = inside & labels.known
     return inside & np.asarray(among, dtype=bool), np.asarray(event, dtype=bool)
 
 

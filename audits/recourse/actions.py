@@ -275,7 +275,7 @@ class Between:
             logits = self.network(torch.from_numpy(points)).numpy()
         if logits.shape[1] == 1:
             return np.asarray(expit(logits[:, 0]))
-        return np.asarray(softmax(logits, axis=1)[:, self.subject.favorable_classes].sum(axis=1))
+        return self.subject.favorable_of(np.asarray(softmax(logits, axis=1)))
 
     def rows(self, moved: np.ndarray) -> pd.DataFrame:
         """Return the actionable columns in words that say parts: numbers unrounded, shares of categories."""

@@ -42,6 +42,7 @@ AUDIT = Audit(
     result="audits.recourse.result:RecourseResult",
     runs="audits.recourse.audit:recourse",
     paired="audits.paired.recourse:paired",
+    decisions_alone=lambda *_: True,
     keys="audits.recourse:keys.json",
     says="audits.recourse.words:headline",
     distances=True,

@@ -292,7 +292,9 @@ def _data_and_model(run: RunLike) -> list[Block]:
 def _settings(run: RunLike, ordered: Ordered) -> list[Block]:
     """Return every option that audits ran with, defaults included, and the seed."""
     blocks: list[Block] = [
-        Facts((("Seed", str(run.spec.get("seed", 0))), ("Threshold", _plain(run.spec.get("threshold", 0.5)))))
+        Facts(
+            (("Seed", str(run.spec.get("seed", 0))), ("Threshold", _plain(run.model.get("threshold", 0.5))))
+        )
     ]
     for audit, section, _ in ordered:
         options = yaml.safe_dump({audit.name: audit.options}, sort_keys=False, allow_unicode=True, width=100)

@@ -92,6 +92,7 @@ AUDIT = Audit(
     result="audits.rule_sets.result:RuleSetsResult",
     runs="audits.rule_sets.audit:rule_sets",
     paired="audits.paired.rule_sets:paired",
+    decisions_alone=lambda options, _: not options.measures,
     keys="audits.rule_sets:keys.json",
     says="audits.rule_sets.words:headline",
     presents="audits.rule_sets.exhibits:section",

@@ -302,6 +302,9 @@ def carry_out(
     """Run one audit of a list, the one at `place`: its randomness comes from the seed and the place."""
     _check_installed(request, place)
     rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
+    alone = AUDITS[request.name].decisions_alone
+    if subject.data.unlabelled is not None and alone is not None and alone(request.options, subject.data):
+        subject = subject.everyone
     drawn = subject
     if subject.data.design is not None and not AUDITS[request.name].designs:
         if not subject.data.design.persons:

@@ -91,8 +91,9 @@ class Spec:
 
     Attributes
     ----------
-    threshold : float or dict
-        Score from which a decision is favourable: one number, or column to value to number.
+    threshold : float or dict, optional
+        Score from which a decision is favorable: one number, or column to value to number. Where it is left
+        out 0.5, and of a model with more than two classes its own decision.
     seed : int in [0, 2**32)
         Seed of everything random in the run.
     base_dir : Path
@@ -105,7 +106,7 @@ class Spec:
 
     data: DataSpec
     model: ModelSpec
-    threshold: float | dict[str, dict[str, float]]
+    threshold: float | dict[str, dict[str, float]] | None
     seed: int
     audits: tuple[AuditRequest, ...]
     base_dir: Path = field(compare=False, default=Path())
@@ -238,7 +239,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
     Parameters
     ----------
     document : mapping
-        Keys ``data``, ``model`` and ``audits``; optional ``threshold`` (0.5), ``seed`` (0), ``compare`` and
+        Keys ``data``, ``model`` and ``audits``; optional ``threshold``, ``seed`` (0), ``compare`` and
         ``gate``.
     base_dir : Path
         Folder that relative paths start from.
@@ -252,10 +253,12 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
         raise InputError("the spec", "must be a mapping with the keys data, model and audits", document)
     top = build(_Top, plain_data(document, ""), "")
     first = model_spec(_model_section(top.model))
+    two = first.predictions is not None or (first.train is not None and first.predict is None)
+    usual = 0.5 if two else None  # of more than two classes the model's own decision
     return Spec(
         data=_data(top.data),
         model=first,
-        threshold=_threshold(top.threshold),
+        threshold=usual if top.threshold is None else _threshold(top.threshold),
         seed=top.seed,
         audits=_audits(top.audits),
         base_dir=base_dir,
@@ -271,7 +274,7 @@ class _Top:
     data: Any
     model: Any
     audits: Any
-    threshold: Any = 0.5
+    threshold: Any = None
     seed: Annotated[int, Field(strict=True, ge=0, le=_LARGEST_SEED)] = 0
     gate: Any = None
     compare: Any = None

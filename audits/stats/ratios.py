@@ -11,7 +11,10 @@ from audits.stats.intervals import percent_level
 from audits.stats.means import MeanTest
 from audits.stats.shares import wilson_ends
 
-__all__ = ["mean_ratio", "ratios_to_highest"]
+__all__ = ["SMALLEST_REFERENCE", "mean_ratio", "ratios_to_highest"]
+
+SMALLEST_REFERENCE = 0.02
+"""Share of all people from which a group's rate can be the highest that the others are divided by."""
 
 
 def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Estimate:
@@ -48,14 +51,19 @@ def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Est
 
 
 def ratios_to_highest(
-    count: np.ndarray, n: np.ndarray, *, level: float = 0.05
+    count: np.ndarray, n: np.ndarray, *, level: float = 0.05, least: float = SMALLEST_REFERENCE
 ) -> tuple[list[Estimate], Estimate]:
-    """Each group's share divided by the highest of them, and the smallest such ratio; all hold together.
+    """Each group's share divided by the highest of them, and the smallest such ratio.
 
-    Whichever group truly has the highest share, the k - 1 ratios to it lie in their intervals (MOVER-R,
-    Bonferroni-corrected for k - 1) with the stated confidence. Which group that is, is not known: a group may
-    be it where no interval says that another's share is higher. A ratio's interval reaches over all groups
-    that may be it, and none exceeds 1.
+    Only groups of at least a share `least` of the people can be the highest, and the smallest ratio is theirs
+    alone; the ratios of smaller groups are stated apart and may exceed 1. Where fewer than two groups are so
+    large, the smallest ratio is over all.
+
+    The ratios of these k groups, and the smallest of them, all lie in their intervals with the stated
+    confidence (MOVER-R, Bonferroni-corrected). Which group truly has the highest share is not known. A lower
+    end is the smallest over the groups that may be it, those of which no interval says that another's share
+    is higher: it takes the k - 1 intervals to the true one. A ratio to the highest share is at most that to
+    any other, so the upper end is the smallest of all pairs: it takes (k - 1)² more.
 
     Parameters
     ----------
@@ -65,7 +73,7 @@ def ratios_to_highest(
     References
     ----------
     Hsu (1981), Annals of Statistics 9:1026-1034 (comparisons with the best); Donner, Zou (2012), Statistical
-    Methods in Medical Research 21:347-359.
+    Methods in Medical Research 21:347-359; 29 CFR 1607.4 D and its questions and answers (groups of 2 %).
 
     Examples
     --------
@@ -74,35 +82,50 @@ def ratios_to_highest(
     [(0.6, 0.419, 0.852), (1.0, 1.0, 1.0)]
     """
     count, n = np.asarray(count, dtype=float), np.asarray(n, dtype=float)
-    known = np.flatnonzero(n > 0)
-    k = len(known)
-    method = f"MOVER-R from Wilson {percent_level(level)}, {k} groups together, whichever is highest"
-    if k == 0 or count[known].max() <= 0:
+    large = n >= max(least * n.sum(), 1e-300)
+    references = np.flatnonzero(large)
+    if not len(references):
+        references = np.flatnonzero(n > 0)
+    if not len(references) or count[references].max() <= 0:
         none = [Estimate(None, None, None, float(each), "no highest rate to divide by") for each in n]
         return none, Estimate(None, None, None, float(n.sum()), "no highest rate to divide by")
-    share = count[known] / n[known]
-    low, high = _pairwise_ends(count[known], n[known], level / max(k - 1, 1))
-    may_be = np.asarray((low <= 1).all(0))  # no other group's share is surely higher
-    may_be[int(share.argmax())] = True
-    low, high = np.minimum(low[:, may_be], 1.0), np.minimum(high[:, may_be], 1.0)
-    ratio = share / share.max()
     found = [Estimate(None, None, None, float(each), "nobody to count") for each in n]
-    for place, where in enumerate(known):
-        found[where] = Estimate(
-            float(ratio[place]),
-            float(min(low[place].min(), ratio[place])),
-            float(max(high[place].max(), ratio[place])),
-            float(n[where]),
-            method,
-        )
-    smallest = Estimate(
-        float(ratio.min()),
-        float(min(low.min(), ratio.min())),
-        float(max(high.min(0).max(), ratio.min())),
-        float(n.sum()),
-        method,
+    together = references if len(references) > 1 else np.flatnonzero(n > 0)
+    others = np.setdiff1d(np.flatnonzero(n > 0), together)
+    for rows in (together, others) if len(others) else (together,):
+        for place, ratio in zip(rows, _to_highest(count, n, rows, references, level), strict=True):
+            found[place] = ratio
+    known = [found[place] for place in together]
+    value, low, high = (
+        min(float(getattr(each, end) or 0.0) for each in known) for end in ("value", "low", "high")
     )
-    return found, smallest
+    return found, Estimate(value, low, high, float(n[together].sum()), known[0].method)
+
+
+def _to_highest(
+    count: np.ndarray, n: np.ndarray, rows: np.ndarray, references: np.ndarray, level: float
+) -> list[Estimate]:
+    """Ratios of the shares of `rows` to the highest among `references`; their intervals hold together."""
+    among = np.union1d(rows, references)
+    same = len(rows) == len(references) and bool((rows == references).all())
+    k = len(np.union1d(rows, references[:1]))
+    method = f"MOVER-R from Wilson {percent_level(level)}, {k} groups together, whichever is highest"
+    share = count[among] / n[among]
+    row, reference = np.searchsorted(among, rows), np.searchsorted(among, references)
+    best = float(share[reference].max())
+    low, _ = _pairwise_ends(count[among], n[among], level / max(k - 1, 1))
+    pairs = max((k - 1) * (k - 1 if same else len(references)), 1)
+    _, high = _pairwise_ends(count[among], n[among], level / pairs)
+    may_be = np.asarray((low[np.ix_(reference, reference)] <= 1).all(0))  # no other's share is surely higher
+    may_be[int(share[reference].argmax())] = True
+    low, high = low[np.ix_(row, reference[may_be])].min(1), high[np.ix_(row, reference)].min(1)
+    ratio = share[row] / best
+    if same:
+        low, high = np.minimum(low, 1.0), np.minimum(high, 1.0)
+    return [
+        Estimate(float(value), float(min(first, value)), float(max(last, value)), float(n[place]), method)
+        for value, first, last, place in zip(ratio, low, high, rows, strict=True)
+    ]
 
 
 def _pairwise_ends(count: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -84,7 +84,6 @@ def test_the_people_needed_are_counted_as_the_people_there_are():
     result = groups(subject(repeated(np.random.default_rng(1)), person="who"), OPTIONS)
     assert result.verdict == INSUFFICIENT
     row = next(row for row in result.table if not row.is_reference)
-    assert f"About {result.judged.people_needed:,} such people, not {row.n:.0f}, would" in result.finding
     assert row.n < result.judged.people_needed
     assert row.n < 150  # rows of the group
 

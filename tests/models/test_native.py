@@ -101,7 +101,9 @@ def test_xgboost_of_three_classes(x, people, blanks, tmp_path, make_data):
     data = make_data(blanks.assign(hired=labels), favorable=("b", "c"), features=("age", "job", "flag"))
     subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.json")))
     assert subject.model.classes == ("a", "b", "c")
-    np.testing.assert_allclose(subject.scores, own.predict_proba(x)[:, 1:].sum(axis=1), rtol=0, atol=1e-6)
+    summed = own.predict_proba(x)[:, 1:].sum(axis=1)
+    np.testing.assert_allclose(subject.probabilities, summed, rtol=0, atol=1e-6)
+    assert np.array_equal(subject.decisions, own.predict(x) > 0)
 
 
 def test_lightgbm(x, y, tmp_path, brought):

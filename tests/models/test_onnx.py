@@ -136,7 +136,8 @@ def test_many_classes_add_up_to_the_favourable_score(people, tmp_path, zipmap, m
     subject = make_subject(data, ModelSpec(path=str(path), columns=("age", "income")))
     assert subject.model.classes == ("high", "low", "mid")
     expected = forest.predict_proba(x)
-    np.testing.assert_allclose(subject.scores, expected[:, [0, 2]].sum(axis=1), atol=1e-6)
+    np.testing.assert_allclose(subject.probabilities, expected[:, [0, 2]].sum(axis=1), atol=1e-6)
+    assert np.array_equal(subject.decisions, forest.predict(x) != "low")
 
 
 def test_integer_classes_match_labels_written_otherwise(people, tmp_path, make_data):

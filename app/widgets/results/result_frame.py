@@ -98,7 +98,7 @@ def _settings(found: RunResult) -> dict[str, Any]:
     return {
         "evenhand": found.evenhand,
         "audit": found.audits[0].options,
-        "threshold": found.spec["threshold"],
+        "threshold": found.model["threshold"],
         "seed": found.spec["seed"],
         "data": found.data,
         "model": found.model,

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from audits.data.audit_data import AuditData
+from audits.data.audit_data import AuditData, Unlabelled
 from audits.data.building.filters import apply_recodes, kept_rows, known_column, known_columns, rows_of
 from audits.data.building.gaps import drop_incomplete, fill_gaps
 from audits.data.building.groups import protected_groups
 from audits.data.building.leaks import leak_notes
+from audits.data.building.leaving import leaving_notes
 from audits.data.building.meanings import named_values
 from audits.data.building.naming import stored
 from audits.data.building.outcomes import Outcome, drop_unlabelled, favorable_rows
@@ -70,19 +71,24 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     written = Written.of(markers, frame.index).without(spec.recode)
     excluded: dict[str, int] = {}
     notes += spec.mended
-    frame = _selected(frame, spec, excluded, notes, times)
+    frame, leaving = _selected(frame, spec, excluded, notes, times)
     for name in spec.units if times is None else ():  # counted tables hold only what is asked of
         known_column(f"data.units.{name}", name, frame)
     among = _among(frame, spec, notes)
     frame, meant = named_values(frame, spec, orders, counted=times is not None)
     written = dataclasses.replace(written, meant=meant)
+    named = frame
     frame, outcome = drop_unlabelled(frame, spec, excluded, times)
+    lost = named.loc[named.index.difference(frame.index, sort=False)]
     frame = weighed(frame, spec, excluded, times)
     kinds = _kinds(frame, spec, orders, outcome, times)
     features = _features(frame, spec, kinds, outcome, notes)
     roles = _roles(frame, spec)
+    read = tuple(dict.fromkeys(features + spec.protected))
     if spec.missing == "drop":
-        frame = drop_incomplete(frame, tuple(dict.fromkeys(features + spec.protected)), excluded)
+        whole = frame
+        frame = drop_incomplete(frame, read, excluded)
+        leaving += leaving_notes(whole, frame, spec, "Rows with missing values", times)
     _refuse_nobody(frame, excluded)
     groups = protected_groups(frame, spec, most_groups)
     notes += _group_notes(frame, groups, spec, times)
@@ -91,6 +97,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     if spec.missing == "impute":
         frame, filled = fill_gaps(frame, features, kinds)
         written = dataclasses.replace(written, filled=filled)
+        lost = with_columns(lost, {name: lost[name].fillna(value) for name, (_, value) in filled.items()})
     design = design_of(frame, spec, notes, times)
     notes += _gap_notes(frame, features) + leak_notes(frame, features, y)
     data = AuditData(
@@ -122,8 +129,36 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
             for name, means in spec.labels.items()
         },
         among=among,
+        unlabelled=_unlabelled(frame, lost, spec, read, most_groups, gathered, times),
+        leaving=tuple(leaving),
     )
     return dataclasses.replace(data, digest=_digest(data))
+
+
+def _unlabelled(
+    frame: pd.DataFrame,
+    lost: pd.DataFrame,
+    spec: DataSpec,
+    read: tuple[str, ...],
+    most_groups: int,
+    gathered: pd.DataFrame | None,
+    times: pd.Series | None,
+) -> Unlabelled | None:
+    """Return the rows without a label that nothing else leaves out; None where there are none."""
+    lost = weighed(lost, spec, {}, times) if len(lost) else lost
+    if spec.missing == "drop":
+        lost = drop_incomplete(lost, read, {})
+    if not len(lost):
+        return None
+    _refuse_infinite(lost, [name for name in read if name not in spec.protected])
+    whole = pd.concat([frame, lost])
+    return Unlabelled(
+        frame=lost,
+        groups=protected_groups(whole, spec, most_groups).iloc[len(frame) :],
+        weights=counts_of(lost, spec, times),
+        gathered=None if gathered is None else gathered.loc[lost.index],
+        design=design_of(whole, spec, [], times),
+    )
 
 
 def _begun(
@@ -145,8 +180,8 @@ def _selected(
     excluded: dict[str, int],
     notes: list[str],
     times: pd.Series | None,
-) -> pd.DataFrame:
-    """Apply recodes, given kinds and row filters."""
+) -> tuple[pd.DataFrame, list[str]]:
+    """Apply recodes, given kinds and row filters; say where leaving goes with a group."""
     frame, said = apply_recodes(frame, spec.recode)
     made = {}
     for name, kind in spec.kinds.items():
@@ -157,7 +192,9 @@ def _selected(
     kept, reasons, more = kept_rows(frame, spec.keep, times)
     excluded.update(reasons)
     notes += said + more
+    leaving: list[str] = []
     if not kept.all():
+        leaving = leaving_notes(frame, frame[kept], spec, "Filters", times)
         frame = frame[kept]
     if spec.repeated == "drop":
         if times is not None:
@@ -172,7 +209,7 @@ def _selected(
             excluded["it repeats another row in every column"] = rows_of(again, frame, times)
             frame = frame[~again]
     _refuse_nobody(frame, excluded)
-    return frame
+    return frame, leaving
 
 
 def _among(frame: pd.DataFrame, spec: DataSpec, notes: list[str]) -> pd.Index | None:

@@ -86,4 +86,5 @@ def _again(subject: Subject, data: AuditData) -> Subject:
         train=subject.train,
         seed=subject.seed,
         base_dir=subject.base_dir,
+        by_class=subject.by_class,
     )

@@ -269,7 +269,7 @@ def _needs(
     if predictions is not None and predictions.label == name:
         yield "model.predictions.label", None
     if predictions is not None and predictions.score == name:
-        given = spec.threshold
+        given = 0.5 if spec.threshold is None else spec.threshold
         numbers = (
             [given] if not isinstance(given, dict) else [n for by in given.values() for n in by.values()]
         )

@@ -1,0 +1,116 @@
+"""Limits, the order of findings, reference groups and impact ratios."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.groups import GroupsOptions, GroupsResult, most_telling
+from audits.groups.audit import groups_from_people
+from audits.groups.exhibits import section
+from audits.groups.judging import RATIO, GroupLimit, judge_difference, ordered
+from audits.stats.ratios import ratios_to_highest
+
+
+def compared(counts: dict[str, tuple[int, int]], **options: object) -> GroupsResult:
+    """So many of so many favorable in each group of one attribute."""
+    people = pd.DataFrame(
+        [(name, place < some) for name, (some, n) in counts.items() for place in range(n)],
+        columns=["group: g", "decision"],
+    )
+    people = people.assign(score=people["decision"].astype(float), people=1.0)
+    return groups_from_people(
+        people, ("g",), GroupsOptions(bootstrap=0, **options), "favorable", len(people), 0
+    )
+
+
+def test_an_adverse_ratio_at_low_rates_is_never_small():
+    """Call-backs of 6.45 against 9.65 %."""
+    result = compared({"Black": (157, 2435), "white": (235, 2435)})
+    assert (result.verdict, result.judged.badge) == ("evidence of a difference", "difference")
+    assert result.judged.decided_by == "average"
+    alone = compared({"Black": (157, 2435), "white": (235, 2435)}, material_on="difference")
+    assert alone.judged.badge == "small difference"
+
+
+def test_equal_low_rates_are_clear_only_where_the_ratio_is():
+    few = compared({"a": (20, 1000), "b": (20, 1000)})
+    assert (few.verdict, few.judged.decided_by) == ("insufficient evidence", RATIO)
+    assert few.judged.interval == few.table[1].differences["selection_rate"].ratio
+    assert few.judged.people_needed > 1000
+    more = few.judged.people_needed
+    many = compared({"a": (round(0.02 * more), more), "b": (round(0.02 * more), more)})
+    assert many.verdict == "no material difference"
+    assert compared({"a": (20, 1000), "b": (20, 1000)}, material_on="difference").verdict == many.verdict
+
+
+def test_ratio_alone_is_a_limit_at_every_rate():
+    limit = GroupLimit.of(0.1, "ratio", overall=0.5, decisions=True)
+    found = judge_difference((4500, 10_000), (5000, 10_000), 10_000, limit=limit, level=0.05)
+    assert (found.verdict, found.material) == ("evidence of a difference", False)  # 0.9
+    found = judge_difference((3500, 10_000), (5000, 10_000), 10_000, limit=limit, level=0.05)
+    assert (found.verdict, found.material) == ("evidence of a difference", True)
+
+
+def test_the_largest_material_difference_leads_whatever_groups_are_called():
+    counts = {"z": (2500, 5000), "a": (2265, 5000), "y": (440, 2000), "b": (660, 2000)}
+    result = compared(counts)
+    assert [row.group for row, _ in ordered(result.table)] == ["y", "b", "a"]
+    assert most_telling(result.table)[1].group == "z"
+
+
+def test_the_reference_is_no_matter_of_the_alphabet_and_never_missing():
+    for first, second in (("a", "b"), ("b", "a")):
+        result = compared({first: (100, 400), second: (300, 400)})
+        assert next(row for row in result.table if row.is_reference).group == second
+    result = compared({"(missing)": (900, 2000), "a": (500, 1000), "b": (480, 1000)})
+    row, reference, _ = most_telling(result.table)
+    assert {row.group, reference.group} == {"a", "b"}
+
+
+def test_two_groups_of_two_are_neither_headline_nor_least_ratio():
+    counts = {"a": (500, 1000), "b": (480, 1000), "c": (2, 2), "d": (0, 2)}
+    result = compared(counts)
+    spread = result.spreads[0]
+    assert spread.demographic_parity_difference.value == 1.0
+    assert spread.demographic_parity_difference.low < 0.2
+    assert most_telling(result.table)[0].group == "b"
+    plain = compared({"a": (500, 1000), "b": (480, 1000)}).spreads[0].demographic_parity_ratio
+    assert (spread.demographic_parity_ratio.low, spread.demographic_parity_ratio.high) == (
+        plain.low,
+        plain.high,
+    )
+    apart = {row.group: row.impact_ratio.value for row in result.table}
+    assert (apart["c"], apart["d"]) == (2.0, 0.0)
+
+
+@pytest.mark.parametrize("k", [3, 8])
+def test_the_upper_end_of_the_least_ratio_is_the_smallest_and_holds(k):
+    rng, rates, n = np.random.default_rng(k), np.full(k, 0.4), np.full(k, 300)
+    rates[0] = 0.6
+    held, ends = 0, []
+    for _ in range(150):
+        ratios, least = ratios_to_highest(rng.binomial(n, rates), n)
+        held += least.low <= 2 / 3 <= least.high
+        ends.append(least.high)
+        assert least.high == min(each.high for each in ratios)
+    assert held / 150 > 0.93
+    assert np.mean(ends) < 0.84
+
+
+def test_the_first_trace_is_the_interval_that_decides():
+    for counts in ({"a": (500, 1000), "b": (300, 1000)}, {"a": (20, 1000), "b": (20, 1000)}):
+        result = compared(counts)
+        trace = section(result).exhibits[0].figure().data[0]
+        unit = 1 if result.judged.decided_by == RATIO else 100
+        judged = result.judged.interval
+        assert list(trace.x) == [unit * judged.low, unit * judged.value, unit * judged.high]
+        assert trace.meta == {"value": judged.value, "low": judged.low, "high": judged.high}
+        assert result.to_json()["interval"]["low"] == judged.low
+
+
+def test_a_group_of_two_leaves_others_clear_but_one_of_sixty_does_not():
+    assert compared({"a": (500, 1000), "b": (480, 1000), "c": (2, 2)}).verdict == "no material difference"
+    more = compared({"a": (1500, 3000), "b": (1480, 3000), "c": (30, 60)})
+    assert (more.verdict, most_telling(more.table)[0].group) == ("insufficient evidence", "c")
