@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -105,17 +105,14 @@ class _Group:
 
     swap: _Swap
     members: np.ndarray
-    where: dict[str, str] = field(default_factory=dict)  # other protected attributes
+    where: dict[str, str]  # protected values that make the group, as far as columns do
 
     @property
-    def named(self) -> tuple[str, dict[str, str]]:
-        """Its name, and the protected values that make it."""
+    def name(self) -> str:
+        """The value, and those of other attributes."""
         columns = self.swap.attribute.columns
-        if len(columns) == 1:
-            where = {columns[0]: self.swap.source, **self.where}
-            return group_name(where), where
-        first = self.swap.source if columns else f"“{self.swap.source}”"
-        return " & ".join(filter(None, [first, group_name(self.where)])), {}
+        own = [] if len(columns) == 1 else [self.swap.source if columns else f"“{self.swap.source}”"]
+        return " & ".join(filter(None, [*own, group_name(self.where)]))
 
 
 def attribute_swap(
@@ -322,12 +319,18 @@ def _scores(subject: Subject, made: pd.DataFrame) -> np.ndarray:
 
 def _groups(swaps: Sequence[_Swap], protected: Sequence[_Attribute], people: np.ndarray) -> list[_Group]:
     """Return whose numbers are stated: everybody with the value, then groups within, the largest first."""
-    within = []
+    whole, within = [], []
     for swap in swaps:
-        others = [item for item in protected if item.name not in swap.attribute.columns]
-        within += [_Group(swap, mask, where) for where, mask in _cells(swap.members, others, people)]
+        columns = swap.attribute.columns
+        own = {columns[0]: swap.source} if len(columns) == 1 else {}
+        whole.append(_Group(swap, swap.members, own))
+        others = [item for item in protected if item.name not in columns]
+        for where, mask in _cells(swap.members, others, people):
+            known = {**own, **where}
+            ordered = {item.name: known[item.name] for item in protected if item.name in known}
+            within.append(_Group(swap, mask, ordered))
     within.sort(key=lambda each: -float(people[each.members].sum()))
-    return [*(_Group(swap, swap.members) for swap in swaps), *within]
+    return [*whole, *within]
 
 
 _Cell = tuple[dict[str, str], np.ndarray]
@@ -359,11 +362,11 @@ def _row(subject: Subject, group: _Group, level: float, looks: int) -> SwapRow:
     numbers = [replace(one, method=one.method.replace(percent_level(each), said)) for one in numbers]
     if not swap.attribute.read:
         numbers[2:] = [replace(one, value=0.0, low=0.0, high=0.0, method=words.EXACT) for one in numbers[2:]]
-    name, where = group.named
     people = float(_people_of(subject.data)[mask].sum())
+    where = group.where if len(swap.attribute.columns) == 1 else {}
     before, after, gained, lost, changed, net, score = numbers
     return SwapRow(
-        swap.attribute.name, swap.source, swap.target, name, where, people, swap.attribute.read,
+        swap.attribute.name, swap.source, swap.target, group.name, where, people, swap.attribute.read,
         before, after, gained, lost, changed, net, score,
     )  # fmt: skip
 
@@ -401,14 +404,22 @@ def _net(subject: Subject, mask: np.ndarray, events: Sequence[np.ndarray], level
 
 
 def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float) -> Estimate:
-    """Return the mean change of the user's score."""
+    """Return the mean change of the user's score.
+
+    By Student's t: changes are rare and go both ways, and a correction for skewness takes noise for it.
+    """
     moved = (score - subject.scores) * (-1.0 if subject.higher_is == "unfavorable" else 1.0)
     if subject.data.design is None:
-        return mean_test(moved[mask], _people_of(subject.data)[mask]).interval(level)
-    mean, error, freedom = design_mean(subject.data.design, mask, moved)
-    reach = float(-stdtrit(freedom, level / 2)) * error if freedom > 0 else math.inf
-    low, high = (mean - reach, mean + reach) if freedom > 0 else (None, None)
-    return Estimate(mean, low, high, float(mask.sum()), f"Student t over clusters {percent_level(level)}")
+        found = mean_test(moved[mask], _people_of(subject.data)[mask])
+        mean, error, n = found.mean, found.standard_error or 0.0, found.n
+        freedom, method = math.ceil(n) - 1, f"Student t {percent_level(level)}"
+    else:
+        mean, error, freedom = design_mean(subject.data.design, mask, moved)
+        n, method = float(mask.sum()), f"Student t over clusters {percent_level(level)}"
+    if freedom < 1:
+        return Estimate(mean, None, None, n, method)
+    reach = float(-stdtrit(freedom, level / 2)) * error
+    return Estimate(mean, mean - reach, mean + reach, n, method)
 
 
 def _with_coverage(rows: Sequence[SwapRow]) -> list[SwapRow]:
@@ -488,15 +499,17 @@ def _stand_ins(subject: Subject, attributes: Sequence[_Attribute]) -> list[tuple
 
 
 def _people(subject: Subject, swaps: Sequence[_Swap], protected: Sequence[_Attribute]) -> pd.DataFrame:
-    """Return each person with the change that moves them most, the most moved first."""
+    """Return each person with the change that moves them most, a changed decision before any score."""
     data, n = subject.data, subject.data.n
     sign = -1.0 if subject.higher_is == "unfavorable" else 1.0
-    moved = np.array([np.where(swap.members, np.abs(swap.score - subject.scores), -1.0) for swap in swaps])
+    before = np.asarray(subject.decisions, dtype=bool)
+    moved = np.array([np.abs(swap.score - subject.scores) for swap in swaps])
+    moved = moved / (moved.max() or 1.0) + [swap.decision != before for swap in swaps]
+    moved[~np.array([swap.members for swap in swaps])] = -1.0
     which, most = moved.argmax(axis=0), moved.max(axis=0)
     at = which, np.arange(n)
     said = np.array([(swap.attribute.name, swap.source, swap.target) for swap in swaps], dtype=object)[which]
     said[most < 0] = ""
-    before = np.asarray(subject.decisions, dtype=bool)
     table = {
         **{name: said[:, place] for place, name in enumerate(("attribute", "from", "to"))},
         "score": sign * subject.scores,

@@ -34,7 +34,8 @@ def section(result: AttributeSwapResult) -> Section:
             Exhibit(
                 "moved",
                 "The most moved people",
-                "Score as it is and with the one value changed. Filled: favorable decision; hollow: not.",
+                "Score as it is and with the one value changed; changed decisions first. Filled: favorable "
+                "decision; hollow: not.",
                 lambda: moved(result),
                 lambda: _moved(result),
             )

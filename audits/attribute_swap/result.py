@@ -89,7 +89,8 @@ class AttributeSwapResult:
         Pairs of values that there are, and those that were asked about.
     people : DataFrame, indexed by the user's row number
         The change that moves each person most: ``attribute``, ``from``, ``to``, ``score``, ``score_after``,
-        ``decision``, ``decision_after``; the most moved first. Then what each is and would be decided.
+        ``decision``, ``decision_after``; those whose decision changes first, the most moved before others.
+        Then the groups of each, and the decision with every value asked about.
     """
 
     options: dict[str, Any]
