@@ -144,6 +144,7 @@ ELSEWHERE = {
         "swaps.lost": "share changed, all groups together",
         "swaps.changed": "share changed, all groups together",
         "swaps.net": "net share, all groups together",
+        "swaps.p_value": BY_VERDICT,
         "swaps.mean_score_change": "mean score change, all groups together",
     },
     "sensitivity": {

@@ -357,7 +357,8 @@ def _row(subject: Subject, group: _Group, level: float, looks: int) -> SwapRow:
     now, then = np.asarray(subject.decisions, dtype=bool), swap.decision
     events = (now, then, then & ~now, now & ~then, then != now)
     shares = [_share(subject, mask, event, each) for event in events]
-    numbers = [*shares, _net(subject, mask, events[2:4], each), _mean(subject, mask, swap.score, each)]
+    net, p = _net(subject, mask, events[2:4], each)
+    numbers = [*shares, net, _mean(subject, mask, swap.score, each)]
     said = percent_level(level) + (", all groups together" if looks > 1 else "")
     numbers = [replace(one, method=one.method.replace(percent_level(each), said)) for one in numbers]
     if not swap.attribute.read:
@@ -367,7 +368,7 @@ def _row(subject: Subject, group: _Group, level: float, looks: int) -> SwapRow:
     before, after, gained, lost, changed, net, score = numbers
     return SwapRow(
         swap.attribute.name, swap.source, swap.target, group.name, where, people, swap.attribute.read,
-        before, after, gained, lost, changed, net, score,
+        before, after, gained, lost, changed, net, score, min(looks * p, 1.0),
     )  # fmt: skip
 
 
@@ -388,19 +389,18 @@ def _share(subject: Subject, mask: np.ndarray, event: np.ndarray, level: float) 
     return wilson(*_counts(subject, mask, (event,)), level=level)
 
 
-def _net(subject: Subject, mask: np.ndarray, events: Sequence[np.ndarray], level: float) -> Estimate:
-    """Return gained minus lost; no interval leaves out 0 where the exact sign test does not."""
+def _net(
+    subject: Subject, mask: np.ndarray, events: Sequence[np.ndarray], level: float
+) -> tuple[Estimate, float]:
+    """Return gained minus lost and the p-value of the exact sign test: both leave out 0, or neither does."""
     gained, lost, n = _counts(subject, mask, events)
     found = sign_balance(gained, lost, n, level=level)
-    p = 2 * float(bdtr(math.floor(min(gained, lost)), round(gained + lost), 0.5)) if gained + lost else 1.0
+    p = min(2 * float(bdtr(math.floor(min(gained, lost)), round(gained + lost), 0.5)), 1.0)
     low, high = float(found.low or 0.0), float(found.high or 0.0)
+    if p > level:
+        low, high = min(low, 0.0), max(high, 0.0)
     method = f"correlated Newcombe and exact sign test, {percent_level(level)}"
-    return replace(
-        found,
-        low=low if p <= level else min(low, 0.0),
-        high=high if p <= level else max(high, 0.0),
-        method=method,
-    )
+    return replace(found, low=low, high=high, method=method), p if low > 0 or high < 0 else 1.0
 
 
 def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float) -> Estimate:
@@ -445,6 +445,7 @@ def _judged(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judged:
             Condition(
                 name=row.name,
                 interval=row.net,
+                p_value=row.p_value,
                 immaterial=(-limit * (1 + row.within), limit * (1 + row.within)),
             ),
             Condition(

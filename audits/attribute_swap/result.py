@@ -37,6 +37,8 @@ class SwapRow:
         Gained minus lost; simultaneous over all rows of what the model reads.
     mean_score_change : Estimate
         On the scale of the user's scores.
+    p_value : float
+        Of the exact sign test, corrected for all rows; 1 where the interval holds 0.
     within : bool
         Whether it is a part of those with the value.
     covered : bool
@@ -57,6 +59,7 @@ class SwapRow:
     changed: Estimate
     net: Estimate
     mean_score_change: Estimate
+    p_value: float = 1.0
     within: bool = False
     covered: bool = True
 

@@ -99,6 +99,7 @@ def test_loans() -> None:
     assert result.deciding is women
     assert result.judged.badge == "difference"
     assert result.judged.interval == women.net
+    assert result.judged.p_value == women.p_value < 1e-6, "evidence outlasts the other audits of a run"
     assert "33 of 68" in found.headline
 
 

@@ -110,7 +110,7 @@ def test_other_audits_that_need_no_choice(trained):
     assert "recourse" not in found
     with_role = dataclasses.replace(data, roles={"merit": "actionable"})
     assert usual_others(with_role, "logistic")["recourse"] == {"actionable": ["merit"], "by": ["sex"]}
-    assert list(usual_others(data, "text")) == ["groups"]
+    assert list(usual_others(data, "text")) == ["groups", "attribute_swap"]
     assert usual_others(dataclasses.replace(data, protected=()), "logistic") == {}
 
 
