@@ -284,7 +284,7 @@ NAMED = {
     "app/serving/openapi.py": ({"sensitivity"}, A_KEY),
     "app/tables/summary.py": ({"groups"}, A_KEY),
     "app/tour/steps.py": (
-        {"groups", "rule_sets", "flipset", "sensitivity", "recourse"},
+        {"groups", "rule_sets", "flipset", "attribute_swap", "recourse"},
         "the guided demo tells of these five, in this order and with these options",
     ),
     "audits/cli/main.py": ({"explain"}, "a command, which explains an option of a spec"),

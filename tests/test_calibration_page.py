@@ -136,6 +136,17 @@ ELSEWHERE = {
         "metric.told.p_value": "an attribute counts as told by the features",
         "words.told_p": "an attribute counts as told by the features",
     },
+    "attribute_swap": {
+        "judged": BY_VERDICT,
+        "swaps.before": SHARE,
+        "swaps.after": SHARE,
+        "swaps.gained": "share changed, all groups together",
+        "swaps.lost": "share changed, all groups together",
+        "swaps.changed": "share changed, all groups together",
+        "swaps.net": "net share, all groups together",
+        "swaps.p_value": BY_VERDICT,
+        "swaps.mean_score_change": "mean score change, all groups together",
+    },
     "sensitivity": {
         "judged": BY_VERDICT,
         "status.groups.auc": "area of a protected-status model",

@@ -9,6 +9,7 @@ import streamlit as st
 from app import state
 from app.drafting import drafts
 from app.drawn import presented
+from app.widgets import notices
 from app.widgets.frame import page_text
 from app.widgets.results.figure_card import figure_card
 from app.widgets.results.result_frame import headline
@@ -23,7 +24,7 @@ STEPS = {
     1: "1. Groups",
     2: "2. Hidden groups",
     3: "3. Counterparts",
-    4: "4. What drives it",
+    4: "4. Change one word",
     5: "5. Ways out",
 }
 _DECISIONS = {
@@ -55,7 +56,7 @@ _AUDITS: list[dict[str, Any]] = [
             "permutations": 99,
         }
     },
-    {"sensitivity": {"protected": "sex", "bootstrap": 100}},
+    {"attribute_swap": {"attribute": ["sex"]}},
     {"recourse": {"steps": [0, 0.25, 0.5, 0.75, 1], "by": ["age"], "permutations": 199}},
 ]
 
@@ -82,6 +83,7 @@ def show_step(found: RunResult, step: int) -> None:
         return
     st.subheader("Your decision", anchor=False)
     st.markdown(page_text("tour_decision"))
+    notices.bullets([audit.headline for audit in found.audits])
     decided = st.radio(
         "What would you do?",
         list(_DECISIONS),

@@ -30,7 +30,12 @@ from audits.stats.words import number
 
 __all__ = ["any_audit_page"]
 
-_ATTRIBUTES = {"by", "protected", "sensitive"}  # what audits call the protected attributes they go by
+_ATTRIBUTES = {
+    "attribute",
+    "by",
+    "protected",
+    "sensitive",
+}  # what audits call the protected attributes they go by
 _NONE = "(worked out)"
 
 

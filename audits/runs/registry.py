@@ -35,6 +35,7 @@ _OURS = (
     "rule_sets",
     "mitigation",
     "loss_ratio",
+    "attribute_swap",
     "sensitivity",
 )
 """In the order of pages and lists; each is the package that holds its record."""

@@ -116,6 +116,8 @@ def test_labels_stand_on_the_pages() -> None:
         for path in (ROOT / "app").rglob("*.py")
         if path.name != "page_words.py"
     )
-    labels = [label for name in AUDITS.ours for label in AUDITS[name].pages.labels.values()]
+    made = {name for name in AUDITS.ours if f'any_audit_page("{name}")' in pages}  # theirs come from records
+    own = (AUDITS[name].pages.labels for name in AUDITS.ours if name not in made)
+    labels = [label for each in own for label in each.values()]
     assert len(labels) > 40
     assert not [label for label in labels if label not in pages]

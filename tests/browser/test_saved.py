@@ -103,7 +103,7 @@ def test_the_demo_walks_through_five_findings(server: Server, watched: Watched, 
     acts.narrow_and_shoot(page, artefacts, "demo-before", 900)
     acts.run(page)
     findings = [acts.finding(page)]
-    for step in ("2. Hidden groups", "3. Counterparts", "4. What drives it", "5. Ways out"):
+    for step in ("2. Hidden groups", "3. Counterparts", "4. Change one word", "5. Ways out"):
         page.get_by_role("button", name=f"Next: {step}").click()
         acts.settle(page)
         findings.append(acts.finding(page))

@@ -83,7 +83,7 @@ def test_every_audit_that_needs_no_choice_is_stated_before_and_after():
     spec = DataSpec(label="decision", favorable=1, protected=("race", "sex"), features=features)
     audited = make_subject(build_data(frame, spec), model_spec({"train": "logistic"}))
     result = mitigation_with_others(audited, MitigationOptions(amounts=(0.1,)), rng=0)
-    usual = ["groups", "flipset", "outcome_transport", "loss_ratio", "sensitivity"]
+    usual = ["groups", "flipset", "outcome_transport", "loss_ratio", "attribute_swap", "sensitivity"]
     for place, step in enumerate(result.steps):
         stated = [headline.audit for headline in step.also]
         assert stated == (usual if place in {0, result.chosen} else [])
@@ -110,7 +110,7 @@ def test_other_audits_that_need_no_choice(trained):
     assert "recourse" not in found
     with_role = dataclasses.replace(data, roles={"merit": "actionable"})
     assert usual_others(with_role, "logistic")["recourse"] == {"actionable": ["merit"], "by": ["sex"]}
-    assert list(usual_others(data, "text")) == ["groups"]
+    assert list(usual_others(data, "text")) == ["groups", "attribute_swap"]
     assert usual_others(dataclasses.replace(data, protected=()), "logistic") == {}
 
 
@@ -151,7 +151,7 @@ def test_mitigation_of_a_model_of_words_exchanges_terms():
     inside = np.logical_and.reduce([audited.data.frame["text"].str.contains(term) for term in terms])
     gap = audited.decisions[inside].mean() - audited.decisions[~inside].mean()
     assert before.difference.value == pytest.approx(gap)
-    assert [headline.audit for headline in before.also] == ["groups"]
+    assert [headline.audit for headline in before.also] == ["groups", "attribute_swap"]
 
 
 def test_mitigation_cuts_numbers_alike_for_training_and_held_out_people():

@@ -68,6 +68,7 @@ def spec_of(races: list[str], sexes: list[str]) -> dict[str, Any]:
             {"barycentre": {"by": ["race"], "permutations": 39, "seconds": 1}},
             {"recourse": {"steps": [0, 0.5, 1], "permutations": 19, "resolution": 0.2}},
             {"rule_sets": {"protected": ["race", "sex"], "support": 0.1, "samples": 50}},
+            {"attribute_swap": {"attribute": ["sex"]}},
             {"sensitivity": {"protected": "sex", "bootstrap": 100}},
             {"mitigation": {"protected": ["race", "sex"], "amounts": [0.1], "also": {"groups": {}}}},
         ],

@@ -24,6 +24,7 @@ FEW = {
     "outcome_transport": {"by": ["group"], "source": A, "target": B, "permutations": 99},
     "recourse": {"actionable": ["skill"], "permutations": 99},
     "rule_sets": {"permutations": 99},
+    "attribute_swap": {},
     "sensitivity": {"protected": "group", "bootstrap": 100, "permutations": 99},
     "mitigation": {},
 }
@@ -44,7 +45,7 @@ def test_a_handful_of_people(name, sizes, tmp_path):
     frame.to_csv(tmp_path / "people.csv", index=False)
     data = {"path": "people.csv", "label": "paid", "favorable": 1, "protected": ["group"]}
     model = {"predictions": {"score": "score"}}
-    if name in {"loss_ratio", "recourse", "sensitivity", "mitigation"}:
+    if name in {"loss_ratio", "recourse", "attribute_swap", "sensitivity", "mitigation"}:
         model = {"train": "logistic"}
     spec = {
         "data": {**data, "features": ["skill", "town"], "test_size": 0.9},

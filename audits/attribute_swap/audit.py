@@ -1,0 +1,533 @@
+"""The audit: who gets another decision when one word is changed, group by group."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtr, stdtrit
+
+from audits.attribute_swap import words
+from audits.attribute_swap.options import AttributeSwapOptions
+from audits.attribute_swap.result import AttributeSwapResult, SwapRow
+from audits.checks import one_of
+from audits.data import AuditData, group_name
+from audits.data.building.groups import cut
+from audits.data.values import MISSING
+from audits.errors import InputError
+from audits.mining.reading import number_edges
+from audits.mining.texts import TERMS, Vocabulary
+from audits.models import Subject
+from audits.progress import Progress, silent
+from audits.stats import (
+    EVIDENCE,
+    INSUFFICIENT,
+    Condition,
+    Estimate,
+    Judged,
+    judge,
+    judge_conditions,
+    sign_balance,
+    wilson,
+)
+from audits.stats.design import design_mean, design_share
+from audits.stats.intervals import percent_level
+from audits.stats.means import mean_test
+from audits.stats.power import times_to_settle
+
+__all__ = ["attribute_swap"]
+
+_MOST_VALUES, _BINS = 10, 4  # of a number before it is cut, and into how many
+_FEWEST, _MOST_ROWS = 20, 200  # people of a group within, and groups shown
+_COVERED_PEOPLE, _COVERED_SHARE = 50, 0.1  # of those with the value: an all-clear holds for such a group
+_GROSS = 2  # times the limit of the net share
+
+
+@dataclass(frozen=True, eq=False)
+class _Attribute:
+    """What can be changed: who holds which value, and how a table looks with another one.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Protected attributes that change; none where terms of a text do.
+    held : mapping of str to mask (n,)
+    donors : mapping of str to mapping of str to int
+        Values that can be given: by column, the position of somebody who has it.
+    texts : tuple, optional
+        Column, place of the category, and vocabulary of terms.
+    read : bool
+        Whether the model, or a threshold by group, reads it.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    held: Mapping[str, np.ndarray]
+    donors: Mapping[str, Mapping[str, int]]
+    texts: tuple[str, int, Vocabulary] | None = None
+    read: bool = True
+
+    def given(self, data: AuditData, rows: np.ndarray, value: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the rows with `value`, and the groups that they then belong to."""
+        made, groups = data.frame.iloc[rows], data.groups.iloc[rows]
+        if self.texts is not None:
+            column, place, vocabulary = self.texts
+            said = made[column].fillna("").astype(str)
+            new = [vocabulary.exchanged(text, {place: value}) for text in said]
+            return made.assign(**{column: pd.Series(new, index=made.index)}), groups
+        for column, donor in self.donors[value].items():
+            if column in made:
+                copies = data.frame[column].take(np.full(len(rows), donor))
+                made = made.assign(**{column: copies.set_axis(made.index)})
+            groups = groups.assign(**{column: data.groups[column].iloc[donor]})
+        return made, groups
+
+
+@dataclass(frozen=True, eq=False)
+class _Swap:
+    """A value exchanged for another: whose, and their scores and decisions with it, all (n,)."""
+
+    attribute: _Attribute
+    source: str
+    target: str
+    members: np.ndarray
+    score: np.ndarray
+    decision: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Those whose numbers a row states."""
+
+    swap: _Swap
+    members: np.ndarray
+    where: dict[str, str]  # protected values that make the group, as far as columns do
+
+    @property
+    def name(self) -> str:
+        """The value, and those of other attributes."""
+        columns = self.swap.attribute.columns
+        own = [] if len(columns) == 1 else [self.swap.source if columns else f"“{self.swap.source}”"]
+        return " & ".join(filter(None, [*own, group_name(self.where)]))
+
+
+def attribute_swap(
+    subject: Subject,
+    options: AttributeSwapOptions,
+    *,
+    rng: np.random.Generator | int | None = None,  # noqa: ARG001 - nothing is by chance
+    progress: Progress = silent,
+) -> AttributeSwapResult:
+    """Give each person every other value of a protected attribute, and count whose decision changes.
+
+    Parameters
+    ----------
+    subject : Subject
+        Data, model and threshold under audit.
+    options : AttributeSwapOptions
+    rng : Generator, int or None
+        Not used.
+    progress : callable
+        Told how far the work is; may raise to cancel it.
+
+    Returns
+    -------
+    AttributeSwapResult
+        A net share of 0 says that as many gain the favorable decision as lose it.
+
+    Raises
+    ------
+    InputError
+        The model is a column of predictions, or an attribute is unknown or has one value only.
+    """
+    if not subject.model.invents:
+        raise InputError(
+            "model", "must be the model itself, not a column of predictions", advice="upload or train one"
+        )
+    data = subject.data
+    attributes = _attributes(subject, options)
+    pairs = _pairs(attributes, _people_of(data))
+    asked = pairs[: options.max_pairs]
+    swaps = list(_ask(subject, asked, progress))
+    progress(0.9, "Counting by group")
+    protected = _of_columns(subject, data.protected)
+    groups = _groups(swaps, protected, _people_of(data))
+    shown = groups[:_MOST_ROWS]
+    looks = max(sum(group.swap.attribute.read for group in shown), 1)
+    rows = _with_coverage([_row(subject, group, options.level, looks) for group in shown])
+    judged = _judged(rows, options)
+    notes = words.notes(
+        rows,
+        pairs_left=len(pairs) - len(asked),
+        groups_left=len(groups) - len(shown),
+        stand_ins=_stand_ins(subject, attributes),
+    )
+    return AttributeSwapResult(
+        options=asdict(options),
+        judged=judged,
+        finding=words.finding(rows, judged, looks),
+        warnings=tuple(notes),
+        rows={"audited": data.rows, "used": data.rows, "left_out": {}},
+        swaps=tuple(rows),
+        pairs=len(pairs),
+        pairs_asked=len(asked),
+        people=_people(subject, swaps, protected),
+    )
+
+
+def _people_of(data: AuditData) -> np.ndarray:
+    """Return how many people each row stands for; under a design, rows in proportion to their weights."""
+    if data.design is not None:
+        return np.asarray(data.design.weights * (data.n / data.design.weights.sum()))
+    return np.ones(data.n) if data.weights is None else data.weights
+
+
+def _attributes(subject: Subject, options: AttributeSwapOptions) -> list[_Attribute]:
+    """Return what is to be changed: protected attributes, or categories of terms in a text."""
+    names = (options.attribute,) if isinstance(options.attribute, str) else options.attribute
+    data, column = subject.data, options.text
+    if column is None and [data.kinds.get(name) for name in subject.model.columns] == ["text"]:
+        column = subject.model.columns[0]
+    if column is not None:
+        return _of_texts(subject, column, options, names)
+    chosen = data.protected if names is None else tuple(dict.fromkeys(names))
+    if not chosen:
+        advice = "set data.protected"
+        raise InputError("attribute_swap.attribute", "must name a protected attribute", advice=advice)
+    for name in chosen:
+        one_of("attribute_swap.attribute", name, data.protected, what="a protected attribute")
+    found = _of_columns(subject, chosen)
+    return [_joined(found)] if options.together and len(found) > 1 else found
+
+
+def _of_columns(subject: Subject, names: Iterable[str]) -> list[_Attribute]:
+    data, people = subject.data, _people_of(subject.data)
+    by = () if isinstance(subject.threshold, (int, float)) else tuple(subject.threshold)
+    found = []
+    for name in names:
+        text, raw = data.groups[name], data.frame[name] if name in data.frame else data.groups[name]
+        number = data.kinds.get(name) in {"integer", "continuous"} and pd.api.types.is_numeric_dtype(raw)
+        binned = number and (name in data.bins or raw.nunique() > _MOST_VALUES)
+        if binned and name not in data.bins:
+            known, whole = raw.notna().to_numpy(), data.kinds[name] == "integer"
+            values = raw[known].to_numpy(dtype=float)
+            edges = number_edges(values, _BINS, "quantile", whole=whole, times=people[known])
+            text = cut(raw, edges.tolist()).fillna(MISSING)
+        values = text.to_numpy(dtype=object)
+        held = {str(value): values == value for value in sorted(pd.unique(values))}
+        donors = {
+            value: {name: _median(raw, mask, people) if binned else int(mask.argmax())}
+            for value, mask in held.items()
+            if value != MISSING
+        }
+        found.append(_Attribute(name, (name,), held, donors, read=name in {*subject.model.columns, *by}))
+    return found
+
+
+def _median(raw: pd.Series, mask: np.ndarray, people: np.ndarray) -> int:
+    """Return the position of somebody in a bin who has its median, a value that occurs."""
+    places = np.flatnonzero(mask)
+    places = places[np.argsort(raw.to_numpy(dtype=float)[places], kind="stable")]
+    upto = people[places].cumsum()
+    return int(places[np.searchsorted(upto, upto[-1] / 2 - 1e-9)])
+
+
+def _joined(parts: Sequence[_Attribute]) -> _Attribute:
+    """Return several attributes as one, whose values are the combinations that occur."""
+    held, donors = {}, {}
+    for values in itertools.product(*(part.donors for part in parts)):
+        pairs = list(zip(parts, values, strict=True))
+        mask = np.logical_and.reduce([part.held[value] for part, value in pairs])
+        if mask.any():
+            name = group_name({part.name: value for part, value in pairs})
+            held[name] = mask
+            donors[name] = {part.name: part.donors[value][part.name] for part, value in pairs}
+    names = tuple(part.name for part in parts)
+    return _Attribute(" × ".join(names), names, held, donors, read=any(part.read for part in parts))
+
+
+def _of_texts(
+    subject: Subject, column: str, options: AttributeSwapOptions, names: Sequence[str] | None
+) -> list[_Attribute]:
+    """Return the categories of identity terms, with those that some text holds."""
+    one_of("attribute_swap.text", column, subject.data.frame.columns, what="a column of the data")
+    vocabulary = Vocabulary(TERMS if options.terms is None else options.terms)
+    for name in names or ():
+        one_of("attribute_swap.attribute", name, vocabulary.categories, what="a category of identity terms")
+    codes, texts = pd.factorize(subject.data.frame[column].fillna("").astype(str))
+    terms = [vocabulary.found(text) for text in texts]
+    found = []
+    for place, name in enumerate(vocabulary.categories):
+        known = sorted({term for each in terms for term in each[place]})
+        held = {term: np.array([term in each[place] for each in terms])[codes] for term in known}
+        donors: dict[str, dict[str, int]] = {term: {} for term in known}
+        read = column in subject.model.columns
+        found.append(_Attribute(name, (), held, donors, (column, place, vocabulary), read))
+    return [item for item in found if names is None or item.name in names]
+
+
+_Pair = tuple[_Attribute, str, str]
+
+
+def _pairs(attributes: Sequence[_Attribute], people: np.ndarray) -> list[_Pair]:
+    """Return all pairs of values, those of the largest groups first, each attribute in turn."""
+    found = []
+    for item in attributes:
+        size = {value: float(people[mask].sum()) for value, mask in item.held.items()}
+        own = [(-min(size[a], size[b]), a, b) for a in item.held for b in item.donors if a != b]
+        found += [(rank, least, item, a, b) for rank, (least, a, b) in enumerate(sorted(own))]
+    if not found:
+        raise InputError(
+            "attribute_swap.attribute",
+            "must have two values among the people audited",
+            [item.name for item in attributes],
+            "name another attribute, or audit more rows",
+        )
+    return [each[2:] for each in sorted(found, key=lambda each: each[:2])]
+
+
+def _ask(subject: Subject, pairs: Sequence[_Pair], progress: Progress) -> Iterator[_Swap]:
+    """Yield each pair with what the model says; people who get one value are asked about together."""
+    known: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
+    for at, (item, source, target) in enumerate(pairs):
+        progress(0.9 * at / len(pairs), "Asking the model about changed people")
+        if (item.name, target) not in known:
+            score, decision = subject.scores.copy(), np.array(subject.decisions, dtype=bool)
+            whose = [item.held[a] for other, a, b in pairs if other is item and b == target]
+            rows = np.flatnonzero(np.logical_or.reduce(whose))
+            if item.read:
+                made, groups = item.given(subject.data, rows, target)
+                score[rows] = _scores(subject, made)
+                decision[rows] = subject.decide(score[rows], groups)
+            known[item.name, target] = score, decision
+        yield _Swap(item, source, target, item.held[source], *known[item.name, target])
+
+
+def _scores(subject: Subject, made: pd.DataFrame) -> np.ndarray:
+    """Return scores of rows, of which those that the model cannot tell apart are asked about once."""
+    read = [name for name in subject.model.columns if name in made]
+    if subject.data.written.others or not read:  # a missing cell may stand for several texts
+        return subject.favorable_score(made)
+    codes = made.groupby(read, dropna=False, sort=False, observed=True).ngroup().to_numpy()
+    first = np.unique(codes, return_index=True)[1]
+    return subject.favorable_score(made.iloc[first])[codes]
+
+
+def _groups(swaps: Sequence[_Swap], protected: Sequence[_Attribute], people: np.ndarray) -> list[_Group]:
+    """Return whose numbers are stated: everybody with the value, then groups within, the largest first."""
+    whole, within = [], []
+    for swap in swaps:
+        columns = swap.attribute.columns
+        own = {columns[0]: swap.source} if len(columns) == 1 else {}
+        whole.append(_Group(swap, swap.members, own))
+        others = [item for item in protected if item.name not in columns]
+        for where, mask in _cells(swap.members, others, people):
+            known = {**own, **where}
+            ordered = {item.name: known[item.name] for item in protected if item.name in known}
+            within.append(_Group(swap, mask, ordered))
+    within.sort(key=lambda each: -float(people[each.members].sum()))
+    return [*whole, *within]
+
+
+_Cell = tuple[dict[str, str], np.ndarray]
+
+
+def _cells(members: np.ndarray, others: Sequence[_Attribute], people: np.ndarray) -> list[_Cell]:
+    """Return groups by other attributes: by as many as leave half of the people in groups large enough."""
+    for most in range(len(others), 0, -1):
+        cells: list[_Cell] = [({}, members)]
+        for item in others[:most]:
+            finer = [
+                ({**where, item.name: value}, inside & own)
+                for where, inside in cells
+                for value, own in item.held.items()
+            ]
+            cells = [each for each in finer if people[each[1]].sum() >= _FEWEST]
+        if sum(people[mask].sum() for _, mask in cells) >= people[members].sum() / 2:
+            return cells
+    return []
+
+
+def _row(subject: Subject, group: _Group, level: float, looks: int) -> SwapRow:
+    swap, mask, each = group.swap, group.members, level / looks
+    now, then = np.asarray(subject.decisions, dtype=bool), swap.decision
+    events = (now, then, then & ~now, now & ~then, then != now)
+    shares = [_share(subject, mask, event, each) for event in events]
+    net, p = _net(subject, mask, events[2:4], each)
+    numbers = [*shares, net, _mean(subject, mask, swap.score, each)]
+    said = percent_level(level) + (", all groups together" if looks > 1 else "")
+    numbers = [replace(one, method=one.method.replace(percent_level(each), said)) for one in numbers]
+    if not swap.attribute.read:
+        numbers[2:] = [replace(one, value=0.0, low=0.0, high=0.0, method=words.EXACT) for one in numbers[2:]]
+    people = float(_people_of(subject.data)[mask].sum())
+    where = group.where if len(swap.attribute.columns) == 1 else {}
+    before, after, gained, lost, changed, net, score = numbers
+    return SwapRow(
+        swap.attribute.name, swap.source, swap.target, group.name, where, people, swap.attribute.read,
+        before, after, gained, lost, changed, net, score, min(looks * p, 1.0),
+    )  # fmt: skip
+
+
+def _counts(subject: Subject, mask: np.ndarray, events: Iterable[np.ndarray]) -> list[float]:
+    """Return people with each event, and people: as many as they are worth under a design."""
+    design = subject.data.design
+    if design is None:
+        people = _people_of(subject.data)
+        return [float(people[mask & event].sum()) for event in events] + [float(people[mask].sum())]
+    shares = [design_share(design, mask, event) for event in events]
+    worth = min(share.people for share in shares)
+    return [float(share.estimate.value or 0.0) * worth for share in shares] + [worth]
+
+
+def _share(subject: Subject, mask: np.ndarray, event: np.ndarray, level: float) -> Estimate:
+    if subject.data.design is not None:
+        return design_share(subject.data.design, mask, event, level=level).estimate
+    return wilson(*_counts(subject, mask, (event,)), level=level)
+
+
+def _net(
+    subject: Subject, mask: np.ndarray, events: Sequence[np.ndarray], level: float
+) -> tuple[Estimate, float]:
+    """Return gained minus lost and the p-value of the exact sign test: both leave out 0, or neither does."""
+    gained, lost, n = _counts(subject, mask, events)
+    found = sign_balance(gained, lost, n, level=level)
+    p = min(2 * float(bdtr(math.floor(min(gained, lost)), round(gained + lost), 0.5)), 1.0)
+    low, high = float(found.low or 0.0), float(found.high or 0.0)
+    if p > level:
+        low, high = min(low, 0.0), max(high, 0.0)
+    method = f"correlated Newcombe and exact sign test, {percent_level(level)}"
+    return replace(found, low=low, high=high, method=method), p if low > 0 or high < 0 else 1.0
+
+
+def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float) -> Estimate:
+    """Return the mean change of the user's score.
+
+    By Student's t: changes are rare and go both ways, and a correction for skewness takes noise for it.
+    """
+    moved = (score - subject.scores) * (-1.0 if subject.higher_is == "unfavorable" else 1.0)
+    if subject.data.design is None:
+        found = mean_test(moved[mask], _people_of(subject.data)[mask])
+        mean, error, n = found.mean, found.standard_error or 0.0, found.n
+        freedom, method = math.ceil(n) - 1, f"Student t {percent_level(level)}"
+    else:
+        mean, error, freedom = design_mean(subject.data.design, mask, moved)
+        n, method = float(mask.sum()), f"Student t over clusters {percent_level(level)}"
+    if freedom < 1:
+        return Estimate(mean, None, None, n, method)
+    reach = float(-stdtrit(freedom, level / 2)) * error
+    return Estimate(mean, mean - reach, mean + reach, n, method)
+
+
+def _with_coverage(rows: Sequence[SwapRow]) -> list[SwapRow]:
+    """Mark everybody with a value, and the groups within that an all-clear holds for."""
+    whole: dict[tuple[str, str, str], float] = {}
+    found = []
+    for row in rows:
+        within = row.key in whole
+        everybody = whole.setdefault(row.key, row.n)
+        covered = not within or (row.n >= _COVERED_PEOPLE and row.n >= _COVERED_SHARE * everybody)
+        found.append(replace(row, within=within, covered=covered))
+    return found
+
+
+def _judged(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judged:
+    """Judge the net share of each group; to clear, shares changed must be small as well."""
+    limit, read = options.material, [row for row in rows if row.read]
+    if not read:
+        why, zero = words.unread(rows), rows[0]
+        return judge(zero.net, immaterial=(-limit, limit), cannot_clear=why, decided_by=zero.name)
+    conditions = {
+        row: (
+            Condition(
+                name=row.name,
+                interval=row.net,
+                p_value=row.p_value,
+                immaterial=(-limit * (1 + row.within), limit * (1 + row.within)),
+            ),
+            Condition(
+                name=f"changed: {row.name}",
+                interval=row.changed,
+                immaterial=(-math.inf, _GROSS * limit),
+                accuses=False,
+            ),
+        )
+        for row in read
+    }
+    judged = judge_conditions([each for pair in conditions.values() for each in pair], level=options.level)
+    if judged.verdict != EVIDENCE:
+        covered = [each for row, pair in conditions.items() if row.covered for each in pair]
+        judged = judge_conditions(covered, level=options.level)
+    return judged if judged.verdict != INSUFFICIENT else _to_settle(judged, read, options.level / len(read))
+
+
+def _to_settle(judged: Judged, rows: Sequence[SwapRow], level: float) -> Judged:
+    """Add how many people of the group would settle it, or why none would."""
+    row = next(each for each in rows if each.name == judged.decided_by.removeprefix("changed: "))
+    gained, lost, changed = (row.people(each) for each in (row.gained, row.lost, row.changed))
+    net, limit = judged.decided_by == row.name, float(judged.immaterial_high or 0.0)
+
+    def length(times: float) -> float:
+        found = (
+            sign_balance(times * gained, times * lost, times * row.n, level=level)
+            if net
+            else wilson(times * changed, times * row.n, level=level)
+        )
+        return float(found.high or 0.0) - float(found.low or 0.0)
+
+    room = limit if net else limit - changed / row.n
+    times = times_to_settle(length, room) if room > 0 else None
+    if times is None:
+        return replace(judged, reason=words.CANCELS)
+    return replace(judged, people_needed=math.ceil(times * row.n))
+
+
+def _stand_ins(subject: Subject, attributes: Sequence[_Attribute]) -> list[tuple[str, str]]:
+    """Return attributes with columns that the model reads, each of whose values goes with one value."""
+    data, found = subject.data, []
+    for item, name in itertools.product(attributes, subject.model.columns):
+        if name in item.columns or item.texts is not None or name not in data.frame:
+            continue
+        codes, values = pd.factorize(data.frame[name])
+        if 1 < len(values) <= data.size / _FEWEST:
+            own = np.select(list(item.held.values()), range(len(item.held)), -1)
+            if len(np.unique(np.column_stack([codes, own])[codes >= 0], axis=0)) == len(values):
+                found.append((item.name, name))
+    return found
+
+
+def _people(subject: Subject, swaps: Sequence[_Swap], protected: Sequence[_Attribute]) -> pd.DataFrame:
+    """Return each person with the change that moves them most, a changed decision before any score."""
+    data, n = subject.data, subject.data.n
+    sign = -1.0 if subject.higher_is == "unfavorable" else 1.0
+    before = np.asarray(subject.decisions, dtype=bool)
+    moved = np.array([np.abs(swap.score - subject.scores) for swap in swaps])
+    moved = moved / (moved.max() or 1.0) + [swap.decision != before for swap in swaps]
+    moved[~np.array([swap.members for swap in swaps])] = -1.0
+    which, most = moved.argmax(axis=0), moved.max(axis=0)
+    at = which, np.arange(n)
+    said = np.array([(swap.attribute.name, swap.source, swap.target) for swap in swaps], dtype=object)[which]
+    said[most < 0] = ""
+    table = {
+        **{name: said[:, place] for place, name in enumerate(("attribute", "from", "to"))},
+        "score": sign * subject.scores,
+        "score_after": sign * np.where(most < 0, subject.scores, np.array([s.score for s in swaps])[at]),
+        "decision": before,
+        "decision_after": np.where(most < 0, before, np.array([s.decision for s in swaps])[at]),
+        "people": _people_of(data),
+    }
+    for item in protected:
+        table[f"group: {item.name}"] = np.select(list(item.held.values()), list(item.held), MISSING)
+    for swap in swaps:
+        name = f"{swap.attribute.name} = {swap.target}"
+        known = table.setdefault(name, np.full(n, None, dtype=object))
+        known[swap.members] = swap.decision[swap.members]
+    found = pd.DataFrame(table, index=data.frame.index)
+    after = [name for name in table if found[name].dtype == object and " = " in name]
+    found[after] = found[after].astype("boolean")
+    if data.design is not None:
+        found["cluster"], found["stratum"] = data.design.cluster, data.design.stratum[data.design.cluster]
+    return found.iloc[np.argsort(-most, kind="stable")]

@@ -1,0 +1,38 @@
+"""What an auditor can choose when one word is changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from audits.mining.options import Terms
+from audits.options import Level, Material, option
+
+__all__ = ["AttributeSwapOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeSwapOptions:
+    """Options of the audit, as a spec names them."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    attribute: Annotated[
+        str | tuple[str, ...] | None,
+        option("Protected attributes to change, all by default; of texts, categories of identity terms."),
+    ] = None
+    together: Annotated[
+        bool, option("Change them all at once: each person gets every other combination of their values.")
+    ] = False
+    max_pairs: Annotated[
+        int, option("Pairs of a value and another one, largest groups first.", unit="pairs", ge=1, le=1000)
+    ] = 20
+    text: Annotated[
+        str | None,
+        option(
+            "Column of text in which identity terms are exchanged; by default the only one a model reads."
+        ),
+    ] = None
+    terms: Terms = None
+    level: Level = 0.05
+    material: Material = 0.10

@@ -1,0 +1,80 @@
+"""The record of `attribute_swap`: what everything else knows of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from audits.attribute_swap.options import AttributeSwapOptions
+from audits.records import Audit, OnPages, Size
+
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
+__all__ = ["AUDIT"]
+
+_ESTIMATE = {"$ref": "#/$defs/estimate"}
+_NUMBERS = ("changed", "gained", "lost", "net", "mean_score_change")
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    return {} if data.protected else None
+
+
+def _seconds(options: AttributeSwapOptions, size: Size) -> float:
+    """Everybody is scored once for every value, on the order of a model in memory."""
+    return 2.0 + 2e-5 * size.rows * min(options.max_pairs, 20)
+
+
+AUDIT = Audit(
+    name="attribute_swap",
+    title="Change one word",
+    question="Whose decision changes when nothing but a protected attribute is changed?",
+    also_called=(
+        "counterfactualswap attributeflip fliptheattribute flip causaldiscrimination themis swap whatif "
+        "changeoneword"
+    ),
+    then=("sensitivity", "flipset"),
+    limits=(
+        "It changes one word and nothing else: a person of another group would have lived another life, and "
+        "columns that go with the attribute stay as they are. Where the model does not read the attribute "
+        "nothing changes, and other columns may still stand in for it."
+    ),
+    options=AttributeSwapOptions,
+    result="audits.attribute_swap.result:AttributeSwapResult",
+    runs="audits.attribute_swap.audit:attribute_swap",
+    presents="audits.attribute_swap.figures:section",
+    says="audits.attribute_swap.words:headline",
+    paired="audits.paired.attribute_swap:paired",
+    keys={
+        "required": ["swaps"],
+        "properties": {
+            "swaps": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["attribute", "from", "to", "group", "n", *_NUMBERS],
+                    "properties": dict.fromkeys(_NUMBERS, _ESTIMATE),
+                },
+            }
+        },
+    },
+    seconds=_seconds,
+    usual=_usual,
+    designs=True,
+    about_words=True,
+    asks_anew=True,
+    unplanned=(
+        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
+        "known size can be planted among the predictions."
+    ),
+    pages=OnPages(
+        noun="attribute swaps",
+        labels={
+            "attribute": "Change",
+            "together": "Change them all at once",
+            "max_pairs": "Pairs of values",
+            "text": "Column of text",
+            "terms": "Identity terms",
+        },
+    ),
+)

@@ -1,0 +1,169 @@
+"""Do the verdicts and intervals of changing one word hold for people like those audited?
+
+Everybody is drawn with chances of gaining and of losing by the change; what is stated is held against these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from audits.attribute_swap import AttributeSwapOptions, AttributeSwapResult, attribute_swap
+from audits.data import DataSpec, build_data
+from audits.models.subject import subject_of
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
+from benchmarks.calibration import SLOW, Row, Simulation
+
+LEVEL = 0.05
+_TRAITS = ("as_woman", "as_man", "e")
+_FEW = "Where few of 30 people or fewer change, mean score changes hold in about 82 of 100 samples."
+
+
+@dataclass(frozen=True)
+class World:
+    """Chances of gaining and losing of women as men, in the town and in a part of it of so many people."""
+
+    n: int
+    gain: float
+    loss: float
+    part: float = 0.0
+    gain_part: float = 0.0
+    counts: bool = False
+    read: bool = True
+
+    @property
+    def net(self) -> float:
+        """Net share of all women."""
+        return (1 - self.part) * (self.gain - self.loss) + self.part * self.gain_part
+
+    @property
+    def gross(self) -> float:
+        """Share of all women whose decision changes."""
+        return (1 - self.part) * (self.gain + self.loss) + self.part * self.gain_part
+
+    @property
+    def null(self) -> bool:
+        """Whether no group gains more than it loses."""
+        return self.gain == self.loss and not (self.part and self.gain_part)
+
+    @property
+    def material(self) -> bool:
+        """Whether an all-clear would be false: at or beyond its limits, or of what is not read."""
+        large = self.part >= 0.1 and self.gain_part >= 0.2  # what the verdict rules cover
+        return not self.read or abs(self.net) >= 0.1 or self.gross >= 0.2 or large
+
+
+class Planted:
+    """A model whose decisions change by what was drawn of each person."""
+
+    name, classes, invents, sha256 = "planted", None, True, "0" * 64
+
+    def __init__(self, *, read: bool) -> None:
+        self.columns = ("sex", *_TRAITS) if read else _TRAITS
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        woman = frame["sex"] == "f" if "sex" in self.columns else np.ones(len(frame), dtype=bool)
+        yes = np.where(woman, frame["as_woman"], frame["as_man"])
+        return np.asarray(0.25 + 0.5 * yes + np.where(woman, 0.0, frame["e"]))
+
+
+def audit_of(world: World, seed: int) -> AttributeSwapResult:
+    """Audit one draw of people."""
+    rng = np.random.default_rng([seed, world.n])
+    n = world.n
+    inside = rng.random(n) < world.part
+    u = rng.random(n)
+    gains = u < np.where(inside, world.gain_part, world.gain)
+    loses = ~gains & ~inside & (u < world.gain + world.loss)
+    base = rng.random(n) < 0.5
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "part": np.where(inside, "isle", "town"),
+            "as_woman": (loses | (base & ~gains)).astype(int),
+            "as_man": (gains | (base & ~loses)).astype(int),
+            "e": rng.choice([-0.05, 0.05], n) if world.counts else rng.normal(0, 0.05, n),
+        }
+    )
+    weights = None
+    if world.counts:
+        columns = list(frame.columns)
+        frame, weights = frame.groupby(columns).size().rename("times").reset_index(), "times"
+    protected = ("sex", "part") if world.part else ("sex",)
+    data = build_data(
+        frame,
+        DataSpec(protected=protected, features=("sex", *_TRAITS), weights=weights, kinds={"e": "continuous"}),
+    )
+    subject = subject_of(data, Planted(read=world.read), threshold=0.5, score_kind="number")
+    return attribute_swap(subject, AttributeSwapOptions(attribute=("sex",)))
+
+
+_WORLDS = {
+    "400 people, the model does not read it": World(400, 0.0, 0.0, read=False),
+    "60 people, read but nothing changes": World(60, 0.0, 0.0),
+    "60 people, 8 % gain": World(60, 0.08, 0.0),
+    "60 people, 10 % gain and 10 % lose": World(60, 0.1, 0.1),
+    "400 people, 3 % gain and 3 % lose": World(400, 0.03, 0.03),
+    "400 people, 4 % gain": World(400, 0.04, 0.0),
+    "400 people, 10 % gain": World(400, 0.1, 0.0),
+    "2,000 people, 10 % gain": World(2000, 0.1, 0.0),
+    "2,000 people, 11 % gain and 1 % lose": World(2000, 0.11, 0.01),
+    "2,000 people, 30 % gain and 30 % lose": World(2000, 0.3, 0.3),
+    "2,000 people, 10 % gain and 10 % lose": World(2000, 0.1, 0.1),
+    "2,000 people, 1 % gain": World(2000, 0.01, 0.0),
+    "2,000 people, nobody gains but 20 % of a tenth": World(2000, 0.0, 0.0, 0.1, 0.2),
+    "2,000 people, nobody gains but 40 % of 4 %": World(2000, 0.0, 0.0, 0.04, 0.4),
+    "2,000 people in rows of many, 3 % gain and 3 % lose": World(2000, 0.03, 0.03, counts=True),
+    "2,000 people in rows of many, 4 % gain": World(2000, 0.04, 0.0, counts=True),
+}
+
+
+def simulations() -> list[Simulation]:
+    """Return the settings of `benchmarks.calibration`."""
+    return [
+        Simulation("attribute_swap", setting, partial(_rows, world, setting), part=SLOW)
+        for setting, world in _WORLDS.items()
+    ]
+
+
+def _rows(world: World, setting: str, numbers: range) -> Iterator[Row]:
+    drawn = [audit_of(world, number) for number in numbers]
+    worlds = len(drawn)
+
+    def row(shown: str, kind: str, hits: int, nominal: float = LEVEL) -> Row:
+        said = _FEW if world.n < 100 and shown.startswith("mean") else ""
+        return Row("attribute_swap", shown, setting, kind, nominal, hits, worlds, said)
+
+    hits = sum(each.verdict == EVIDENCE for each in drawn)
+    yield (
+        row("evidence of a difference", "false alarms", hits)
+        if world.null
+        else row("evidence of a difference", "power", hits, 0.8)
+    )
+    hits = sum(each.verdict == NO_MATERIAL for each in drawn)
+    cleared = "no material difference"
+    yield (
+        row(f"{cleared}, where there is one", "false alarms", hits)
+        if world.material
+        else row(cleared, "power", hits, 0.8)
+    )
+    for shown, name, truth in (
+        ("net share, all groups together", "net", world.net),
+        ("share changed, all groups together", "changed", world.gross),
+        ("mean score change, all groups together", "mean_score_change", world.net / 2),
+    ):
+        hits = sum(all(_holds(each, name, truth)) for each in drawn)
+        yield row(shown, "coverage", hits, 1 - LEVEL)
+
+
+def _holds(found: AttributeSwapResult, name: str, truth: float) -> Iterator[bool]:
+    """Yield whether the interval of women as men, and that of men as women, hold the truth."""
+    for row in found.swaps:
+        if not row.within:
+            stated: Estimate = getattr(row, name)
+            own = truth if row.source == "f" or name == "changed" else -truth
+            yield stated.low is None or bool(stated.low - 1e-12 <= own <= (stated.high or 0.0) + 1e-12)

@@ -1,0 +1,385 @@
+"""Change one word: by hand, on *Loans*, and where an answer would lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from audits.attribute_swap import AttributeSwapOptions, AttributeSwapResult, SwapRow, attribute_swap
+from audits.checks import build
+from audits.data import DataSpec, build_data
+from audits.errors import InputError
+from audits.models import Subject, make_subject, model_spec
+from audits.models import subject as models
+from audits.paired.attribute_swap import paired
+from audits.results import load_result, save_result
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.registry import AUDITS, usual_audits
+
+LOANS = Path(__file__).resolve().parents[2] / "sample_data"
+
+
+class Rule:
+    """A model of any function, which counts what it is asked."""
+
+    name, classes, invents, sha256 = "rule", None, True, "0" * 64
+
+    def __init__(self, columns: tuple[str, ...], function: Callable[[pd.DataFrame], Any]):
+        self.columns, self.function, self.asked = columns, function, []
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        self.asked.append(frame)
+        return np.asarray(self.function(frame), dtype=float)
+
+
+def subject_of(
+    frame: pd.DataFrame,
+    model: object,
+    threshold: Any = 0.5,
+    protected: tuple[str, ...] = ("sex",),
+    **data: Any,
+) -> Subject:
+    features = tuple(name for name in model.columns if name in frame)
+    built = build_data(frame, DataSpec(protected=protected, features=features, **data))
+    return models.subject_of(built, model, threshold=threshold, score_kind="probability")
+
+
+def swap(subject: Subject, **options: Any) -> AttributeSwapResult:
+    return attribute_swap(subject, build(AttributeSwapOptions, options, "attribute_swap"))
+
+
+def row(result: AttributeSwapResult, source: str, target: str, group: str = "") -> SwapRow:
+    return next(
+        each
+        for each in result.swaps
+        if (each.source, each.target) == (source, target) and each.group == (group or source)
+    )
+
+
+def people(n: int = 400, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "sex": rng.choice(["female", "male"], n),
+            "town": rng.choice(["north", "south"], n),
+            "age": rng.integers(18, 80, n),
+            "skill": rng.random(n).round(3),
+        }
+    )
+
+
+def helped(frame: pd.DataFrame) -> Any:
+    return frame["skill"] - 0.3 * (frame["sex"] == "female")
+
+
+def test_loans() -> None:
+    """As recomputed by code of its own: 56 → 89 of 124, 75 → 48 of 106, applicant 4872 .726 → .842."""
+    spec = yaml.safe_load((LOANS / "loans.yaml").read_text(encoding="utf-8"))
+    spec["audits"] = [{"attribute_swap": {"attribute": ["sex"]}}]
+    found = InlineExecutor().submit(spec, LOANS).result().audits[0]
+    result = found.result
+    women = row(result, "female", "male", "female & Velian & age [18, 30)")
+    counts = [women.people(each) for each in (women.before, women.after, women.gained, women.lost)]
+    assert counts == pytest.approx([56, 89, 33, 0])
+    assert women.n == 124
+    men = row(result, "male", "female", "male & Velian & age [18, 30)")
+    counts = [men.people(each) for each in (men.before, men.after, men.gained, men.lost)]
+    assert counts == pytest.approx([75, 48, 0, 27])
+    assert men.n == 106
+    applicant = result.people.loc[4872]
+    assert (round(applicant["score"], 3), round(applicant["score_after"], 3)) == (0.726, 0.842)
+    assert (applicant["decision"], applicant["decision_after"]) == (False, True)
+    assert sum(each.people(each.changed) for each in result.swaps if not each.within) == pytest.approx(60)
+    assert result.deciding is women
+    assert result.judged.badge == "difference"
+    assert result.judged.interval == women.net
+    assert result.judged.p_value == women.p_value < 1e-6, "evidence outlasts the other audits of a run"
+    assert "33 of 68" in found.headline
+
+
+def test_by_hand() -> None:
+    frame = pd.DataFrame({"sex": list("ffffmmmm"), "skill": [0.9, 0.7, 0.6, 0.2, 0.9, 0.7, 0.6, 0.2]})
+    model = Rule(("sex", "skill"), lambda table: table["skill"] - 0.3 * (table["sex"] == "f"))
+    result = swap(subject_of(frame, model))
+    women, men = row(result, "f", "m"), row(result, "m", "f")
+    assert [each.value for each in (women.before, women.after, women.net)] == [0.25, 0.75, 0.5]
+    assert [each.value for each in (men.gained, men.lost, men.changed, men.net)] == [0, 0.5, 0.5, -0.5]
+    assert women.mean_score_change.value == pytest.approx(0.3)
+    assert result.verdict == "insufficient evidence", "two of four women are no evidence about others"
+    assert result.judged.badge == "cannot tell yet"
+    again = result.people
+    assert again["decision_after"].sort_index().tolist() == [
+        True,
+        True,
+        True,
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert again["to"].sort_index().tolist() == list("mmmmffff")
+
+
+def test_what_is_stated_is_one_interval(tmp_path: Path) -> None:
+    result = swap(subject_of(people(), Rule(("sex", "skill"), helped)))
+    record, judged = AUDITS["attribute_swap"], result.judged
+    assert result.verdict == "evidence of a difference"
+    shown = record.section(result).exhibits
+    assert [each.key for each in shown] == ["net", "moved", "rates"]
+    first = shown[0].figure().data[0].meta
+    assert (first["value"], first["low"], first["high"]) == (
+        judged.interval.value, judged.interval.low, judged.interval.high,
+    )  # fmt: skip
+    said = result.to_json()
+    [stated] = [each for each in said["swaps"] if each["net"]["value"] == said["interval"]["value"]]
+    assert (stated["from"], stated["to"]) == (result.deciding.source, result.deciding.target)
+    assert stated["net"] == said["interval"]
+    assert said["decided_by"] == result.deciding.name
+    save_result(result, tmp_path, "found")
+    back = load_result(AttributeSwapResult, tmp_path, "found")
+    assert back.to_json() == said
+    pd.testing.assert_frame_equal(back.people, result.people)
+
+
+def test_a_model_that_does_not_read_it_is_not_cleared_and_not_asked() -> None:
+    model = Rule(("skill",), lambda table: table["skill"])
+    subject = subject_of(people(), model)
+    asked = len(model.asked)
+    result = swap(subject)
+    assert len(model.asked) == asked
+    assert {(each.net.low, each.net.value, each.net.high) for each in result.swaps} == {(0.0, 0.0, 0.0)}
+    assert (result.verdict, result.judged.badge) == ("insufficient evidence", "no verdict")
+    assert "does not read sex" in result.judged.reason
+    assert AUDITS["attribute_swap"].section(result).exhibits[0].figure().data[0].meta["value"] == 0.0
+
+
+def test_one_attribute_of_two_is_read() -> None:
+    frame = people(2000)
+    frame["bias"] = 0.0
+    model = Rule(("sex", "skill"), helped)
+    result = swap(subject_of(frame, model, protected=("sex", "town")))
+    assert not row(result, "north", "south").read
+    assert result.verdict == "evidence of a difference"
+    assert result.deciding.attribute == "sex"
+    assert any("does not read town" in each for each in result.warnings)
+
+
+def test_thresholds_by_group_count_as_read() -> None:
+    model = Rule(("skill",), lambda table: table["skill"])
+    result = swap(subject_of(people(2000), model, {"sex": {"female": 0.7, "male": 0.4}}))
+    assert row(result, "female", "male").net.value == pytest.approx(0.3, abs=0.05)
+    assert result.judged.badge == "difference"
+
+
+def test_predictions_are_refused_with_the_way_out() -> None:
+    frame = people()
+    built = build_data(frame.assign(score=frame["skill"]), DataSpec(protected=("sex",), features=("skill",)))
+    subject = make_subject(built, model_spec({"predictions": {"score": "skill"}}))
+    with pytest.raises(InputError, match="not a column of predictions") as error:
+        swap(subject)
+    assert "upload or train one" in str(error.value)
+    assert "attribute_swap" in usual_audits(built)
+    assert "attribute_swap" not in usual_audits(built, anew=False)
+
+
+def test_only_changed_rows_that_differ_are_asked_about_in_one_batch_a_value() -> None:
+    frame = people(3000)
+    frame["skill"] = (frame["skill"] * 4).round() / 4
+    model = Rule(("sex", "skill"), helped)
+    subject = subject_of(frame, model)
+    model.asked.clear()
+    swap(subject)
+    assert [len(each) for each in model.asked] == [5, 5]
+
+
+def test_a_number_gets_the_median_of_each_range_that_somebody_has() -> None:
+    frame = people(500)
+    model = Rule(("age", "skill"), lambda table: table["skill"] * (table["age"] > 40))
+    subject = subject_of(frame, model, protected=("age",), bins={"age": [18, 30, 50, 80]})
+    model.asked.clear()
+    result = swap(subject)
+    given = {age for each in model.asked for age in each["age"].unique()}
+    medians = [
+        frame["age"][(frame["age"] >= a) & (frame["age"] < b)] for a, b in ((18, 30), (30, 50), (50, 81))
+    ]
+    assert given == {np.sort(each)[(len(each) - 1) // 2] for each in medians}
+    assert result.pairs == 6
+    own = subject_of(frame.assign(age=frame["age"] // 3), model, protected=("age",), kinds={"age": "integer"})
+    model.asked.clear()
+    assert swap(own).pairs == 12  # quarters
+    assert {age for each in model.asked for age in each["age"]} <= set(frame["age"] // 3)
+
+
+def test_pairs_left_out_are_said_and_the_largest_are_asked() -> None:
+    frame = people(1000)
+    frame["sex"] = np.random.default_rng(1).choice(
+        list("abcdefg"), 1000, p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05]
+    )
+    subject = subject_of(frame, Rule(("sex", "skill"), lambda table: table["skill"]))
+    result = swap(subject)
+    assert (result.pairs, result.pairs_asked) == (42, 20)
+    assert {each.source for each in result.swaps} == set("abcde")
+    assert any("22 pairs" in each for each in result.warnings)
+    assert swap(subject, max_pairs=42).pairs_asked == 42
+
+
+def test_attributes_together() -> None:
+    def both(table: pd.DataFrame) -> Any:
+        return table["skill"] - 0.4 * ((table["sex"] == "female") & (table["town"] == "north"))
+
+    result = swap(
+        subject_of(people(2000), Rule(("sex", "town", "skill"), both), protected=("sex", "town")),
+        together=True,
+    )
+    assert {each.attribute for each in result.swaps} == {"sex × town"}
+    assert row(result, "female & north", "male & south").net.value > 0.3
+    assert row(result, "female & south", "male & south").net.value == 0.0
+    assert len(result.people.columns) == len(set(result.people.columns))
+
+
+@pytest.mark.parametrize("most", [2, 500])
+def test_counts_change_nothing(most: int) -> None:
+    rng = np.random.default_rng(3)
+    frame = people(60)
+    frame["times"] = rng.integers(1, most + 1, 60)
+    expanded = frame.loc[frame.index.repeat(frame["times"])].reset_index(drop=True)
+    model = Rule(("sex", "age", "skill"), lambda table: helped(table) + table["age"] / 200)
+    given = {"protected": ("sex", "age", "town")}
+    results = [
+        swap(subject_of(frame, model, **given, weights="times"), max_pairs=100),
+        swap(subject_of(expanded, model, **given), max_pairs=100),
+    ]
+    numbers = [
+        {
+            each.name: (each.n, each.net.value, each.net.low, each.net.high, each.changed.high)
+            for each in one.swaps
+        }
+        for one in results
+    ]
+    assert numbers[0].keys() == numbers[1].keys()
+    for name, values in numbers[0].items():
+        assert values == pytest.approx(numbers[1][name]), name
+    assert results[0].judged.decided_by == results[1].judged.decided_by
+    assert results[0].judged.people_needed == results[1].judged.people_needed
+
+
+def test_gains_and_losses_that_cancel_are_not_cleared() -> None:
+    def mixed(table: pd.DataFrame) -> Any:
+        return np.where(table["skill"] < 0.4, table["sex"] == "male", table["sex"] == "female")
+
+    frame = people(4000)
+    frame["skill"] = np.tile([0.1, 0.3, 0.6, 0.9], 1000)  # two of each decide either way
+    result = swap(subject_of(frame, Rule(("sex", "skill"), mixed)))
+    assert result.deciding.net.value == pytest.approx(0.0, abs=0.05)
+    assert result.verdict == "insufficient evidence"
+    assert result.judged.decided_by.startswith("changed: ")
+    assert (result.judged.badge, result.judged.material) == ("no verdict", True)
+    assert result.judged.interval == result.deciding.changed
+
+
+def test_nothing_to_find_is_cleared() -> None:
+    def hardly(table: pd.DataFrame) -> Any:
+        return table["skill"] + 0.001 * (table["sex"] == "female")
+
+    result = swap(subject_of(people(2000), Rule(("sex", "skill"), hardly)))
+    assert (result.verdict, result.judged.badge) == ("no material difference", "no material difference")
+
+
+def test_harm_to_a_small_group_is_evidence_and_never_cleared() -> None:
+    def some(table: pd.DataFrame) -> Any:
+        return table["skill"] - 0.6 * ((table["sex"] == "female") & (table["town"] == "isle"))
+
+    frame = people(4000)
+    frame.loc[frame.index % 20 == 0, "town"] = "isle"  # 200 people, 100 women: 5 %
+    result = swap(
+        subject_of(frame, Rule(("sex", "town", "skill"), some), protected=("sex", "town")), attribute="sex"
+    )
+    assert abs(row(result, "female", "male").net.value) < 0.1
+    assert result.verdict == "evidence of a difference"
+    assert "isle" in result.deciding.group
+
+
+@pytest.mark.parametrize(("changed", "evident"), [(5, False), (9, True)])
+def test_few_changes_go_by_the_exact_sign_test(changed: int, evident: bool) -> None:
+    """Five gains and no loss are p = .06 in two directions, nine are .004; two groups are looked at."""
+    frame = pd.DataFrame({"sex": ["f", "m"] * 500, "skill": np.repeat(np.arange(500), 2)})
+
+    def few(table: pd.DataFrame) -> Any:
+        return 1.0 - ((table["skill"] < changed) & (table["sex"] == "f"))
+
+    result = swap(subject_of(frame, Rule(("sex", "skill"), few)))
+    assert (result.verdict == "evidence of a difference") is evident
+
+
+def test_rows_of_one_person_widen_the_interval() -> None:
+    frame = people(200).assign(who=range(200))
+    thrice = pd.concat([frame] * 3, ignore_index=True)
+    model = Rule(("sex", "skill"), helped)
+    once = row(swap(subject_of(frame, model)), "female", "male").net
+    same = row(swap(subject_of(thrice, model, person="who")), "female", "male").net
+    apart = row(swap(subject_of(thrice, model)), "female", "male").net
+    assert same.value == pytest.approx(once.value)
+    assert same.high - same.low == pytest.approx(once.high - once.low, rel=0.05)
+    assert apart.high - apart.low < 0.7 * (same.high - same.low)
+
+
+def test_a_column_that_tells_the_attribute_is_named() -> None:
+    frame = people(400)
+    frame["title"] = np.where(frame["sex"] == "female", "Ms", "Mr")
+    result = swap(subject_of(frame, Rule(("title", "sex", "skill"), helped)))
+    assert any("“title” tells sex exactly" in each for each in result.warnings)
+
+
+def test_terms_of_texts() -> None:
+    def score(table: pd.DataFrame) -> Any:
+        return 1.0 - table["text"].str.lower().str.contains("gay")
+
+    words = ["gay", "straight", "gay", "nobody"]
+    frame = pd.DataFrame(
+        {"text": [f"A {words[k % 4]} friend {k}" for k in range(400)], "source": list("xy") * 200}
+    )
+    kinds = {"text": "text"}
+    result = swap(subject_of(frame, Rule(("text",), score), protected=("source",), kinds=kinds))
+    gay, straight = row(result, "gay", "straight", "“gay”"), row(result, "straight", "gay", "“straight”")
+    assert (gay.n, gay.gained.value, straight.n, straight.lost.value) == (200, 1.0, 100, 1.0)
+    assert result.verdict == "evidence of a difference"
+    assert result.pairs == 2
+    with pytest.raises(InputError, match="identity terms"):
+        swap(subject_of(frame, Rule(("text",), score), protected=("source",), kinds=kinds), attribute="sex")
+
+
+def test_two_models_are_paired() -> None:
+    frame = people(1000)
+    harsh, fair = Rule(("sex", "skill"), helped), Rule(("sex", "skill"), lambda table: table["skill"])
+    results = [swap(subject_of(frame, model)) for model in (harsh, fair)]
+    found = paired(*results)
+    where = "swaps[sex: female → male, female].net"
+    [moved] = [each for each in found.rows if each.where == where]
+    assert moved.moved.value == pytest.approx(-row(results[0], "female", "male").net.value)
+    interval = moved.moved.interval(0.05)
+    assert interval.low < moved.moved.value < interval.high < 0
+    assert not paired(results[0], swap(subject_of(frame.iloc[:900], fair))).rows
+
+
+def test_bad_choices_are_refused_in_a_sentence() -> None:
+    subject = subject_of(people(), Rule(("sex", "skill"), helped))
+    with pytest.raises(InputError, match="must be a protected attribute"):
+        swap(subject, attribute=["skill"])
+    nobody = build_data(people(), DataSpec(features=("skill",)))
+    bare = models.subject_of(
+        nobody, Rule(("skill",), lambda table: table["skill"]), threshold=0.5, score_kind="probability"
+    )
+    with pytest.raises(InputError, match="must name a protected attribute"):
+        swap(bare)
+
+
+def test_what_others_call_it() -> None:
+    for word in ("counterfactual swap", "Flip-the-attribute", "causal discrimination", "change one word"):
+        assert AUDITS.meant(word) == "attribute_swap"

@@ -1,0 +1,62 @@
+"""The page, and its place on *Prediction sensitivity*."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import work
+from app.drafting import drafts
+from app.tour.steps import STEPS, tour_spec
+from app.workspaces.workspace import Workspace
+from tests.app.test_pages import figures
+
+MAIN = str(Path(__file__).resolve().parents[2] / "app" / "main.py")
+PAGE, SENSITIVITY = "views/attribute_swap.py", "views/sensitivity.py"
+
+
+@pytest.fixture
+def space(space: Workspace) -> Workspace:
+    """A workspace with people whose sex a model reads."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 800), "skill": rng.normal(size=800).round(2)})
+    frame["hired"] = (frame["skill"] + 1.5 * (frame["sex"] == "m") + rng.normal(size=800) > 0.7).astype(int)
+    path = space.add_file("people.csv", io.BytesIO(frame.to_csv(index=False).encode()))
+    given = {"label": "hired", "favorable": 1, "protected": ["sex"], "features": ["sex", "skill"]}
+    space.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **given))
+    return space
+
+
+def visit(space: Workspace, page: str) -> AppTest:
+    at = AppTest.from_file(MAIN, default_timeout=120)
+    at.query_params["w"] = space.token
+    at.run()
+    return at.switch_page(page).run()
+
+
+def test_the_page_runs_and_sensitivity_begins_with_it(space: Workspace) -> None:
+    at = visit(space, SENSITIVITY)
+    assert not at.exception
+    assert "First: change one word" in [each.value for each in at.subheader]
+    spec = drafts.audit_spec(space.draft(), "attribute_swap", {"attribute": ["sex"]})
+    work.submit(space, spec, "swap").wait(120)
+    at = visit(space, PAGE)
+    assert not at.exception
+    [result] = [each.result for each in work.result(space, spec).audits]
+    assert result.verdict == "evidence of a difference"
+    assert len(figures(at)) == 3
+    at = visit(space, SENSITIVITY)
+    said = work.result(space, spec).audits[0].headline.split(",")[0]
+    assert any(said in each.value for each in at.text), "what it found stands there"
+
+
+def test_the_demo_changes_one_word_for_the_sex_of_its_group(space: Workspace) -> None:
+    audits = tour_spec(space)["audits"]
+    assert len(audits) == len(STEPS)
+    assert audits[3] == {"attribute_swap": {"attribute": ["sex"]}}
+    assert STEPS[4].endswith("Change one word")
