@@ -9,7 +9,7 @@ mean. Means, ratios and shares are then those of the people; a quantile lies wit
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +20,14 @@ from audits.data.ranked import ranked
 from audits.models import Subject
 from audits.sensitivity.judging import (
     JudgedGroups,
+    Withheld,
     baseline_of,
     histogram_of,
     judge_about_one,
     judge_group,
     reaching_one,
     threshold_of,
+    with_spread,
 )
 from audits.sensitivity.measuring.gradients import Audited, Status, exceeds, measure, smoothing_noise
 from audits.sensitivity.measuring.scene import Models
@@ -217,7 +219,14 @@ class SensitivityFold:
         baseline = baseline_of(values, weights, options.level)
         models = Models(self.audited, "", self.statuses, result.status)
         compared = _compare(
-            values, weights, flagged, groups, options, self.rng, withheld=why_withheld(models, options)
+            values,
+            weights,
+            flagged,
+            groups,
+            options,
+            self.rng,
+            withheld=why_withheld(models, result.direct, options),
+            spreads={(each.attribute, each.group): each.spread for each in result.groups},
         )
         # the axis ends where few people are left: `histogram_of` takes lines for people there
         top = np.minimum(values, max(baseline.quantiles["0.99"].value or 0.0, 1.1 * edge))
@@ -312,7 +321,8 @@ def _compare(
     options: SensitivityOptions,
     rng: np.random.Generator,
     *,
-    withheld: str,
+    withheld: Withheld,
+    spreads: Mapping[tuple[str, str], float],
 ) -> JudgedGroups:
     """Compare each group's mean with everyone else's, as `judging.judge_groups` does of rows."""
     n = float(weights.sum())
@@ -338,13 +348,17 @@ def _compare(
             ratio = mean_ratio(mine, mean_test(values[~inside], weights[~inside]), level=level)
         if enough_people:
             p = _ratio_p_value(values, weights, inside, rng, draws)
-            ratio = reaching_one(ratio, p, level)
-            judged.append(judge_group(ratio, p * looks, False, withheld, options))
+            spread = spreads.get((attribute, name), 0.0)
+            ratio, p = with_spread(reaching_one(ratio, p, level), p, spread, level)
+            judged.append(judge_group(ratio, p * looks, False, withheld, options, f"{attribute}: {name}"))
         share = wilson(float(weights[inside] @ flagged[inside]), mine.n, level=options.level)
-        found.append(GroupSensitivity(attribute, name, mine.n, mine.interval(options.level), ratio, share))
+        mean = mine.interval(options.level)
+        found.append(
+            GroupSensitivity(attribute, name, mine.n, mean, ratio, share, spreads.get((attribute, name), 0.0))
+        )
     if judged:
         return JudgedGroups(tuple(found), worst_of(judged), looks)
-    reason = withheld or f"no two groups of {FEWEST} people or more could be compared"
+    reason = withheld.verdict or f"no two groups of {FEWEST} people or more could be compared"
     nothing = Estimate(None, None, None, n, "no groups compared")
     return JudgedGroups(tuple(found), judge_about_one(nothing, 1.0, options, reason=reason), looks)
 
