@@ -12,7 +12,7 @@ import pandas as pd
 
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.metrics.halves import learn_on_halves
+from audits.loss_ratio.metrics.crossfit import learn_metric
 from audits.models import Subject, make_subject, model_spec
 from audits.models.subspaces import category_units
 
@@ -104,6 +104,6 @@ def told_of(world: str, seeds: Iterable[int]) -> Counter[bool]:
         data = build_data(frame, DataSpec(label="label", favorable="yes", protected=names, features=features))
         space = FeatureSpace.fit(data)
         x = space.encode(data.frame) * category_units(space)
-        metrics = learn_on_halves(data, space, x, names, "learned", rng, level=0.05)
+        metrics = learn_metric(data, space, x, names, "learned", rng, level=0.05)
         found[any(each.told for each in metrics.told)] += 1
     return found

@@ -1,9 +1,10 @@
 """The loss ratio of everybody in a table that is larger than what is held: people are moved batch by batch.
 
-The fair metric is that of people drawn by lot, each half of whom taught the one that the other half is moved
-by; of everybody else, who taught neither, a lot by the row's number decides. What is kept of those moved is
-moments of their ratios, by group and along the flow, so that means, bounds and tests are those of everybody
-held at once, up to rounding; bars of the figure count people by the first 12 binary digits of their ratio.
+The fair metric is that of sampled people, each fold of whom is moved by what the others taught; of everybody
+else, who taught nothing, the row's number decides. How far it may be off is as among those sampled. What is
+kept of those moved is moments of their ratios, by group and along the flow, so that means, bounds and tests
+are those of everybody held at once, up to rounding; bars of the figure count people by the first 12 binary
+digits of their ratio.
 """
 
 from __future__ import annotations
@@ -198,7 +199,9 @@ class LossRatioFold:
         """Return whose metric each row is moved by: those drawn by theirs, others by lot."""
         if len(self.metrics.parts) == 1:
             return np.zeros(len(rows), dtype=int)
-        lot = (rows.to_numpy().astype(np.uint64) * _ODD) >> np.uint64(63)
+        lot = ((rows.to_numpy().astype(np.uint64) * _ODD) >> np.uint64(40)) % np.uint64(
+            len(self.metrics.parts)
+        )
         at = self.subject.data.frame.index.get_indexer(rows)
         return np.where(at >= 0, self.metrics.place[at], lot.astype(int))
 
@@ -230,7 +233,12 @@ class LossRatioFold:
         errors = PairedRatio(both, later, before, neither, pairs)
         level, floor = options.level, self._floor
         standing = stand(
-            loss, errors, result.words, tolerance=options.tolerance, level=level, material=options.material
+            (loss, *result.loss_ends),
+            (errors, *result.error_ends),
+            result.words,
+            tolerance=options.tolerance,
+            level=level,
+            material=options.material,
         )
         n = int(loss.n)
         learned, unlike = part.left_out.tolist()

@@ -111,7 +111,7 @@ def grounds_of(
     return Grounds(
         f"{directions}, or hardly in others" if metrics.dimensions else "a little",
         metrics.nothing,
-        "" if moved.exact else "a search without gradient may miss larger ratios",
+        "" if moved.exact else "this search can fail a model but not clear it",
         metrics.p_value,
         tests.reached,
     )

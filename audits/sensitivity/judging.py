@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from audits.data import AuditData
 from audits.models.protocol import row_weights
-from audits.sensitivity.measuring.crossfit import FITS, CrossFits
+from audits.sensitivity.measuring.crossfit import CrossFits
 from audits.sensitivity.measuring.gradients import exceeds
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
@@ -187,7 +187,7 @@ def with_spread(ratio: Estimate, p: float, spread: float, level: float) -> tuple
         ratio,
         low=math.exp(middle - wide[0]),
         high=math.exp(middle + wide[1]),
-        method=f"{ratio.method}, spread of {FITS} cross-fits added",
+        method=f"{ratio.method}, spread of cross-fits added",
     )
     return widened, max(p, float(2 * norm.sf(z * abs(middle) / nearer)))
 

@@ -147,7 +147,8 @@ def why_withheld(models: Models, direct: tuple[str, ...], options: SensitivityOp
     if direct:
         itself = "itself" if len(direct) == 1 else "themselves"
         return Withheld(
-            clear=f"the model reads {' and '.join(direct)} {itself}, and this audit compares groups, so it cannot clear that"
+            clear=f"the model reads {' and '.join(direct)} {itself}, and this audit compares groups, so it "
+            "cannot clear that"
         )
     copied = [each.attribute for each in models.quality if (each.auc.value or 0.0) >= PERFECT]
     if copied:
