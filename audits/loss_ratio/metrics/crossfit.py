@@ -5,7 +5,7 @@ the people is moved along those that the other folds teach. Learned on others th
 noise, and moving people along any direction that the model reads makes their losses larger. Two things stand
 against that. An attribute has directions only where those of one half tell its values in the other half
 beyond chance; the test permutes its values among the people of that half. And each direction has a confidence
-region, by the jackknife over the folds: the metrics of the two directions in it along which the model's
+region: the metrics of the two directions in it along which the model's
 answers change least and most are kept, and the ratio's interval reaches over what both give.
 """
 
@@ -71,6 +71,7 @@ def learn_metric(
     halvings = [folds_of(groups, weights, 2, rng) for _ in range(_HALVINGS)]
     folds = folds_of(groups, weights, FOLDS, rng)
     found: dict[str, np.ndarray] = {}
+    doubt: dict[str, list[tuple[np.ndarray, float]]] = {}
     strength = []
     for name, mine in values.items():
         for halves in halvings:
@@ -83,6 +84,7 @@ def learn_metric(
         # the statistics of all halves rise and fall together, so their mean keeps the level of each
         strength.append(float(np.mean(z)))
         found[name] = _in_line([_directions(free, mine, weights - fold, name) for fold in folds.T])
+        doubt[name] = _covariances(free, mine, weights, found[name])
     from scipy.stats import norm  # slow to import, and describing a table gets as far as this module
 
     adjusted = holm(norm.sf(strength))
@@ -92,7 +94,7 @@ def learn_metric(
     )
     lot = rng.random(len(x)) * weights
     place = (lot[:, None] >= folds.cumsum(axis=1)).sum(axis=1).clip(max=FOLDS - 1)
-    return _metrics(told, found, np.vstack(own), place, source)
+    return _metrics(told, found, doubt, np.vstack(own), place, source)
 
 
 def folds_of(
@@ -158,11 +160,46 @@ def _in_line(found: list[np.ndarray]) -> np.ndarray:
     return stacked
 
 
+def _covariances(
+    x: np.ndarray, values: np.ndarray, weights: np.ndarray, found: np.ndarray
+) -> list[tuple[np.ndarray, float]]:
+    """Return the covariance (d, d) of each direction and its degrees of freedom.
+
+    Of a number or two groups the sandwich of the regression that gave it (Huber, 1967; White, 1982), which
+    hangs on no draw; of more groups the jackknife over the folds.
+    """
+    rows = found.mean(axis=0)
+    total = weights.sum()
+    if values.dtype.kind == "f":
+        scaled = (values - values.mean()) / values.std()
+        apart = scaled - weights @ scaled / total - (x - weights @ x / total) @ rows[0]
+        slope = np.ones(len(x))
+    elif len(levels := np.unique(values)) == 2:
+        from scipy.optimize import brentq  # slow to import
+        from scipy.special import expit
+
+        score, y = x @ rows[0], values == levels[1]
+        reach = float(np.abs(score).max()) + 40.0
+        base = brentq(lambda start: float(weights @ (expit(score + start) - y)), -reach, reach)
+        p = expit(score + base)
+        apart, slope = y - p, p * (1 - p)
+    else:
+        moved = found - rows
+        spread = (FOLDS - 1) / FOLDS * np.einsum("fmi,fmj->mij", moved, moved)
+        return [(each, FOLDS - 1.0) for each in spread]
+    z = np.column_stack([x, np.ones(len(x))])
+    bread = (z * (weights * slope)[:, None]).T @ z + np.diag([1.0] * x.shape[1] + [1e-9])
+    meat = (z * (weights * apart**2)[:, None]).T @ z
+    half = np.linalg.solve(bread, meat)
+    covariance = np.linalg.solve(bread, half.T)[:-1, :-1]
+    return [(covariance, max(float(total) - x.shape[1], 1.0))] * len(rows)
+
+
 def extremes(metrics: FairMetrics, slopes: np.ndarray, level: float) -> tuple[FairMetrics, FairMetrics]:
     """Return the metrics within the confidence region along which a model's answers change least and most.
 
-    A direction v is moved to (I + tSG)⁻¹ v, S the jackknife covariance of what the folds teach and G the
-    second moment of the slopes: of all within the region the least and the most of vᵀGv. Where slopes have
+    A direction v is moved to (I + tSG)⁻¹ v, S its covariance (`_covariances`) and G the second moment of the
+    slopes: of all within the region the least and the most of vᵀGv. Where slopes have
     one direction, the region is the interval of v along it; with more, their effective number counts.
 
     Parameters
@@ -180,14 +217,13 @@ def extremes(metrics: FairMetrics, slopes: np.ndarray, level: float) -> tuple[Fa
     rows, count = learned.rows, learned.rows.shape[1]
     least, most = rows.copy(), rows.copy()
     for m in range(count):
-        apart = rows[:, m] - rows[:, m].mean(axis=0)
-        covariance = (len(rows) - 1) / len(rows) * apart.T @ apart
+        covariance, people = learned.doubt[m]
         turn = covariance @ moment
         size = float(np.trace(turn))
         if size <= 0:
             continue
         freedom = max(size**2 / float(np.trace(turn @ turn)), 1.0)
-        reach = freedom * float(f_distribution.isf(level / count, freedom, len(rows) - 1))
+        reach = freedom * float(f_distribution.isf(level / count, freedom, people))
         for fold, v in enumerate(rows[:, m]):
             least[fold, m] = _moved(v, turn, moment, covariance, reach, 1.0)
             most[fold, m] = _moved(v, turn, moment, covariance, reach, -1.0)
@@ -275,6 +311,7 @@ def told_by(
 def _metrics(
     told: tuple[Told, ...],
     found: dict[str, np.ndarray],
+    doubt: dict[str, list[tuple[np.ndarray, float]]],
     own: np.ndarray,
     place: np.ndarray,
     source: str,
@@ -298,15 +335,17 @@ def _metrics(
         )
     none = np.zeros((FOLDS, 0, own.shape[1]))
     rows = np.concatenate([none, *(found[name] for name in kept)], axis=1)
+    doubted = [each for name in kept for each in doubt[name]]
     spans = max(orthonormal(np.vstack([own, each])).shape[1] for each in rows) >= own.shape[1]
     if spans and any(found[name].shape[1] > 1 for name in kept):
         rows = np.concatenate([none, *(found[name][:, :1] for name in kept)], axis=1)
+        doubted = [each for name in kept for each in doubt[name][:1]]
         doubts.append(
             f"The directions that tell all groups of {' and '.join(kept)} apart span every feature; of each "
             "attribute only the one along which its groups lie furthest apart counts as sensitive."
         )
     metrics = FairMetrics((), place, source, told, tuple(doubts), why)
-    return _with_rows(metrics, Learned(own, rows))
+    return _with_rows(metrics, Learned(own, rows, tuple(doubted)))
 
 
 def _with_rows(metrics: FairMetrics, learned: Learned) -> FairMetrics:

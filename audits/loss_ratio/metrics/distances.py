@@ -87,10 +87,14 @@ class Told:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Directions that are features themselves (k, d), and those that the other folds teach (folds, m, d)."""
+    """Directions that are features themselves (k, d), and those that the other folds teach (folds, m, d).
+
+    `doubt` holds the covariance (d, d) of each of the m, and its degrees of freedom.
+    """
 
     own: np.ndarray
     rows: np.ndarray
+    doubt: tuple[tuple[np.ndarray, float], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
