@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from audits.runs.registry import AUDITS
@@ -73,7 +75,7 @@ def test_the_first_mark_is_the_interval_that_decides(direct, audited):
 
 def test_cross_fits_measure_everybody_of_a_model_that_was_brought_along():
     subject = penalized(800, 1.0, 3)
-    brought = type(subject)(**{**vars(subject), "training": None})
+    brought = dataclasses.replace(subject, training=None)
     found = sensitivity(brought, ASKED)
     assert found.judged.interval.n == brought.data.n > found.rows["used"]
     assert "cross-fits" in found.judged.interval.method

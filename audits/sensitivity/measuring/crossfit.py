@@ -79,7 +79,7 @@ def cross_fit(
     for place in range(times):
         stretch = part(progress, 0.6 * place / times, 0.6 * (place + 1) / times)
         if subject.training is None:
-            halves = data.split(_HELD_OUT, rng)
+            halves: tuple[AuditData, ...] = data.split(_HELD_OUT, rng)
             share = _share(halves[1], data)
         else:
             halves, share = (_bootstrap(people.training, rng),), np.ones(data.n)
