@@ -93,7 +93,7 @@ def _ends(
     subject: Subject, metric: FairMetrics, options: LossRatioOptions, *, exact: bool
 ) -> tuple[FairMetrics, ...]:
     """Return the metrics at the ends of what the data allow; without gradient the lower one, none clears."""
-    if metric.learned is None or metric.nothing or not metric.learned.rows.size:
+    if metric.learned is None or not metric.learned.rows.size:
         return ()
     found = extremes(metric, slopes_of(subject, options), options.level)
     return found if exact else found[:1]

@@ -78,7 +78,8 @@ def test_the_covariance_of_a_direction_is_that_of_drawing_people_anew():
         for _ in range(150):
             some = rng.integers(0, 400, 400)
             drawn.append(attribute_directions(x[some], values[some])[0][0])
-        np.testing.assert_allclose(np.sqrt(np.diag(covariance)), np.std(drawn, axis=0), rtol=0.25)
+        # across the direction: along it a number's own scale, drawn anew too, plays no part
+        np.testing.assert_allclose(np.sqrt(covariance[1, 1]), np.std(drawn, axis=0)[1], rtol=0.25)
 
 
 def test_a_weak_tie_that_the_model_does_not_use_is_no_evidence_whatever_the_seed():
