@@ -63,17 +63,8 @@ def pack(
     direct = tuple(name for name in attributes if depends(subject, name))
     withheld = why_withheld(models, direct, options)
     encoding, reads = space.described(), _reads(subject, models)
-    compared = judge_groups(
-        values,
-        flagged,
-        data,
-        weights,
-        attributes,
-        options,
-        rng.spawn(1)[0],
-        withheld=withheld,
-        fits=fits,
-    )
+    of_groups = (values, flagged, data, weights, attributes, options, rng.spawn(1)[0])
+    compared = judge_groups(*of_groups, withheld=withheld, fits=fits)
     return SensitivityResult(
         options=dataclasses.asdict(options),
         protected=attributes,
