@@ -21,11 +21,20 @@ from itertools import product
 
 import numpy as np
 
+from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.stats.means import mean_test
 from audits.stats.paired import PairedRatio
 from audits.stats.verdicts import EVIDENCE
 from benchmarks.calibration import SLOW, Row, Simulation
-from benchmarks.loss_ratio_worlds import WORLDS, found_by_search, people, subject_of, told_of, verdicts
+from benchmarks.loss_ratio_worlds import (
+    WORLDS,
+    found_by_search,
+    people,
+    subject_of,
+    tied,
+    told_of,
+    verdicts,
+)
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 MEANS: dict[str, tuple[Draw, float]] = {
@@ -157,6 +166,10 @@ def simulations() -> list[Simulation]:
             run = partial(_verdicts, world, model)
             setting = f"independent, {world}, {model}"
             found.append(Simulation("loss_ratio", setting, run, part=SLOW))
+    for tie, model in ((0.25, "logistic"), (0.35, "logistic"), (0.5, "logistic"), (0.35, "mlp")):
+        setting = f"a tie of {tie:g} deviations that a {model} model does not use, 2,000 rows"
+        run = partial(_tied, tie, model, setting)
+        found.append(Simulation("loss_ratio", setting, run, part=SLOW))
     for name in MEANS:
         for n in (100, 400, 2000):
             found.append(Simulation("loss_ratio", f"{name}, {n:,} people", partial(_means, name, n)))
@@ -176,6 +189,23 @@ def _verdicts(world: str, model: str, numbers: range) -> Iterator[Row]:
     hits = verdicts(world, model, numbers)[EVIDENCE]
     setting = f"independent, {world}, {model}"
     yield Row("loss_ratio", "evidence of a difference", setting, "false alarms", 0.05, hits, len(numbers))
+
+
+def _tied(tie: float, model: str, setting: str, numbers: range) -> Iterator[Row]:
+    """A real tie of which the model makes no use: evidence, and the true direction's ratio."""
+    evidence = covered = 0
+    for number in numbers:
+        subject = tied(tie, "x5", np.random.default_rng([number, 31]), model=model)
+        told = {"steps": 200}
+        found = loss_ratio(subject, LossRatioOptions(**told), rng=number)
+        truth = LossRatioOptions(metric="expert", directions=({"x5": 1.0},), **told)
+        ratio = float(loss_ratio(subject, truth, rng=0).statistic.value or 0.0)
+        said = found.judged.interval
+        evidence += found.verdict == EVIDENCE
+        covered += (said.low or 0.0) <= ratio <= (said.high or np.inf)
+    worlds = len(numbers)
+    yield Row("loss_ratio", "evidence of a difference", setting, "false alarms", 0.05, evidence, worlds)
+    yield Row("loss_ratio", "ratio of the true direction", setting, "coverage", 0.95, covered, worlds)
 
 
 def _means(name: str, n: int, numbers: range) -> Iterator[Row]:

@@ -12,11 +12,11 @@ import pandas as pd
 
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.metrics.halves import learn_on_halves
+from audits.loss_ratio.metrics.crossfit import learn_metric
 from audits.models import Subject, make_subject, model_spec
 from audits.models.subspaces import category_units
 
-__all__ = ["WORLDS", "Unopened", "found_by_search", "people", "subject_of", "told_of", "verdicts"]
+__all__ = ["WORLDS", "Unopened", "found_by_search", "people", "subject_of", "tied", "told_of", "verdicts"]
 
 Told = dict[str, float]
 
@@ -56,6 +56,18 @@ def subject_of(frame: pd.DataFrame, attributes: Told, model: str, seed: int) -> 
     features = tuple(name for name in frame if name not in {*attributes, "label"})
     spec = DataSpec(label="label", favorable="yes", protected=tuple(attributes), features=features)
     return make_subject(build_data(frame, spec), model_spec({"train": model}), test_size=0.5, seed=seed)
+
+
+def tied(
+    tie: float, column: str, rng: np.random.Generator, *, model: str = "logistic", n: int = 2000
+) -> Subject:
+    """People whose group moves one column by `tie` deviations; the label reads x0 to x4, and not x5."""
+    told = {"sex": 0.5}
+    frame = people(n, 6, told, rng)
+    frame[column] += tie * (frame["sex"] == "a")
+    score = frame[[f"x{k}" for k in range(5)]].to_numpy() @ np.array([1.0, -1.0, 0.7, 0.3, 0.3])
+    frame["label"] = np.where(score + rng.logistic(size=n) > 0, "yes", "no")
+    return subject_of(frame, told, model, int(rng.integers(2**31)))
 
 
 def verdicts(world: str, model: str, seeds: Iterable[int], **options: Any) -> Counter[str]:
@@ -104,6 +116,6 @@ def told_of(world: str, seeds: Iterable[int]) -> Counter[bool]:
         data = build_data(frame, DataSpec(label="label", favorable="yes", protected=names, features=features))
         space = FeatureSpace.fit(data)
         x = space.encode(data.frame) * category_units(space)
-        metrics = learn_on_halves(data, space, x, names, "learned", rng, level=0.05)
+        metrics = learn_metric(data, space, x, names, "learned", rng, level=0.05)
         found[any(each.told for each in metrics.told)] += 1
     return found

@@ -13,13 +13,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+import pandas as pd
+from scipy.special import expit
 from scipy.stats import norm
 
+from audits.data import DataSpec, build_data
+from audits.models import Subject, make_subject, model_spec
 from audits.models.quality import area_under_curve
 from audits.sensitivity.judging import baseline_of, feature_shares, ratio_p_value, threshold_of
 from audits.sensitivity.measuring.protected import calibration_bins
 from audits.sensitivity.options import SensitivityOptions
-from audits.stats import EVIDENCE, wilson
+from audits.stats import EVIDENCE, NO_MATERIAL, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.permutation import means_p_values
@@ -84,6 +88,14 @@ def simulations() -> list[Simulation]:
     for n in (300, 1000):
         setting = f"whole audits, groups alike, {n:,} people"
         found.append(Simulation("sensitivity", setting, partial(_audits, n, setting), part=SLOW))
+    for name in _DIRECT:
+        setting = f"reads the attribute: {name}, 600 people"
+        run = partial(_direct, name, 600, setting)
+        found.append(Simulation("sensitivity", setting, run, part=SLOW))
+    for name in _ALIKE:
+        setting = f"does not read it: {name}, 600 people"
+        run = partial(_unread, name, 600, setting)
+        found.append(Simulation("sensitivity", setting, run, part=SLOW))
     for n, share in ((200, 0.1), (200, 0.3), (1000, 0.1)):
         setting = f"{n:,} people, {100 * share:.0f} % of them decided otherwise"
         found.append(Simulation("sensitivity", setting, partial(_areas, n, share, setting), part=SLOW))
@@ -222,6 +234,67 @@ _FEW_OTHERWISE = (
     "“With 20 people or fewer decided otherwise, intervals of areas hold in about 90 of 100 samples, and in "
     "87 within bands, not in 95”"
 )
+
+
+def penalized(n: int, apart: float, seed: int, penalty: float = 4.0) -> Subject:
+    """People half of whom are women, `apart` deviations taller; the model takes log-odds from every woman.
+
+    It is trained on labels that do so.
+    """
+    rng = np.random.default_rng([seed, 21])
+    woman = rng.random(2 * n) < 0.5
+    frame = pd.DataFrame({"skill": rng.normal(size=2 * n), "height": rng.normal(size=2 * n) + apart * woman})
+    score = 1.2 * frame["skill"] + 0.6 * frame["height"] - penalty * woman + 1.4
+    frame["hired"] = (rng.random(2 * n) < expit(score)).astype(int)
+    frame["sex"] = np.where(woman, "f", "m")
+    features = ("skill", "height", "sex") if penalty else ("skill", "height")
+    spec = DataSpec(label="hired", favorable=1, protected=("sex",), features=features)
+    return make_subject(build_data(frame, spec), model_spec({"train": "logistic"}), test_size=0.5, seed=seed)
+
+
+_DIRECT = {
+    "4 log-odds from every woman, whom nothing reveals": (0.0, 4.0),
+    "4 log-odds from every woman, revealed in part": (0.8, 4.0),
+    "1 log-odds from every woman, revealed in part": (0.8, 1.0),
+}
+_ALIKE = {"proxies used alike, revealed in part": 0.8, "proxies used alike, hardly revealed": 0.25}
+
+
+def _direct(name: str, n: int, setting: str, numbers: range) -> Iterator[Row]:
+    """Whole audits of a model that reads the attribute: how often it is cleared."""
+    from audits.sensitivity import sensitivity
+
+    apart, penalty = _DIRECT[name]
+    options = SensitivityOptions(match_set="off", bootstrap=100)
+    cleared = evidence = 0
+    for number in numbers:
+        verdict = sensitivity(penalized(n, apart, number, penalty), options, rng=number).verdict
+        cleared += verdict == NO_MATERIAL
+        evidence += verdict == EVIDENCE
+    yield Row("sensitivity", "all-clear of direct use", setting, "false alarms", 0.05, cleared, len(numbers))
+    if not apart:
+        shown = "verdict of a status model at chance"
+        yield Row("sensitivity", shown, setting, "false alarms", 0.05, cleared + evidence, len(numbers))
+
+
+def _unread(name: str, n: int, setting: str, numbers: range) -> Iterator[Row]:
+    """Whole audits of a model that reads only proxies, whose slopes are the same for both groups."""
+    from audits.sensitivity import sensitivity
+
+    options = SensitivityOptions(match_set="off", bootstrap=100)
+    hits = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, 22])
+        woman = rng.random(2 * n) < 0.5
+        frame = pd.DataFrame({"skill": rng.normal(size=2 * n)})
+        frame["height"] = rng.normal(size=2 * n) + _ALIKE[name] * (woman - 0.5)
+        frame["hired"] = (rng.random(2 * n) < expit(1.2 * frame["skill"])).astype(int)
+        frame["sex"] = np.where(woman, "f", "m")
+        spec = DataSpec(label="hired", favorable=1, protected=("sex",), features=("skill", "height"))
+        model = model_spec({"train": "logistic"})
+        subject = make_subject(build_data(frame, spec), model, test_size=0.5, seed=number)
+        hits += sensitivity(subject, options, rng=number).verdict == EVIDENCE
+    yield Row("sensitivity", "evidence of a difference", setting, "false alarms", 0.05, hits, len(numbers))
 
 
 def _audits(n: int, setting: str, numbers: range) -> Iterator[Row]:

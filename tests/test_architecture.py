@@ -399,6 +399,7 @@ MANY = {
     "audits/runs/monitoring/handling.py change_alarm": SAID,
     "audits/runs/monitoring/monitors.py create": SAID,
     "audits/stats/verdicts.py judge": SAID,
+    "audits/sensitivity/judging.py judge_groups": PARTS,
     "audits/sensitivity/measuring/blackbox.py measure_blackbox": "audit and bundle ask: no context is both's",
     "audits/sensitivity/matching/sets.py match_set": SAID,
     "audits/sensitivity/packing.py pack": PARTS,

@@ -35,11 +35,11 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     """Draw a finished audit, top to bottom."""
     result: SensitivityResult = found.audits[0].result
     _headline(result)
-    titled(SAID["histogram"])
-    figure_card("sensitivity", drawn(figures.histogram, result), result.histogram_frame)
-    notices.notes(result.warnings)
     titled(SAID["by_group"])
     figure_card("sensitivity-groups", drawn(figures.groups, result), result.to_frame)
+    notices.notes(result.warnings)
+    titled(SAID["histogram"])
+    figure_card("sensitivity", drawn(figures.histogram, result), result.histogram_frame)
     own = {each.key: (each.heading, each.caption) for each in presented(AUDIT, result).exhibits}
     for name in result.protected:
         titled(own[f"ridges_{name}"])
@@ -83,7 +83,7 @@ def _headline(result: SensitivityResult) -> None:
 def show_earlier(result: SensitivityResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(drawn(figures.histogram, result))
+    earlier_figure(drawn(figures.groups, result))
 
 
 def _status(result: SensitivityResult) -> None:

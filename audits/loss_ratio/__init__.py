@@ -20,9 +20,10 @@ Departures, and why:
 * A label of k > 2 classes is compared with the person's own class, and a label cut from a number with the
   number, where the model predicts these; squared errors count from a hundredth of the label's variance on,
   because the ratio of errors that pass through 0 has no mean.
-* The learned metric is learned on one half of the people and used for the other (the paper learns it on the
-  training data). Where nothing tells an attribute in people who were not learned from, it gives no direction:
-  moving people along any direction that the model reads makes losses larger, noise or not.
+* The learned metric of each tenth of the people is learned on the others (the paper learns it on the training
+  data), and intervals cover the confidence region of its directions. Where nothing tells an
+  attribute in people who were not learned from, it gives no direction: moving people along
+  any direction that the model reads makes losses larger, noise or not.
 * The verdict follows from the two-sided interval; the paper's one-sided test (`reject`) stands beside it.
 * Models without a gradient are moved by scoring alone, an estimate that says so (the paper needs gradients):
   what it finds can be evidence, what it does not find clears nobody.

@@ -9,12 +9,15 @@ from audits.data import AuditData
 from audits.data.heavy import check_spread
 from audits.errors import InputError
 from audits.loss_ratio.metrics.choosing import choose_metric
+from audits.loss_ratio.metrics.crossfit import extremes
+from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.moving.people import move_people
+from audits.loss_ratio.moving.slopes import slopes_of
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.packing import pack
 from audits.loss_ratio.result import LossRatioResult
 from audits.loss_ratio.testing.models import compare_models
-from audits.loss_ratio.testing.moved import run_tests, turned_ratios
+from audits.loss_ratio.testing.moved import run_tests, turned_ratios, with_ends
 from audits.models import Subject
 from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units
@@ -43,7 +46,7 @@ def loss_ratio(
     options : LossRatioOptions
         What was chosen; bounds are checked here again.
     rng : Generator, int or None
-        Draws of halves, of a sample, of pairs and of splits; None is seed 0.
+        Draws of folds, of a sample, of pairs and of splits; None is seed 0.
     progress : callable
         Told how far the work is; may raise to cancel it.
 
@@ -67,9 +70,16 @@ def loss_ratio(
     x = subject.space.encode(subject.data.frame) * category_units(subject.space)
     metric = choose_metric(subject.data, subject.space, x, options, rng)
     share = 0.4 if options.compare or options.misspecified else 0.95
-    moved = move_people(subject, metric, options, rng, part(progress, 0.05, share))
+    first = 0.05 + 0.4 * (share - 0.05)
+    seed = int(rng.integers(2**31))  # the same sample for each metric
+    moved = move_people(subject, metric, options, generator(seed), part(progress, 0.05, first))
+    data = subject.data.take(moved.used)
+    ends = _ends(subject, metric, options, exact=moved.exact)
+    also = [
+        move_people(subject, each, options, generator(seed), part(progress, first, share)) for each in ends
+    ]
     progress(share, "Testing")
-    tests = run_tests(subject.data.take(moved.used), moved, options)
+    tests = with_ends(run_tests(data, moved, options), [run_tests(data, each, options) for each in also])
     middle = 0.5 * (share + 0.97) if options.compare else 0.97
     turned = turned_ratios(subject, metric, options, rng, part(progress, share, middle))
     comparison = (
@@ -77,6 +87,16 @@ def loss_ratio(
     )
     progress(0.97, "Writing the people's table")
     return pack(subject, metric, moved, tests, comparison, turned, options)
+
+
+def _ends(
+    subject: Subject, metric: FairMetrics, options: LossRatioOptions, *, exact: bool
+) -> tuple[FairMetrics, ...]:
+    """Return the metrics at the ends of what the data allow; without gradient the lower one, none clears."""
+    if metric.learned is None or not metric.learned.rows.size:
+        return ()
+    found = extremes(metric, slopes_of(subject, options), options.level)
+    return found if exact else found[:1]
 
 
 def check_labels(data: AuditData) -> None:

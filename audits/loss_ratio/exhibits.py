@@ -12,8 +12,7 @@ __all__ = ["SAID", "section"]
 SAID = {
     "against_tolerance": (
         "How many times as large",
-        "Right of the dashed line: larger than you accept. The short stroke is the bound that has to lie "
-        "beyond it.",
+        "Thick: the interval that decides. Dashed line: your limit. Short stroke: the one-sided bound.",
     ),
     "along_flow": (
         "How long people were moved",
@@ -33,7 +32,7 @@ SAID = {
     ),
     "misspecified": (
         "If the metric is off by some degrees",
-        "How many times as large, under the same metric turned by so much: a flat line does not hang on it.",
+        "Dot: mean ratio under the metric turned so far. Flat: the finding does not depend on the metric.",
     ),
     "heat_map": (
         "Other models of these two features",

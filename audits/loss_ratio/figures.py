@@ -8,10 +8,23 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import box, dot, named, reaching
+from audits.drawing.marks import box, decisive, dot, named, reaching
 from audits.drawing.selected import of_group, of_run, people_id
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish, rows_named
+from audits.drawing.style import (
+    ACCENT,
+    CONTEXT,
+    CONTRAST,
+    FOCUS,
+    GREY,
+    INK,
+    describe,
+    distinct,
+    empty,
+    finish,
+    rows_named,
+)
 from audits.loss_ratio import LossRatioResult, Tested
+from audits.stats import EVIDENCE
 from audits.stats.words import count, number, people, several
 
 __all__ = [
@@ -35,7 +48,7 @@ _ROUND = (1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0, 7.0)
 def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
     """Draw both ratios with interval and one-sided bound against the tolerance, at once for any tolerance."""
     standing = result.at(result.tolerance if tolerance is None else tolerance)
-    figure = go.Figure()
+    figure = go.Figure(decisive(standing.judged, "loss"))
     told = []
     tests: list[tuple[str, Tested]] = [("misclassifications", standing.errors), ("loss", standing.loss)]
     for name, test in tests:
@@ -43,7 +56,6 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
         told.append(f"{name} {number(value)} ({number(low)} to {number(high)})")
         if value is None:
             continue
-        colour = CONTRAST if test.reject else ACCENT
         # an end that does not exist is drawn as a line to the edge
         right = high if high is not None else 3 * max(value, test.tolerance)
         figure.add_trace(
@@ -51,7 +63,7 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
                 x=[low if low is not None else 1.0, right],
                 y=[name, name],
                 mode="lines",
-                line={"color": colour, "width": 3},
+                line={"color": INK, "width": 1},
                 hovertemplate=f"{test.statistic.method}: {number(low)} to {number(high)}<extra></extra>",
                 showlegend=False,
             )
@@ -62,10 +74,10 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
                 y=[name, name],
                 mode="markers",
                 marker={
-                    "color": colour,
-                    "size": [12, 14],
+                    "color": INK,
+                    "size": [8, 14],
                     "symbol": ["circle", "line-ns-open"],
-                    "line": {"width": 2},
+                    "line": {"width": 1.5},
                 },
                 customdata=["mean ratio", "lower bound T"],
                 hovertemplate="%{customdata}: %{x:.3g}<extra></extra>",
@@ -74,18 +86,15 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
         )
     figure.add_vline(x=1.0, line={"color": GREY, "width": 1})
     drawn = [x for trace in figure.data for x in trace.x]
-    said = {
-        True: ("above the tolerance beyond chance", CONTRAST),
-        False: ("may not be above it", ACCENT),
-    }
-    met = [said[each] for each in dict.fromkeys(test.reject for _, test in tests)]
     lower = {"mode": "markers", "marker": {"color": INK, "symbol": "line-ns-open", "size": 14}}
-    named(figure, [*((words, dot(colour)) for words, colour in met), ("lower bound", lower)])
+    named(figure, [("lower bound", lower)])
     _mark(figure, "x", standing.loss.tolerance, drawn)
     figure.update_xaxes(
         **_ratio_axis([*drawn, standing.loss.tolerance], "times as large after the move (log scale)")
     )
-    figure.update_yaxes(range=[-0.6, 1.6])
+    figure.update_yaxes(
+        range=[-0.6, 1.6], categoryorder="array", categoryarray=["misclassifications", "loss"]
+    )
     alt = (
         f"Ratios after and before the move with intervals: {'; '.join(told)}. The tolerance is "
         f"{number(standing.loss.tolerance)}; the loss ratio's lower bound, "
@@ -130,12 +139,13 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
     """Draw how many people have which ratio, with the tolerance and the mean marked."""
     tolerance = result.tolerance if tolerance is None else tolerance
     bars = result.histogram
+    beyond = FOCUS if result.at(tolerance).verdict == EVIDENCE else INK
     figure = go.Figure(
         go.Bar(
             x=[(bar.low * bar.high) ** 0.5 for bar in bars],
             y=[bar.people for bar in bars],
             width=[bar.high - bar.low for bar in bars],
-            marker={"color": [CONTRAST if bar.low >= tolerance else ACCENT for bar in bars]},
+            marker={"color": [beyond if bar.low >= tolerance else CONTEXT for bar in bars]},
             customdata=[[number(bar.low), number(bar.high)] for bar in bars],
             meta=[
                 people_id(of_run("ratio", at_least=bar.low), of_run("ratio", at_most=bar.high))
@@ -147,7 +157,7 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
             showlegend=False,
         )
     )
-    named(figure, [("within the tolerance", box(ACCENT)), ("above it", box(CONTRAST))])
+    named(figure, [("within the tolerance", box(CONTEXT)), ("above it", box(beyond))])
     ends = [bars[0].low, bars[-1].high, tolerance]
     _mark(figure, "x", tolerance, ends)
     figure.update_xaxes(**_ratio_axis(ends, "a person's loss after over before the move (log scale)"))
@@ -165,7 +175,7 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
     tolerance = result.tolerance if tolerance is None else tolerance
     if not result.groups:
         return empty("No protected attribute to break down by.")
-    shown = result.groups[::-1]
+    shown = sorted(result.groups, key=lambda item: (item.statistic.value, item.statistic.low or 0.0))
     attributes = list(dict.fromkeys(item.attribute for item in result.groups))
     labels = [item.group if len(attributes) == 1 else f"{item.attribute}: {item.group}" for item in shown]
     labels = distinct(labels, longest=_LONGEST_BOTH)
@@ -174,12 +184,14 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
     # hollow: too few people for an interval, which must not look like one of no width
     symbols = ["circle-open" if item.statistic.low is None else "circle" for item in shown]
 
+    trusted = result.judged.badge != "no verdict"
+    colors = [FOCUS if trusted and (item.statistic.low or 0.0) > tolerance else INK for item in shown]
     figure = go.Figure(
         go.Scatter(
             x=values,
             y=list(range(len(shown))),
             mode="markers",
-            marker={"color": ACCENT, "size": 9, "symbol": symbols},
+            marker={"color": colors, "size": 9, "symbol": symbols},
             error_x=reaching([item.statistic for item in shown], thickness=None),
             customdata=[[label, count(item.statistic.n)] for label, item in zip(labels, shown, strict=True)],
             meta=[  # those who were moved: the others taught what should not matter
@@ -191,7 +203,7 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
         )
     )
     if "circle-open" in symbols:
-        named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
+        named(figure, [("too few people for an interval", dot(INK, "circle-open"))])
     of = f", {describe(attributes[0], longest=14)}" if len(attributes) == 1 else ""
     ends = [end for item in shown for end in (item.statistic.value, item.statistic.low, item.statistic.high)]
     _mark(figure, "x", tolerance, ends)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from audits.stats.paired import PairedRatio
 from audits.stats.verdicts import POWER
 from audits.stats.words import number, p_words, people
 
-__all__ = ["Grounds", "Standing", "Tested", "judge_ratio", "stand"]
+__all__ = ["Envelope", "Grounds", "Standing", "Tested", "judge_ratio", "stand"]
 
 _CLEARED = 60  # people at least: of fewer, one in twenty others may have any ratio, and nobody here has it
 
@@ -47,6 +48,45 @@ class Tested:
 
 
 @dataclass(frozen=True)
+class Envelope:
+    """Tests of one ratio by several metrics, the first of which is stated: what all of them allow.
+
+    Where directions are learned, the others are those within their confidence region along which the model's
+    answers change least and most.
+    """
+
+    tests: tuple[MeanTest | PairedRatio, ...]
+
+    @property
+    def n(self) -> float:
+        """People."""
+        return self.tests[0].n
+
+    def interval(self, level: float) -> Estimate:
+        """Ratio of the first with an interval that holds those of all."""
+        found = [test.interval(level) for test in self.tests]
+        if len(found) == 1:
+            return found[0]
+        low, high = ([getattr(each, end) for each in found] for end in ("low", "high"))
+        return dataclasses.replace(
+            found[0],
+            low=None if None in low else min(low),
+            high=None if None in high else max(high),
+            method=f"{found[0].method}, over the directions that the data allow",
+        )
+
+    def lower_bound(self, level: float) -> float | None:
+        """The least of all lower bounds; None where one does not exist."""
+        found = [test.lower_bound(level) for test in self.tests]
+        return None if None in found else min(found)  # type: ignore[type-var]
+
+    def p_value(self, tolerance: float) -> float | None:
+        """The largest of all p-values; None where one does not exist."""
+        found = [test.p_value(tolerance) for test in self.tests]
+        return None if None in found else max(found)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
 class Grounds:
     """What verdict and finding rest on beside the two tests.
 
@@ -57,7 +97,7 @@ class Grounds:
     nothing : str
         Why there is nothing to move along, a clause; empty otherwise.
     estimated : str
-        Why the ratio may be too small, a clause; empty where gradients are exact.
+        Why the search can fail a model but not clear it, a clause; empty where gradients are exact.
     told_p : float
         That no direction is tied to any attribute (see `Metrics.p_value`).
     reached : float, optional
@@ -87,30 +127,32 @@ class Standing:
 
 
 def stand(
-    loss_test: MeanTest,
-    error_test: PairedRatio,
+    loss_tests: Sequence[MeanTest],
+    error_tests: Sequence[PairedRatio],
     grounds: Grounds,
     *,
     tolerance: float,
     level: float,
     material: float,
 ) -> Standing:
-    """Hold both ratios against `tolerance`.
+    """Compare both ratios with `tolerance`.
 
     Parameters
     ----------
+    loss_tests, error_tests : sequence
+        By the metric, and by those at the ends of what the data allow (see `Envelope`).
     material : float
         A mean ratio below `material` times the tolerance is no material difference.
     """
     seen = grounds.reached is None or grounds.reached > tolerance  # by rows that could be written down
-    loss = _tested(loss_test, tolerance, level, seen=seen)
-    errors = _tested(error_test, tolerance, level, seen=seen)
-    judged = judge_ratio(loss_test, grounds, tolerance=tolerance, level=level, material=material)
+    loss = _tested(Envelope(tuple(loss_tests)), tolerance, level, seen=seen)
+    errors = _tested(Envelope(tuple(error_tests)), tolerance, level, seen=seen)
+    judged = judge_ratio(loss_tests, grounds, tolerance=tolerance, level=level, material=material)
     return Standing(loss, errors, judged, _finding(loss, errors, grounds, material, judged))
 
 
 def judge_ratio(
-    test: MeanTest, grounds: Grounds, *, tolerance: float, level: float, material: float
+    tests: Sequence[MeanTest], grounds: Grounds, *, tolerance: float, level: float, material: float
 ) -> Judged:
     """Return the verdict on a mean ratio: no difference up to the tolerance, material from some times it.
 
@@ -118,20 +160,22 @@ def judge_ratio(
     found no more cannot show that there is no more. Where nothing tells the attributes there is no verdict.
     Ratios have long tails: fewer than 60 people, however much alike, clear nobody.
     """
+    test = Envelope(tuple(tests))
     interval, p = test.interval(level), test.p_value(tolerance)
     if grounds.nothing:
         return _judge(interval, tolerance, material, level, p, only_estimated=grounds.nothing)
     p = None if p is None else max(p, grounds.told_p)
-    if not test.enough:
+    if not all(each.enough for each in tests):
         reason = f"{people(test.n)} are too few for an interval"
         return _judge(interval, tolerance, material, level, p, reason=reason)
-    needed = _needed(interval, tolerance, material * tolerance, level)
-    judged = _judge(interval, tolerance, material, level, p, people_needed=needed)
-    if grounds.estimated and judged.verdict != EVIDENCE:
-        return _judge(interval, tolerance, material, level, p, only_estimated=grounds.estimated)
-    if judged.verdict == EVIDENCE and grounds.reached is not None and grounds.reached <= tolerance:
+    if grounds.reached is not None and grounds.reached <= tolerance < (interval.low or 0.0):
         between = "part of this lies between categories, where no row can be, and whole rows do not show it"
         return _judge(interval, tolerance, material, level, p, only_estimated=between)
+    if grounds.estimated:
+        why = {"cannot_clear": grounds.estimated, "reason": grounds.estimated}
+        return _judge(interval, tolerance, material, level, p, **why)
+    needed = _needed(interval, tolerance, material * tolerance, level)
+    judged = _judge(interval, tolerance, material, level, p, people_needed=needed)
     if judged.verdict == NO_MATERIAL and test.n < _CLEARED:
         few = _judge(interval, tolerance, material, level, p, only_estimated="so few")
         return dataclasses.replace(few, reason="", people_needed=_CLEARED)
@@ -161,7 +205,7 @@ def _needed(interval: Estimate, tolerance: float, material: float, level: float)
     return math.ceil(interval.n * min(times) * beyond) if times else None
 
 
-def _tested(test: MeanTest | PairedRatio, tolerance: float, level: float, *, seen: bool) -> Tested:
+def _tested(test: Envelope, tolerance: float, level: float, *, seen: bool) -> Tested:
     statistic, bound = test.interval(level), test.lower_bound(level)
     reject = seen and bound is not None and bound > tolerance
     return Tested(

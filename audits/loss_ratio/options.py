@@ -27,7 +27,10 @@ class Misspecified:
     ]
     turn: Annotated[
         dict[str, _Finite] | None,
-        option("Direction that is turned, likewise; by default the first that the metric lets move freely."),
+        option(
+            "Direction that is turned, likewise; by default the first that the metric lets move freely, both "
+            "ways."
+        ),
     ] = None
     angles: Annotated[
         tuple[Annotated[float, Field(ge=-90, le=90)], ...],

@@ -45,8 +45,8 @@ def pack(
     data = subject.data.take(moved.used)
     grounds = grounds_of(subject, metric, moved, tests, options)
     standing = stand(
-        tests.loss,
-        tests.errors,
+        (tests.loss, *tests.loss_ends),
+        (tests.errors, *tests.error_ends),
         grounds,
         tolerance=options.tolerance,
         level=options.level,
@@ -66,6 +66,8 @@ def pack(
         floored=tests.floored,
         loss_test=tests.loss,
         error_test=tests.errors,
+        loss_ends=tests.loss_ends,
+        error_ends=tests.error_ends,
         words=grounds,
         method=moved.method,
         metric=MetricFacts(metric.source, metric.dimensions, len(subject.space.names), weights, metric.told),

@@ -163,8 +163,9 @@ class LossRatioResult:
         The verdict on the mean ratio, by its two-sided interval.
     paper : PaperBounds
     floored : Floored
-    loss_test, error_test
-        All that another tolerance needs: `at` uses nothing else.
+    loss_test, error_test, loss_ends, error_ends
+        All that another tolerance needs: `at` uses nothing else. The ends are by the metrics at the ends of
+        what the data allow, where directions are learned.
     method : str
         How people were moved; says so where it is an estimate.
     metric : MetricFacts
@@ -216,6 +217,8 @@ class LossRatioResult:
     moves: pd.DataFrame
     search: SearchReach | None = None
     misspecified: tuple[TurnedRatio, ...] = ()
+    loss_ends: tuple[MeanTest, ...] = ()
+    error_ends: tuple[PairedRatio, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -230,8 +233,8 @@ class LossRatioResult:
     def at(self, tolerance: float) -> Standing:
         """Return verdict, tests and finding at another tolerance, at once."""
         return stand(
-            self.loss_test,
-            self.error_test,
+            (self.loss_test, *self.loss_ends),
+            (self.error_test, *self.error_ends),
             self.words,
             tolerance=tolerance,
             level=self.options["level"],

@@ -28,31 +28,51 @@ _HEAVY = 0.5  # share of the variance
 
 
 def headline(result: LossRatioResult) -> str:
-    """Say what changing only what should not matter does to errors, and whether that is accepted."""
+    """Say what changing only proxies does to the model's error, and how that stands to the limit."""
     return headline_at(result, result.tolerance, result.judged)
 
 
 def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> str:
     """Say the same of another tolerance."""
     if result.words.nothing:
-        return (
-            "These data do not show that what the model reads gives the chosen attributes away: there is "
-            "nothing to change."
-        )
+        names = _standing_in([each.attribute for each in result.metric.told])
+        return f"What the model reads doesn't reveal {names}, so there is nothing to change."
     ratio = judged.interval if judged.interval.value is not None else result.statistic
     if ratio.value is None or ratio.low is None:
-        return (
-            f"{people(ratio.n)} are too few to tell whether changing what should not matter changes errors."
+        return f"{people(ratio.n)} are too few to tell whether changing proxies changes the model's error."
+    size = _times(ratio.value)
+    larger = f"makes the model's error {size} larger" if size else "leaves the model's error as it was"
+    return shortest(
+        *(
+            f"Changing only {what} {larger}{_against(ratio.value, tolerance, judged)}"
+            for what in _what(result)
         )
-    limit = f"the {number(tolerance)} times that are accepted"
-    end = {EVIDENCE: f"more than {limit}", NO_MATERIAL: f"not beyond {limit}"}.get(
-        judged.verdict, f"whether that is beyond {limit} is open"
     )
-    times = number(ratio.value)
-    larger = f"makes the model's error {times} times as large"
-    if times == "1.00":
-        larger = "leaves the model's error as large as it was"
-    return shortest(*(f"Changing only {what} {larger}: {end}." for what in _what(result)))
+
+
+def _against(value: float, tolerance: float, judged: Judged) -> str:
+    """Say how a ratio stands to the limit, and what keeps it from being known."""
+    limit = f"your {_times(tolerance)} limit"
+    if judged.verdict == EVIDENCE:
+        return f", beyond {limit}."
+    inside = f", {'within' if value <= tolerance else 'not clearly beyond'} {limit}"
+    if judged.verdict == NO_MATERIAL:
+        return f"{inside}."
+    if judged.reason and judged.material is False:
+        return f"{inside}; {judged.reason}."
+    return f". We can't tell whether that is beyond {limit}."
+
+
+def _times(ratio: float) -> str:
+    """Word how much larger something is.
+
+    Examples
+    --------
+    >>> _times(1.15), _times(1.0), _times(5.067)
+    ('15%', '', '407%')
+    """
+    more = round(100 * (ratio - 1))
+    return f"{more:,}%" if more > 0 else ""
 
 
 def person_sentence(result: LossRatioResult, row: Hashable) -> str:
@@ -77,21 +97,21 @@ def _what(result: LossRatioResult) -> list[str]:
     names = told or list(options["sensitive"] or ())
     traces = [each for each in result.features if each.column not in names and each.loading > _TRACE]
     example = max(traces, key=lambda each: each.loading).column if traces else ""
-    whole = _standing_in(names)
+    whole = f"proxies for {_standing_in(names)}"
     such = [f"{whole}, such as {brief(example, 6)},"] if example else []
-    return [*such, whole, f"what stands in for {brief(names[0], 5) if names else 'protected status'}"]
+    return [*such, whole, f"proxies for {brief(names[0], 5) if names else 'protected status'}"]
 
 
 def _standing_in(names: Sequence[str]) -> str:
-    """Name what people are changed in.
+    """Name the attributes whose proxies are changed.
 
     Examples
     --------
     >>> _standing_in(["sex", "race", "age"]), _standing_in(["sex", "race", "age", "region"])
-    ('what stands in for sex, race or age', 'what stands in for sex, race or others')
+    ('sex, race or age', 'sex, race or others')
     """
     shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], "others"]
-    return f"what stands in for {_listed(shown, 'or') if names else 'protected status'}"
+    return _listed(shown, "or") if names else "protected status"
 
 
 def grounds_of(
@@ -111,7 +131,7 @@ def grounds_of(
     return Grounds(
         f"{directions}, or hardly in others" if metrics.dimensions else "a little",
         metrics.nothing,
-        "" if moved.exact else "a search without gradient may miss larger ratios",
+        "" if moved.exact else "this search can fail a model but not clear it",
         metrics.p_value,
         tests.reached,
     )

@@ -1,4 +1,4 @@
-"""The sensitivity audit: check, train A, measure, hold against the twin, pack."""
+"""The sensitivity audit: check, train A, measure, compare with the twin, cross-fit, pack."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.sensitivity.matching.sets import MatchSet, match_set
 from audits.sensitivity.matching.twins import check_known, decided_otherwise, metrics_of, train_twins
+from audits.sensitivity.measuring.crossfit import cross_fit
 from audits.sensitivity.measuring.gradients import Measured
 from audits.sensitivity.measuring.scene import (
     MeasuredPeople,
@@ -68,12 +69,14 @@ def sensitivity(
     attributes = attributes_of(subject, options)
     check_known(subject, attributes, options)
     people = choose_people(subject, options, rng)
-    models = train_models(people, attributes, options, rng, part(progress, 0.0, 0.4))
-    progress(0.4, "measuring sensitivity")
-    found = measure_people(people, models, options, part(progress, 0.4, 0.7))
-    twin, note, others = _match(people, attributes, found, options, rng, part(progress, 0.7, 0.95))
+    models = train_models(people, attributes, options, rng, part(progress, 0.0, 0.1))
+    progress(0.1, "measuring sensitivity")
+    found = measure_people(people, models, options, part(progress, 0.1, 0.3))
+    twin, note, others = _match(people, attributes, found, options, rng, part(progress, 0.3, 0.5))
+    progress(0.5, "training protected-status models anew")
+    fits = cross_fit(people, attributes, models, options, rng, part(progress, 0.5, 0.95))
     progress(0.95, "comparing groups")
-    return pack(people, attributes, models, found, twin, note, others, options, rng)
+    return pack(people, attributes, models, found, fits, twin, note, others, options, rng)
 
 
 def _match(

@@ -17,20 +17,20 @@ __all__ = ["SAID", "curves_table", "metrics_table", "section", "sides_table"]
 
 SAID = {
     "histogram": (
-        "Who leans on protected status",
-        "Right of the line people are flagged; the grey band is the interval of the line.",
+        "Who is flagged",
+        "Right of the line: flagged. Gray band: the interval of the line.",
     ),
     "by_group": (
-        "Whose predictions",
-        "Right of 1 a group's predictions lean more on protected status than everyone else's.",
+        "Whose predictions depend on proxies",
+        "Dot: mean sensitivity, as times everyone else's. Line: interval. Thick: the one that decides.",
     ),
     "features": (
         "Through which features",
-        "The longest bars carry most of what gives protected status away.",
+        "Longer bar: a larger part of all sensitivity.",
     ),
     "status": (
-        "How well protected status can be told",
-        "Dots on the line: what is stated is so. The flatter they lie, the less the features tell.",
+        "How well the features reveal protected status",
+        "On the line: probabilities are right. Flat: the features reveal little.",
     ),
 }
 """What stands above each figure: a heading, and what to see."""
@@ -46,17 +46,17 @@ def section(result: SensitivityResult) -> Section:
     """Arrange a sensitivity audit."""
     exhibits = [
         Exhibit(
+            "by_group",
+            *SAID["by_group"],
+            lambda: figures.groups(result),
+            result.to_frame,
+        ),
+        Exhibit(
             "histogram",
             *SAID["histogram"],
             lambda: figures.histogram(result),
             result.histogram_frame,
             bars=True,
-        ),
-        Exhibit(
-            "by_group",
-            *SAID["by_group"],
-            lambda: figures.groups(result),
-            result.to_frame,
         ),
         *(
             Exhibit(

@@ -11,6 +11,8 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.data import AuditData
+from audits.models.protocol import row_weights
+from audits.sensitivity.measuring.crossfit import CrossFits
 from audits.sensitivity.measuring.gradients import exceeds
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
@@ -24,6 +26,7 @@ from audits.stats.verdicts import POWER
 
 __all__ = [
     "JudgedGroups",
+    "Withheld",
     "baseline_of",
     "feature_shares",
     "histogram_of",
@@ -33,6 +36,7 @@ __all__ = [
     "ratio_p_value",
     "reaching_one",
     "threshold_of",
+    "with_spread",
 ]
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
@@ -73,6 +77,14 @@ def threshold_of(sensitivity: np.ndarray, weights: np.ndarray, options: Sensitiv
     return quantile(sensitivity, 1 - options.false_alarm_rate, weights, level=options.level)
 
 
+@dataclass(frozen=True)
+class Withheld:
+    """Why there is no verdict whatever the groups look like, or none of all-clear: clauses, else empty."""
+
+    verdict: str = ""
+    clear: str = ""
+
+
 def judge_groups(
     sensitivity: np.ndarray,
     flagged: np.ndarray,
@@ -82,7 +94,8 @@ def judge_groups(
     options: SensitivityOptions,
     rng: np.random.Generator,
     *,
-    withheld: str = "",
+    withheld: Withheld = Withheld(),
+    fits: CrossFits | None = None,
 ) -> JudgedGroups:
     """Compare each group's mean sensitivity with everyone else's.
 
@@ -94,16 +107,18 @@ def judge_groups(
 
     Parameters
     ----------
-    withheld : str
-        Why no verdict can follow whatever the groups look like, a clause.
+    fits : CrossFits, optional
+        Ratios are then those of the mean over the cross-fits, whose spread their intervals hold too; means
+        and flags stay those of `sensitivity` (n,).
     """
+    values, size = (sensitivity, weights) if fits is None else (fits.mean, row_weights(fits.data))
+    of_ratios = data if fits is None else fits.data
     sides = []
     for attribute in attributes:
-        group = data.groups[attribute].to_numpy(dtype=str)
-        names = np.unique(group)
-        for name in names:
+        group = of_ratios.groups[attribute].to_numpy(dtype=str)
+        for name in np.unique(group):
             inside = group == name
-            enough = min(float(weights[inside].sum()), float(weights[~inside].sum())) >= FEWEST
+            enough = min(float(size[inside].sum()), float(size[~inside].sum())) >= FEWEST
             sides.append((attribute, str(name), inside, enough))
     looks = 0
     for attribute in attributes:
@@ -113,38 +128,92 @@ def judge_groups(
     draws = int(min(max(999, np.ceil(8 / level)), _MOST_DRAWS))
     groups, parts = [], []
     for attribute, name, inside, enough in sides:
-        n, mine = float(weights[inside].sum()), mean_test(sensitivity[inside], weights[inside])
-        ratio = Estimate(None, None, None, float(weights.sum()), "no one to compare with")
-        if n < weights.sum():
-            rest = mean_test(sensitivity[~inside], weights[~inside])
+        own = data.groups[attribute].to_numpy(dtype=str) == name
+        n = float(weights[own].sum())
+        mine, rest = (
+            mean_test(values[side], size[side]) if side.any() else None for side in (inside, ~inside)
+        )
+        ratio, spread = Estimate(None, None, None, float(size.sum()), "no one to compare with"), 0.0
+        if mine is not None and rest is not None:
             ratio = mean_ratio(mine, rest, level=level)
-        if enough:
-            p = ratio_p_value(sensitivity, weights, inside, rng, draws=draws)
-            ratio = reaching_one(ratio, p, level)
-            alike = mine.deviation == 0 and rest.deviation == 0 and min(mine.n, rest.n) < _ALIKE
-            parts.append(judge_group(ratio, p * looks, alike, withheld, options))
-        share = wilson(float(weights[inside] @ flagged[inside]), n, level=options.level)
-        groups.append(GroupSensitivity(attribute, name, n, mine.interval(options.level), ratio, share))
+        if enough and mine is not None and rest is not None:
+            spread = 0.0 if fits is None else fits.spread(inside)
+            p = ratio_p_value(values, size, inside, rng, draws=draws)
+            ratio, p = with_spread(reaching_one(ratio, p, level), p, spread, level)
+            same = mine.deviation == 0 and rest.deviation == 0 and min(mine.n, rest.n) < _ALIKE
+            about = f"{attribute}: {name}"
+            parts.append(judge_group(ratio, p * looks, same, withheld, options, about))
+        mean = mean_test(sensitivity[own], weights[own]).interval(options.level) if own.any() else _NOBODY
+        share = wilson(float(weights[own] @ flagged[own]), n, level=options.level)
+        groups.append(GroupSensitivity(attribute, name, n, mean, ratio, share, spread))
+    groups = sorted(groups, key=_size_and_certainty, reverse=True)
     if parts:
         return JudgedGroups(tuple(groups), worst_of(parts), looks)
-    nothing = Estimate(None, None, None, float(weights.sum()), "no groups compared")
+    nothing = Estimate(None, None, None, float(size.sum()), "no groups compared")
     reason = f"no two groups of {FEWEST} people or more could be compared"
     return JudgedGroups(
-        tuple(groups), judge_about_one(nothing, 1.0, options, reason=withheld or reason), looks
+        tuple(groups), judge_about_one(nothing, 1.0, options, reason=withheld.verdict or reason), looks
     )
 
 
-def judge_group(ratio: Estimate, p: float, alike: bool, withheld: str, options: SensitivityOptions) -> Judged:
+_NOBODY = Estimate(None, None, None, 0.0, "nobody")
+
+
+def _size_and_certainty(group: GroupSensitivity) -> tuple[float, float]:
+    """How far a group's ratio lies from 1 on the scale of logarithms, and its nearer end: largest first."""
+    ratio = group.ratio
+    if not ratio.value:
+        return -1.0, -1.0
+    ends = [abs(math.log(end)) for end in (ratio.low, ratio.high) if end]
+    return abs(math.log(ratio.value)), min(ends, default=0.0)
+
+
+def with_spread(ratio: Estimate, p: float, spread: float, level: float) -> tuple[Estimate, float]:
+    """Widen a ratio's interval by the spread of its logarithm over cross-fits, and raise its p-value.
+
+    Examples
+    --------
+    >>> ratio, p = with_spread(Estimate(1.5, 1.2, 1.875, 100, "MOVER-R"), 0.001, 0.1, 0.05)
+    >>> round(ratio.low, 3), round(ratio.high, 3), round(p, 3)
+    (1.114, 2.02, 0.007)
+    """
+    if not spread or not ratio.value or not ratio.low or ratio.high is None:
+        return ratio, p
+    z, middle = float(norm.isf(level / 2)), math.log(ratio.value)
+    below, above = middle - math.log(ratio.low), math.log(ratio.high) - middle
+    wide = [math.hypot(reach, z * spread) for reach in (below, above)]
+    nearer = wide[0] if middle > 0 else wide[1]
+    widened = dataclasses.replace(
+        ratio,
+        low=math.exp(middle - wide[0]),
+        high=math.exp(middle + wide[1]),
+        method=f"{ratio.method}, spread of cross-fits added",
+    )
+    return widened, max(p, float(2 * norm.sf(z * abs(middle) / nearer)))
+
+
+def judge_group(
+    ratio: Estimate,
+    p: float,
+    same: bool,
+    withheld: Withheld,
+    options: SensitivityOptions,
+    about: str,
+) -> Judged:
     """Return the verdict on one group's ratio, or why there is none."""
     p = min(p, 1.0)
-    if withheld:
-        return judge_about_one(ratio, p, options, only_estimated=withheld)
+    told: dict[str, Any] = {"decided_by": about}
+    if withheld.verdict:
+        return judge_about_one(ratio, p, options, only_estimated=withheld.verdict, **told)
     if ratio.value is None:
-        return judge_about_one(ratio, p, options, reason="nobody has a sensitivity to compare with")
-    if alike:
+        return judge_about_one(ratio, p, options, reason="nobody has a sensitivity to compare with", **told)
+    if same:
         reason = "everybody has one and the same sensitivity, which of so few says little of others"
-        return judge_about_one(ratio, p, options, only_estimated=reason)
-    return judge_about_one(ratio, p, options, people_needed=_needed(ratio, options))
+        return judge_about_one(ratio, p, options, only_estimated=reason, **told)
+    if withheld.clear:
+        told |= {"cannot_clear": withheld.clear, "reason": withheld.clear}
+        return judge_about_one(ratio, p, options, **told)
+    return judge_about_one(ratio, p, options, people_needed=_needed(ratio, options), **told)
 
 
 def judge_about_one(ratio: Estimate, p: float, options: SensitivityOptions, **told: Any) -> Judged:

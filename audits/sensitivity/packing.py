@@ -10,6 +10,7 @@ import pandas as pd
 from audits.models import Subject
 from audits.models.thresholds import cuts
 from audits.sensitivity.judging import (
+    Withheld,
     baseline_of,
     feature_shares,
     histogram_of,
@@ -17,6 +18,8 @@ from audits.sensitivity.judging import (
     threshold_of,
 )
 from audits.sensitivity.matching.sets import MatchSet
+from audits.sensitivity.matching.twins import depends
+from audits.sensitivity.measuring.crossfit import CrossFits
 from audits.sensitivity.measuring.gradients import Measured, exceeds
 from audits.sensitivity.measuring.scene import MeasuredPeople, Models
 from audits.sensitivity.monitor.models import carry
@@ -24,8 +27,9 @@ from audits.sensitivity.monitor.networks import parameter_table
 from audits.sensitivity.monitor.profiling import profile_of
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import SensitivityResult
-from audits.sensitivity.words import finding, too_few, warnings_for
+from audits.sensitivity.words import PERFECT, finding, too_few, warnings_for
 from audits.stats import wilson
+from audits.stats.words import number
 
 __all__ = ["distances", "pack", "why_withheld"]
 
@@ -41,6 +45,7 @@ def pack(
     attributes: tuple[str, ...],
     models: Models,
     found: Measured,
+    fits: CrossFits,
     twin: MatchSet | None,
     note: str,
     others: dict[str, np.ndarray],
@@ -54,11 +59,12 @@ def pack(
     flagged = exceeds(values, threshold.value or 0.0)
     above, n = float(weights @ flagged), float(weights.sum())
     baseline = baseline_of(values, weights, options.level)
-    withheld = why_withheld(models, options)
+    models = dataclasses.replace(models, quality=fits.quality)
+    direct = tuple(name for name in attributes if depends(subject, name))
+    withheld = why_withheld(models, direct, options)
     encoding, reads = space.described(), _reads(subject, models)
-    compared = judge_groups(
-        values, flagged, data, weights, attributes, options, rng.spawn(1)[0], withheld=withheld
-    )
+    of_groups = (values, flagged, data, weights, attributes, options, rng.spawn(1)[0])
+    compared = judge_groups(*of_groups, withheld=withheld, fits=fits)
     return SensitivityResult(
         options=dataclasses.asdict(options),
         protected=attributes,
@@ -74,9 +80,9 @@ def pack(
             baseline,
             threshold,
             _estimated(models, options, None if models.audited is not None else subject.splits),
-            tuple(name for name in attributes if name in subject.model.columns),
+            direct,
             tuple(name for name in attributes if name not in space.columns),
-            withheld,
+            withheld.verdict,
         ),
         rows={
             "audited": subject.data.n + sum(people.left_out.values()),
@@ -102,20 +108,47 @@ def pack(
         parameters=parameter_table(models.audited, models.statuses),
         carried=None if models.audited else carry(subject, people.z, options.step),
         profile=profile_of(subject, space, people.z, found.score, values, weights, encoding, reads),
+        direct=direct,
     )
 
 
-def why_withheld(models: Models, options: SensitivityOptions) -> str:
-    """Say why no verdict can follow from these models; empty where one can."""
+def why_withheld(models: Models, direct: tuple[str, ...], options: SensitivityOptions) -> Withheld:
+    """Say why no verdict, or none of all-clear, can follow from these models.
+
+    Parameters
+    ----------
+    direct : tuple of str
+        Attributes on which decisions depend directly, whatever the other features tell.
+    """
+    at_chance = [each for each in models.quality if each.at_chance]
+    if at_chance:
+        told = " and ".join(
+            f"{each.attribute} (AUC {number(each.auc.value)}, {number(each.auc.low)}–{number(each.auc.high)})"
+            for each in at_chance
+        )
+        return Withheld(f"the other features don't reveal {told}, so there is no proxy to depend on")
     networks = [None if models.audited is None else models.audited.network]
     networks += [status.network for status in models.statuses]
     lines = [net is not None and not net.hidden and net.weights[-1].shape[1] == 1 for net in networks]
-    if options.gradient == "literal" or not all(lines):
-        return ""
-    return (
-        "of two logistic regressions the sensitivity is p(1 - p) times a constant, so it says who is close "
-        "to one half and nothing of protected status; let status_model be a network"
-    )
+    if options.gradient != "literal" and all(lines):
+        return Withheld(
+            "of two logistic regressions the sensitivity is p(1 - p) times a constant, so it says who is "
+            "close to one half and nothing of protected status; let status_model be a network"
+        )
+    if direct:
+        itself = "itself" if len(direct) == 1 else "themselves"
+        return Withheld(
+            clear=f"the model reads {' and '.join(direct)} {itself}, and this audit compares groups, so it "
+            "cannot clear that"
+        )
+    copied = [each.attribute for each in models.quality if (each.auc.value or 0.0) >= PERFECT]
+    if copied:
+        named = " and ".join(copied)
+        return Withheld(
+            clear=f"some feature is as good as {named} itself, and this audit compares groups, so it cannot "
+            "clear that"
+        )
+    return Withheld()
 
 
 def _estimated(models: Models, options: SensitivityOptions, splits: object | None) -> str:

@@ -39,8 +39,10 @@ class Baseline:
 class GroupSensitivity:
     """One group: mean sensitivity, how many times everyone else's that is, and how many are flagged.
 
-    `ratio` has an interval corrected for all groups looked at; 1 is no difference, above 1 says that this
-    group's predictions depend more on what tells the groups apart.
+    `ratio` is that of the mean over several cross-fits, with an interval that holds their spread and is
+    corrected for all groups looked at; 1 is no difference, above 1 says that this group's predictions depend
+    more on what tells the groups apart. `spread` is the standard deviation of its logarithm over the
+    cross-fits.
     """
 
     attribute: str
@@ -49,6 +51,7 @@ class GroupSensitivity:
     mean: Estimate
     ratio: Estimate
     flagged: Estimate
+    spread: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class SensitivityResult:
     estimated : bool
         Whether finite differences stand in for the model's gradient.
     status : tuple of StatusQuality
-        The protected-status models, on people they have not seen.
+        The protected-status models, on people they have not seen; areas are the mean of all cross-fits.
     baseline : Baseline
     threshold : Estimate
         Sensitivity above which a person is flagged.
@@ -121,6 +124,8 @@ class SensitivityResult:
         under ``refused`` why it cannot.
     profile : dict or None
         Counts of the people audited that a monitor holds new people against.
+    direct : tuple of str
+        Protected attributes on which decisions depend directly: the model reads them, or thresholds do.
     """
 
     options: dict[str, Any]
@@ -151,6 +156,7 @@ class SensitivityResult:
     parameters: pd.DataFrame
     carried: dict[str, Any] | None = None
     profile: dict[str, Any] | None = None
+    direct: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

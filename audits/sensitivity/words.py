@@ -10,60 +10,51 @@ from audits.sensitivity.judging import JudgedGroups
 from audits.sensitivity.measuring.protected import StatusQuality
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, SensitivityResult
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
 from audits.stats.means import FEWEST
 from audits.stats.words import count, named_group, number, out_of, people, people_in, percent, stated
 
-__all__ = ["finding", "headline", "person_sentence", "too_few", "warnings_for"]
+__all__ = ["PERFECT", "finding", "headline", "person_sentence", "too_few", "warnings_for"]
 
-_PERFECT, _WEAK, _CHANCE, _MISCALIBRATED = 0.995, 0.6, 0.5, 0.1
+PERFECT = 0.995
+"""Area from which some feature is as good as the attribute itself."""
+
+_WEAK, _MISCALIBRATED = 0.6, 0.1
 
 
 def headline(result: SensitivityResult) -> str:
-    """Say whose predictions lean most on what gives protected status away, or that it is open."""
+    """Say whose predictions depend most on proxies for protected status, or why that cannot be said."""
     judged, ratio = result.judged, result.judged.interval
     about = brief(" or ".join(result.protected[:2]), 6)
+    read = brief(" and ".join(result.direct[:2]), 6)
+    itself = "itself" if len(result.direct) == 1 else "themselves"
+    also = f' The model also reads {read} {itself}: see "Change one word".' if read else ""
+    if any(each.at_chance for each in result.status):
+        hidden = brief(" or ".join(each.attribute for each in result.status if each.at_chance), 6)
+        return f"The other features don't reveal {hidden}.{also}"
     group = next((item for item in result.groups if item.ratio == ratio), None)
     if group is None or ratio.value is None:
-        return f"These data cannot tell whose predictions lean most on what gives {about} away."
+        return f"We can't tell whose predictions depend most on proxies for {about}.{also}"
     who = brief(named_group(group_name({group.attribute: group.group})), 8)
-    if all(each.auc.low is not None and each.auc.low <= _CHANCE for each in result.status):
-        return _of_chance(judged, who, about, number(ratio.value))
-    times = f"{number(ratio.value)} times as much"
     if judged.verdict == EVIDENCE:
-        small = "" if judged.material is not False else " (less than matters)"
-        return f"Predictions about {who} lean on what gives {about} away {times} as others'{small}."
-    if judged.verdict == NO_MATERIAL:
-        return f"Predictions about all groups lean about equally on what gives {about} away."
-    return (
-        f"These data cannot tell whether predictions about {who} lean more than others' on what gives "
-        f"{about} away."
-    )
-
-
-def _of_chance(judged: Judged, who: str, about: str, times: str) -> str:
-    """Say what was found where no feature gives protected status away, and slopes follow noise."""
-    if judged.verdict == EVIDENCE:
-        return (
-            f"Predictions about {who} move {times} times as much as others' with features that do not give "
-            f"{about} away."
-        )
-    if judged.verdict == NO_MATERIAL:
-        return f"Nothing here gives {about} away beyond chance, so predictions about no group can lean on it."
-    return f"Nothing here gives {about} away beyond chance: whose predictions lean on it cannot be told."
+        times = f"{number(ratio.value)} times as much"
+        return f"Predictions for {who} depend {times} on proxies for {about} as others'.{also}"
+    if judged.verdict == NO_MATERIAL or judged.material is False:
+        return f"Predictions for all groups depend about equally on proxies for {about}.{also}"
+    return f"We can't tell whether predictions for {who} depend more on proxies for {about}.{also}"
 
 
 def person_sentence(result: SensitivityResult, row: Hashable) -> str:
-    """Say how one person is decided, and how far that hangs on what gives protected status away."""
+    """Say what one person gets, and how far that depends on proxies for protected status."""
     person, parts = result.people.loc[[row]].iloc[0], result.contributions.loc[[row]].iloc[0]
-    decided = "favorably" if bool(person["decision"]) else "unfavorably"
-    who = f"The person in row {row} is decided {decided}"
+    decided = "gets" if bool(person["decision"]) else "does not get"
+    who = f"The person in row {row} {decided} the favorable decision"
     about, value = " or ".join(result.protected[:2]), float(person["sensitivity"])
     if value <= 0 or parts.sum() <= 0:
-        return f"{who}; nothing that gives {about} away moves that."
+        return f"{who}; no proxy for {about} moves that."
     mean = result.baseline.mean.value or 0.0
-    times = "" if mean <= 0 else f" {number(value / mean)} times as much as on average"
-    return f"{who}; that hangs on what gives {about} away{times}, most of all on {parts.idxmax()}."
+    times = "" if mean <= 0 else f" {number(value / mean)} times as much as the average person's"
+    return f"{who}. The score depends on proxies for {about}{times}, most of all on {parts.idxmax()}."
 
 
 def finding(
@@ -203,7 +194,7 @@ def _about(status: StatusQuality) -> list[str]:
             "not be judged."
         ]
     words = f"held-out AUC {number(auc.value)}, {number(auc.low)}–{number(auc.high)}"
-    if auc.value >= _PERFECT:
+    if auc.value >= PERFECT:
         because = "it is given the column itself" if status.given_protected else "some feature gives it away"
         found.append(
             f"The protected-status model tells {status.attribute} almost without error ({words}): {because}."

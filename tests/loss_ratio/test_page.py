@@ -195,8 +195,8 @@ def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> 
     offered.set_value(["Age"]).run()
     at.number_input(key="ratio-steps").set_value(2).run()
     _ran(space, at)
-    source = "What predicts Age (as a number, by least squares) from the other features, learned on the"
-    assert f"{source} other half." in texts(at)  # the column's name as it was written
+    source = "What predicts Age (as a number, by least squares) from the other features"
+    assert any(text.startswith(source) for text in texts(at))  # the column's name as it was written
 
 
 def test_what_is_wrong_is_said_without_its_place_in_a_spec(space) -> None:

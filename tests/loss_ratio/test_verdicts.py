@@ -11,6 +11,7 @@ from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, figures, loss_ratio
 from audits.loss_ratio.judging import Grounds, judge_ratio, stand
+from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from audits.stats.means import MeanTest
 from audits.stats.paired import PairedRatio
@@ -34,10 +35,10 @@ MOVED = Grounds("only in directions tied to sex")
 )
 def test_a_verdict_follows_from_the_interval(mean, n, verdict, material):
     test = MeanTest(n, mean, 1.0, 0.0)
-    judged = judge_ratio(test, MOVED, **ASKED)
+    judged = judge_ratio([test], MOVED, **ASKED)
     assert (judged.verdict, judged.material) == (verdict, material)
     assert judged.interval == test.interval(0.05)
-    found = stand(test, PairedRatio(80, 10, 0, n), MOVED, **ASKED)
+    found = stand([test], [PairedRatio(80, 10, 0, n)], MOVED, **ASKED)
     low, high = judged.interval.low, judged.interval.high
     if low is not None:
         assert f"({number(low)}–{number(high)})" in found.finding
@@ -50,18 +51,19 @@ def test_a_verdict_follows_from_the_interval(mean, n, verdict, material):
 
 def test_people_who_are_all_alike_say_little_until_there_are_many():
     for deviation in (0.0, 0.001):
-        few = judge_ratio(MeanTest(12, 1.0, deviation, 0.0), MOVED, **ASKED)
+        few = judge_ratio([MeanTest(12, 1.0, deviation, 0.0)], MOVED, **ASKED)
         assert (few.verdict, few.people_needed) == (INSUFFICIENT, 60)
-    assert judge_ratio(MeanTest(500, 1.0, 0.0, 0.0), MOVED, **ASKED).verdict == NO_MATERIAL
+    assert judge_ratio([MeanTest(500, 1.0, 0.0, 0.0)], MOVED, **ASKED).verdict == NO_MATERIAL
 
 
 def test_a_search_that_finds_little_clears_nobody():
-    searched = dataclasses.replace(MOVED, estimated="a search without gradient may miss larger ratios")
+    searched = dataclasses.replace(MOVED, estimated="this search can fail a model but not clear it")
     for n in (60, 500, 50_000):
-        quiet = judge_ratio(MeanTest(n, 1.02, 0.2, 0.0), searched, **ASKED)
-        assert (quiet.verdict, quiet.people_needed) == (INSUFFICIENT, None)
-        assert "may miss" in quiet.reason
-    assert judge_ratio(MeanTest(500, 2.0, 1.0, 0.0), searched, **ASKED).verdict == EVIDENCE
+        quiet = judge_ratio([MeanTest(n, 1.02, 0.2, 0.0)], searched, **ASKED)
+        assert (quiet.verdict, quiet.badge, quiet.people_needed) == (INSUFFICIENT, "no verdict", None)
+        assert quiet.material is False
+        assert quiet.reason == searched.estimated
+    assert judge_ratio([MeanTest(500, 2.0, 1.0, 0.0)], searched, **ASKED).verdict == EVIDENCE
 
 
 def test_all_say_the_same(biased):
@@ -111,7 +113,30 @@ def test_a_cell_that_carries_a_columns_spread_is_named(make, make_people):
 def test_what_lies_between_categories_alone_is_no_evidence():
     test = MeanTest(500, 2.0, 1.0, 0.0)
     searched = dataclasses.replace(MOVED, estimated="a search may miss more", reached=1.2)
-    judged = judge_ratio(test, searched, **ASKED)
+    judged = judge_ratio([test], searched, **ASKED)
     assert judged.verdict == INSUFFICIENT
     assert "between categories" in judged.reason
-    assert judge_ratio(test, dataclasses.replace(searched, reached=1.3), **ASKED).verdict == EVIDENCE
+    assert judge_ratio([test], dataclasses.replace(searched, reached=1.3), **ASKED).verdict == EVIDENCE
+
+
+def test_the_interval_holds_what_every_direction_in_doubt_gives():
+    tests = [MeanTest(400, mean, 0.5, 0.0) for mean in (1.5, 1.05, 1.9)]
+    judged = judge_ratio(tests, MOVED, **ASKED)
+    assert judged.interval.value == 1.5
+    assert judged.interval.low == tests[1].interval(0.05).low
+    assert judged.interval.high == tests[2].interval(0.05).high
+    assert (judged.verdict, judge_ratio(tests[:1], MOVED, **ASKED).verdict) == (INSUFFICIENT, EVIDENCE)
+    found = stand(tests, [PairedRatio(80, 10, 0, 310)] * 3, MOVED, **ASKED)
+    assert found.loss.lower_bound == tests[1].lower_bound(0.05)
+    assert found.loss.p_value == tests[1].p_value(1.25)
+    assert not found.loss.reject
+
+
+def test_the_first_mark_is_the_interval_that_decides(biased):
+    for steps, tolerance in ((3, 1.25), (100, 1.25), (100, 1e6)):
+        found = loss_ratio(biased, LossRatioOptions(steps=steps, tolerance=tolerance))
+        said = found.judged.interval
+        mark = figures.against_tolerance(found).data[0]
+        assert mark.meta == {"value": said.value, "low": said.low, "high": said.high}
+        assert list(mark.x) == [said.low, said.value, said.high]
+        assert AUDITS["loss_ratio"].section(found).exhibits[0].figure().data[0].meta == mark.meta

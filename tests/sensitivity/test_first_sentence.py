@@ -1,40 +1,82 @@
-"""The first sentence where no feature gives protected status away: it claims nothing that leans on it."""
+"""No verdict where no feature reveals protected status, and no all-clear where the model reads it."""
 
 from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
 import pytest
 
-from audits.sensitivity import SensitivityOptions, sensitivity
+from audits.runs.registry import AUDITS
+from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
+from audits.sensitivity.figures import people as figures
 from audits.sensitivity.words import headline
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from audits.stats import EVIDENCE, INSUFFICIENT
+from benchmarks.sensitivity_calibration import penalized
 from tests.sensitivity.conftest import people, subject_of
+
+ASKED = SensitivityOptions(match_set="off", bootstrap=100)
 
 
 @pytest.fixture(scope="module")
-def of_chance():
-    frame = people(600)
-    frame["group"] = np.random.default_rng(5).permutation(frame["group"].to_numpy())
-    options = SensitivityOptions(protected=("group",), match_set="off", bootstrap=100)
-    found = sensitivity(subject_of(frame), options)
-    assert found.status[0].auc.low <= 0.5
-    return found
+def direct() -> list[SensitivityResult]:
+    """A model that takes 4 log-odds from every woman, whom `height` reveals in part."""
+    subject = penalized(1200, 0.8, 0)
+    rates = subject.decisions[subject.data.groups["sex"] == "f"].mean(), subject.decisions.mean()
+    assert rates[0] < 0.6 * rates[1]
+    return [sensitivity(subject, ASKED, rng=seed) for seed in range(4)]
 
 
-@pytest.mark.parametrize(
-    ("verdict", "begins"),
-    [
-        (EVIDENCE, "Predictions about “b” move"),
-        (NO_MATERIAL, "Nothing here gives group away beyond chance"),
-        (INSUFFICIENT, "Nothing here gives group away beyond chance"),
-    ],
-)
-def test_nothing_leans_on_what_cannot_be_told(of_chance, verdict, begins):
-    said = headline(
-        dataclasses.replace(of_chance, judged=dataclasses.replace(of_chance.judged, verdict=verdict))
-    )
-    assert said.startswith(begins)
-    assert "lean about equally" not in said
-    assert len(said.split()) <= 30
+def test_a_model_that_reads_the_attribute_is_never_cleared(direct):
+    for found in direct:
+        assert found.direct == ("sex",)
+        assert not found.status[0].at_chance
+        if found.verdict != EVIDENCE:
+            assert (found.verdict, found.judged.badge, found.people_needed) == (
+                INSUFFICIENT,
+                "no verdict",
+                None,
+            )
+        assert headline(found).endswith('The model also reads sex itself: see "Change one word".')
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_nor_where_the_status_model_is_given_it_or_a_copy_of_it(given):
+    if given:
+        subject, options = penalized(1200, 0.8, 1), SensitivityOptions(give_protected=True, match_set="off")
+    else:
+        frame = people(1200, bias=4.0)
+        frame["badge"] = (frame["group"] == "b").astype(int)
+        subject = subject_of(frame, features=("skill", "badge", "town"))
+        options = ASKED
+    found = sensitivity(subject, options)
+    assert found.status[0].auc.value > 0.995
+    assert found.verdict in {EVIDENCE, INSUFFICIENT}
+
+
+def test_a_status_model_at_chance_gives_no_verdict_whatever_the_seed():
+    subject = penalized(1200, 0.0, 2)
+    for seed in range(5):
+        found = sensitivity(subject, ASKED, rng=seed)
+        assert found.status[0].at_chance
+        assert found.status[0].auc.low <= 0.5
+        assert (found.verdict, found.judged.badge, found.people_needed) == (INSUFFICIENT, "no verdict", None)
+    assert headline(found).startswith("The other features don't reveal sex. The model also reads sex itself")
+    colors = {trace.marker.color for trace in figures.histogram(found).data}
+    assert "#D55E00" not in colors, "nobody is flagged in the color of a finding"
+
+
+def test_the_first_mark_is_the_interval_that_decides(direct, audited):
+    for found in (*direct[:1], audited):
+        said = found.judged.interval
+        mark = AUDITS["sensitivity"].section(found).exhibits[0].figure().data[0]
+        assert mark.meta == {"value": said.value, "low": said.low, "high": said.high}
+        assert found.judged.decided_by in {f"{item.attribute}: {item.group}" for item in found.groups}
+
+
+def test_cross_fits_measure_everybody_of_a_model_that_was_brought_along():
+    subject = penalized(800, 1.0, 3)
+    brought = dataclasses.replace(subject, training=None)
+    found = sensitivity(brought, ASKED)
+    assert found.judged.interval.n == brought.data.n > found.rows["used"]
+    assert "cross-fits" in found.judged.interval.method
+    assert "cross-fits" in found.status[0].auc.method

@@ -19,6 +19,7 @@ from audits.checks import one_of
 from audits.data.audit_data import AuditData
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
+from audits.loss_ratio.metrics.crossfit import learn_metric
 from audits.loss_ratio.metrics.distances import (
     FairMetric,
     FairMetrics,
@@ -26,7 +27,6 @@ from audits.loss_ratio.metrics.distances import (
     matrix_metric,
     projection_metric,
 )
-from audits.loss_ratio.metrics.halves import learn_on_halves
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models.subspaces import read_as_number
 
@@ -120,11 +120,11 @@ def _learned(
         _check_sensitive(data, name)
     stated = [name for name in names if name in space.columns]
     told = [f"{name} {_read_as(data, name)}".rstrip() for name in names]
-    source = f"what predicts {' and '.join(told)} from the other features, learned on the other half"
+    source = f"what predicts {' and '.join(told)} from the other features, learned on other people"
     if stated:
         as_features = "itself as a feature" if len(stated) == 1 else "themselves as features"
         source += f", and {' and '.join(stated)} {as_features}"
-    return learn_on_halves(data, space, x, names, source, rng, level=options.level)
+    return learn_metric(data, space, x, names, source, rng, level=options.level)
 
 
 def sensitive_columns(data: AuditData) -> tuple[str, ...]:

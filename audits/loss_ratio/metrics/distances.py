@@ -16,7 +16,15 @@ from audits.checks import finite, one_of
 from audits.errors import InputError
 from audits.models.subspaces import RANK_TOLERANCE, orthonormal
 
-__all__ = ["FairMetric", "FairMetrics", "Told", "direction_of", "matrix_metric", "projection_metric"]
+__all__ = [
+    "FairMetric",
+    "FairMetrics",
+    "Learned",
+    "Told",
+    "direction_of",
+    "matrix_metric",
+    "projection_metric",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +86,20 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
+class Learned:
+    """Directions that are features themselves (k, d), and those that the other folds teach (folds, m, d).
+
+    `doubt` holds the covariance (d, d) of each of the m, and its degrees of freedom.
+    """
+
+    own: np.ndarray
+    rows: np.ndarray
+    doubt: tuple[tuple[np.ndarray, float], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class FairMetrics:
-    """The fair metric of everybody: one, or one a half of the people, learned on the other half.
+    """The fair metric of everybody: one, or one a fold of the people, learned on the others.
 
     Attributes
     ----------
@@ -94,6 +114,8 @@ class FairMetrics:
         What speaks against it, in sentences.
     nothing : str
         Why there is nothing to move along, a clause; empty otherwise.
+    learned : Learned or None
+        What the parts were made of, where they are learned.
     """
 
     parts: tuple[FairMetric, ...]
@@ -102,6 +124,7 @@ class FairMetrics:
     told: tuple[Told, ...] = ()
     doubts: tuple[str, ...] = ()
     nothing: str = ""
+    learned: Learned | None = None
 
     @classmethod
     def of(cls, metric: FairMetric, n: int) -> FairMetrics:

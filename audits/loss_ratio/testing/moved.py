@@ -8,6 +8,7 @@ directions is turned, and all that the metric says of them with it; what lies ou
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,15 @@ from audits.progress import Progress, part, silent
 from audits.stats.means import MeanMethod, MeanTest, mean_test
 from audits.stats.paired import PairedMethod, PairedRatio, paired_ratio
 
-__all__ = ["ROBUST_FLOOR", "RatioTests", "floor_of", "run_tests", "turned_metrics", "turned_ratios"]
+__all__ = [
+    "ROBUST_FLOOR",
+    "RatioTests",
+    "floor_of",
+    "run_tests",
+    "turned_metrics",
+    "turned_ratios",
+    "with_ends",
+]
 
 ROBUST_FLOOR = 0.01
 """What losses count as, at least, where ratios are told with careful losses."""
@@ -37,7 +46,8 @@ class RatioTests:
     """Ratios (n,), the least loss counted, and all that is tested on them.
 
     Of a search without gradient `shorter` is the mean ratio that its first way had found, `reached` the lower
-    bound of the mean ratio by the model's own answers about rows that could be written down.
+    bound of the mean ratio by the model's own answers about rows that could be written down. `loss_ends` and
+    `error_ends` are tests by the metrics at the ends of what the data allow, where directions are learned.
     """
 
     ratios: np.ndarray
@@ -50,6 +60,8 @@ class RatioTests:
     groups: tuple[GroupRatio, ...]
     shorter: float | None = None
     reached: float | None = None
+    loss_ends: tuple[MeanTest, ...] = ()
+    error_ends: tuple[PairedRatio, ...] = ()
 
 
 def run_tests(data: AuditData, moved: MovedPeople, options: LossRatioOptions) -> RatioTests:
@@ -81,6 +93,17 @@ def run_tests(data: AuditData, moved: MovedPeople, options: LossRatioOptions) ->
         _groups(data, ratios, how, options.level),
         shorter,
         reached,
+    )
+
+
+def with_ends(tests: RatioTests, ends: Sequence[RatioTests]) -> RatioTests:
+    """Add what the metrics at the ends of what the data allow give for the same people."""
+    reached = [each.reached for each in (tests, *ends) if each.reached is not None]
+    return dataclasses.replace(
+        tests,
+        reached=min(reached, default=None),
+        loss_ends=tuple(each.loss for each in ends),
+        error_ends=tuple(each.errors for each in ends),
     )
 
 
@@ -145,9 +168,9 @@ def turned_ratios(
     asked = options.misspecified
     if asked is None or not metrics.dimensions:  # where nothing may move, nothing can be turned
         return ()
-    found = []
-    for place, degrees in enumerate(asked.angles):
-        stretch = part(progress, place / len(asked.angles), (place + 1) / len(asked.angles))
+    found, angles = [], _angles(asked)
+    for place, degrees in enumerate(angles):
+        stretch = part(progress, place / len(angles), (place + 1) / len(angles))
         turned = turned_metrics(metrics, asked, degrees, subject.space.names)
         moved = move_people(subject, turned, options, rng, stretch)
         loss = run_tests(subject.data.take(moved.used), moved, options).loss
@@ -157,16 +180,23 @@ def turned_ratios(
     return tuple(found)
 
 
+def _angles(asked: Misspecified) -> tuple[float, ...]:
+    """Angles in order; both ways where no direction is given: the sign of the metric's own says nothing."""
+    if asked.turn is not None:
+        return asked.angles
+    return tuple(sorted({sign * degrees + 0.0 for degrees in asked.angles for sign in (1.0, -1.0)}))
+
+
 def turned_metrics(
     metrics: FairMetrics, asked: Misspecified, degrees: float, names: tuple[str, ...]
 ) -> FairMetrics:
     """Return the metrics with the plane of both directions turned by `degrees`, first towards second."""
     towards = direction_of(asked.towards, names, where=f"{_WHERE}.towards")
-    first = (
-        metrics.typical[:, 0]
-        if asked.turn is None
-        else direction_of(asked.turn, names, where=f"{_WHERE}.turn")
-    )
+    if asked.turn is None:
+        first = metrics.typical[:, 0]
+        first = first * np.sign(first[np.argmax(np.abs(first))])  # its largest part counts as upwards
+    else:
+        first = direction_of(asked.turn, names, where=f"{_WHERE}.turn")
     parts = []
     for one in metrics.parts:
         start = _unit(one.basis @ (one.basis.T @ first), first, f"{_WHERE}.turn", "lie among the free ones")

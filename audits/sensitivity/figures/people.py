@@ -9,11 +9,13 @@ from plotly.subplots import make_subplots
 
 from audits.drawing.boxes import quantile_boxes
 from audits.drawing.columns import rows_in_columns
-from audits.drawing.marks import dashes, dot, named, reaching
+from audits.drawing.marks import band, dashes, decisive, dot, named, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     ACCENT,
+    CONTEXT,
     CONTRAST,
+    FOCUS,
     GREY,
     INK,
     describe,
@@ -23,6 +25,7 @@ from audits.drawing.style import (
     rows_named,
 )
 from audits.sensitivity import SensitivityResult
+from audits.stats import EVIDENCE, Estimate
 from audits.stats.words import count, number, percent
 
 __all__ = [
@@ -46,20 +49,21 @@ _CURVES = {
 
 
 def histogram(result: SensitivityResult) -> go.Figure:
-    """Draw everybody by sensitivity, the flagged in colour beyond the threshold."""
+    """Draw everybody by sensitivity, darker beyond the threshold; in the focus color if it is a finding."""
     edges, people = result.histogram.edges, result.histogram.people
     threshold = result.threshold.value or 0.0
     # the last bin is open: it is drawn as wide as the others
     step = edges[1] - edges[0]
+    beyond = FOCUS if result.verdict == EVIDENCE else INK
     figure = go.Figure()
-    for name, colour, above in (("below the threshold", GREY, False), ("above it", CONTRAST, True)):
+    for name, color, above in (("below the threshold", CONTEXT, False), ("above it", beyond, True)):
         places = [k for k in range(len(people)) if (edges[k] >= threshold) == above]
         figure.add_trace(
             go.Bar(
                 x=[edges[k] + step / 2 for k in places],
                 y=[people[k] for k in places],
                 width=[step] * len(places),
-                marker={"color": colour},
+                marker={"color": color},
                 name=name,
                 customdata=[_range(edges, k) for k in places],
                 meta=[people_id(*_between(edges, k)) for k in places],
@@ -139,19 +143,24 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
 
 
 def groups(result: SensitivityResult) -> go.Figure:
-    """Draw each group's mean sensitivity as times everyone else's, with corrected intervals."""
-    known = [item for item in result.groups if item.ratio.value is not None]
-    shown = sorted(known, key=lambda item: item.ratio.value or 0.0)  # the largest on top
+    """Draw each group's mean sensitivity as times everyone else's; first the interval that decides."""
+    shown = [item for item in result.groups if item.ratio.value is not None][::-1]  # the largest on top
     if not shown:
         return empty("No two groups could be compared.")
     names = distinct([f"{item.attribute}: {item.group}" for item in shown], longest=_LONGEST)
     labels = [f"{name} ({count(item.n)})" for name, item in zip(names, shown, strict=True)]
-    values = [item.ratio.value or 0.0 for item in shown]
+    row = next((k for k, item in enumerate(shown) if item.ratio == result.judged.interval), None)
+    figure = go.Figure()
+    if row is not None:
+        figure.add_trace(decisive(result.judged, row))
     # hollow: too few people for an interval, which must not look like one of no width
     symbols = ["circle-open" if item.ratio.low is None else "circle" for item in shown]
-    figure = go.Figure(
+    limit = float(result.options["material"])
+    far = result.judged.badge != "no verdict"
+    colors = [FOCUS if far and _beyond(item.ratio, limit) else INK for item in shown]
+    figure.add_trace(
         go.Scatter(
-            x=values,
+            x=[item.ratio.value for item in shown],
             y=list(range(len(labels))),
             customdata=labels,
             meta=[
@@ -159,18 +168,22 @@ def groups(result: SensitivityResult) -> go.Figure:
                 for item in shown  # those who were measured: others taught the model of protected status
             ],
             mode="markers",
-            marker={"color": ACCENT, "size": 9, "symbol": symbols},
-            error_x=reaching([item.ratio for item in shown], 1.0, color=INK, thickness=1.5),
+            marker={"color": colors, "size": 8, "symbol": symbols},
+            error_x=reaching([item.ratio for item in shown], 1.0, color=INK, thickness=1),
             hovertemplate="%{customdata}: %{x:.3g} times everyone else's<extra></extra>",
             showlegend=False,
         )
     )
+    figure.add_vrect(1 / limit, limit, fillcolor=CONTEXT, opacity=0.15, line_width=0, layer="below")
     figure.add_vline(1.0, line={"color": INK, "width": 1, "dash": "dot"})
-    named(figure, [("as everyone else", dashes(INK, width=1))])
+    named(figure, [("as everyone else", dashes(INK, width=1)), (f"within {number(limit)} times", band())])
     if "circle-open" in symbols:
-        named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
-    far = max(3.0, 1.2 * max(values))
-    figure.update_xaxes(title="mean sensitivity, times everyone else's", range=[0, far])
+        named(figure, [("too few people for an interval", dot(INK, "circle-open"))])
+    ends = [end for item in shown for end in (item.ratio.value, item.ratio.low, item.ratio.high) if end]
+    low, high = min(1 / limit, *ends), max(limit, *ends)
+    figure.update_xaxes(
+        title="mean sensitivity, times everyone else's", range=[0.97 * low, 1.03 * min(high, 5 * limit)]
+    )
     listed = "; ".join(f"{item.group} {number(item.ratio.value)}" for item in shown[::-1])
     alt = f"Mean sensitivity as times everyone else's: {listed}."
     if max(map(len, labels)) > _BESIDE:
@@ -182,6 +195,11 @@ def groups(result: SensitivityResult) -> go.Figure:
     else:
         row_height = rows_named(figure, labels)
     return finish(figure, height=150 + (4 + row_height) * len(shown), alt=alt)
+
+
+def _beyond(ratio: Estimate, limit: float) -> bool:
+    """Whether the interval of a group's ratio lies beyond what is immaterial."""
+    return (ratio.low or 0.0) > limit or (ratio.high is not None and ratio.high < 1 / limit)
 
 
 def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:

@@ -36,6 +36,7 @@ __all__ = [
     "augmented",
     "check_known",
     "decided_otherwise",
+    "depends",
     "metrics_of",
     "train_twins",
 ]
@@ -171,7 +172,7 @@ def check_known(subject: Subject, attributes: tuple[str, ...], options: Sensitiv
         )
     could = dict.fromkeys((*subject.space.columns, *attributes))
     check_counterfactuals(_WHERE, columns, subject.data, could, what="a feature", known=_known(subject))
-    if attributes[0] not in columns and _depends(subject, attributes[0]):
+    if attributes[0] not in columns and depends(subject, attributes[0]):
         _other_value(subject, attributes[0])
 
 
@@ -184,7 +185,7 @@ def decided_otherwise(subject: Subject, attribute: str, columns: Mapping[str, st
     data = subject.data
     frame = counterfactual_frame(data, columns, known=_known(subject))
     groups = {name: _groups_of(frame[name], name, data) for name in data.protected if name in columns}
-    if attribute not in columns and _depends(subject, attribute):
+    if attribute not in columns and depends(subject, attribute):
         values, texts = _other_value(subject, attribute)
         own = data.groups[attribute].to_numpy(dtype=str)
         at = (own == texts[0]).astype(int)  # the place of the other one
@@ -201,8 +202,8 @@ def _known(subject: Subject) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-def _depends(subject: Subject, attribute: str) -> bool:
-    """Whether decisions depend on the attribute itself: as a feature, or by thresholds of its groups."""
+def depends(subject: Subject, attribute: str) -> bool:
+    """Whether decisions can depend on the attribute itself: as a feature, or by thresholds of its groups."""
     by_group = isinstance(subject.threshold, Mapping) and attribute in subject.threshold
     return attribute in subject.model.columns or by_group
 

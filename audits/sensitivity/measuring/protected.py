@@ -17,9 +17,20 @@ from audits.sensitivity.measuring.gradients import Status
 from audits.stats import Estimate, wilson
 from audits.threads import one_thread
 
-__all__ = ["CalibrationBin", "GroupArea", "StatusQuality", "hidden_widths", "judge_status", "train_status"]
+__all__ = [
+    "CHANCE",
+    "CalibrationBin",
+    "GroupArea",
+    "StatusQuality",
+    "hidden_widths",
+    "judge_status",
+    "train_status",
+]
 
 _FEWEST = 10
+CHANCE = 0.5
+"""Area of a model that tells nothing."""
+
 _BINS = 10
 _WIDTHS = (64, 64)
 
@@ -78,6 +89,11 @@ class StatusQuality:
         """The area of the largest group; of two groups both have the same."""
         return max(self.groups, key=lambda group: group.n).auc
 
+    @property
+    def at_chance(self) -> bool:
+        """Whether no group is told from the rest beyond chance: slopes of such a model are noise."""
+        return all(each.auc.low is None or each.auc.low <= CHANCE for each in self.groups)
+
 
 def train_status(
     training: AuditData,
@@ -86,6 +102,7 @@ def train_status(
     hidden: tuple[int, ...],
     *,
     unseen: tuple[str, ...],
+    fewest: int = _FEWEST,
     rng: np.random.Generator,
     progress: Progress = silent,
 ) -> Status:
@@ -97,22 +114,24 @@ def train_status(
         Widths of the hidden layers; none makes it a (ridge-penalised) logistic regression.
     unseen : tuple of str
         Raw columns that it must not read: its weights there are 0.
+    fewest : int
+        Rows of a group from which it is a class.
 
     Raises
     ------
     InputError
-        If fewer than two groups have 10 rows, or nothing is left to read.
+        If fewer than two groups have `fewest` rows, or nothing is left to read.
     """
     names, target = np.unique(training.groups[attribute].to_numpy(dtype=str), return_inverse=True)
     sizes = np.bincount(target)
-    if np.count_nonzero(sizes >= _FEWEST) < 2:
+    if np.count_nonzero(sizes >= fewest) < 2:
         raise InputError(
             "protected",
-            f"must have two groups of at least {_FEWEST} people to learn from, but {attribute!r} has "
+            f"must have two groups of at least {fewest} people to learn from, but {attribute!r} has "
             + ", ".join(f"{name}: {size:,}" for name, size in zip(names, sizes, strict=True)),
             advice="bring more rows, or recode it to fewer groups",
         )
-    large = np.flatnonzero(sizes >= _FEWEST)  # groups too small to learn are no class
+    large = np.flatnonzero(sizes >= fewest)  # groups too small to learn are no class
     rows = np.isin(target, large)
     place = np.searchsorted(large, target[rows])
     readable = np.ones(len(space.names), dtype=bool)
@@ -166,7 +185,7 @@ def judge_status(
     areas = []
     for place in (1,) if two else range(len(status.groups)):
         inside = group == status.groups[place]
-        auc = area_under_curve(p[:, place], inside, weights, level=level)
+        auc = area_under_curve(p[:, place], inside, weights, level=level / (1 if two else len(status.groups)))
         areas.append(GroupArea(status.groups[place], float(weights[inside].sum()), auc))
     likeliest = np.ones(len(p), dtype=int) if two else p.argmax(axis=1)
     stated = p[np.arange(len(p)), likeliest]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = [
     "Models",
     "attributes_of",
     "choose_people",
+    "measure_by",
     "measure_people",
     "train_models",
 ]
@@ -35,9 +37,10 @@ _HELD_OUT = 0.5
 
 @dataclass(frozen=True, eq=False)
 class MeasuredPeople:
-    """Who is measured, at which points, and who taught A."""
+    """Who is measured, at which points, who taught A, and everybody whom some cross-fit can measure."""
 
     subject: Subject
+    everybody: AuditData
     training: AuditData
     z: np.ndarray
     weights: np.ndarray
@@ -94,9 +97,11 @@ def choose_people(subject: Subject, options: SensitivityOptions, rng: np.random.
     if options.max_people is not None and data.n > options.max_people:
         left_out[f"rows not drawn (max_people {options.max_people:,})"] = data.n - options.max_people
         data = data.take(np.sort(rng.choice(data.n, options.max_people, replace=False)))
+    everybody = data if subject.training is not None or options.max_people is not None else subject.data
     if data is not subject.data:
         subject = dataclasses.replace(subject, data=data)
-    return MeasuredPeople(subject, training, subject.space.encode(data.frame), row_weights(data), left_out)
+    z = subject.space.encode(data.frame)
+    return MeasuredPeople(subject, everybody, training, z, row_weights(data), left_out)
 
 
 def train_models(
@@ -145,15 +150,29 @@ def _audited(subject: Subject) -> tuple[Audited | None, str]:
 def measure_people(
     people: MeasuredPeople, models: Models, options: SensitivityOptions, progress: Progress
 ) -> Measured:
-    """Measure everybody: by gradients where F has one, otherwise by differences and swaps."""
-    space, literal = people.subject.space, options.gradient == "literal"
-    if models.audited is None:
+    """Measure those chosen by the first protected-status model of each attribute."""
+    data = people.subject.data
+    return measure_by(models.statuses, data, people.z, people.subject, models.audited, options, progress)
+
+
+def measure_by(
+    statuses: Sequence[Status],
+    data: AuditData,
+    z: np.ndarray,
+    subject: Subject,
+    audited: Audited | None,
+    options: SensitivityOptions,
+    progress: Progress,
+) -> Measured:
+    """Measure `data` at points `z` by some As: by gradients, or by differences and swaps where F has none."""
+    space, literal = subject.space, options.gradient == "literal"
+    if audited is None:
         return measure_blackbox(
-            people.subject.data.frame,
-            people.z,
-            people.subject.favorable_score,
-            people.subject.model.columns,
-            models.statuses,
+            data.frame,
+            z,
+            subject.favorable_score,
+            subject.model.columns,
+            statuses,
             space,
             step=options.step,
             literal=literal,
@@ -161,4 +180,4 @@ def measure_people(
         )
     noise = smoothing_noise(space.movable(), options.smooth, options.smooth_noise, seed=0)
     blocks = [space.blocks[column] for column in space.columns]
-    return measure(people.z, models.audited, models.statuses, blocks, literal=literal, noise=noise)
+    return measure(z, audited, statuses, blocks, literal=literal, noise=noise)
