@@ -60,7 +60,7 @@ def folding(name: str, path: Path, folder: Path) -> Callable[[], object]:
     spec = parse_spec(document, folder)
     subject = prepared_subject(spec)
     found = carry_out(spec.audits[0], 0, subject, 0)
-    draws = np.random.default_rng(0), np.random.default_rng([0, 0])
+    draws = spec.audits[0].random(0, 1), spec.audits[0].random(0)
     fold = AUDITS[name].fold(subject, spec.audits[0].options, found.result, *draws)
     everybody = folder / "everybody.parquet"
     return lambda: _folded(_parts(spec, subject, fold), fold, everybody, lambda _: None)

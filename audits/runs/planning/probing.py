@@ -194,8 +194,9 @@ def _everybody(spec: Spec, place: int, subject: Subject, found: Any) -> float | 
 
     if AUDITS[found.name].folds is None or why_no_more(spec.data):
         return None
-    draws = (np.random.default_rng([spec.seed, place, 1 << 29]), np.random.default_rng([spec.seed, place]))
-    fold = AUDITS[found.name].fold(subject, spec.audits[place].options, found.result, *draws)
+    request = spec.audits[place]
+    draws = request.random(spec.seed, 1 << 29), request.random(spec.seed)
+    fold = AUDITS[found.name].fold(subject, request.options, found.result, *draws)
     if fold is None or subject.data.n < _FEWEST // 2:
         return None
     fold.partial(subject.data.take(np.arange(100)))

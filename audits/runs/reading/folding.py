@@ -16,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fold", "of_everybody"]
 
-_LOT = 1 << 29  # no audit's place
+_LOT = 1 << 29  # tells this stream from the audit's own
 
 
 class Fold(Protocol):
@@ -72,9 +71,9 @@ def of_everybody(
         why = f"Everybody could not be measured, as {cannot} is not done batch by batch"
         warnings = (f"{why}: numbers are of those drawn.", *found.result.warnings)
         return dataclasses.replace(found, result=dataclasses.replace(found.result, warnings=warnings))
-    rng, again = (np.random.default_rng(each) for each in ([spec.seed, place, _LOT], [spec.seed, place]))
-    audit = AUDITS[found.name]
-    fold: Fold | None = audit.fold(subject, spec.audits[place].options, found.result, rng, again)
+    audit, request = AUDITS[found.name], spec.audits[place]
+    draws = request.random(spec.seed, _LOT), request.random(spec.seed)
+    fold: Fold | None = audit.fold(subject, request.options, found.result, *draws)
     if fold is None:
         return found
     folder = tempfile.TemporaryDirectory(prefix="evenhand-")
