@@ -68,7 +68,7 @@ def fold_of(
     group = find_worst(groups, before, options)
     samples, labels, _ = draw_samples(before, groups, group, options, again)
     models = [subject.model]
-    for amount in amounts_of(options, subject.training.n, len(labels)):
+    for amount in amounts_of(options, round(subject.training.size), len(labels)):
         more = augmented_by(subject.training, samples.iloc[:amount], labels[:amount])
         models.append(train_model(more, subject.train, subject.seed, lambda *_: None))
     return MitigationFold(subject, options, result, groups, group, tuple(models))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from audits.data import FeatureSpace
+from audits.data import DataSpec, FeatureSpace, build_data
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.metrics.halves import halves_of, learn_on_halves, told_by
@@ -37,14 +38,15 @@ def test_each_half_has_the_direction_that_the_other_half_taught(biased):
 def test_halves_hold_as_many_of_every_group():
     rng = np.random.default_rng(3)
     one, other = rng.choice(["a", "b", "c"], 501), rng.choice(["x", "y"], 501)
-    place = halves_of([one, other], rng)
+    data = build_data(pd.DataFrame({"x": np.arange(501)}), DataSpec(features=("x",)))
+    place = halves_of(data, [one, other], rng)[1]
     assert set(place) == {0, 1}
     for first in "abc":
         for second in "xy":
             cell = place[(one == first) & (other == second)]
             assert abs(2 * cell.sum() - len(cell)) <= 1
-    numbers = halves_of([rng.normal(size=9)], rng)
-    assert sorted(np.bincount(numbers)) == [4, 5]
+    numbers = halves_of(data.take(np.arange(9)), [rng.normal(size=9)], rng)
+    assert sorted(numbers.sum(axis=1)) == [4, 5]
 
 
 def test_how_far_values_are_told_is_what_permuting_them_gives():

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from audits.data.audit_data import AuditData
+from audits.data.partition import content_keys, draw_people
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
 from audits.loss_ratio.metrics.distances import FairMetrics, Told, projection_metric
@@ -52,8 +54,8 @@ def learn_on_halves(
         each; if the directions are none or span everything.
     """
     values = {name: _values(data, name) for name in names}
-    place = halves_of(list(values.values()), rng)
-    weights = row_weights(data)
+    halves = halves_of(data, list(values.values()), rng)
+    place = (halves[1] > halves[0]).astype(int)
     free, own = x.copy(), [np.zeros((0, len(space.names)))]
     for name in names:
         if name in space.columns:
@@ -62,17 +64,17 @@ def learn_on_halves(
     found: dict[str, list[np.ndarray]] = {}
     strength = []
     for name, mine in values.items():
-        _check_halves(name, mine, place)
+        _check_halves(name, mine, halves)
         found[name], z = [], []
         for half in (0, 1):
-            here, there = place != half, place == half
+            here, there = halves[1 - half] > 0, halves[half] > 0
             directions = np.zeros((0, len(space.names)))
             if np.ptp(free[here], axis=0).any():
-                counts = None if data.weights is None else weights[here]
-                directions, _ = attribute_directions(free[here], mine[here], counts, name=name)
-                z.append(
-                    told_by(free[here], mine[here], free[there], mine[there], directions, weights[there])
-                )
+                learned, counts = halves[1 - half][here], halves[half][there]
+                weights = None if data.weights is None else learned
+                directions, _ = attribute_directions(free[here], mine[here], weights, name=name)
+                sides = free[here], mine[here], free[there], mine[there]
+                z.append(told_by(*sides, directions, counts, learned))
             found[name].append(directions)
         # the two halves' statistics rise and fall together, so their mean keeps the level of each
         strength.append(float(np.mean(z)) if z else -np.inf)
@@ -86,21 +88,24 @@ def learn_on_halves(
     return _metrics(told, found, own, place, source)
 
 
-def halves_of(values: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    """Return each person's half (n,), 0 or 1, drawn so that both hold about as many of every group.
+def halves_of(data: AuditData, values: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    """Return how many people of each row belong to each half (2, n), about as many of every group to both.
 
     Parameters
     ----------
     values : sequence of array (n,)
         Groups as text; numbers (floats) are left to chance.
     """
-    order = rng.permutation(len(values[0]))
-    groups = [each[order] for each in values if each.dtype.kind != "f"]
-    if groups:
-        order = order[np.lexsort(groups[::-1])]
-    place = np.empty(len(order), dtype=int)
-    place[order] = np.arange(len(order)) % 2
-    return place
+    weights = row_weights(data)
+    whole = np.maximum(np.rint(weights), 1.0)
+    groups = pd.DataFrame({k: each for k, each in enumerate(values) if each.dtype.kind != "f"})
+    strata = np.zeros(data.n, dtype=np.int64)
+    if len(groups.columns):
+        strata = groups.groupby(list(groups)).ngroup().to_numpy()
+    people = np.bincount(strata, whole)
+    wanted = (people + np.cumsum(people % 2) % 2) // 2  # of odd ones the first half gets more in turn
+    first = draw_people(whole, content_keys(data), strata, wanted, rng) * weights / whole
+    return np.stack([first, weights - first])
 
 
 def told_by(
@@ -110,6 +115,7 @@ def told_by(
     theirs: np.ndarray,
     directions: np.ndarray,
     weights: np.ndarray,
+    learned: np.ndarray | None = None,
 ) -> float:
     """Return how far beyond chance `directions` (m, d), learned on points `x`, tell the values of others.
 
@@ -123,6 +129,8 @@ def told_by(
         Those learned from.
     others, theirs, weights : array (n, d), (n,), (n,)
         Those told, and the people whom each stands for.
+    learned : array (k,), optional
+        People whom each of those learned from stands for; one by default.
 
     Examples
     --------
@@ -133,16 +141,18 @@ def told_by(
     True
     """
     seen, score = x @ directions.T, others @ directions.T
+    learned = np.ones(len(x)) if learned is None else learned
     if values.dtype.kind == "f":
-        fit = score @ np.array([np.cov(part, values)[0, 1] for part in seen.T])
+        fit = score @ np.array([np.cov(part, values, aweights=learned)[0, 1] for part in seen.T])
         total = weights.sum()
         one, other = fit - weights @ fit / total, theirs - weights @ theirs / total
         spread = np.sqrt((weights @ one**2) * (weights @ other**2) / max(total - 1, 1))
         return float(weights @ (one * other) / spread) if spread > 0 else 0.0
     levels, codes = np.unique(values, return_inverse=True)
     known = np.isin(theirs, levels)
-    means = np.stack([seen[codes == k].mean(axis=0) for k in range(len(levels))])
-    within = np.atleast_2d(np.cov((seen - means[codes]).T))
+    own = [codes == k for k in range(len(levels))]
+    means = np.stack([np.average(seen[each], axis=0, weights=learned[each]) for each in own])
+    within = np.atleast_2d(np.cov((seen - means[codes]).T, aweights=learned))
     within = within + _RIDGE * max(float(np.trace(within)), 1e-300) * np.eye(len(within))
     pull = np.linalg.solve(within, means.T)  # (m, k)
     fit = score[known] @ pull - 0.5 * np.einsum("km,mk->k", means, pull)
@@ -204,10 +214,10 @@ def _values(data: AuditData, name: str) -> np.ndarray:
     return data.groups[name].to_numpy(dtype=object).astype(str)
 
 
-def _check_halves(name: str, values: np.ndarray, place: np.ndarray) -> None:
+def _check_halves(name: str, values: np.ndarray, halves: np.ndarray) -> None:
     if values.dtype.kind == "f" or len(np.unique(values)) < 2:
         return  # one value is told by `attribute_directions`
-    if min(len(np.unique(values[place == half])) for half in (0, 1)) < 2:
+    if min(len(np.unique(values[half > 0])) for half in halves) < 2:
         raise InputError(
             "sensitive",
             "must have two groups of at least two rows each, so that half of the people can tell them, but "

@@ -10,6 +10,7 @@ import numpy as np
 from audits.checks import one_of
 from audits.data import AuditData
 from audits.data.heavy import check_spread
+from audits.data.partition import single_people
 from audits.errors import InputError
 from audits.models import Subject
 from audits.models.networks.dense import dense_of
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 _HELD_OUT = 0.5
+_MOST_LEARNERS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +98,7 @@ def choose_people(subject: Subject, options: SensitivityOptions, rng: np.random.
         data = data.take(np.sort(rng.choice(data.n, options.max_people, replace=False)))
     if data is not subject.data:
         subject = dataclasses.replace(subject, data=data)
+    training = single_people(training, most=_MOST_LEARNERS)  # a network learns from rows
     return MeasuredPeople(subject, training, subject.space.encode(data.frame), row_weights(data), left_out)
 
 
