@@ -62,6 +62,8 @@ def draw_people(
     order = np.argsort(strata, kind="stable")
     for rows, most in zip(np.split(order, np.bincount(strata, minlength=len(wanted)).cumsum()[:-1]), wanted,
                           strict=True):  # fmt: skip
+        if not most:
+            continue
         _, cell = np.unique(keys[rows], return_inverse=True)
         drawn = draw_counts(np.bincount(cell, sizes[rows]), int(most), by_cell)
         turn = np.lexsort((lot[rows], cell))

@@ -183,7 +183,7 @@ def draw_samples(
     rng: np.random.Generator,
 ) -> tuple[pd.DataFrame, np.ndarray, int]:
     """New samples of the group that the model decides against the group's trend, with that label."""
-    wanted = max(_FIRST_AMOUNT, round(max(options.amounts) * subject.data.n))
+    wanted = max(_FIRST_AMOUNT, round(max(options.amounts) * subject.data.size))
     kept: list[pd.DataFrame] = []
     found = tried = 0
     opposite = group.direction == "harmed"

@@ -99,7 +99,7 @@ def halves_of(data: AuditData, values: Sequence[np.ndarray], rng: np.random.Gene
     weights = row_weights(data)
     whole = np.maximum(np.rint(weights), 1.0)
     groups = pd.DataFrame({k: each for k, each in enumerate(values) if each.dtype.kind != "f"})
-    strata = np.zeros(data.n, dtype=np.int64)
+    strata: np.ndarray = np.zeros(data.n, dtype=np.int64)
     if len(groups.columns):
         strata = groups.groupby(list(groups)).ngroup().to_numpy()
     people = np.bincount(strata, whole)
