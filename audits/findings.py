@@ -45,13 +45,17 @@ class Findings(RunResult):
 
     @property
     def verdicts(self) -> pd.DataFrame:
-        """One row an audit: verdict, finding and the number of its warnings."""
+        """One row an audit: verdict corrected for all audits of the run, finding, number of warnings, note.
+
+        The note says what the audit's own verdict is where that is another.
+        """
         return pd.DataFrame(
             {
                 "audit": [each.name for each in self.audits],
-                "verdict": [each.result.verdict for each in self.audits],
+                "verdict": self.verdicts_across(),
                 "finding": [each.result.finding for each in self.audits],
                 "warnings": [len(each.result.warnings) for each in self.audits],
+                "note": [each.note for each in self.across()],
             }
         )
 
@@ -117,16 +121,20 @@ class Findings(RunResult):
             audit.result.explain()
 
     def __repr__(self) -> str:
-        lines = [f"{each.name}: {each.result.verdict}. {each.result.finding}" for each in self.audits]
+        lines = [
+            f"{each.name}: {across.verdict}. {each.result.finding}" + (across.note and f" {across.note}")
+            for each, across in zip(self.audits, self.across(), strict=True)
+        ]
         lines += [f"{name}: not run. {why}" for name, why in self.not_run.items()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Return verdicts and findings for a notebook."""
         rows = "".join(
-            f"<tr><td>{html.escape(each.name)}</td><td><b>{html.escape(each.result.verdict)}</b></td>"
-            f"<td style='text-align:left'>{html.escape(each.result.finding)}</td></tr>"
-            for each in self.audits
+            f"<tr><td>{html.escape(each.name)}</td><td><b>{html.escape(across.verdict)}</b></td>"
+            "<td style='text-align:left'>"
+            f"{html.escape(f'{each.result.finding} {across.note}'.strip())}</td></tr>"
+            for each, across in zip(self.audits, self.across(), strict=True)
         )
         rows += "".join(
             f"<tr><td>{html.escape(name)}</td><td>not run</td>"

@@ -158,7 +158,7 @@ def audit(
     roles, kinds, bins : mapping, optional
         As in a spec's ``data``.
     seed : int
-        Same seed, same numbers, and those of a spec with the same audits in the same order.
+        Same seed, same numbers, and those of a spec with the same audits.
 
     Returns
     -------

@@ -57,11 +57,47 @@ def simulations() -> list[Simulation]:
         Simulation("paired", setting, partial(_covers, world, shown, setting))
         for setting, shown, world in worlds
     ]
+    found += [
+        Simulation("paired", setting, partial(_runs, who, setting), part=SLOW)
+        for who, setting in (
+            ("permuted", "runs of 400 people, the second in another order"),
+            ("disjoint", "runs of 400 other people each, with the same row numbers"),
+            ("overlapping", "runs of 400 people each, half of them in both"),
+        )
+    ]
     return found + [
         Simulation("paired", setting, partial(_overview, n, labels, setting), part=SLOW / 2)
         for n, labels in ((100, False), (1000, True))
         for setting in (f"overview of 3 groups, {n:,} people, {'with' if labels else 'without'} labels",)
     ]
+
+
+def _runs(who: str, setting: str, numbers: range) -> Iterator[Row]:
+    """How often `compare` of two runs finds a change of two models that are equal in distribution."""
+    import audits
+
+    wrong = held = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, 32])
+        first, second = _pair(rng, 800, 0.4, 0.4)
+        frame = pd.DataFrame({"x": rng.normal(size=800), "first": first, "second": second}).astype(float)
+        frame["sex"] = np.where(rng.random(800) < 0.5, "f", "m")
+        one, two = frame[:400], frame[:400].sample(frac=1, random_state=number)
+        if who != "permuted":
+            two = frame[400:].reset_index(drop=True) if who == "disjoint" else frame[200:600]
+        runs = [
+            audits.audit(
+                None, people, predictions=name, favorable=1.0, protected="sex", features=["x"],
+                audits={"groups": {"bootstrap": 0}},
+            )
+            for people, name in ((one, "first"), (two, "second"))
+        ]  # fmt: skip
+        [told] = audits.compare(*runs).audits
+        wrong += told.judged.verdict == EVIDENCE
+        row = next(row for row in told.rows if row.where == "table[sex: f].selection_rate")
+        held += row.change.low <= 0 <= row.change.high  # type: ignore[operator]
+    yield Row("paired", "change of a rate, by `compare`", setting, "coverage", 1 - LEVEL, held, len(numbers))
+    yield Row("paired", "evidence, by `compare`", setting, "false alarms", LEVEL, wrong, len(numbers))
 
 
 def _covers(world: World, shown: str, setting: str, numbers: range) -> Iterator[Row]:

@@ -12,6 +12,7 @@ tests/test_calibration_page.py holds that every field of every result is simulat
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -264,7 +265,50 @@ def simulations() -> list[Simulation]:
         drawn = partial(_persons, audit, setting, run, 5 * n)
         if what == "whole audits":
             found.append(Simulation(audit, setting, drawn, part=part))
+    for audit, run, part in (
+        ("groups", _groups, 1.0),
+        ("rule_sets", _rule_sets, 1.0),
+        ("flipset", _flipset_by_chance, SLOW),
+    ):
+        setting = "72 rows of 1 to 500 people, groups alike"
+        found.append(Simulation(audit, setting, partial(_counts, audit, setting, run), part=part))
+    setting = "session of groups, rule sets and a second groups by site, 400 people, groups alike"
+    found.append(Simulation("groups", setting, partial(_session, setting), part=SLOW))
     return found
+
+
+def _counts(audit: str, setting: str, run: Audited, numbers: range) -> Iterator[Row]:
+    """How often an audit finds evidence in a table of counts in which no group differs."""
+    hits = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, 32])
+        each = (-1.0, 0.1, 1.2), (-0.5, 0.7, 1.4), "ab", "st", (0, 1)
+        frame = pd.DataFrame(itertools.product(*each), columns=["x", "z", "group", "site", "label"])
+        sizes = np.clip(rng.lognormal(3, 1.5, 9), 1, 400).repeat(
+            8
+        )  # in every group and with either label alike
+        frame["n"] = np.clip(rng.poisson(sizes), 1, 500)
+        hits += run(subject(frame, weights="n"), number).verdict == EVIDENCE
+    yield Row(audit, "evidence of a difference", setting, "false alarms", LEVEL, hits, len(numbers))
+
+
+def _session(setting: str, numbers: range) -> Iterator[Row]:
+    """How often a session in a notebook shows any evidence where no group differs."""
+    import audits
+
+    hits = 0
+    for number in numbers:
+        frame = people(400, 0.0, np.random.default_rng([number, 33]))
+        frame["decided"] = (frame["x"] > 0).astype(int)
+        found = audits.audit(
+            None, frame[["x", "z", "decided", "group", "site"]], predictions="decided", favorable=1,
+            protected=["group", "site"], features=["x", "z"],
+            audits=[
+                "groups", {"rule_sets": {"permutations": 99, "samples": 0}}, {"groups": {"by": ["site"]}}
+            ],
+        )  # fmt: skip
+        hits += bool((found.verdicts["verdict"] == EVIDENCE).any())
+    yield Row("groups", "any evidence of `verdicts`", setting, "false alarms", LEVEL, hits, len(numbers))
 
 
 def _persons(audit: str, setting: str, run: Audited, n: int, numbers: range) -> Iterator[Row]:

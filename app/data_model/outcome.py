@@ -84,12 +84,15 @@ def _who_counts(draft: dict[str, Any], names: list[str]) -> dict[str, Any]:
         kind = st.selectbox(
             "They are",
             list(kinds),
-            index=list(kinds).index(before.get("kind", "counts")),
+            index=list(kinds).index(before["kind"]) if before.get("kind") else None,
+            placeholder="Counts or sampling weights?",
             format_func=kinds.__getitem__,
             key=f"weights-kind-{key}",
             help="A sampling weight says how many people a row speaks for: it makes no more of them.",
         )
-        if kind == "sampling":
+        if kind == "counts":
+            weights = {"column": weights, "kind": kind}
+        elif kind == "sampling":
             told = "Of the survey's design, where it drew by them."
             parts = {
                 name: column(name.capitalize(), name, before.get(name), "None", told)

@@ -59,6 +59,7 @@ _PHRASES = {
     ): "choose a column of numbers, and from where on it is favorable",
     re.compile(r"\bwrite label: \{[^}]*\}"): "choose a column of numbers, and from where on it is favorable",
     re.compile(r"\bsay weights: \{[^}]*\}"): "choose “Sampling weights”",
+    re.compile(r"\bwrite weights: \{[^}]*\} or weights: \{[^}]*\}"): "choose what they are",
     re.compile(r"\btrain one here with model: \{train: text\}"): "train one here that reads words",
     re.compile(r"\bset data\.kinds: \{COLUMN: text\}"): "choose text as its kind",
     re.compile(r"\bsay which columns? feeds? (?:each|which input): add under model, columns: \{.*\}"): (

@@ -18,7 +18,7 @@ from audits.checks import generator
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
-from audits.stats import worst_of
+from audits.stats import as_people, worst_of
 
 __all__ = ["barycentre"]
 
@@ -163,9 +163,9 @@ def _with_everybody(
 
 
 def _distances_by_chance(compared: ComparedGroups, rng: np.random.Generator) -> np.ndarray:
-    """Distance (k,) of each group from the barycentre, membership permuted once."""
-    mixed = rng.permutation(len(compared.rows))
-    points, sizes = compared.points[mixed], compared.sizes[mixed]
-    sides = [compared.members(k) for k in range(len(compared.names))]
-    groups = [group_of(points[side], sizes[side]) for side in sides]
+    """Distance (k,) of each group from the barycentre, membership of people permuted once."""
+    rows, sizes = as_people(compared.sizes)
+    mixed, group = rng.permutation(len(rows)), compared.group[rows]
+    points, sizes = compared.points[rows[mixed]], sizes[mixed]
+    groups = [group_of(points[group == k], sizes[group == k]) for k in range(len(compared.names))]
     return meet(groups, compared.shares, rounds=0).distances(groups)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
+from audits.data.partition import content_keys, draw_people, held_out_strata, with_counts
 from audits.data.spec import LabelCut
 from audits.data.values import MISSING, find_level, text_of
 from audits.data.written import Written
@@ -292,13 +293,14 @@ class AuditData:
     ) -> tuple[AuditData, AuditData]:
         """Return a training and a held-out part, drawn at random, rows in their old order.
 
-        Stratified on `y` when both outcomes have at least two rows, so that the parts' rates of
-        favourable labels differ by less than one row's worth.
+        Stratified by `y` and the protected attributes, as far as sizes allow. A row that stands for several
+        people may give some of them to either part. Neither the order of rows nor whether people with the
+        same content are rows or counts decides how many of them are held out.
 
         Parameters
         ----------
         test_size : float in (0, 1)
-            Share of rows held out, rounded to whole rows in each stratum.
+            Share of people held out, rounded to whole people in each stratum.
         rng : Generator or int
             Same seed, same split.
 
@@ -312,19 +314,20 @@ class AuditData:
         rng = generator(rng)
         if self.design is not None and self.design.clustered:
             return self._split_clusters(test_size, rng)
-        strata = [np.arange(self.n)]
-        if self.y is not None and min(self.y.sum(), self.n - self.y.sum()) >= 2:
-            strata = [np.flatnonzero(self.y), np.flatnonzero(~self.y)]
-        held = np.zeros(self.n, dtype=bool)
-        for stratum in strata:
-            held[rng.permutation(stratum)[: round(test_size * stratum.size)]] = True
-        if held.all() or not held.any():
+        sizes = np.ones(self.n) if self.weights is None else np.floor(self.weights)
+        strata, wanted = held_out_strata(sizes, self.y, self.groups, test_size)
+        held = draw_people(sizes, content_keys(self), strata, wanted, rng)
+        if self.weights is not None and (self.weights != sizes).any():  # what is less than a person
+            held += (self.weights - sizes) * (rng.random(self.n) < test_size)
+        left = (sizes if self.weights is None else self.weights) - held
+        if not held.any() or not left.any():
             raise InputError("data.test_size", f"leaves one part empty with {self.n:,} rows", test_size)
+        first, second = with_counts(self, left), with_counts(self, held)
         if self.unlabelled is None:
-            return self.take(~held), self.take(held)
+            return first, second
         people = len(self.unlabelled.frame)
         more = rng.permutation(people) < round(test_size * people)
-        return self.take(~held), self._beside(self.take(held), held, more)
+        return first, self._beside(second, held > 0, more)
 
     def one_row_each(self, rng: np.random.Generator) -> AuditData:
         """Return one row of each person, drawn at random: rows that are independent of each other.
@@ -339,14 +342,18 @@ class AuditData:
         return dataclasses.replace(self.take(np.sort(order[first])), design=None)
 
     def _split_clusters(self, test_size: float, rng: np.random.Generator) -> tuple[AuditData, AuditData]:
-        """Hold out whole clusters, so that nobody is both learned from and audited."""
+        """Hold out whole clusters, so that nobody is both learned from and audited.
+
+        Stratified by the groups of a cluster's first row.
+        """
         assert self.design is not None  # noqa: S101 - the caller has looked
-        present, code = np.unique(self.design.cluster, return_inverse=True)
-        order = rng.permutation(len(present))
-        rows = np.bincount(code)[order].cumsum()
-        most = max(int(np.searchsorted(rows, test_size * self.n, side="right")), 1)
-        held = np.isin(code, order[:most])
-        if held.all():
+        present, first, code = np.unique(self.design.cluster, return_index=True, return_inverse=True)
+        keys = np.zeros(len(present), dtype=np.uint64)
+        np.add.at(keys, code, content_keys(self))
+        share = max(test_size, min(1 / len(present), 0.5))  # one of them at least
+        strata, wanted = held_out_strata(np.ones(len(present)), None, self.groups.iloc[first], share)
+        held = draw_people(np.ones(len(present)), keys, strata, wanted, rng)[code] > 0
+        if held.all() or not held.any():
             raise InputError(
                 "data.test_size",
                 f"leaves one part empty with {len(present):,} persons or clusters",

@@ -133,9 +133,10 @@ class Weights:
     Attributes
     ----------
     column : str
-    kind : {"counts", "sampling"}
+    kind : {"counts", "sampling"}, optional
         How many people a row stands for and was made from; or how many it was drawn to speak for, which
-        makes no more people of it.
+        makes no more people of it. Left out, weights must look like counts: whole and mostly repeated, or
+        of the cells of a cross table.
     strata, cluster : str, optional
         Columns of the strata and clusters that sampling drew from.
     """
@@ -143,7 +144,7 @@ class Weights:
     __pydantic_config__ = _FORBID
 
     column: str
-    kind: Literal["counts", "sampling"] = "counts"
+    kind: Literal["counts", "sampling"] | None = None
     strata: str | None = None
     cluster: str | None = None
 
@@ -301,7 +302,7 @@ def check_spec(spec: DataSpec, where: str = "data") -> None:
                 )
     for column, edges in spec.bins.items():
         _check_bins(spec, column, edges, f"{where}.bins.{column}")
-    if spec.weighing is not None and spec.weighing.kind == "counts":
+    if spec.weighing is not None and spec.weighing.kind != "sampling":
         told = spec.weighing.strata or spec.weighing.cluster
         if told is not None:
             raise InputError(

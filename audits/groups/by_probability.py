@@ -26,6 +26,7 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from audits.checks import one_of
+from audits.data.partition import draw_people
 from audits.errors import InputError
 from audits.stats import Estimate, Judged, Verdict, judge, wilson
 from audits.stats.intervals import cautious_difference, percent_level
@@ -156,7 +157,10 @@ def compare_probable(
     first = order[0] if reference is None else reference
     if first not in chance:
         one_of("groups.reference", first, order, what="a group with a column of probabilities")
-    half = rng.permutation(len(people)) % 2 == 0
+    whole = np.maximum(np.rint(size), 1.0)
+    known = pd.util.hash_pandas_object(people.drop(columns="score", errors="ignore"), index=False).to_numpy()
+    everyone = np.zeros(len(people), dtype=np.int64)
+    half = draw_people(whole, known, everyone, np.array([whole.sum() // 2]), rng) / whole
     bounds = {name: _bounds(p, decided, size, half, proxy_error) for name, p in chance.items()}
     found = []
     for name in order:
@@ -213,16 +217,12 @@ def _bounds(
     min(d, p) are favourably decided members. `by_decision` says where the first branch of either is taken.
     """
     bins = _binned(p, size)
-    above, share = np.clip(p + error, 0, 1), {}
+    above, share = np.clip(p + error, 0, 1), []
     below = np.clip(p - error, 0, 1)
-    for side in (True, False):  # learned on one half, for the other
-        rows = half == side
-        n = np.bincount(bins[rows], size[rows], bins.max() + 1)
-        d = np.bincount(bins[rows], size[rows] * decided[rows], len(n)) / np.maximum(n, 1e-12)
-        mean = np.bincount(bins[rows], size[rows] * p[rows], len(n)) / np.maximum(n, 1e-12)
-        share[not side] = d, mean
-    d = np.where(half, share[True][0][bins], share[False][0][bins])
-    mean = np.where(half, share[True][1][bins], share[False][1][bins])
+    for people in (size * (1 - half), size * half):  # learned on one half, for the other
+        n = np.bincount(bins, people)
+        share.append([np.bincount(bins, people * each) / np.maximum(n, 1e-12) for each in (decided, p)])
+    d, mean = (np.where(half >= 0.5, share[0][k][bins], share[1][k][bins]) for k in (0, 1))
     by_decision = d < mean
     upper = np.where(by_decision, decided, above), np.where(by_decision, below, above)
     crowded = d + mean > 1

@@ -79,7 +79,7 @@ def mitigation(
     groups = group_kind(subject, options)
     group, held = find_worst(groups, before, options), _Held(subject, options, groups)
     samples, labels, tried = draw_samples(before, groups, group, options, rng)
-    amounts = amounts_of(options, subject.training.n, len(labels))
+    amounts = amounts_of(options, round(subject.training.size), len(labels))
     held.level = level_of_a_step(options.level, 1 + len(amounts))
     models, steps = [subject.model], [held.step(subject.model, 0, group)]
     for place, added in enumerate(amounts):
@@ -183,7 +183,7 @@ def draw_samples(
     rng: np.random.Generator,
 ) -> tuple[pd.DataFrame, np.ndarray, int]:
     """New samples of the group that the model decides against the group's trend, with that label."""
-    wanted = max(_FIRST_AMOUNT, round(max(options.amounts) * subject.data.n))
+    wanted = max(_FIRST_AMOUNT, round(max(options.amounts) * subject.data.size))
     kept: list[pd.DataFrame] = []
     found = tried = 0
     opposite = group.direction == "harmed"

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
+from audits.data import AuditData
 from audits.data.frames import with_columns
 from audits.errors import InputError
 from audits.mining.attributes import Attribute, rule_words
@@ -23,6 +24,7 @@ from audits.mining.search import Mined, Search
 from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 from audits.mitigation.options import MitigationOptions
 from audits.models import Subject
+from audits.models.protocol import row_weights
 
 __all__ = ["GroupKind", "TableGroups", "TextGroups", "Treated", "find_worst", "group_kind"]
 
@@ -215,8 +217,14 @@ class TableGroups:
                 "must hold a column that no rule uses, to perturb",
                 list(subject.data.features),
             )
-        rows = rng.choice(np.flatnonzero(group.inside), wanted)
+        rows = rng.choice(subject.data.n, wanted, p=_shares(subject.data, group.inside))
         return perturb(subject, rows, columns, rng), rows
+
+
+def _shares(data: AuditData, inside: np.ndarray) -> np.ndarray:
+    """Return each row's share of the people `inside` (n,)."""
+    people = np.where(inside, row_weights(data), 0.0)
+    return people / people.sum()
 
 
 class TextGroups:
@@ -253,7 +261,7 @@ class TextGroups:
         for place in used:
             some &= any_rule(attributes[place])[cells.codes[:, place]]
         chosen = {int(place): self.vocabulary.terms[place][group.rules[0, place]] for place in used}
-        rows = rng.choice(np.flatnonzero(some[cells.row_cell]), wanted)
+        rows = rng.choice(subject.data.n, wanted, p=_shares(subject.data, some[cells.row_cell]))
         frame = subject.data.frame.iloc[rows].reset_index(drop=True)
         held = frame[self.column].fillna("").astype(str)
         texts = [self.vocabulary.exchanged(text, chosen) for text in held]

@@ -11,6 +11,7 @@ from pathlib import Path
 from audits.checks import choices
 from audits.data import AuditData
 from audits.data.heavy import check_spread
+from audits.data.partition import cell_counts, single_people
 from audits.data.values import text_of
 from audits.errors import InputError, installed, not_installed
 from audits.models.predictions import (
@@ -27,6 +28,7 @@ from audits.models.subject import ScoreKind, Subject, subject_of
 from audits.models.thresholds import Threshold, check_threshold
 from audits.models.trained.training import check_class_parts, check_parts, check_trainable, what_to_learn
 from audits.progress import Progress, part, silent
+from audits.stats.words import people
 
 __all__ = ["make_subject", "train_model", "with_features", "without_feature"]
 
@@ -38,6 +40,7 @@ _LEARNS_WITH = {
     "reductions": ("sklearn", "fairlearn"),
 }
 """Packages of extras that a kind of model is trained with; every other kind with scikit-learn alone."""
+_MOST_LEARNERS = 100_000  # people in a table of counts that are learned from one by one
 _UNSCALED = ("forest", "boosting", "text")  # what they learn does not depend on how far a number lies
 
 
@@ -154,12 +157,13 @@ def _trained(
         from audits.models.trained.classes import train_classes
 
         check_class_parts(training, data)
-        model = train_classes(training, kind, seed=seed, progress=progress)
+        model = train_classes(_learners(training, kind), kind, seed=seed, progress=progress)
     else:
         from audits.models.trained.numbers import train_number
 
-        model = train_number(training, kind, seed=seed, progress=progress)
-    note = f"The {model.name} was trained on {training.n:,} rows; the audit uses the {data.n:,} held out."
+        model = train_number(_learners(training, kind), kind, seed=seed, progress=progress)
+    held_out = f"the audit uses the {data.size:,.0f} held out"
+    note = f"The {model.name} was trained on {people(training.size)}; {held_out}."
     again = kind if learns == "favorable" else None
     return _ComeBy(data, model, [note], made="held_out", training=training, train=again)
 
@@ -188,7 +192,11 @@ def _brought(data: AuditData, model: Model) -> _ComeBy:
 
 
 def train_model(training: AuditData, kind: Train, seed: int, progress: Progress) -> Model:
-    """Train a model of one of the kinds that `ModelSpec.train` names on all rows of `training`."""
+    """Train a model of one of the kinds that `ModelSpec.train` names on all people of `training`.
+
+    The same people give the same model, in any order, as rows or as counts.
+    """
+    training = _learners(training, kind)
     if kind == "mlp":
         from audits.models.trained.mlp import train_mlp
 
@@ -209,6 +217,16 @@ def train_model(training: AuditData, kind: Train, seed: int, progress: Progress)
     from audits.models.trained.baselines import train_baseline
 
     return train_baseline(training, kind, seed=seed)
+
+
+def _learners(training: AuditData, kind: Train) -> AuditData:
+    """Return who is learned from, in an order that their content decides.
+
+    A regression weighs rows; what draws, cuts or counts rows needs one for each person.
+    """
+    if kind == "logistic":
+        return cell_counts(training)
+    return single_people(training, most=_MOST_LEARNERS)
 
 
 def _with_what_it_reads(data: AuditData, model: Model) -> tuple[AuditData, list[str]]:

@@ -31,10 +31,23 @@ _WHY = {
 
 
 def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
-    """Return how the rates moved from the first model to the second; see `audits.paired.pairing`."""
+    """Return how the rates moved from the first model to the second; see `audits.paired.pairing`.
+
+    Where the two are not about the same people, each rate is of its own: rows that both have are the same
+    people, all others are independent.
+    """
     ours, theirs = second.people, first.people
-    if not same_people(ours, theirs) or ("squares" in ours):
+    if not len(ours) or not len(theirs) or "squares" in ours or "squares" in theirs:
         return other_people()
+    same = same_people(ours, theirs)
+    present = [np.ones(len(ours), dtype=bool)] * 2
+    if not same:
+        if "cluster" in ours or not (ours.index.is_unique and theirs.index.is_unique):
+            return other_people()
+        both = ours.index.union(theirs.index)
+        present = [both.isin(each.index) for each in (theirs, ours)]
+        theirs, ours = theirs.reindex(both), ours.reindex(both)
+        ours, theirs = (one.where(one.notna(), other) for one, other in ((ours, theirs), (theirs, ours)))
     people, rows = _people(ours), []
     known = {(row.attribute, row.group): row for row in first.table}
     now = {(row.attribute, row.group): row for row in second.table}
@@ -43,7 +56,13 @@ def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> P
         item = _by(ours, spread.attribute)
         inside = {name: item.group == place for place, name in enumerate(item.names)}
         moved = {
-            (metric.name, name): share_moved(people, _side(theirs, metric, mask), _side(ours, metric, mask))
+            (metric.name, name): share_moved(
+                people,
+                *(
+                    _side(table, metric, mask & here)
+                    for table, here in zip((theirs, ours), present, strict=True)
+                ),
+            )
             for metric in _shares(LABEL in ours)
             for name, mask in inside.items()
         }
@@ -53,6 +72,8 @@ def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> P
                 continue
             pair = known[key], now[key]
             rows += list(_rates(pair, moved, spread.reference, people, material, LABEL in ours))
+            if not same:
+                continue
             scores = [side["score"].to_numpy(dtype=float) for side in (theirs, ours)]
             rows.append(
                 Row(

@@ -28,6 +28,7 @@ from audits.checks import one_of
 from audits.data import AuditData, FeatureSpace
 from audits.data.blocks import NumberBlock
 from audits.data.frames import with_columns
+from audits.data.partition import resample
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models import Subject
@@ -207,8 +208,7 @@ def _refitted(
     still = np.zeros(len(person))
     for k in range(refits):
         progress(k / refits, f"Training the model again ({k + 1} of {refits})")
-        rows = np.sort(rng.integers(0, subject.training.n, subject.training.n))
-        model = train_model(subject.training.take(rows), subject.train, subject.seed + k + 1, silent)
+        model = train_model(resample(subject.training, rng), subject.train, subject.seed + k + 1, silent)
         again = Subject(
             subject.data,
             model,

@@ -146,7 +146,7 @@ def _treated(spec: Spec, one: _Prepared, progress: Progress) -> tuple[_Prepared,
     second = spec.of_second()
     treated = {} if spec.compare is None else dict(spec.compare.treated or {})
     options: Any = build(AUDITS.treating.options, treated, "compare.treated")
-    rng = np.random.default_rng(np.random.SeedSequence([spec.seed, 0]))
+    rng = AuditRequest(AUDITS.treating.name, options).random(spec.seed)
     try:
         subject, notes = loaded(AUDITS.treating.treats)(
             one.subject, options, threshold=second.threshold, rng=rng, progress=progress
@@ -299,9 +299,8 @@ def _data_facts(table: Table, data: AuditData, subject: Subject) -> dict[str, An
 def carry_out(
     request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress = silent
 ) -> AuditResult:
-    """Run one audit of a list, the one at `place`: its randomness comes from the seed and the place."""
+    """Run one audit of a list; an error names its `place`, and nothing else depends on that."""
     _check_installed(request, place)
-    rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
     alone = AUDITS[request.name].decisions_alone
     if subject.data.unlabelled is not None and alone is not None and alone(request.options, subject.data):
         subject = subject.everyone
@@ -315,13 +314,13 @@ def carry_out(
                 advice=f"leave the audit out; these allow for them: {choices(_with_designs())}",
             )
         # the same rows for every audit of the run
-        one_each = subject.data.one_row_each(np.random.default_rng(np.random.SeedSequence([seed, _PERSONS])))
+        one_each = subject.data.one_row_each(np.random.default_rng([seed, _PERSONS]))
         drawn = dataclasses.replace(subject, data=one_each)
     if AUDITS[request.name].distances:
         check_spread(drawn.data)
     check_subject(AUDITS[request.name], request.options, drawn, f"audits[{place}].{request.name}")
     try:
-        result = AUDITS[request.name].run(drawn, request.options, rng=rng, progress=progress)
+        result = AUDITS[request.name].run(drawn, request.options, rng=request.random(seed), progress=progress)
     except InputError as error:
         _locate(error, f"audits[{place}]", request)
         raise
@@ -340,7 +339,7 @@ def _check_installed(request: AuditRequest, place: int) -> None:
         raise not_installed(f"audits[{place}].{request.name}", package)
 
 
-_PERSONS = 1 << 31  # no audit's place
+_PERSONS = 1 << 31  # tells this stream from others of the same seed
 
 
 def _with_designs() -> list[str]:

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
+import numpy as np
 from pydantic import Field
 
 from audits.checks import adapter, build, one_of
 from audits.data import DataSpec, Limits, data_spec
+from audits.data.digests import plain_digest
 from audits.errors import InputError
 from audits.foreign import value_line
 from audits.models import ModelSpec, model_spec
@@ -43,6 +45,17 @@ class AuditRequest:
     def all_options(self) -> dict[str, Any]:
         """Return every option as plain data, defaults included."""
         return _dumped(self.options)
+
+    def random(self, seed: int, *more: int) -> np.random.Generator:
+        """Return the random stream of the audit: of the seed, its name and its options, wherever it stands.
+
+        Parameters
+        ----------
+        more : int
+            Numbers that tell further streams of the same audit from each other.
+        """
+        own = int(plain_digest(self.name, self.all_options()), 16)
+        return np.random.default_rng([seed, *more, own])
 
     def paths(self) -> dict[str, str]:
         """Return the files that the options name, by key."""

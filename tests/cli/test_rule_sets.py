@@ -141,7 +141,7 @@ def test_weights_count_people(cli, folder):
 def test_weights_that_add_up_to_one_are_no_evidence(cli, folder):
     """Shares for weights: 2,000 rows that stand for one person tell nothing, and that is said."""
     change(folder, weight=1 / 2000)
-    found = audited(cli, spec(folder, data={"weights": "weight"}, **FAST))
+    found = audited(cli, spec(folder, data={"weights": {"column": "weight", "kind": "counts"}}, **FAST))
     assert found["verdict"] == "insufficient evidence"
     assert min(row["adjusted_p"] for row in found["leaderboard"]) == 1.0
     assert "2,000 rows stand for 1.00 people only" in " ".join(found["warnings"])
@@ -150,7 +150,7 @@ def test_weights_that_add_up_to_one_are_no_evidence(cli, folder):
 def test_half_weights_are_half_the_people(cli, folder):
     """Weights of one half keep every tenth of the evidence that half as many people have."""
     change(folder, weight=0.5)
-    found = audited(cli, spec(folder, data={"weights": "weight"}, **FAST))
+    found = audited(cli, spec(folder, data={"weights": {"column": "weight", "kind": "counts"}}, **FAST))
     first = found["leaderboard"][0]
     assert (found["n"], first["adjusted_p"], first["verdict"]) == (1000, 0.01, "evidence of a difference")
     assert "Weights are not whole numbers" in " ".join(found["warnings"])

@@ -138,16 +138,16 @@ def test_group_names(where: dict, name: str):
 def test_split_by_hand():
     data = make(100)
     train, held = data.split(0.3, 0)
-    assert train.n + held.n == 100
+    assert train.size + held.size == data.size
     assert set(train.frame.index) | set(held.frame.index) == set(data.frame.index)
     assert held.frame.index.is_monotonic_increasing
-    favorable = int(data.y.sum())
-    assert held.y.sum() == round(0.3 * favorable)
-    assert held.n == round(0.3 * favorable) + round(0.3 * (100 - favorable))
+    favorable = int(data.weights[data.y].sum())
+    assert held.weights[held.y].sum() == round(0.3 * favorable)
+    assert held.size == round(0.3 * favorable) + round(0.3 * (data.size - favorable))
     same = data.split(0.3, np.random.default_rng(0))[1]
     assert same.digest == held.digest
     assert data.split(0.3, 1)[1].digest != held.digest
-    assert make(100, label=False).split(0.25, 0)[1].n == 25
+    assert make(100, label=False).split(0.25, 0)[1].size == round(0.25 * data.size)
 
 
 def test_splits_that_cannot_be():
@@ -163,9 +163,11 @@ def test_splits_that_cannot_be():
 def test_splits_keep_everyone_once_and_the_share_of_favorable_labels(n: int, size: float, seed: int):
     data = make(n, seed=seed)
     train, held = data.split(size, seed)
-    assert sorted([*train.frame.index, *held.frame.index]) == list(range(1, n + 1))
-    if min(data.y.sum(), n - data.y.sum()) >= 2:
-        assert abs(held.y.sum() - size * data.y.sum()) <= 0.5 + 1e-9
+    both = [pd.Series(part.weights, part.frame.index) for part in (train, held)]
+    assert both[0].add(both[1], fill_value=0).sort_index().tolist() == data.weights.tolist()
+    favorable, held_favorable = (part.weights[part.y].sum() for part in (data, held))
+    if min(favorable, data.size - favorable) >= 2:
+        assert abs(held_favorable - size * favorable) <= 0.5 + 1e-9
 
 
 @settings(max_examples=60)

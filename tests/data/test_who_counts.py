@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from audits.data import build_data, data_spec
 from audits.errors import InputError
@@ -54,13 +57,25 @@ def test_sampling_weights_make_no_more_people():
     assert (data.design.n_clusters, data.design.n_strata) == (20, 2)
     assert data.design.weights.tolist() == data.frame["weight"].tolist()
     assert not {"weight", "region", "school"} & set(data.features)
-    assert made(weights="weight").digest != data.digest
+    assert made(weights={"column": "weight", "kind": "counts"}).digest != data.digest
 
 
-def test_weights_that_look_like_sampling_weights_are_asked_about():
-    [note] = [note for note in made(weights="weight").notes if "sampling" in note]
-    assert "100 % of the weights 'weight' are not whole numbers" in note
-    assert not any("sampling" in note for note in made(weights="hours").notes)
+def test_weights_that_nobody_declared_must_look_like_counts():
+    """Fractions, or large numbers that nearly all differ, may be either; a cross table's are counts."""
+    frame = people()
+    frame["many"] = 1000 + 7 * np.arange(len(frame))
+    for name in ("weight", "many"):
+        with pytest.raises(InputError, match="must say whether") as refused:
+            build_data(frame, data_spec({**SECTION, "weights": name}))
+        for kind in ("counts", "sampling"):
+            line = f"weights: {{column: {name}, kind: {kind}}}"
+            assert line in str(refused.value)
+            built = build_data(frame, data_spec({**SECTION, **yaml.safe_load(line)}))
+            assert (built.weights is None) == (kind == "sampling")
+    assert made(weights="hours").weights is not None
+    cells = pd.DataFrame(itertools.product("ab", "xyz", [0, 1]), columns=["sex", "place", "hired"])
+    cells["n"] = 100 + 13 * np.arange(len(cells))
+    assert build_data(cells, data_spec({**SECTION, "weights": "n"})).size == cells["n"].sum()
 
 
 def test_many_equal_rows_are_asked_about():

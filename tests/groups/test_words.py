@@ -39,8 +39,14 @@ SITUATIONS: dict[str, tuple[pd.DataFrame, dict[str, Any]]] = {
     "three alike": (_crowd(dict.fromkeys(("a", "Other", "c"), (1500, 3000))), {}),
     "twenty": (_crowd({f"group {name}": (3, 12) for name in "abcdefghijklmnopqrst"}), {}),
     "60 letters": (_crowd({"a" * 60: (9, 30), "b" * 60: (20, 30)}), {}),
-    "parts of people": (_crowd({"south": (20, 60), "north": (30, 60)}).assign(w=0.55), {"weights": "w"}),
-    "less than one person": (_crowd({"south": (2, 6), "north": (3, 6)}).assign(w=0.01), {"weights": "w"}),
+    "parts of people": (
+        _crowd({"south": (20, 60), "north": (30, 60)}).assign(w=0.55),
+        {"weights": {"column": "w", "kind": "counts"}},
+    ),
+    "less than one person": (
+        _crowd({"south": (2, 6), "north": (3, 6)}).assign(w=0.01),
+        {"weights": {"column": "w", "kind": "counts"}},
+    ),
     "missing": (_crowd({"south": (20, 60), "north": (30, 60), "none": (5, 9)}).replace("none", None), {}),
     "a number in bins": (
         _crowd({"20": (20, 60), "40": (30, 60)}).astype({"who": float}),

@@ -36,7 +36,7 @@ SITUATIONS: dict[str, tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]] = {
     "too few": (TWO[:30], {}, {}),
     "twenty": (_crowd([f"group {name}" for name in "abcdefghijklmnopqrst"]), {}, {}),
     "60 letters": (_crowd(["a" * 60, "b" * 60]), {}, {}),
-    "parts of people": (TWO.assign(w=0.55), {"weights": "w"}, {}),
+    "parts of people": (TWO.assign(w=0.55), {"weights": {"column": "w", "kind": "counts"}}, {}),
     "missing": (TWO.assign(who=TWO["who"].where(TWO.index % 5 > 0)), {}, LEARNED),
     "a number": (TWO, NUMBER, {}),
 }

@@ -87,7 +87,7 @@ def test_the_held_out_people_are_not_trained_on(data, kind):
     assert not held & trained
     assert held | trained == set(data.frame.index)
     assert abs(len(held) - 100) <= 1
-    assert any(f"{len(trained):,} rows" in note for note in subject.notes)
+    assert any(f"{len(trained):,} people" in note for note in subject.notes)
 
 
 SCRIPT = """

@@ -324,8 +324,64 @@ def test_runs_of_their_own_are_compared_in_python(base: Path) -> None:
         None, people[: N // 2], "paid", favorable=1, protected=["sex"], features=["skill", "hours"],
         scores="then", audits="groups",
     )  # fmt: skip
-    other = audits.compare(both[0], shorter).audits[0]
-    assert all(row.change.low is None and "same people" in row.change.method for row in other.rows)
+    other = audits.compare(both[0], shorter)
+    assert other.notes
+    assert not other.decided
+    for row in other.audits[0].rows:
+        assert row.change.value == pytest.approx(row.second.value - row.first.value)
+
+
+def some(frame: pd.DataFrame, score: str, **more: Any) -> Any:
+    """Audit a score's decisions about some people."""
+    told: dict[str, Any] = {
+        "favorable": 1,
+        "protected": ["sex"],
+        "features": ["skill", "hours"],
+        "audits": "groups",
+    }
+    return audits.audit(None, frame, "paid", scores=score, **told | more)
+
+
+def moves(changes: Any) -> dict[str, Any]:
+    rows = [row for row in changes.audits[0].rows if row.verdict is not None]
+    return {row.where: (row.change.value, row.change.low, row.change.high) for row in rows}
+
+
+@pytest.mark.parametrize("form", ["permuted", "renumbered", "by person"])
+def test_the_same_people_are_paired_in_any_order(base: Path, form: str) -> None:
+    people = pd.read_csv(base / "people.csv").assign(who=lambda each: [f"p{k}" for k in range(len(each))])
+    mixed = people.sample(frac=1, random_state=3)
+    more = {}
+    if form != "permuted":
+        mixed = mixed.reset_index(drop=True)
+    if form == "by person":  # who cannot be told apart by what is known of them
+        people, mixed = (each.assign(skill=0.0, hours=1) for each in (people, mixed))
+        more = {"person": "who"}
+    straight = audits.compare(some(people, "now", **more), some(people, "then", **more))
+    found = audits.compare(some(people, "now", **more), some(mixed, "then", **more))
+    assert not found.notes
+    assert found.decided == straight.decided
+    assert moves(found).keys() == moves(straight).keys()
+    for where, change in moves(straight).items():
+        assert moves(found)[where] == pytest.approx(change, abs=1e-9)
+
+
+def test_one_model_on_other_people_changes_nothing(base: Path) -> None:
+    """Halves with equal row numbers are other people: two samples, and nobody is decided otherwise."""
+    people = pd.read_csv(base / "people.csv")
+    halves = people[: N // 2], people[N // 2 :].reset_index(drop=True)
+    found = audits.compare(*(some(half, "now") for half in halves))
+    assert not found.decided
+    assert found.notes
+    for row in found.audits[0].rows:
+        assert row.change.value == pytest.approx(row.second.value - row.first.value)
+        if row.where == "table[sex: f].selection_rate":
+            assert row.change.low < 0 < row.change.high
+            separate = (row.first.high - row.first.low) ** 2 + (row.second.high - row.second.low) ** 2
+            assert row.change.high - row.change.low >= 0.95 * separate**0.5
+    overlapping = audits.compare(some(people[:200], "now"), some(people[100:], "now"))
+    assert "100 people are in both" in overlapping.notes[0]
+    assert not overlapping.decided
 
 
 def test_saved_runs_of_one_table_are_paired_as_far_as_they_keep_people(base: Path, found: RunResult) -> None:

@@ -130,7 +130,7 @@ def test_same_seed_same_numbers_and_cancel():
 
 def test_one_persons_path_slides_through_the_steps_that_were_scored():
     result = recourse_of(mixed())
-    row = result.people["alpha"].first_valid_index()
+    row = result.paths.index[result.paths["decision"].astype(bool)][0]
     figure = person_path(result, row)
     path = result.paths.loc[[row]]
     assert [frame.name for frame in figure.frames] == [f"{step:g}" for step in result.steps]

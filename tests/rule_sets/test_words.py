@@ -36,7 +36,11 @@ SITUATIONS: dict[str, tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]] = {
     "three": (_crowd({"south": (10, 60), "north": (40, 60), "Other": (30, 60)}), {}, {}),
     "twenty": (_crowd({f"group {name}": (3, 12) for name in "abcdefghijklmnopqrst"}), {}, {}),
     "60 letters": (_crowd({"a" * 60: (9, 30), "b" * 60: (20, 30)}), {}, {}),
-    "parts of people": (_crowd({"a": (20, 60), "b": (30, 60)}).assign(w=0.55), {"weights": "w"}, {}),
+    "parts of people": (
+        _crowd({"a": (20, 60), "b": (30, 60)}).assign(w=0.55),
+        {"weights": {"column": "w", "kind": "counts"}},
+        {},
+    ),
     "missing": (_crowd({"a": (20, 60), "b": (30, 60), "none": (5, 9)}).replace("none", None), {}, {}),
     "errors, too": (
         _crowd({"south": (20, 60), "north": (30, 60)}),

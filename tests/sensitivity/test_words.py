@@ -32,7 +32,7 @@ SITUATIONS: dict[str, tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]] = {
     "too few": (TWO[:64], {}, {}),
     "a group of few": (TWO.assign(who=TWO["who"].where(TWO.index > 7, "Other")), {}, {}),
     "60 letters": (_crowd(["a" * 60, "b" * 60]), {}, {}),
-    "parts of people": (TWO.assign(w=0.55), {"weights": "w"}, {}),
+    "parts of people": (TWO.assign(w=0.55), {"weights": {"column": "w", "kind": "counts"}}, {}),
     "missing": (TWO.assign(who=TWO["who"].where(TWO.index % 5 > 0)), {}, {}),
     "a threshold of one's own": (TWO, {}, {"threshold": 0.2}),
     "nobody above": (TWO, {}, {"threshold": 1e6}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["counts_of", "design_of", "weighed"]
 
-_FEW_FRACTIONS = 0.9  # share of whole weights below which they are doubted to be counts
 _MANY_TIMES = 20  # people a row from which weights that all differ are doubted to be counts
+_CROSSED = 0.5  # share of the cells of a cross table that have rows
 _MANY_EQUAL, _ENOUGH_ROWS = 0.2, 100  # share of rows that repeat others entirely, of how many, to be told
 _MOST_PEOPLE = 1e12  # weights: beyond it, sums of people lose whole persons
 
@@ -43,17 +44,36 @@ def weighed(
         raise InputError("data.weights", f"must not be 0 everywhere, as column {name!r} is")
     if (counts if times is None else counts * times.loc[frame.index]).sum() > _MOST_PEOPLE:
         raise InputError("data.weights", f"must not sum to more than {_MOST_PEOPLE:.0e} people", name)
+    if weighing.kind is None and not _counted(frame, spec, counts, times):
+        lines = [f"weights: {{column: {name}, kind: {kind}}}" for kind in ("counts", "sampling")]
+        raise InputError(
+            "data.weights",
+            f"must say whether column {name!r} counts people or weighs a sample, as its values are "
+            + ("not whole numbers" if (counts % 1).any() else "nearly all different"),
+            advice=f"write {' or '.join(lines)}",
+        )
     if not counts.all():
         excluded[f"weight {name!r} is 0"] = rows_of(counts == 0, frame, times)
         frame = frame[counts > 0]
     return frame
 
 
+def _counted(frame: pd.DataFrame, spec: DataSpec, counts: np.ndarray, times: pd.Series | None) -> bool:
+    """Whether weights that nobody says anything of can only be counts of people."""
+    if (counts % 1).any():
+        return False
+    rows = len(counts) if times is None else times.loc[frame.index].sum()
+    if 2 * len(np.unique(counts)) <= rows or counts.mean() <= _MANY_TIMES:
+        return True
+    values = frame.drop(columns=list(spec.design_columns), errors="ignore").nunique(dropna=False)
+    return len(frame) >= _CROSSED * math.prod(values.tolist())
+
+
 def counts_of(frame: pd.DataFrame, spec: DataSpec, times: pd.Series | None) -> np.ndarray | None:
     """Return how many people each row stands for (n,); None where weights are not counts."""
     weighing = spec.weighing
     counts: np.ndarray | None = None
-    if weighing is not None and weighing.kind == "counts":
+    if weighing is not None and weighing.kind != "sampling":
         counts = frame[weighing.column].to_numpy(dtype=float)
     if times is not None:
         counts = times.loc[frame.index].to_numpy(dtype=float) * (1.0 if counts is None else counts)
@@ -119,22 +139,8 @@ def _repeated(frame: pd.DataFrame, most: float) -> int:
 
 def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
     """Say what makes it doubtful that each row is as many independent people as was said."""
-    weighing, found = spec.weighing, []
-    if weighing is not None and weighing.kind == "counts":
-        counts = frame[weighing.column].to_numpy(dtype=float)
-        whole = np.isclose(counts, np.round(counts)).mean()
-        if whole < _FEW_FRACTIONS:
-            found.append(
-                f"{100 * (1 - whole):.0f} % of the weights {weighing.column!r} are not whole numbers: are "
-                "they sampling weights? Taken as counts of people, they make intervals too narrow. Say which "
-                "they are."
-            )
-        elif counts.sum() > _MANY_TIMES * len(counts) and len(np.unique(counts)) > len(counts) / 2:
-            found.append(
-                f"The weights {weighing.column!r} sum to {counts.sum():,.0f} people in {len(counts):,} rows, "
-                "nearly every row another number: are they sampling weights? Say which they are."
-            )
-    if spec.person is None and weighing is None and spec.repeated is None and len(frame) >= _ENOUGH_ROWS:
+    found = []
+    if spec.person is None and spec.weighing is None and spec.repeated is None and len(frame) >= _ENOUGH_ROWS:
         repeated = _repeated(frame, _MANY_EQUAL * len(frame))
         if repeated > _MANY_EQUAL * len(frame):
             found.append(

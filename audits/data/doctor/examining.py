@@ -269,7 +269,7 @@ def _spellings(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
 
 def _weights(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     weighing = spec.weighing
-    if weighing is None or weighing.kind != "counts" or weighing.column not in frame:
+    if weighing is None or weighing.kind is not None or weighing.column not in frame:
         return []
     column = frame[weighing.column]
     if not pd.api.types.is_numeric_dtype(column.dtype):
@@ -280,8 +280,11 @@ def _weights(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     said = (
         f"The weights {weighing.column!r} are no whole numbers: they look like sampling weights, not people."
     )
-    new = {"column": weighing.column, "kind": "sampling"}
-    return [Finding("fractional weights", said, (Mend("They are sampling weights", {"weights": new}),))]
+    mends = tuple(
+        Mend(button, {"weights": {"column": weighing.column, "kind": kind}})
+        for kind, button in (("sampling", "They are sampling weights"), ("counts", "They count people"))
+    )
+    return [Finding("fractional weights", said, mends)]
 
 
 def _repeated(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:

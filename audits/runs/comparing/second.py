@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
+import pandas as pd
+
 from audits.data import AuditData
+from audits.data.partition import with_counts
 from audits.errors import InputError
 from audits.models import Subject
 from audits.models.making import with_features
@@ -61,14 +64,25 @@ def on_the_same_people(first: Subject, second: Subject) -> tuple[Subject, Subjec
     if not (both[0].all() and both[1].all()):
         notes.append(f"Both models are audited on the {people(float(both[0].sum()))} whom both are about.")
     sides = []
+    common = _common_counts(a, b)
     for subject, mask in zip((first, second), both, strict=True):
         data = subject.data
-        if mask.all() and data.features == features:
+        kept = data if mask.all() else data.take(mask)
+        if common is not None:  # of a row, some people may have taught a model
+            kept = with_counts(kept, common.loc[kept.frame.index].to_numpy())
+        if kept.digest == data.digest and data.features == features:
             sides.append(subject)
             continue
-        kept = data if mask.all() else data.take(mask)
         sides.append(_again(subject, dataclasses.replace(with_features(kept, features), features=features)))
     return sides[0], sides[1], tuple(notes)
+
+
+def _common_counts(first: AuditData, second: AuditData) -> pd.Series | None:
+    """Return how many people of each row both are about; None where rows are people or both agree."""
+    if first.weights is None or second.weights is None:
+        return None
+    counts = [pd.Series(data.weights, data.frame.index) for data in (first, second)]
+    return None if counts[0].equals(counts[1]) else pd.concat(counts, axis=1).min(axis=1, skipna=False)
 
 
 def _again(subject: Subject, data: AuditData) -> Subject:

@@ -43,7 +43,7 @@ def treated_model(
 ) -> tuple[Subject, tuple[str, ...]]:
     """Return `first` with the model that mitigation chooses, and what was done, in sentences.
 
-    With the generator of a mitigation that stands first in a run it is that one's model.
+    With the random stream of a mitigation of the same options it is that one's model.
 
     Raises
     ------

@@ -17,9 +17,11 @@ from audits.paired.pairing import Pairing, Row
 from audits.paired.words import sentence
 from audits.records import loaded
 from audits.runs.comparing.changes import AuditChange, ChangeRow, Changes, DecidedRow
+from audits.runs.comparing.same import in_rows, matched_rows, relabeled
 from audits.runs.gates.baselines import estimates_in
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, Estimate, Judged, judge, wilson, worst_of
+from audits.stats.intervals import weighted_sum
 from audits.stats.verdicts import DEFAULT_LEVEL, MATERIAL_DIFFERENCE
 
 if TYPE_CHECKING:
@@ -52,37 +54,42 @@ class OneRun(Protocol):
     @property
     def model(self) -> dict[str, Any]: ...
     @property
+    def spec(self) -> dict[str, Any]: ...
+    @property
     def audits(self) -> Sequence[OneAudit]: ...
 
 
 def compare(first: OneRun, second: OneRun) -> Changes:
-    """Return what changes from one run to another on the same people, each with a model of its own.
+    """Return what changes from one run to another, each with a model of its own.
 
     Parameters
     ----------
     first, second : RunResult
-        Runs of the same audits on the same data: what ``audits.audit`` returned, or loaded ones.
+        Runs of the same audits: what ``audits.audit`` returned, or loaded ones.
 
     Returns
     -------
     Changes
-        A change that cannot be paired has no interval, and says why not.
+        Paired where both are about the same people, in any order: known by row number or person, and alike in
+        features, label and groups. Otherwise each change is that of two samples, and a note says so. A change
+        that cannot be paired has no interval, and says why not.
 
     Raises
     ------
     InputError
         If the two have no audit in common.
     """
-    subjects = _subjects(first, second)
+    runs, subjects, notes = _on_common_people(first, second)
     told = tuple(
-        audit_change(one, two, place, subjects) for one, two, place in _matched(first.audits, second.audits)
+        audit_change(one, two, place, subjects, independent=bool(notes))
+        for one, two, place in _matched(*runs)
     )
     if not told:
         raise InputError(
             "second", "must have an audit in common with the first", advice="run the same audits"
         )
     names = (str(first.model["name"]), str(second.model["name"]))
-    return with_decisions(Changes(names, told), subjects)
+    return with_decisions(Changes(names, told, notes=notes), subjects)
 
 
 def paired_changes(first: OneRun, second: OneRun) -> tuple[AuditChange, ...]:
@@ -111,18 +118,64 @@ def _matched(
             yield audit, second[places[turn]], places[turn]
 
 
-def _subjects(first: OneRun, second: OneRun) -> Subjects | None:
-    """What both runs were about, where they still hold it and it is the same people."""
+def _on_common_people(
+    first: OneRun, second: OneRun
+) -> tuple[tuple[Sequence[Any], Sequence[Any]], Subjects | None, tuple[str, ...]]:
+    """Return the audits of both with common row numbers for common people, and both subjects on these.
+
+    Without the same people there are no subjects, and a note says so.
+    """
     one, two = getattr(first, "subject", None), getattr(second, "subject", None)
-    if one is None or two is None or not one.data.frame.index.equals(two.data.frame.index):
-        return None
-    return one, two
+    if one is None or two is None:
+        if first.data["sha256"] == second.data["sha256"]:
+            return (first.audits, second.audits), None, ()
+        return (_relabeled(first.audits, None), second.audits), None, (_UNKNOWN,)
+    index = one.data.frame.index, two.data.frame.index
+    if not (index[0].is_unique and index[1].is_unique):
+        return (_relabeled(first.audits, None), second.audits), None, (_UNKNOWN,)
+    n, rows = two.data.n, matched_rows(one.data, two.data, first.spec.get("data", {}).get("person"))
+    known = np.flatnonzero(rows >= 0)
+    theirs = n + np.arange(one.data.n)
+    theirs[rows[known]] = known
+    labels = dict(zip(index[0], theirs.tolist(), strict=True)), dict(zip(index[1], range(n), strict=True))
+    audits = _relabeled(first.audits, labels[0]), _relabeled(second.audits, labels[1])
+    if len(known) == n == one.data.n:
+        common = pd.RangeIndex(n, name="row")
+        return audits, (in_rows(one, rows, common), in_rows(two, np.arange(n), common)), ()
+    return audits, None, (_APART.format(len(known), one.data.n, n),)
+
+
+def _relabeled(audits: Sequence[Any], labels: Mapping[Any, int] | None) -> list[Any]:
+    return [dataclasses.replace(each, result=relabeled(each.result, labels)) for each in audits]
+
+
+_UNKNOWN = (
+    "Whether both runs are about the same people is not known: each change is that of two samples. Run both "
+    "models on one table for paired changes."
+)
+_APART = (
+    "{0:,} people are in both runs, of {1:,} in the first and {2:,} in the second: each change is that of "
+    "two samples. Run both models on the same people for paired changes."
+)
 
 
 def audit_change(
-    first: OneAudit, second: OneAudit, place: int, subjects: Subjects | None = None
+    first: OneAudit,
+    second: OneAudit,
+    place: int,
+    subjects: Subjects | None = None,
+    *,
+    independent: bool = False,
 ) -> AuditChange:
-    """Return how an audit's numbers change; `place` is that of the second model's result in its run."""
+    """Return how an audit's numbers change.
+
+    Parameters
+    ----------
+    place : int
+        That of the second model's result in its run.
+    independent : bool
+        Whether the two are about different people.
+    """
     record = AUDITS[second.name]
     pairing = (
         Pairing(why={"": _NOT_PAIRED})
@@ -135,7 +188,7 @@ def audit_change(
     told = [(row, _judged(row, level, looked_at)) for row in pairing.rows]
     rows = [_paired(row, judged, level) for row, judged in told]
     rows.sort(key=lambda row: (row.verdict is None, -row.size))
-    rows += _unpaired(first, second, pairing)
+    rows += _unpaired(first, second, pairing, independent=independent)
     known = [(row, judged) for row, judged in told if judged is not None and row.moved.ends is not None]
     if known:
         worst = _told_first(known)
@@ -210,8 +263,13 @@ def _paired(row: Row, judged: Judged | None, level: float) -> ChangeRow:
     )
 
 
-def _unpaired(first: OneAudit, second: OneAudit, pairing: Pairing) -> Iterator[ChangeRow]:
-    """Yield all other numbers that both results state, with the reason why their change has no interval."""
+def _unpaired(
+    first: OneAudit, second: OneAudit, pairing: Pairing, *, independent: bool
+) -> Iterator[ChangeRow]:
+    """Yield all other numbers that both results state, with the reason why their change has no interval.
+
+    Numbers of different people have that of a difference of two independent samples.
+    """
     covered = {row.where for row in pairing.rows}
     own = _own(second)
     before, after = (dict(estimates_in(each)) for each in (_own(first), own))
@@ -221,9 +279,12 @@ def _unpaired(first: OneAudit, second: OneAudit, pairing: Pairing) -> Iterator[C
         one, two = (_kept(each) for each in (before[where], now))
         moved = None if one.value is None or two.value is None else two.value - one.value
         change = Estimate(moved, None, None, two.n, f"no interval: {pairing.reason(where)}")
+        if independent and None not in (one.low, two.low):
+            change = dataclasses.replace(weighted_sum([two, one], [1.0, -1.0]), method=_TWO_SAMPLES)
         yield ChangeRow(where, _worded(where, own), "number", one, two, change)
 
 
+_TWO_SAMPLES = "MOVER of two independent samples"
 _NUMBERED = re.compile(r"^(\w+)\[(\d+)\]\.")
 
 

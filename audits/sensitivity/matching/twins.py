@@ -23,8 +23,9 @@ from audits.data.frames import with_columns
 from audits.data.values import MISSING, as_text
 from audits.errors import InputError
 from audits.models import Subject
+from audits.models.making import train_model
 from audits.models.protocol import Model
-from audits.models.trained.mlp import Network, train_mlp
+from audits.models.trained.mlp import Network
 from audits.progress import Progress, part, silent
 from audits.sensitivity.options import SensitivityOptions
 from audits.stats import Estimate
@@ -85,7 +86,7 @@ def train_twins(
     for place, training in enumerate((augmented(subject.training, read), subject.training)):
         stretch = part(progress, place / 2, place / 2 + 0.5)
         stretch(0.0, "training the twin" if place == 0 else "training the model anew")
-        model = _train(training, kind, seed, stretch)
+        model = train_model(training, kind, seed, stretch)  # type: ignore[arg-type]
         found.append(dataclasses.replace(subject, model=model).decisions)
     words = (
         f"{subject.model.name} trained on {copies} copies of each person that differ in {' and '.join(read)}"
@@ -133,14 +134,6 @@ def _kind(model: Model) -> str | None:
     if isinstance(model, BaselinePipeline):
         return {name: kind for kind, name in NAMES.items()}.get(model.name)
     return None
-
-
-def _train(training: AuditData, kind: str, seed: int, progress: Progress) -> Model:
-    if kind == "mlp":
-        return train_mlp(training, seed=seed, progress=progress)
-    from audits.models.trained.baselines import train_baseline
-
-    return train_baseline(training, kind, seed=seed)  # type: ignore[arg-type]
 
 
 _WHERE = "sensitivity.counterfactuals"

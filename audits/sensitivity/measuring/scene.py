@@ -11,6 +11,7 @@ import numpy as np
 from audits.checks import one_of
 from audits.data import AuditData
 from audits.data.heavy import check_spread
+from audits.data.partition import single_people
 from audits.errors import InputError
 from audits.models import Subject
 from audits.models.networks.dense import dense_of
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 _HELD_OUT = 0.5
+_MOST_LEARNERS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +102,7 @@ def choose_people(subject: Subject, options: SensitivityOptions, rng: np.random.
     everybody = data if subject.training is not None or options.max_people is not None else subject.data
     if data is not subject.data:
         subject = dataclasses.replace(subject, data=data)
+    training = single_people(training, most=_MOST_LEARNERS)  # a network learns from rows
     z = subject.space.encode(data.frame)
     return MeasuredPeople(subject, everybody, training, z, row_weights(data), left_out)
 

@@ -1,0 +1,136 @@
+"""Parts of the people, drawn by what the people are: the same for rows in any order and for counts.
+
+Rows that agree in all that is audited are one cell. How many people of a cell go where is drawn cell by cell,
+in an order that their content decides; only which of several such rows it is depends on the rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.stats.sampling import apportion, as_people, draw_counts
+
+AuditData = Any  # that module imports this one
+__all__ = [
+    "cell_counts",
+    "content_keys",
+    "draw_people",
+    "held_out_strata",
+    "resample",
+    "single_people",
+    "with_counts",
+]
+
+
+def content_keys(data: AuditData) -> np.ndarray:
+    """Return a key of each row (n,); rows of the same features, protected attributes and label share it."""
+    label = () if data.label is None or data.label not in data.frame else (data.label,)
+    columns = dict.fromkeys((*data.features, *data.protected, *label))
+    parts = [data.frame[[name for name in columns if name in data.frame]], data.groups]
+    if data.y is not None:
+        parts.append(pd.DataFrame({"favorable": data.y}))
+    together = pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
+    return pd.util.hash_pandas_object(together, index=False).to_numpy()
+
+
+def draw_people(
+    sizes: np.ndarray, keys: np.ndarray, strata: np.ndarray, wanted: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return how many people of each row (n,) are drawn without replacement.
+
+    Parameters
+    ----------
+    sizes : whole numbers (n,)
+        People of each row.
+    keys : array (n,)
+        What rows with the same content share.
+    strata : int array (n,)
+        Codes from 0.
+    wanted : int array (k,)
+        People to draw of each stratum.
+    """
+    by_cell, by_row = rng.spawn(2)
+    found = np.zeros(len(sizes))
+    lot = by_row.random(len(sizes))
+    order = np.argsort(strata, kind="stable")
+    for rows, most in zip(np.split(order, np.bincount(strata, minlength=len(wanted)).cumsum()[:-1]), wanted,
+                          strict=True):  # fmt: skip
+        if not most:
+            continue
+        _, cell = np.unique(keys[rows], return_inverse=True)
+        drawn = draw_counts(np.bincount(cell, sizes[rows]), int(most), by_cell)
+        turn = np.lexsort((lot[rows], cell))
+        own, size = cell[turn], sizes[rows][turn]
+        before = size.cumsum() - size
+        before -= before[np.searchsorted(own, own)]  # people of the same cell who come first
+        found[rows[turn]] = np.clip(drawn[own] - before, 0, size)
+    return found
+
+
+def held_out_strata(
+    sizes: np.ndarray, y: np.ndarray | None, groups: pd.DataFrame, share: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the stratum of each row (n,) and how many people of each to hold out (k,).
+
+    By label, then by one protected attribute after another, as long as a stratum has people enough for either
+    part; smaller ones are one.
+    """
+    strata = np.zeros(len(sizes), dtype=np.int64)
+    if y is not None and min(sizes[y].sum(), sizes[~y].sum()) >= 2:
+        strata = y.astype(np.int64)
+    wanted = np.array([round(share * n) for n in np.bincount(strata, sizes)])
+    least = 1 / min(share, 1 - share)
+    for name in groups:
+        value = pd.factorize(groups[name], sort=True)[0] + 1
+        finer = strata * (value.max() + 1) + value
+        few = np.bincount(finer, sizes)[finer] < least
+        finer = np.unique(np.where(few, finer - value, finer), return_inverse=True)[1]
+        first = np.unique(finer, return_index=True)[1]
+        people, parent = np.bincount(finer, sizes), strata[first]
+        finer_wanted = np.zeros(len(first), dtype=np.int64)
+        for each in range(len(wanted)):
+            finer_wanted[parent == each] = apportion(people[parent == each], int(wanted[each]))
+        strata, wanted = finer, finer_wanted
+    return strata, wanted
+
+
+def with_counts(data: AuditData, counts: np.ndarray) -> AuditData:
+    """Return the rows of which some people are left, each for as many as `counts` (n,) says."""
+    rows = np.flatnonzero(counts > 0)
+    part = data.take(rows)
+    if data.weights is None:
+        return part
+    left = counts[rows].astype(float)
+    digest = hashlib.sha256(part.digest.encode() + left.astype("<f8").tobytes()).hexdigest()
+    return dataclasses.replace(part, weights=left, digest=digest)
+
+
+def cell_counts(data: AuditData) -> AuditData:
+    """Return one row for all people with the same content, in an order that the content decides."""
+    keys = content_keys(data)
+    if data.design is not None:
+        return data.take(np.argsort(keys, kind="stable"))
+    _, first, cell = np.unique(keys, return_index=True, return_inverse=True)
+    return dataclasses.replace(data.take(first), weights=np.bincount(cell, data.weights, len(first)))
+
+
+def single_people(data: AuditData, *, most: int) -> AuditData:
+    """Return one row for each person, in an order that the content decides; of more than `most`, bundles."""
+    cells = cell_counts(data)
+    if cells.weights is None:
+        return cells
+    rows, each = as_people(cells.weights, most=most)
+    return dataclasses.replace(cells.take(rows), weights=None if (each == 1).all() else each)
+
+
+def resample(data: AuditData, rng: np.random.Generator) -> AuditData:
+    """Return as many people drawn with replacement (a bootstrap sample), counted by their content."""
+    cells = cell_counts(data)
+    if cells.weights is None:
+        return cells.take(np.sort(rng.integers(0, data.n, data.n)))
+    return with_counts(cells, rng.multinomial(round(data.size), cells.weights / cells.weights.sum()))

@@ -1,0 +1,159 @@
+"""The same people as rows with counts or one row each, in any order and at any place: the same numbers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import build_data, data_spec
+from audits.models import Subject, make_subject, model_spec
+from audits.runs.execute import carry_out
+from audits.runs.registry import _OURS
+from audits.runs.spec import audit_request
+
+SECTION = {
+    "label": "hired",
+    "favorable": 1,
+    "protected": ["sex"],
+    "features": ["place", "grade", "sex"],
+    "roles": {"actionable": ["grade"]},
+    "kinds": {"grade": "continuous"},
+}
+PAIR = {"source": {"sex": "f"}, "target": {"sex": "m"}}
+ASKED: dict[str, tuple[dict[str, Any], float]] = {
+    "groups": ({"bootstrap": 0}, 0.0),
+    # three standard errors of what 999 permutations give by chance
+    "flipset": ({**PAIR, "permutations": 999, "bootstrap": 100}, 0.04),
+    "barycentre": ({"by": ["sex"], "permutations": 99}, 0.04),
+    # ends of intervals from 400 draws
+    "outcome_transport": ({**PAIR, "permutations": 99, "draws": 400}, 0.06),
+    "recourse": ({"by": ["sex"], "permutations": 1999, "fewest": False}, 0.04),
+    # shares of 1,000 perturbed samples
+    "rule_sets": ({"protected": ["sex"], "permutations": 199}, 0.05),
+    "mitigation": ({"protected": ["sex"], "amounts": [0.05], "also": {}}, 0.05),
+    # which half's direction a row of several people is moved along
+    "loss_ratio": ({"sensitive": ["sex"], "steps": 50}, 0.005),
+    "sensitivity": ({"protected": "sex", "bootstrap": 200}, 0.02),
+}
+"""Options of each audit, and how far a share may lie from that of the other form of the table; 0 where
+nothing is drawn. Numbers of people may lie three times as far apart, relative to them or a tenth of all."""
+
+JUDGED = ("value", "low", "high")
+
+
+def cells(seed: int = 0) -> pd.DataFrame:
+    """A table of 36 cells of 1 to 500 people."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        itertools.product("fm", "abc", [0.31, 1.27, 2.94], [0, 1]), columns=["sex", "place", "grade", "hired"]
+    )
+    chance = 1 / (
+        1 + np.exp(1.2 - frame["grade"] - 0.7 * (frame["sex"] == "m") + 0.5 * (frame["place"] == "c"))
+    )
+    weight = rng.lognormal(3.5, 1, 18).repeat(2) * np.where(frame["hired"] == 1, chance, 1 - chance)
+    return frame.assign(n=np.clip(np.rint(weight), 1, 500).astype(int))
+
+
+def both(model: dict[str, Any], seed: int = 0) -> tuple[Subject, Subject]:
+    """The people of `cells` as counts, and one row each in another order."""
+    table = cells(seed)
+    each = table.loc[table.index.repeat(table["n"])].drop(columns="n").sample(frac=1, random_state=seed)
+    made = [
+        make_subject(build_data(frame, data_spec(SECTION | more)), model_spec(model), seed=seed)
+        for frame, more in ((table, {"weights": "n"}), (each.reset_index(drop=True), {}))
+    ]
+    return made[0], made[1]
+
+
+def sums(data: Any) -> pd.Series:
+    """People of each cell."""
+    frame = data.frame.assign(people=1.0 if data.weights is None else data.weights)
+    return frame.groupby(["sex", "place", "grade", "hired"])["people"].sum()
+
+
+@pytest.mark.parametrize("kind", ["logistic", "forest", "boosting", "mlp", "reductions"])
+def test_a_split_divides_people_and_a_model_learns_from_people(kind: str) -> None:
+    counts, rows = both({"train": kind})
+    assert counts.training is not None
+    assert rows.training is not None
+    for one, other in ((counts.data, rows.data), (counts.training, rows.training)):
+        pd.testing.assert_series_equal(sums(one), sums(other))
+    together = sums(counts.data).add(sums(counts.training), fill_value=0)
+    assert together.sum() == cells()["n"].sum()
+    for sex, hired in itertools.product("fm", (0, 1)):  # stratified by group and label
+        wanted = 0.3 * together.xs((sex, hired), level=("sex", "hired")).sum()
+        held = sums(counts.data).xs((sex, hired), level=("sex", "hired")).sum()
+        assert abs(held - wanted) <= 1
+    score = counts.model.score(cells()), rows.model.score(cells())
+    np.testing.assert_allclose(*score, atol=1e-9)
+
+
+def stated(part: Any, path: str = "") -> Iterator[tuple[str, float, float]]:
+    """Yield values and ends of all estimates in a result's JSON, and how many people each is of."""
+    if isinstance(part, dict):
+        if {"value", "low", "high", "n", "method"} <= part.keys():
+            yield from ((f"{path}.{key}", part[key], part["n"]) for key in JUDGED if part[key] is not None)
+            return
+        for key, each in part.items():
+            yield from stated(each, f"{path}.{key}")
+    elif isinstance(part, list):
+        for place, each in enumerate(part):
+            yield from stated(each, f"{path}[{place}]")
+
+
+@pytest.fixture(scope="module")
+def trained() -> tuple[Subject, Subject]:
+    return both({"train": "logistic"})
+
+
+def found(name: str, subject: Subject, seed: int = 0, place: int = 0) -> dict[str, Any]:
+    request = audit_request(name, ASKED[name][0] if name in ASKED else PAIR, name)
+    told: dict[str, Any] = json.loads(json.dumps(carry_out(request, place, subject, seed).to_json()))
+    return told
+
+
+def test_every_audit_is_held_here() -> None:
+    assert {*ASKED, "explain"} == set(_OURS)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_counts_and_rows_have_the_same_numbers(name: str, trained: tuple[Subject, Subject]) -> None:
+    counts, rows = (found(name, subject) for subject in trained)
+    near = ASKED[name][1]
+    assert counts["verdict"] == rows["verdict"]
+    ours, theirs = ({path: each for path, *each in stated(told)} for told in (counts, rows))
+    assert ours.keys() == theirs.keys()
+    assert ours
+    if name == "sensitivity":  # of two groups one's ratio is the other's turned round: either may decide
+        ours = {path: each for path, each in ours.items() if not path.startswith(".interval")}
+    for path, (value, _) in ours.items():
+        other, people = theirs[path]
+        size = 3 * max(abs(other), people / 10) if abs(other) > 1.2 else 1.0
+        assert abs(value - other) <= max(near * size, 1e-9), path
+
+
+@pytest.mark.parametrize("name", [*ASKED, "explain"])
+def test_an_audit_says_the_same_wherever_it_stands(name: str, trained: tuple[Subject, Subject]) -> None:
+    first, last = (found(name, trained[0], place=place) for place in (0, 5))
+    assert first == last
+
+
+@pytest.mark.parametrize("name", ["groups", "rule_sets", "mitigation", "recourse", "barycentre", "flipset"])
+def test_no_seed_changes_the_verdict(name: str, trained: tuple[Subject, Subject]) -> None:
+    """One verdict over 20 seeds, unless an interval ends as near to what decides as seeds spread it."""
+    options = dict(ASKED[name][0])
+    if "permutations" in options:
+        options["permutations"] = 39 if name == "barycentre" else 99
+    request = audit_request(name, options, name)
+    told = [carry_out(request, 0, trained[0], seed).to_json() for seed in range(20)]
+    ends = np.array([[each["interval"]["low"], each["interval"]["high"]] for each in told])
+    spread = np.ptp(ends, axis=0).max()
+    material = float(told[0]["options"].get("material", 0.1))
+    at_the_limit = min(np.abs(ends - limit).min() for limit in (-material, 0.0, material)) <= spread
+    assert len({each["verdict"] for each in told}) == 1 or at_the_limit
