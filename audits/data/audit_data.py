@@ -365,7 +365,7 @@ class AuditData:
         persons = self.unlabelled.design.cluster[self.n :]
         others = np.setdiff1d(persons, present)  # of whom no row has a label
         others = others[rng.permutation(len(others)) < round(test_size * len(others))]
-        more = np.isin(persons, np.concatenate([present[order[:most]], others]))
+        more = np.isin(persons, np.concatenate([present[code[held]], others]))
         return self.take(~held), self._beside(self.take(held), held, more)
 
 

@@ -57,7 +57,7 @@ def draw_table(
         batches,
         wanted,
         _strata(data),
-        np.random.default_rng(np.random.SeedSequence([seed, _LOT])),
+        np.random.default_rng([seed, _LOT]),
         edges=_edges(data),
         missing=data.read.missing,
         progress=progress,
