@@ -32,7 +32,7 @@ from audits.models.protocol import (
     favorable_columns,
     label_values,
 )
-from audits.models.remarks import remarks
+from audits.models.remarks import remarks, why_not_clear
 from audits.models.spec import Train
 from audits.models.thresholds import Threshold, cuts, threshold_words
 
@@ -129,6 +129,11 @@ class Subject:
     def decisions(self) -> np.ndarray:
         """Who of the people audited gets the favourable decision, (n,) bool."""
         return self.decide(self.scores, self.data.groups)
+
+    @cached_property
+    def cannot_clear(self) -> str:
+        """Why no audit can find no material difference here: predictions may be in sample; else empty."""
+        return why_not_clear(self)
 
     @cached_property
     def differentiable(self) -> Differentiable | None:

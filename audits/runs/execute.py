@@ -23,6 +23,7 @@ from audits.models import Subject, make_subject, model_facts
 from audits.models.making import without_feature
 from audits.progress import Progress, part, silent
 from audits.records import loaded
+from audits.results import without_clearance
 from audits.runs.across import levels_of
 from audits.runs.comparing.changes import AuditChange, Changes
 from audits.runs.comparing.second import of_the_second, of_the_treated, on_the_same_people
@@ -111,7 +112,8 @@ def _of_all(spec: Spec, place: int, prepared: _Prepared, progress: Progress) -> 
     if not prepared.drawn or AUDITS[request.name].folds is None:
         return carry_out(request, place, subject, spec.seed, progress)
     found = carry_out(request, place, subject, spec.seed, part(progress, 0.0, 0.5))
-    return of_everybody(spec, place, subject, found, part(progress, 0.5, 1.0))
+    told = of_everybody(spec, place, subject, found, part(progress, 0.5, 1.0))
+    return dataclasses.replace(told, result=without_clearance(told.result, subject.cannot_clear))
 
 
 def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
