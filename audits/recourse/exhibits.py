@@ -69,9 +69,36 @@ def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
     )
 
 
+def _compared(result: RecourseResult) -> tuple[Exhibit, ...]:
+    """What the verdict rests on, first: burdens or shares accepted, each minus those of the others."""
+    if len(result.by_group) < 2:
+        return ()
+    found = (
+        Exhibit(
+            "further",
+            "How much further one group has to go",
+            "Right of 0: a group has further to go than the others. Thick line: the interval that decides. "
+            "Gray band: too little to matter.",
+            lambda: groups.further(result),
+            lambda: worded(result.groups_frame()),
+        ),
+        Exhibit(
+            "apart",
+            "Who is accepted at the last step",
+            "Right of 0: more of a group are accepted than of the others. Thick line: the interval that "
+            "decides. Gray band: too little to matter.",
+            lambda: groups.apart(result),
+            lambda: worded(result.groups_frame()),
+        ),
+    )
+    accepted = any(row.accepted_judged == result.judged for row in result.by_group)
+    return found[::-1] if accepted else found
+
+
 def section(result: RecourseResult) -> Section:
     """Arrange a recourse audit."""
     exhibits: tuple[Exhibit, ...] = (
+        *_compared(result),
         Exhibit(
             "reclassified",
             "Accepted on the way",
@@ -91,14 +118,6 @@ def section(result: RecourseResult) -> Section:
             "How far each group has to go",
             "Further right: larger changes, on average, until a group's people are accepted.",
             lambda: groups.burden(result),
-            lambda: worded(result.groups_frame()),
-        ),
-        Exhibit(
-            "apart",
-            "Who is accepted at the last step",
-            "Right of 0 more of a group are accepted than of the others; within the grey band by too little "
-            "to matter.",
-            lambda: groups.apart(result),
             lambda: worded(result.groups_frame()),
         ),
         Exhibit(

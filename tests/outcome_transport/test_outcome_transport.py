@@ -277,7 +277,8 @@ def test_verdict_sentence_figure_and_json_state_one_interval(seed):
         )
         ends = f"({number(judged.interval.low)} to {number(judged.interval.high)}"
         assert ends in result.finding
-        assert ends in alt_text(figures.judged(result))
+        first = AUDITS["outcome_transport"].section(result).exhibits[0].figure().data[0]
+        assert first.meta == {name: getattr(judged.interval, name) for name in ("value", "low", "high")}
         excludes = judged.interval.low > 0 or judged.interval.high < 0
         assert excludes == (result.verdict == "evidence of a difference")
     assert apart.judged.interval == apart.wasserstein
