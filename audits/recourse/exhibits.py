@@ -61,8 +61,8 @@ def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
         Exhibit(
             "group-actions",
             "One action for a whole group",
-            "Share of a group's rejected people accepted after the one action that helps most of them, "
-            "among the half that did not pick it.",
+            "The cheapest action that helps nearly as many as the best one (within 5 points). Dot: share "
+            "accepted among people who were not used to choose it.",
             lambda: groups.group_actions(result),
             result.group_actions_frame,
         ),
@@ -102,7 +102,7 @@ def section(result: RecourseResult) -> Section:
         Exhibit(
             "reclassified",
             "Accepted on the way",
-            "The further the rejected come towards their accepted counterparts, the more are accepted.",
+            "Share accepted as rejected people move towards their accepted match.",
             lambda: people.reclassified(result),
             lambda: worded(result.to_frame()),
         ),
