@@ -24,7 +24,6 @@ from pydantic import ConfigDict, TypeAdapter
 from audits.checks import adapter
 from audits.errors import RunFailed
 from audits.mapped import read_mapped, write_mapped
-from audits.stats.verdicts import INSUFFICIENT, NO_MATERIAL, Judged
 
 __all__ = [
     "Optimum",
@@ -37,11 +36,11 @@ __all__ = [
     "shown",
     "tables",
     "verdict_as_now",
-    "without_clearance",
 ]
 
 R = TypeVar("R")
 _HEAD = 12  # rows shown in a notebook
+_INSUFFICIENT = "insufficient evidence"
 _NO_INTERVAL = {"value": None, "low": None, "high": None, "n": 0.0, "method": "not kept"}
 _BEFORE = "an earlier version stated this verdict without the interval that it follows from"
 
@@ -118,7 +117,7 @@ def load_result(kind: type[R], folder: Path, name: str) -> R:
     values = _as_now(json.loads((folder / f"{name}.json").read_text(encoding="utf-8")))
     if "judged" not in values and "judged" in {field.name for field in dataclasses.fields(kind)}:  # type: ignore[arg-type]
         values["judged"] = {
-            "verdict": values.pop("verdict", INSUFFICIENT),
+            "verdict": values.pop("verdict", _INSUFFICIENT),
             "interval": _NO_INTERVAL,
             "people_needed": values.get("people_needed"),
             "reason": _BEFORE,
@@ -131,44 +130,6 @@ def load_result(kind: type[R], folder: Path, name: str) -> R:
     if not hasattr(kind, "__pydantic_config__"):
         kind.__pydantic_config__ = config  # type: ignore[attr-defined]
     return adapter(kind).validate_python(values)
-
-
-def without_clearance(result: R, reason: str) -> R:
-    """Return `result` with "no material difference" withheld wherever it is stated, and a warning why.
-
-    Evidence stays evidence: what cannot clear can still show a difference. Without a reason the result
-    stays as it is.
-    """
-    if not reason:
-        return result
-    changed: Any = _withheld(result, reason)
-    said = f"{reason[0].upper()}{reason[1:]}."
-    told: dict[str, Any] = {"warnings": tuple(dict.fromkeys((said, *changed.warnings)))}
-    if changed.verdict != result.verdict:  # type: ignore[attr-defined]
-        told["finding"] = f"No verdict: {reason}. {changed.finding}"
-    final: R = dataclasses.replace(changed, **told)
-    return final
-
-
-def _withheld(value: Any, reason: str) -> Any:
-    """Return `value` with every verdict that clears made insufficient; itself where none does."""
-    if isinstance(value, Judged):
-        if value.verdict != NO_MATERIAL:
-            return value
-        return dataclasses.replace(value, verdict=INSUFFICIENT, reason=reason)
-    if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
-        parts = [_withheld(each, reason) for each in value]
-        same = all(one is other for one, other in zip(parts, value, strict=True))
-        return value if same else type(value)(parts)
-    if isinstance(value, dict):
-        parts = [_withheld(each, reason) for each in value.values()]
-        same = all(one is other for one, other in zip(parts, value.values(), strict=True))
-        return value if same else dict(zip(value, parts, strict=True))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        own = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
-        changed = {name: new for name, old in own.items() if (new := _withheld(old, reason)) is not old}
-        return dataclasses.replace(value, **changed) if changed else value
-    return value
 
 
 def head(result: Any) -> dict[str, Any]:
@@ -245,7 +206,7 @@ def verdict_as_now(value: Any) -> Any:
     ``no evidence at this size`` rested on prospective power and not on an interval: there is no saying that
     the interval lay within what is immaterial.
     """
-    return INSUFFICIENT if value == "no evidence at this size" else value
+    return _INSUFFICIENT if value == "no evidence at this size" else value
 
 
 def shown(kind: type[R]) -> type[R]:
