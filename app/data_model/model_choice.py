@@ -63,11 +63,11 @@ def model_section(
         key=f"way-{draft['id']}",
     )
     if way == "path":
-        model = _file(space, draft, second=second)
+        model = _file(space, draft, second=second) | _trained_on(draft, old.get("made"))
     elif way == "predictions":
         model = _column(draft, profiles)
     elif way == "endpoint":
-        model = _address(draft)
+        model = _address(draft) | _trained_on(draft, old.get("made"))
     else:
         draft, model = _trained(draft, () if second else text_columns(draft, profiles))
     if more and (way in {"path", "endpoint"} or model.get("train") in PREDICT_LABELS):
@@ -331,21 +331,26 @@ def _column(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[st
             key=f"means-{draft['id']}-{chosen}",
             width=260,
         )
-    made = st.selectbox(
-        "The model had been trained",
-        list(_MADE),
-        index=list(_MADE).index(old.get("made") or "unknown"),
-        format_func=_MADE.__getitem__,
-        key=f"made-{draft['id']}",
-        width=320,
-        help="Accuracies of people in the training are too good for others.",
-    )
+    made = _trained_on(draft, old.get("made"))
     key, higher = _COLUMNS[words]
     if chosen is None:
         return {"predictions": {}}
     told = {"higher_is": higher} if higher != "favorable" else {}
-    told |= {"made": made} if made != "unknown" else {}
-    return {"predictions": {key: chosen} | told}
+    return {"predictions": {key: chosen} | told | made}
+
+
+def _trained_on(draft: dict[str, Any], old: str | None) -> dict[str, str]:
+    """Draw whether the model was trained on the people audited; return the key of the spec."""
+    made = st.selectbox(
+        "The model was trained",
+        list(_MADE),
+        index=list(_MADE).index(old or "unknown"),
+        format_func=_MADE.__getitem__,
+        key=f"made-{draft['id']}",
+        width=320,
+        help="On people used for training a model looks too accurate and too fair: no audit clears it there.",
+    )
+    return {} if made == "unknown" else {"made": made}
 
 
 def _means(old: Mapping[str, Any], chosen: str | None, profiles: Sequence[ColumnProfile]) -> str:

@@ -124,9 +124,10 @@ def _show(result: MitigationResult) -> None:
     with st.container(key="mitigated"):
         st.text(result.finding)
     with st.container(horizontal=True, vertical_alignment="center", key="mitigation-verdict"):
-        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
+        st.badge(result.judged.badge, color="primary" if result.verdict == EVIDENCE else "gray")
         st.text("of what is left of the difference")
     notices.notes(result.warnings)
+    figure_card("mitigation-left", drawn(figures.left, result), result.to_frame)
     figure_card("mitigation", drawn(figures.amounts, result), result.to_frame)
     first, last = result.steps[0], result.steps[result.chosen]
     st.text(f"Every finding before, and after training with {last.added:,} more samples")

@@ -46,10 +46,10 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: OutcomeTransportResult = found.audits[0].result
     _headline(result)
     notices.notes(result.warnings)
-    titled(SAID["flows"])
-    figure_card("outcome_transport", drawn(figures.sankey, result), result.flows_frame, wide=True)
     titled(said("judged", judged_as(result)))
     figure_card("judged", drawn(figures.judged, result), result.judged_frame)
+    titled(SAID["flows"])
+    figure_card("outcome_transport", drawn(figures.sankey, result), result.flows_frame, wide=True)
     _flows(result)
     data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     _cell(found, space, data)

@@ -38,11 +38,13 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: RecourseResult = found.audits[0].result
     _headline(result)
     notices.notes(result.warnings)
+    draws = {"apart": groups.apart, "further": groups.further}
+    compared = [each.key for each in section(result).exhibits if each.key in draws]
+    for key in compared:
+        _shown(result, key, key, draws[key])
     _shown(result, "reclassified", "recourse", people.reclassified)
     _shown(result, "changes", "recourse-steps", people.sliding)
     _shown(result, "burden", "burden", groups.burden)
-    if len(result.by_group) > 1:
-        _shown(result, "apart", "apart", groups.apart)
     _ways(result)
     _people(found, space)
     fine_print(found, draft, "recourse", coupling=asdict(result.certificate))

@@ -172,6 +172,7 @@ def subject_on(subject: Subject, data: AuditData, model: Model) -> Subject:
         score_kind=subject.score_kind,
         train=subject.train,
         seed=subject.seed,
+        made=subject.made,
     )
 
 

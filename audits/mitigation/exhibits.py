@@ -24,6 +24,14 @@ def section(result: MitigationResult) -> Section:
         title="Mitigation of the worst rule set",
         exhibits=(
             Exhibit(
+                "left",
+                "What is left of the difference",
+                "The group's share minus the others', before and after. "
+                "Thick line: the interval that decides.",
+                lambda: figures.left(result),
+                result.to_frame,
+            ),
+            Exhibit(
                 "amounts",
                 "By samples added",
                 "The group's difference, the largest score of any group, and accuracy, by samples added.",

@@ -1,17 +1,26 @@
-"""The figure of a mitigation."""
+"""Figures of a mitigation."""
 
 from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from audits.drawing.differences import differences
 from audits.drawing.marks import reaching
-from audits.drawing.style import ACCENT, CONTRAST, INK, finish
+from audits.drawing.style import INK, finish
 from audits.mitigation.result import MitigationResult
 from audits.stats.words import count, number
 
-__all__ = ["amounts"]
+__all__ = ["amounts", "left"]
 
-_COLOUR = {"harmed": CONTRAST, "advantaged": ACCENT}
+
+def left(result: MitigationResult) -> go.Figure:
+    """Draw the group's difference from the others before, and after training again: what decides."""
+    told = {0: "before" if result.chosen else "as it was"} | {
+        place: f"after {count(result.steps[place].added)} samples" for place in {result.chosen} - {0}
+    }
+    rows = [(name, result.steps[place].difference, "") for place, name in told.items()]
+    title = "favorable share of the group,<br>minus the others (points)"
+    return differences(result.judged, rows, title=title, unit=100.0, ordered=False)
 
 
 def amounts(result: MitigationResult) -> go.Figure:
@@ -26,7 +35,7 @@ def amounts(result: MitigationResult) -> go.Figure:
             mode="lines+markers",
             name="the group",
             cliponaxis=False,
-            line={"color": _COLOUR[result.direction]},
+            line={"color": INK},
             error_y=reaching([step.difference for step in result.steps], 100.0, color=None, thickness=None),
             hovertemplate="%{x:,} samples: %{y:.1f} points<extra></extra>",
         )

@@ -26,9 +26,10 @@ def judge_step(steps: Sequence[Step], chosen: int, *, level: float, material: fl
     reason = "" if gap.value is not None else "nobody held out is in the group, or nobody outside it"
     a, n, b, m = (inside.value or 0.0) * inside.n, inside.n, (outside.value or 0.0) * outside.n, outside.n
     p = cautious_p(a, n, b, m)
-    judged = judge(gap, immaterial=(-material, material), level=own, reason=reason)
+    elsewhere = "the largest difference is now that of another group" if step.worst_score > material else ""
+    judged = judge(gap, immaterial=(-material, material), level=own, reason=reason, cannot_clear=elsewhere)
     judged = replace(judged, p_value=None if p is None else min(1.0, len(steps) * p))
-    if judged.verdict != INSUFFICIENT or reason:
+    if judged.verdict != INSUFFICIENT or judged.reason:
         return judged
 
     def length(times: float) -> float:

@@ -24,7 +24,7 @@ def headline(result: MitigationResult) -> str:
     left = {
         EVIDENCE: "still apart from the others",
         NO_MATERIAL: "about as often as the others",
-    }.get(result.verdict, "whether a gap is left is open")
+    }.get(result.verdict, "we can't tell whether a gap is left")
     get = "gets" if after.startswith("1 of") else "get"
     end = f"{after} {get} the favorable decision instead of {before.split(' of ')[0]}: {left}."
     return shortest(*(f"With {count(last.added)} more training examples of {name}, {end}" for name in names))

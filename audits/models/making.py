@@ -172,7 +172,7 @@ def _from_file(data: AuditData, spec: ModelSpec, learns: str, base_dir: Path) ->
     from audits.models.formats import reader_of
 
     path = model_path(spec.path or "", base_dir)
-    return _brought(data, reader_of(path)(path, data, spec, number=learns == "number"))
+    return _brought(data, reader_of(path)(path, data, spec, number=learns == "number"), spec)
 
 
 def _from_endpoint(data: AuditData, spec: ModelSpec, options: Endpoint, learns: str) -> _ComeBy:
@@ -180,15 +180,16 @@ def _from_endpoint(data: AuditData, spec: ModelSpec, options: Endpoint, learns: 
 
     sent = spec.columns if isinstance(spec.columns, tuple) else None  # `ModelSpec.check` refused a mapping
     if learns == "number":
-        return _brought(data, load_endpoint_number(options, data, columns=sent))
+        return _brought(data, load_endpoint_number(options, data, columns=sent), spec)
     logits = spec.output == "logits"
-    return _brought(data, load_endpoint(options, data, classes=spec.classes, columns=sent, logits=logits))
+    model = load_endpoint(options, data, classes=spec.classes, columns=sent, logits=logits)
+    return _brought(data, model, spec)
 
 
-def _brought(data: AuditData, model: Model) -> _ComeBy:
+def _brought(data: AuditData, model: Model, spec: ModelSpec) -> _ComeBy:
     data, added = _with_what_it_reads(data, model)
     kind: ScoreKind = "probability" if getattr(model, "labels", None) is None else "label"
-    return _ComeBy(data, model, [*getattr(model, "notes", ()), *added], kind)
+    return _ComeBy(data, model, [*getattr(model, "notes", ()), *added], kind, made=spec.made or "unknown")
 
 
 def train_model(training: AuditData, kind: Train, seed: int, progress: Progress) -> Model:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve, by_design, outscoring
 
-__all__ = ["remarks"]
+__all__ = ["remarks", "why_not_clear"]
+
+_ACCURATE, _RANKED = 0.995, 0.999  # accuracy and area from which on people may be those of the training
+_FEWEST = 50
 
 
 def _of_gaps(subject: Any) -> list[str]:
@@ -34,6 +38,33 @@ def _of_gaps(subject: Any) -> list[str]:
     return remarks
 
 
+def why_not_clear(subject: Any) -> str:
+    """Return why no audit of these predictions can find no material difference; empty where it can.
+
+    They are of people whom the model was trained on, or, where nothing is said, so good that they may be:
+    nearly always right, and far more often than whoever gives everybody the commoner label. A column that is
+    the label itself is no model.
+    """
+    data = subject.data
+    learned = subject.training is not None and data.frame.index.isin(subject.training.frame.index).any()
+    if learned or subject.made == "in_sample":
+        return "the model was trained on these people"
+    if subject.made != "unknown" or data.y is None or getattr(subject.model, "column", None) == data.label:
+        return ""
+    weights = row_weights(data)
+    rarer = min(weights[data.y].sum(), weights[~data.y].sum())
+    wrong = weights[subject.decisions != data.y].sum()
+    if weights.sum() < _FEWEST or not rarer:
+        return ""
+    told = "the model may have been trained on these people:"
+    if wrong <= min((1 - _ACCURATE) * weights.sum(), 0.25 * rarer):
+        return f"{told} it is right about {1 - wrong / weights.sum():.1%} of them"
+    area = None if subject.score_kind == "label" else outscoring(subject.scores, np.asarray(data.y), weights)
+    if area is not None and area >= _RANKED:
+        return f"{told} its scores rank them almost perfectly (AUC {area:.4f})"
+    return ""
+
+
 def remarks(subject: Any) -> list[str]:
     """Return what the scores themselves give reason to doubt, in sentences."""
     scores, decisions, data = subject.scores, subject.decisions, subject.data
@@ -47,10 +78,11 @@ def remarks(subject: Any) -> list[str]:
             f"{subject.rule}, and the scores run from {low:.4g} to {high:.4g}."
         )
     remarks += _of_gaps(subject)
-    if data.y is not None and subject.made == "in_sample":
+    if why := subject.cannot_clear:
+        advice = "" if subject.made == "in_sample" else " If it was not, say so: made is held_out."
         remarks.append(
-            "The predictions are of people whom the model was trained on: accuracies and error rates are "
-            "better here than on new people, and may differ less between groups."
+            f"{why[0].upper()}{why[1:]}. On people used for training, accuracy is too high and groups can "
+            f"look more equal than they are, so no audit clears these predictions.{advice}"
         )
     ranked = None if data.y is None else outscoring(scores, data.y, row_weights(data))
     if data.y is not None and ranked is not None and ranked < 0.5:

@@ -142,6 +142,8 @@ class ModelSpec:
         inputs those of each, by the input's name. For an endpoint: the columns sent (the features).
     output : {"probabilities", "logits"} or None
         What a file or endpoint gives; ``"logits"`` are log-odds.
+    made : {"held_out", "in_sample", "unknown"} or None
+        Whether a file or endpoint was trained on the people of these data; see `Predictions`.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -154,6 +156,7 @@ class ModelSpec:
     predict: Literal["label"] | None = None
     columns: tuple[str, ...] | dict[str, tuple[str, ...]] | None = None
     output: Literal["probabilities", "logits"] | None = None
+    made: Made | None = None
 
     def check(self, where: str = "model") -> None:
         """Raise `InputError` unless exactly one source is given, and one that can be used."""
@@ -167,12 +170,14 @@ class ModelSpec:
             )
         if self.endpoint is not None:
             self.endpoint.check(f"{where}.endpoint")
-        for name in ("classes", "columns", "output"):
+        for name in ("classes", "columns", "output", "made"):
             if getattr(self, name) is not None and self.path is None and self.endpoint is None:
                 raise InputError(
                     f"{where}.{name}",
-                    "has a meaning for a model file or endpoint only",
-                    advice="leave it out",
+                    "only applies to a model file or endpoint",
+                    advice="write it under model.predictions"
+                    if name == "made" and self.predictions
+                    else "leave it out",
                 )
         if self.columns is not None and not self.columns:
             raise InputError(f"{where}.columns", "must name at least one column")

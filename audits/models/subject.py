@@ -33,7 +33,7 @@ from audits.models.protocol import (
     favorable_columns,
     label_values,
 )
-from audits.models.remarks import remarks
+from audits.models.remarks import remarks, why_not_clear
 from audits.models.spec import Train
 from audits.models.thresholds import Threshold, cuts, threshold_words
 
@@ -163,6 +163,11 @@ class Subject:
     def probabilities(self) -> np.ndarray:
         """Scores of the people audited, (n,): of a model with classes the probability of a favorable one."""
         return self._summed(self.model.score(self.data.frame)) if self.by_class else self.scores
+
+    @cached_property
+    def cannot_clear(self) -> str:
+        """Why no audit can find no material difference here: predictions may be in sample; else empty."""
+        return why_not_clear(self)
 
     @cached_property
     def differentiable(self) -> Differentiable | None:

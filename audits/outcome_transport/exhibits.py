@@ -12,17 +12,16 @@ __all__ = ["SAID", "judged_as", "said", "section"]
 SAID = {
     "judged": (
         "What the verdict rests on",
-        "A bar that leaves out 0 shows a group treated more or less evenly than the others; one within "
-        "the grey band, by too little to matter.",
+        "Thick line: the interval that decides. A line that doesn't touch 0 is more than chance. Gray band: "
+        "too little to matter.",
     ),
     "flows": (
         "Whose outcomes become whose",
-        "Each band leads from people on the left to those whose outcomes theirs are mapped to; wider "
-        "bands are more people.",
+        "Bands link people to those with the nearest outcome. Wider bands are more people.",
     ),
     "flow_matrix": (
         "The same as shares",
-        "Each row adds up to 100 %: the share of its people who are mapped to each column.",
+        "Share of each row's people who are mapped to each column. Each row adds up to 100%.",
     ),
     "bias": (
         "How unlike, by group",
@@ -45,7 +44,7 @@ SAID = {
 """What stands above each figure: a heading, and what to see."""
 
 
-_APART = "How far the outcomes lie apart: right of the grey band by more than is too little to matter."
+_APART = "Thick line: how far the outcomes lie apart. Gray band: too little to matter."
 
 
 def said(name: str, instead: str = "") -> tuple[str, str]:

@@ -7,12 +7,12 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.drawing.boxes import quantile_boxes
-from audits.drawing.marks import band, named, reaching
+from audits.drawing.differences import differences
+from audits.drawing.marks import reaching
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, distinct, empty, finish
 from audits.drawing.style import describe as shorten
 from audits.outcome_transport.result import BiasRow, OutcomeTransportResult, TieRange
-from audits.outcome_transport.words import interval_words
 from audits.stats.words import count, number, percent
 
 __all__ = ["bias", "blue_college", "flow_matrix", "judged", "role_spread", "roles", "sankey"]
@@ -202,48 +202,14 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
 
 
 def judged(result: OutcomeTransportResult) -> go.Figure:
-    """Draw what the verdict rests on: each interval that was judged, and what is said not to matter."""
-    rows = [(row.group, row.difference) for row in result.bias if row.difference is not None]
-    people = {row.group: _people(row.level, row.group) for row in result.bias if row.difference is not None}
-    groups = bool(rows)
-    rows = rows or [("distance", result.judged)]
-    rows = [(name, one) for name, one in rows if one.interval.value is not None]
-    if not rows:
-        return empty("Nothing was judged.")
-    rows.sort(key=lambda row: row[1].interval.value or 0.0)
-    names = distinct([name for name, _ in rows])
-    figure = go.Figure()
-    for k, (_, one) in enumerate(rows):
-        if one.interval.low is not None and one.interval.high is not None:
-            words = "over samples and all optimal couplings" if groups else "interval"
-            figure.add_trace(_bar(names[k], one.interval.low, one.interval.high, ACCENT, 5, words, k))
-    figure.add_trace(
-        go.Scatter(
-            x=[one.interval.value for _, one in rows],
-            y=names,
-            mode="markers",
-            marker={"color": INK, "size": 9},
-            name="even coupling" if groups else "distance",
-            meta=[people.get(name, "") for name, _ in rows],
-            customdata=[[one.verdict] for _, one in rows],
-            hovertemplate="%{y}: %{x:.3g}, %{customdata[0]}<extra></extra>",
-        )
-    )
-    material = rows[0][1].immaterial_high
-    if material is not None:
-        figure.add_vrect(
-            x0=-material if groups else 0.0,
-            x1=material,
-            fillcolor=GREY,
-            opacity=0.12,
-            line_width=0,
-        )
-        named(figure, [("too little to matter", band())])
-    figure.add_vline(x=0.0, line={"color": INK, "width": 1})
-    figure.update_xaxes(title="mean bias minus<br>that of the others" if groups else "Wasserstein distance")
-    interval = result.judged.interval
-    alt = f"What the verdict rests on: {number(interval.value)}{interval_words(interval)}, {result.verdict}."
-    return finish(figure, height=150 + 34 * len(rows), alt=alt)
+    """Draw what the verdict rests on, first, beside what else was judged, and what is said not to matter."""
+    rows = [
+        (row.group, row.difference.interval, _people(row.level, row.group))
+        for row in result.bias
+        if row.difference is not None
+    ]
+    title = "mean bias minus<br>that of the others" if rows else "Wasserstein distance"
+    return differences(result.judged, rows or [("distance", result.judged.interval, "")], title=title)
 
 
 def _reach(row: BiasRow, tie: TieRange | None) -> float:

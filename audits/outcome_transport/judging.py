@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,7 @@ from audits.outcome_transport.comparison.sides import ComparedSides
 from audits.outcome_transport.matching.outcomes import MatchedOutcomes
 from audits.outcome_transport.matching.resampling import Resampled, effective, whole
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.stats import Estimate, Judged, judge, p_value, worst_of
+from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judged, judge, p_value, worst_of
 from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import percent_level
 
@@ -93,6 +93,7 @@ class ResultParts:
 
 
 _ORDERS = {"order_1": "euclidean", "order_2": "squared_euclidean"}
+_ONE_WAY = "this test can show a difference but not clear one: groups can be level and outcomes unequal"
 _OPEN = "other optimal couplings leave it open, so more people would not settle it"
 
 
@@ -186,7 +187,8 @@ class JudgedBiases:
 def judge_all(parts: ResultParts, options: OutcomeTransportOptions, distance: Estimate) -> JudgedBiases:
     """Two groups are judged by the distance of their outcomes, two policies by how groups' bias differs.
 
-    The distance is the same in all optimal couplings. Bias is not, so there a verdict has to hold in all.
+    The distance is the same in all optimal couplings. Bias is not, so there a verdict has to hold in all; and
+    it never clears, because a model can take from a whole group what leaves its bias as it was.
     """
     if not parts.comparison.same_people:
         return JudgedBiases(_of_distance(parts, options, distance))
@@ -207,12 +209,19 @@ def judge_all(parts: ResultParts, options: OutcomeTransportOptions, distance: Es
     )
     names = parts.comparison.source.groups
     found, alone = (
-        {name: one for name, one in zip(names, each, strict=True) if one is not None}
+        {name: _never_clear(one) for name, one in zip(names, each, strict=True) if one is not None}
         for each in (everywhere, even)
     )
     first = sorted(found.values(), key=lambda one: -(one.interval.value or 0.0))
     # of two groups both differences are the same one, and the larger bias the one to name
     return JudgedBiases(worst_of(first[:1] if len(first) == 2 else first), found, alone)
+
+
+def _never_clear(judged: Judged) -> Judged:
+    """Return what a group's bias can say: a model that takes points from a whole group can leave it level."""
+    if judged.verdict != NO_MATERIAL:
+        return judged
+    return replace(judged, verdict=INSUFFICIENT, reason=_ONE_WAY, people_needed=None)
 
 
 def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance: Estimate) -> Judged:

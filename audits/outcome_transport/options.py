@@ -89,7 +89,8 @@ class OutcomeTransportOptions:
         option(
             "What is compared. Automatic: decisions against labels (numbers where the model predicts the "
             "number that the label is cut from) and equal opportunity; else classes where there are more "
-            "than two, probabilities or scores where the model gives them, else decisions."
+            "than two, probabilities where the model gives them or all scores lie in [0, 1], other scores, "
+            "else decisions."
         ),
     ] = "automatic"
     cost: Annotated[

@@ -29,7 +29,7 @@ def headline(result: OutcomeTransportResult) -> str:
     if result.comparison != "two policies":
         outcomes = _CALLED.get(result.outcome, "outcomes")
         ends = {EVIDENCE: f"The {outcomes} differ", NO_MATERIAL: f"The {outcomes} hardly differ"}
-        end = ends.get(judged.verdict, f"These data cannot tell whether the {outcomes} differ")
+        end = ends.get(judged.verdict, f"We can't tell whether the {outcomes} differ")
         if judged.verdict == EVIDENCE and judged.material is False:
             end = f"The {outcomes} differ by less than matters"
         ours, theirs = people_in(result.source), people_in(result.target)
@@ -37,16 +37,18 @@ def headline(result: OutcomeTransportResult) -> str:
         return shortest(*([f"{text}{end}."] if text else []), *alone)
     rows = [row for row in result.bias if row.level == "group" and row.difference == judged]
     if not rows:
-        return f"{text}These data cannot tell whether any group is treated more unevenly than the others."
+        return f"{text}We can't tell whether any group is treated more unevenly than the others."
     who = people_in(rows[0].group)
     if judged.verdict == EVIDENCE:
         uneven = "more unevenly" if (judged.interval.value or 0.0) > 0 else "more evenly"
         told = [f"{begun(name)} are treated {uneven} than the others." for name in (who, brief(who))]
-    elif judged.verdict == NO_MATERIAL:
+    elif judged.material is False:
         told = [f"{begun(name)} are treated about as evenly as the others." for name in (who, brief(who))]
     else:
-        cannot = "These data cannot tell whether"
-        told = [f"{cannot} {name} are treated more unevenly than the others." for name in (who, brief(who))]
+        told = [
+            f"We can't tell whether {name} are treated more unevenly than the others."
+            for name in (who, brief(who))
+        ]
     return shortest(*(f"{text}{each}" for each in told), *told)
 
 
@@ -176,8 +178,6 @@ def _groups(result: OutcomeTransportResult, found: JudgedBiases) -> str:
     told = ""
     if found.even[name].verdict == EVIDENCE:
         told = " The difference holds for the even coupling only."
-    elif found.even[name].verdict == NO_MATERIAL:
-        told = " That no material difference was found holds for the even coupling only."
     if found.judged.reason:
         told += f" {begun(found.judged.reason)}."
     return text + told

@@ -61,21 +61,48 @@ def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
         Exhibit(
             "group-actions",
             "One action for a whole group",
-            "Share of a group's rejected people accepted after the one action that helps most of them, "
-            "among the half that did not pick it.",
+            "The cheapest action that helps nearly as many as the best one (within 5 points). Dot: share "
+            "accepted among people who were not used to choose it.",
             lambda: groups.group_actions(result),
             result.group_actions_frame,
         ),
     )
 
 
+def _compared(result: RecourseResult) -> tuple[Exhibit, ...]:
+    """What the verdict rests on, first: burdens or shares accepted, each minus those of the others."""
+    if len(result.by_group) < 2:
+        return ()
+    found = (
+        Exhibit(
+            "further",
+            "How much further one group has to go",
+            "Right of 0: a group has further to go than the others. Thick line: the interval that decides. "
+            "Gray band: too little to matter.",
+            lambda: groups.further(result),
+            lambda: worded(result.groups_frame()),
+        ),
+        Exhibit(
+            "apart",
+            "Who is accepted at the last step",
+            "Right of 0: more of a group are accepted than of the others. Thick line: the interval that "
+            "decides. Gray band: too little to matter.",
+            lambda: groups.apart(result),
+            lambda: worded(result.groups_frame()),
+        ),
+    )
+    accepted = any(row.accepted_judged == result.judged for row in result.by_group)
+    return found[::-1] if accepted else found
+
+
 def section(result: RecourseResult) -> Section:
     """Arrange a recourse audit."""
     exhibits: tuple[Exhibit, ...] = (
+        *_compared(result),
         Exhibit(
             "reclassified",
             "Accepted on the way",
-            "The further the rejected come towards their accepted counterparts, the more are accepted.",
+            "Share accepted as rejected people move towards their accepted match.",
             lambda: people.reclassified(result),
             lambda: worded(result.to_frame()),
         ),
@@ -91,14 +118,6 @@ def section(result: RecourseResult) -> Section:
             "How far each group has to go",
             "Further right: larger changes, on average, until a group's people are accepted.",
             lambda: groups.burden(result),
-            lambda: worded(result.groups_frame()),
-        ),
-        Exhibit(
-            "apart",
-            "Who is accepted at the last step",
-            "Right of 0 more of a group are accepted than of the others; within the grey band by too little "
-            "to matter.",
-            lambda: groups.apart(result),
             lambda: worded(result.groups_frame()),
         ),
         Exhibit(

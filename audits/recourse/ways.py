@@ -1,12 +1,13 @@
 """Several ways for one person, how well they hold, and one action for a whole group.
 
 A way takes the actionable values of an accepted person as a start, then puts back every column that is not
-needed, the most costly first: what is left is admissible, accepted, and changes few columns. Of the ways of a
-person the cheapest is kept, then those that are most unlike the ones kept, in what they change and how far.
+needed, the most costly first, until every one is: what is left is admissible, accepted, and changes few
+columns. Of the ways of a person the cheapest is kept, then those that are most unlike the ones kept, in what
+they change and how far.
 
 Whether a way holds is tried out: with models trained again on resamples of the same training data, and with
-numbers that miss what was aimed at. One action for a group is picked on a random half of its people and
-stated for the other half.
+numbers that miss what was aimed at. One action for a group is picked on a random half of its people, the
+cheapest of those that help nearly as many as the best, and stated for the other half.
 
 Columns move along with an action, as the auditor drew which follows which. A column is fitted by least
 squares to those that it follows, over everybody; what it was off by for a person stays with them. When a
@@ -17,8 +18,9 @@ alike for all, is assumed: data cannot show it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
@@ -45,6 +47,10 @@ _DONORS = 40  # accepted people whose values are tried for one person
 _NOISY = 20  # draws of each way with noise
 _ACTIONS = 60  # actions tried on a group
 _MOST_ROWS = 300_000
+_NEARLY = 0.05  # of people that a cheaper action of a group may help less
+_MOST_COUNTED = 1e9  # people up to which halves are drawn by person
+
+Action = dict[str, tuple[str, object]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +104,16 @@ def find_ways(way: Way, rng: np.random.Generator, progress: Progress = silent) -
     progress(0.0, "Looking for several ways")
     score, good = accepted(moved, person)
     person, moved, today, score = person[good], _kept(moved, good), _kept(today, good), score[good]
-    for step, name in enumerate(_costliest(way, columns)):
-        progress(0.6 * (step + 1) / (len(columns) + 1), "Leaving out what is not needed")
-        if not len(person):
-            break
-        trial = moved.assign(**{name: today[name]})
-        new, fine = accepted(trial, person)
-        moved[name] = moved[name].where(~fine, today[name])
-        score = np.where(fine, new, score)
+    needless = bool(len(person))
+    while needless:  # without one column another may no longer be needed
+        needless = False
+        for step, name in enumerate(_costliest(way, columns)):
+            progress(0.6 * (step + 1) / (len(columns) + 1), "Leaving out what is not needed")
+            new, fine = accepted(moved.assign(**{name: today[name]}), person)
+            fine &= _changed(today, moved, [name])[:, 0]
+            moved[name] = moved[name].where(~fine, today[name])
+            score = np.where(fine, new, score)
+            needless |= bool(fine.any())
     changed = _changed(today, moved, columns)
     cost = _cost(way, person, moved) if len(person) else np.empty(0)
     chosen = _diverse(
@@ -253,64 +261,111 @@ def _with_noise(
 
 
 def group_actions(way: Way, ways: Ways, rng: np.random.Generator) -> tuple[GroupAction, ...]:
-    """Return the action that helps most people of each group, stated for the half that did not pick it."""
+    """Return for each group the cheapest action that helps nearly as many as the best one does.
+
+    It is picked on a random half of the group's people, among the ways of anybody who is not in the other
+    half, for whom it is stated.
+    """
     found = []
     after = downstream_of(way.subject.data, way.options.follows)
     today = way.today.reset_index(drop=True)
-    actions = _as_actions(way, ways, today)
     for g, name in enumerate(way.people.names):
-        here = rng.permutation(np.flatnonzero(way.people.code == g))
+        here = np.flatnonzero(way.people.code == g)
+        on, off = _halves(way.people.weights[here], rng)
+        actions = _as_actions(
+            way, ways, today, np.isin(ways.person, here[off > 0]) & ~np.isin(ways.person, here[on > 0])
+        )
         most = max(1, min(_ACTIONS, _MOST_ROWS // max(len(here), 1)))
         picked = rng.permutation(len(actions))[:most] if len(actions) > most else range(len(actions))
-        half = max(len(here) // 2, 1)
-        on, off = here[:half], here[half:] if len(here) > 1 else here[:0]
-        best: tuple[float, float, dict[str, tuple[str, object]]] | None = None
-        for place in picked:
-            moved = _acted(way, today, actions[place], on)
-            share = float(np.average(decided(way, after, moved, on)[1], weights=way.people.weights[on]))
-            cost = float(_cost(way, on, moved).mean())
-            if best is None or (share, -cost) > (best[0], -best[1]):
-                best = share, cost, actions[place]
-        if best is None:
+        if not len(picked):
             continue
-        nobody = Estimate(None, None, None, float(len(off)), "nobody left to state it for")
-        coverage, cost_estimate = nobody, None
-        if len(off):
-            moved, weights = _acted(way, today, best[2], off), way.people.weights[off]
-            good = decided(way, after, moved, off)[1]
-            coverage = wilson(float(weights @ good), float(weights.sum()), level=way.options.level)
-            cost_estimate = float(np.average(_cost(way, off, moved), weights=weights))
+
+        helped = partial(_helped, way, after, today, here)
+        action = _cheapest([actions[place] for place in picked], partial(helped, on), on.sum())
+        if off.any():
+            good, cost = helped(off, action)
+            coverage: Estimate = wilson(good, float(off.sum()), level=way.options.level)
+        else:
+            coverage, cost = Estimate(None, None, None, 0.0, "nobody left to state it for"), None
         found.append(
             GroupAction(
                 group=name,
-                action=_words(best[2]),
-                n=float(way.people.weights[here].sum()),
+                action=_words(action),
+                n=float((on + off).sum()),
                 tried=len(picked),
                 coverage=coverage,
-                cost=cost_estimate,
+                cost=cost,
             )
         )
     return tuple(found)
+
+
+def _helped(
+    way: Way,
+    after: Downstream,
+    today: pd.DataFrame,
+    here: np.ndarray,
+    weights: np.ndarray,
+    action: Action,
+) -> tuple[float, float]:
+    """People `here`, as many as `weights` say, who are accepted after an action, and its mean cost to all."""
+    some = np.flatnonzero(weights > 0)
+    moved = _acted(way, today, action, here[some])
+    good = decided(way, after, moved, here[some])[1]
+    cost = np.average(_cost(way, here[some], moved), weights=weights[some])
+    return float(weights[some] @ good), float(cost)
+
+
+def _halves(weights: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Split people at random, however many a row stands for; return how many of each row are in each half."""
+    if (weights % 1 == 0).all() and weights.sum() < _MOST_COUNTED:
+        half = max(int(weights.sum()) // 2, 1)
+        on = rng.multivariate_hypergeometric(weights.astype(np.int64), half, method="marginals").astype(float)
+    else:
+        on = np.zeros(len(weights))
+        chosen = rng.permutation(len(weights))[: max(len(weights) // 2, 1)]
+        on[chosen] = weights[chosen]
+    return on, weights - on
+
+
+def _cheapest(
+    actions: Sequence[Action], helped: Callable[[Action], tuple[float, float]], people: float
+) -> Action:
+    """Return the cheapest action that helps nearly as many as the best, or less of it if that does too."""
+    tried = [(*helped(action), action) for action in actions]
+    enough = max(good for good, _, _ in tried)
+    enough -= min(_NEARLY * people, enough / 2)
+    _, least, action = min((each for each in tried if each[0] >= enough), key=lambda each: each[1])
+    for name, (how, value) in list(action.items()):
+        shares = (0.1, 0.2, 0.3, 0.5, 0.7) if how == "by" else ()
+        rest = {other: each for other, each in action.items() if other != name}
+        less: list[Action] = [rest | {name: ("by", part * float(value))} for part in shares]  # type: ignore[arg-type]
+        for variant in filter(None, [rest, *less]):
+            good, cost = helped(variant)
+            if good >= enough and cost < least:
+                least, action = cost, variant
+                break
+    return action
 
 
 def _cost(way: Way, who: np.ndarray, moved: pd.DataFrame) -> np.ndarray:
     return way.actions.cost(way.start[who], way.actions.space.encode(moved))
 
 
-def _as_actions(way: Way, ways: Ways, today: pd.DataFrame) -> list[dict[str, tuple[str, object]]]:
-    """Each different way as an action: numbers by how much, all else to what."""
+def _as_actions(way: Way, ways: Ways, today: pd.DataFrame, barred: np.ndarray) -> list[Action]:
+    """Each different way that is not `barred` (w,) as an action: numbers by how much, all else to what."""
     numbers = {
         block.column
         for block in way.actions.space.parts
         if isinstance(block, NumberBlock) and block.kind in {"continuous", "integer"}
     }
-    found: dict[str, dict[str, tuple[str, object]]] = {}
+    found: dict[str, Action] = {}
     columns = list(way.actions.columns)
-    for k, who in enumerate(ways.person):
-        action: dict[str, tuple[str, object]] = {}
+    for k in np.flatnonzero(~barred):
+        action: Action = {}
         for place in np.flatnonzero(ways.changed[k]):
             name = columns[place]
-            new, old = ways.moved[name].iloc[k], today[name].iloc[who]
+            new, old = ways.moved[name].iloc[k], today[name].iloc[ways.person[k]]
             if name in numbers and not pd.isna(old) and not pd.isna(new):
                 action[name] = ("by", float(new) - float(old))
             else:
@@ -320,9 +375,7 @@ def _as_actions(way: Way, ways: Ways, today: pd.DataFrame) -> list[dict[str, tup
     return list(found.values())
 
 
-def _acted(
-    way: Way, today: pd.DataFrame, action: dict[str, tuple[str, object]], who: np.ndarray
-) -> pd.DataFrame:
+def _acted(way: Way, today: pd.DataFrame, action: Action, who: np.ndarray) -> pd.DataFrame:
     """Values of people `who` after an action, as far as limits and the range seen in the data allow."""
     now = today.iloc[who].reset_index(drop=True)
     moved = now.copy()
@@ -339,7 +392,7 @@ def _acted(
     return way.actions.allowed(now, moved)
 
 
-def _words(action: dict[str, tuple[str, object]]) -> str:
+def _words(action: Action) -> str:
     parts = []
     for name, (how, value) in action.items():
         if how == "to":

@@ -55,7 +55,7 @@ def _apart(result: RecourseResult) -> list[str]:
         return [f"; {name} have {little}{'further' if value > 0 else 'less far'} to go" for name in names]
     if judged.verdict == NO_MATERIAL:
         return ["; no group has much further to go"]
-    return ["; whether one group has further to go is open"]
+    return [". We can't tell if that is harder for one group"]
 
 
 def _judged_of(result: RecourseResult) -> GroupRecourse | None:

@@ -23,6 +23,7 @@ from audits.models.making import without_feature
 from audits.progress import Progress, part, silent
 from audits.records import loaded
 from audits.runs.across import levels_of
+from audits.runs.clearance import without_clearance
 from audits.runs.comparing.changes import AuditChange, Changes
 from audits.runs.comparing.second import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.comparing.two_models import audit_change, refused, with_decisions
@@ -330,7 +331,7 @@ def carry_out(
             f"was drawn, {subject.data.n - drawn.data.n:,} other rows were left out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
-    return AuditResult(request.name, request.all_options(), result)
+    return AuditResult(request.name, request.all_options(), without_clearance(result, subject.cannot_clear))
 
 
 def _check_installed(request: AuditRequest, place: int) -> None:

@@ -37,10 +37,12 @@ def test_one_answer_that_is_too_large_alone_is_kept_while_it_is_looked_at():
     assert kept.size == 1
 
 
-def test_what_nobody_has_asked_for_in_a_while_is_forgotten():
+def test_what_nobody_has_asked_for_in_a_while_is_forgotten(monkeypatch):
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     kept = Futures(len)
     wait([kept.get("a", "key", lambda: "x")])
-    time.sleep(0.2)
+    now += 1
     wait([kept.get("b", "key", lambda: "y")])
     kept.tidy(0.1)
     assert kept.get("b", "key", lambda: "made anew").result() == "y"

@@ -12,12 +12,16 @@ from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.groups import GroupsOptions, groups
 from audits.mitigation.audit import mitigation
+from audits.mitigation.exhibits import section
+from audits.mitigation.judging import judge_step
 from audits.mitigation.options import MitigationOptions
-from audits.mitigation.result import NOT_RUN, MitigationResult
+from audits.mitigation.result import NOT_RUN, MitigationResult, Step
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
 from audits.runs.mitigating import mitigation_with_others
 from audits.runs.registry import usual_others
+from audits.stats import wilson
+from audits.stats.intervals import cautious_difference
 from tests.rule_sets.conftest import crowd, subject_of
 from tests.rule_sets.test_text import corpus
 from tests.rule_sets.test_text import subject as text_subject
@@ -192,3 +196,19 @@ def test_samples_of_texts_hold_the_terms_and_nothing_else_of_their_category():
     assert samples["text"].str.contains(r"\bgay\b").all()
     assert not samples["text"].str.contains(r"\b(?:fe)?male\b").any()
     assert (audited.favorable_score(samples) >= 0.5).all()
+
+
+@pytest.mark.parametrize(("elsewhere", "badge"), [(0.05, "no material difference"), (0.3, "no verdict")])
+def test_a_group_that_is_level_clears_nobody_while_another_is_not(elsewhere, badge):
+    same = cautious_difference(2500, 5000, 2500, 5000)
+    share = wilson(2500, 5000)
+    step = Step(0, same, share, share, share, "region = north", elsewhere, ())
+    judged = judge_step([step], 0, level=0.05, material=0.1)
+    assert judged.badge == badge
+    assert judged.people_needed is None
+
+
+def test_the_first_figure_shows_the_interval_that_decides(trained):
+    result = mitigation(trained, MitigationOptions(amounts=(0.02,)), rng=0)
+    first = section(result).exhibits[0].figure().data[0]
+    assert first.meta == {name: getattr(result.judged.interval, name) for name in ("value", "low", "high")}

@@ -648,3 +648,35 @@ def test_a_file_over_the_limit_is_refused_unread(linear, numeric_data, monkeypat
 
 def test_parsing_finds_a_whole_model_whole(linear):
     assert parse_onnx(linear([0.1]).read_bytes(), "m").graph.output[0].name == "p"
+
+
+def _random(save, at):
+    """One number, and noise of the size of `at`."""
+    return save(
+        [
+            helper.make_node("RandomNormalLike", ["income"], ["noise"], scale=at, seed=1.0),
+            helper.make_node("Add", ["income", "noise"], ["noisy"]),
+            helper.make_node("Sigmoid", ["noisy"], ["p"]),
+        ],
+        {"income": (FLOAT, [None])},
+        {"p": (FLOAT, [None])},
+    )
+
+
+def _centered(save):
+    """One number, minus the mean of the batch."""
+    return save(
+        [
+            helper.make_node("ReduceMean", ["income"], ["mean"], keepdims=1),
+            helper.make_node("Sub", ["income", "mean"], ["centered"]),
+            helper.make_node("Sigmoid", ["centered"], ["p"]),
+        ],
+        {"income": (FLOAT, [None])},
+        {"p": (FLOAT, [None])},
+    )
+
+
+def test_a_model_that_answers_at_random_or_by_the_batch_is_refused(save, data):
+    for path in (_random(save, 0.5), _centered(save)):
+        refused(path, data, "same score every time")
+    assert load_onnx(_random(save, 1e-7), data).columns == ("income",), "rounding is no randomness"

@@ -202,7 +202,7 @@ def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people)
         ({"path": "m.keras"}, "convert it with tf2onnx"),
         ({"path": "m.onnx", "columns": []}, r"model\.columns must name at least one column"),
         ({"path": "m.onnx", "output": "margin"}, r"model\.output must be 'probabilities' or 'logits'"),
-        ({"train": "mlp", "output": "logits"}, "a meaning for a model file or endpoint only"),
+        ({"train": "mlp", "output": "logits"}, "only applies to a model file or endpoint"),
         ({"endpoint": {"url": "http://h/s"}, "columns": {"x": ["a"]}}, "a list of columns for an endpoint"),
         ({"path": "m.safetensors"}, "weights alone are no model"),
         ({"path": "models/MLmodel"}, "is an MLflow artefact"),
@@ -217,7 +217,7 @@ def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people)
         ({"predictions": {}}, r"model\.predictions must name exactly one column"),
         ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, r"has a meaning for scores only"),
         ({"predictions": {"score": "a", "higher_is": "good"}}, r"'favorable' or 'unfavorable', got"),
-        ({"train": "mlp", "classes": [0, 1]}, "a meaning for a model file or endpoint only"),
+        ({"train": "mlp", "classes": [0, 1]}, "only applies to a model file or endpoint"),
     ],
 )  # fmt: skip
 def test_a_wrong_model_section_is_one_sentence(section, match):

@@ -22,9 +22,8 @@ def test_blue_college_distance_is_the_theory(rule):
         protected=("school",),
         features=("gpa",),
     )
-    # a column of scores has any scale, so its distance lacks the √2 of two classes
     result = flows_of(subject, source={"school": "A"}, target={"school": "B"}, **QUICK)
-    assert result.wasserstein.value == pytest.approx(admissions.wasserstein(rule) / np.sqrt(2), abs=1e-12)
+    assert result.wasserstein.value == pytest.approx(admissions.wasserstein(rule), abs=1e-12)
     named = flows_of(subject, source={"school": "A"}, target={"school": "B"}, outcome="probability", **QUICK)
     assert named.wasserstein.value == pytest.approx(admissions.wasserstein(rule), abs=1e-12)
 

@@ -11,8 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from audits.data import DataSpec, build_data
 from audits.drawing.style import alt_text
 from audits.errors import RunCancelled
+from audits.models import make_subject
+from audits.models.spec import model_spec
 from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
 from audits.outcome_transport.result import SHARES
@@ -41,8 +44,8 @@ def by_hand():
 def test_by_hand(by_hand):
     result = flows_of(by_hand, source=A, target=B, cost="squared_euclidean", **QUICK)
     sd = np.std([0, 1, 2, 3, 10, 11, 12, 23])
-    assert result.wasserstein.value == pytest.approx(0.1)
-    assert result.wasserstein_orders["order_1"].value == pytest.approx(0.1)
+    assert result.wasserstein.value == pytest.approx(0.1 * np.sqrt(2))
+    assert result.wasserstein_orders["order_1"].value == pytest.approx(0.1 * np.sqrt(2))
     assert result.people["bias"].tolist() == pytest.approx(np.array([10, 10, 10, 20]) / sd)
     assert result.people["counterpart"].tolist() == [4, 5, 6, 7]
     # the farthest is always the last person, at 23
@@ -274,8 +277,34 @@ def test_verdict_sentence_figure_and_json_state_one_interval(seed):
         )
         ends = f"({number(judged.interval.low)} to {number(judged.interval.high)}"
         assert ends in result.finding
-        assert ends in alt_text(figures.judged(result))
+        first = AUDITS["outcome_transport"].section(result).exhibits[0].figure().data[0]
+        assert first.meta == {name: getattr(judged.interval, name) for name in ("value", "low", "high")}
         excludes = judged.interval.low > 0 or judged.interval.high < 0
         assert excludes == (result.verdict == "evidence of a difference")
     assert apart.judged.interval == apart.wasserstein
     assert (apart.wasserstein.low > 0) == (apart.distance_p_value <= 0.05)
+
+
+@pytest.mark.parametrize("higher_is", ["favorable", "unfavorable"])
+@pytest.mark.parametrize("against", [False, True])
+def test_a_model_and_its_column_of_scores_lie_as_far_apart(higher_is, against):
+    """One norm for a probability, whoever gives it (Eq. 10): √2 for a difference of 1."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": rng.normal(size=300), "group": rng.choice(["a", "b"], 300)})
+    frame["label"] = (frame["x"] + rng.normal(size=300) > 0).astype(int)
+    frame["other"] = rng.random(300)
+    data = build_data(frame, DataSpec(label="label", favorable=1, protected=("group",), features=("x",)))
+    model = make_subject(data, model_spec({"train": "logistic"}))
+    held = model.data.frame.assign(given=model.scores if higher_is == "favorable" else 1 - model.scores)
+    if higher_is == "unfavorable":
+        held["other"] = 1 - held["other"]
+    spec = DataSpec(label="label", favorable=1, protected=("group",), features=("x",))
+    column = make_subject(
+        build_data(held, spec), model_spec({"predictions": {"score": "given", "higher_is": higher_is}})
+    )
+    asked = {"source": A, "target": B} if not against else {}
+    first = flows_of(model, **asked, **({"against": {"score": "other"}} if against else {}), **QUICK)
+    second = {"score": "other", "higher_is": higher_is}
+    found = flows_of(column, **asked, **({"against": second} if against else {}), **QUICK)
+    assert found.outcome == first.outcome == "probability"
+    assert found.wasserstein.value == pytest.approx(first.wasserstein.value, abs=1e-12)

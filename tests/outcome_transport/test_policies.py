@@ -150,3 +150,15 @@ def test_rejected_and_accepted_scores_do_not_overlap_so_that_any_pairing_is_opti
     assert np.array(plain.flows.share) == pytest.approx(np.array(squared.flows.share))
     assert (np.array(plain.flows.high) - np.array(plain.flows.low)).max() > 0.5
     assert np.array(squared.flows.high) == pytest.approx(np.array(squared.flows.low))
+
+
+def test_level_bias_does_not_clear_a_model_that_takes_from_a_whole_group():
+    """Everybody in b loses one unit of log-odds: nobody's counterparts are less like them for it."""
+    rng = np.random.default_rng(1)
+    group, x, z = rng.choice(["a", "b"], 600), *rng.normal(size=(2, 600))
+    frame = pd.DataFrame({"x": x, "z": z, "group": group, "other": 1 / (1 + np.exp(-2 * x))})
+    frame["score"] = 1 / (1 + np.exp(-2 * x + (group == "b")))
+    subject = scored(frame, features=("x", "z"))
+    result = flows_of(subject, against={"score": "other"}, cost="squared_euclidean", material=0.5, **QUICK)
+    assert result.judged.material is False
+    assert result.judged.badge == "no verdict"

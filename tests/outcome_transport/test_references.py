@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
+from audits.models.trained.baselines import train_baseline
 from audits.models.trained.constrained import train_equal_opportunity
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import QUICK, flows_of
@@ -74,14 +75,17 @@ def test_equal_opportunity_by_zafars_constraint_against_a_general_solver():
     rng = np.random.default_rng(8)
     n = 600
     group = rng.choice(["a", "b", "c"], n)
-    frame = pd.DataFrame({"x": rng.normal(size=n) + 0.8 * (group == "a"), "z": rng.normal(size=n)})
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=n) + 0.8 * (group == "a"), "z": rng.normal(size=n) + (group == "b")}
+    )
     frame = frame.assign(v=rng.normal(size=n) + frame["x"], group=group)
     frame["label"] = (frame["x"] + 0.5 * frame["z"] + rng.logistic(size=n) > 0).astype(int)
     spec = DataSpec(label="label", favorable=1, protected=("group",), features=("x", "z", "v"))
     subject = make_subject(build_data(frame, spec), model_spec({"train": "logistic"}), test_size=0.4)
     learned = subject.training
     codes = np.unique(learned.groups["group"].to_numpy(), return_inverse=True)[1]
-    model = train_equal_opportunity(learned, codes, where="here")
+    model, cost = train_equal_opportunity(learned, codes, where="here")
+    assert "2 of 2" in cost
     x, y = model.design(learned.frame), np.asarray(learned.y)
     distance = x @ model.pipeline[-1].coef_[0]
     for code in range(3):
@@ -109,3 +113,32 @@ def test_equal_opportunity_by_zafars_constraint_against_a_general_solver():
     assert other.wasserstein.value == pytest.approx(fair.wasserstein.value, abs=1e-6)
     with pytest.raises(InputError, match="holds a logistic regression that is trained here"):
         flows_of(subject, against={"train": "forest", "constraint": "equal_opportunity"}, **QUICK)
+
+
+def test_small_groups_of_chance_do_not_constrain_and_a_constant_is_refused():
+    """Six groups of which one differs: one direction of five is held, and the accuracy lost is small."""
+    rng = np.random.default_rng(3)
+    n = 3000
+    group = rng.choice(list("abcdef"), n, p=[0.5, 0.43, 0.03, 0.02, 0.01, 0.01])
+    x, z, v, u = rng.normal(size=(4, n))
+    frame = pd.DataFrame({"x": x + (group == "a"), "z": z, "v": v, "u": u, "group": group})
+    frame["label"] = (frame["x"] + z + v + u + rng.logistic(size=n) > 0).astype(int)
+
+    def learned(*features):
+        return build_data(
+            frame, DataSpec(label="label", favorable=1, protected=("group",), features=features)
+        )
+
+    data = learned("x", "z", "v", "u")
+    codes = np.unique(group, return_inverse=True)[1]
+    model, cost = train_equal_opportunity(data, codes, where="here")
+    assert "1 of 5 possible" in cost
+    free = train_baseline(data, "logistic", seed=0)
+    right = [float(((one.score(data.frame) >= 0.5) == data.y).mean()) for one in (free, model)]
+    assert right[0] - right[1] < 0.05
+    assert f"{100 * right[1]:.1f}% instead of {100 * right[0]:.1f}%" in cost
+    scores = model.score(data.frame)
+    large = [scores[(group == name) & data.y].mean() for name in "ab"]
+    assert abs(large[0] - large[1]) < 0.02
+    with pytest.raises(InputError, match="everybody the same decision"):
+        train_equal_opportunity(learned("x"), codes, where="here")

@@ -94,6 +94,55 @@ def test_ways_survive_as_often_as_models_trained_again_accept_them(
     assert result.ways_summary.refits == 2
 
 
+def test_no_way_has_a_change_that_is_not_needed(subject: Subject, result: RecourseResult) -> None:
+    today = subject.data.frame.loc[result.ways.index].reset_index(drop=True)
+    moved = today.assign(**{name: result.ways[f"value of {name}"].to_numpy() for name in COLUMNS})
+    for name in COLUMNS:
+        changed = (moved[name] != today[name]).to_numpy()
+        without = subject.model.score(moved.assign(**{name: today[name]}))
+        assert (without[changed] < 0.5).all()
+
+
+def test_two_changes_that_need_each_other_less_than_a_third_are_pruned() -> None:
+    """Only x is needed once z is back: a single round in order of cost would have kept both."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=400), "z": rng.normal(size=400), "g": rng.choice(["a", "b"], 400)}
+    )
+
+    def score(rows: pd.DataFrame) -> np.ndarray:
+        x, z = rows["x"].to_numpy(), rows["z"].to_numpy()
+        return np.where((x > 1) | ((z > 1) & (x * z > 0)), 0.9, 0.1)
+
+    found = audits.audit(
+        score, frame[["x", "z"]], favorable=1, protected={"g": frame["g"]}, roles={"actionable": ["x", "z"]},
+        audits={"recourse": {"ways": 3, "ways_people": 50, "noise": 0, "permutations": 99}},
+    )["recourse"]  # fmt: skip
+    today = frame.loc[found.ways.index].reset_index(drop=True)
+    moved = pd.DataFrame({name: found.ways[f"value of {name}"].to_numpy() for name in "xz"})
+    for name in "xz":
+        changed = (moved[name] != today[name]).to_numpy()
+        assert (score(moved.assign(**{name: today[name]}))[changed] < 0.5).all()
+
+
+def test_an_action_for_a_group_is_the_cheapest_that_does_nearly_as_much() -> None:
+    """Nearly everybody needs 20 more at most; some who are in debt need 900, as few have."""
+    rng = np.random.default_rng(2)
+    saved = np.where(rng.random(1200) < 0.05, 1000.0, rng.uniform(0, 40, 1200))
+    debt = np.where(rng.random(1200) < 0.01, 900.0, 0.0)
+    frame = pd.DataFrame({"saved": saved, "debt": debt, "g": rng.choice(["a", "b"], 1200)})
+    found = audits.audit(
+        lambda rows: np.where((rows["saved"] - rows["debt"]).to_numpy() >= 20, 0.9, 0.1),
+        frame[["saved", "debt"]], favorable=1, protected={"g": frame["g"]}, roles={"actionable": ["saved"]},
+        audits={"recourse": {"ways": 5, "noise": 0, "permutations": 99}},
+    )["recourse"]  # fmt: skip
+    for row in found.group_actions:
+        more = float(row.action.split()[1])
+        assert row.action == f"saved: {more:g} more"
+        assert more <= 25
+        assert row.coverage.value >= 0.85
+
+
 def test_one_action_for_a_group_is_stated_for_people_who_did_not_pick_it(result: RecourseResult) -> None:
     assert [row.group for row in result.group_actions] == ["a", "b"]
     for row in result.group_actions:

@@ -73,7 +73,7 @@ def test_words_follow_from_the_numbers(name):
         r"; (?:slightly )?(?:fewer|more) of |have (?:slightly )?(?:further|less far) to go| would\.$", first
     )
     assert bool(claims) == (result.verdict == "evidence of a difference")
-    assert ("is open" in first) == (result.verdict == "insufficient evidence" and len(result.by_group) > 1)
+    assert ("can't tell" in first) == (result.verdict == "insufficient evidence" and len(result.by_group) > 1)
     assert ("no group has much further to go" in first) == (result.verdict == "no material difference")
     assert len(first.split()) <= 30
     assert not re.search(r"\b1 (?:rejected )?people|[-−+]0\.0\b|that group", finding), finding

@@ -36,6 +36,7 @@ ASKED: dict[str, tuple[dict[str, Any], float]] = {
     "recourse": ({"by": ["sex"], "permutations": 1999, "fewest": False}, 0.04),
     # shares of 1,000 perturbed samples
     "rule_sets": ({"protected": ["sex"], "permutations": 199}, 0.05),
+    "attribute_swap": ({"attribute": ["sex"]}, 0.0),
     "mitigation": ({"protected": ["sex"], "amounts": [0.05], "also": {}}, 0.05),
     # which half's direction a row of several people is moved along
     "loss_ratio": ({"sensitive": ["sex"], "steps": 50}, 0.005),

@@ -286,8 +286,8 @@ def test_a_fresh_file_that_another_process_holds_is_waited_for(tmp_path):
     other = sqlite3.connect(tmp_path / "fresh.sqlite", isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
     ended = threading.Timer(0.5, other.execute, ("COMMIT",))
-    ended.start()
     began = time.monotonic()
+    ended.start()
     with Database(f"sqlite:///{tmp_path / 'fresh.sqlite'}").reading() as connection:
         assert connection.execute(sa.text("PRAGMA journal_mode")).scalar() == "wal"
     assert time.monotonic() - began > 0.4

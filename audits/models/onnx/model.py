@@ -7,7 +7,7 @@ threshold of 0.7.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from audits.models.spec import ModelSpec
 
 __all__ = ["OnnxModel", "OnnxNumbers", "load", "load_onnx", "reopen"]
+
+_ASKED_TWICE = 1000
+_LABELS_APART = 0.005  # of labels alone: what rounding at a tie may turn around
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +179,7 @@ def load_onnx(
     ------
     InputError
         If the file is refused (see `read_onnx`), its inputs cannot be fed, its outputs are no
-        probabilities or labels, or its classes cannot be named.
+        probabilities or labels, its classes cannot be named, or it answers at random or by the batch.
     """
     graph, proto = open_graph(path, data, columns)
     name = graph.name
@@ -205,7 +208,38 @@ def load_onnx(
         notes.append(
             f"The file does not name its classes: they were taken to be {choices(found)}, in this order."
         )
-    return OnnxModel(graph, found, scores or (labels or "",), codes, logits and bool(scores), tuple(notes))
+    outputs = scores or (labels or "",)
+    model = OnnxModel(graph, found, outputs, codes, logits and bool(scores), tuple(notes))
+    _check_repeated(model.score, data, name, labels=codes is not None)
+    return model
+
+
+def _check_repeated(
+    answers: Callable[[pd.DataFrame], np.ndarray], data: AuditData, name: str, *, labels: bool = False
+) -> None:
+    """Ask about the first people twice, the second time in reverse, one alone and the others in two batches.
+
+    Raises
+    ------
+    InputError
+        If the scores differ by more than rounding: they are random, or hang on who else is in the batch.
+    """
+    sample = data.frame.iloc[:_ASKED_TWICE]
+    first = np.asarray(answers(sample), dtype=np.float64)
+    turned = np.arange(len(sample))[::-1]
+    parts = [part for part in np.split(turned, [1, 1 + len(turned) // 3]) if len(part)]
+    second = np.empty_like(first)
+    for part in parts:
+        second[part] = answers(sample.iloc[part])
+    apart = ~np.isclose(first, second, rtol=1e-3, atol=1e-4 * np.nanmax(np.abs(first)), equal_nan=True)
+    people = apart.reshape(len(sample), -1).any(axis=1)
+    if people.mean() > (_LABELS_APART if labels else 0.0):
+        raise InputError(
+            name,
+            f"must give a person the same score every time, but gave {int(people.sum()):,} of "
+            f"{len(sample):,} people another one in another batch",
+            advice="export it for inference: without random steps, and with each row scored by itself",
+        )
 
 
 def _numbers(graph: Graph, data: AuditData) -> OnnxNumbers:
@@ -214,6 +248,7 @@ def _numbers(graph: Graph, data: AuditData) -> OnnxNumbers:
     scores, _ = find_outputs(graph.session.get_outputs(), graph.name)
     if not scores:
         raise InputError(graph.name, "must have an output of numbers, but it gives labels only")
+    _check_repeated(lambda frame: np.asarray(graph.run(frame, scores)), data, graph.name)
     return OnnxNumbers(graph, scores, tuple(input_notes(graph.inputs, data)), sign)
 
 

@@ -62,6 +62,8 @@ def model_outcomes(subject: Subject, kind: str) -> PolicyOutcomes:
     if kind == "automatic":
         many = subject.model.classes is not None and len(subject.model.classes) > 2
         kind = "classes" if many and subject.score_kind == "probability" else kinds[subject.score_kind]
+        if kind == "score" and _are_shares(subject):
+            kind = "probability"
     name, decided = subject.model.name, np.asarray(subject.decisions, dtype=bool)
     if kind == "decision":
         return PolicyOutcomes(name, kind, decided[:, None].astype(float), decided)
@@ -76,9 +78,18 @@ def model_outcomes(subject: Subject, kind: str) -> PolicyOutcomes:
             name, kind, _probabilities(subject.model.score(subject.data.frame), name), decided
         )
     values = subject.scores[:, None]
+    if kind == "probability" and subject.higher_is == "unfavorable":
+        values = 1 + values  # the probability of the favorable outcome: scores are negated
     return PolicyOutcomes(
         name, kind, _probabilities(values, name) if kind == "probability" else values, decided
     )
+
+
+def _are_shares(subject: Subject) -> bool:
+    """Whether scores of any scale can be read as probabilities, as those of a model are: all in [0, 1]."""
+    sign = -1.0 if subject.higher_is == "unfavorable" else 1.0
+    scores = sign * subject.scores
+    return subject.data.cut is None and bool(scores.min() >= 0 and scores.max() <= 1)
 
 
 def _probabilities(values: np.ndarray, name: str) -> np.ndarray:
@@ -168,14 +179,15 @@ def _other_policy(
 
 def _learn(
     subject: Subject, data: AuditData, policy: Policy, train: Trained, options: OutcomeTransportOptions
-) -> Model:
-    """Train the reference on `data`, held to its constraint if it has one."""
+) -> tuple[Model, list[str]]:
+    """Train the reference on `data`, held to its constraint if it has one; also say what that costs."""
     if policy.constraint is None:
-        return train_model(data, train, subject.seed, silent)
+        return train_model(data, train, subject.seed, silent), []
     from audits.models.trained.constrained import train_equal_opportunity
 
     group, _ = group_codes(data, options.by, "outcome_transport.by")
-    return train_equal_opportunity(data, group, where=f"{_WHERE}.constraint")
+    model, cost = train_equal_opportunity(data, group, where=f"{_WHERE}.constraint")
+    return model, [cost]
 
 
 def _another_model(
@@ -183,7 +195,7 @@ def _another_model(
 ) -> tuple[PolicyOutcomes, PolicyOutcomes, list[str]]:
     """Outcomes of a model trained here or read from a file, and the audited model's of the same kind."""
     model: Model
-    kind, warnings = options.outcome, []
+    kind, warnings = options.outcome, list[str]()
     if policy.train is not None:
         if subject.training is None:
             raise InputError(
@@ -191,7 +203,7 @@ def _another_model(
                 "needs rows to train on, but the audited model was not trained here",
                 advice="bring the other model as a file, or its scores as a column: {score: column}",
             )
-        model = _learn(subject, subject.training, policy, policy.train, options)
+        model, warnings = _learn(subject, subject.training, policy, policy.train, options)
         labels = False
     else:
         from audits.models.onnx.model import load_onnx
@@ -250,7 +262,8 @@ def _trained_on(
         )
     scores, favorable = np.empty(data.n), np.empty(data.n, dtype=bool)
     for learned, rows in parts:
-        model = _learn(subject, learned, policy, train, options)
+        model, cost = _learn(subject, learned, policy, train, options)
+        warnings += cost if rows is parts[0][1] else []
         other = dataclasses.replace(
             subject,
             data=data.take(rows),
@@ -343,6 +356,8 @@ def _scored_in_a_column(
     )
     if ours.kind == "classes":
         ours = model_outcomes(subject, "probability")
+    if kind == "automatic" and subject.score_kind == "number" and not ((values >= 0) & (values <= 1)).all():
+        ours = model_outcomes(subject, "score")
     if subject.score_kind == "probability" and ours.kind != "score":
         values = _probabilities(values, f"column {column}")
         values = 1 - values if higher_is == "unfavorable" else values
@@ -358,6 +373,10 @@ def _scored_in_a_column(
     favorable = subject.decide(values[:, 0], data.groups)
     if ours.kind == "decision":
         values = favorable[:, None].astype(float)
+    elif ours.kind == "probability":
+        values = _probabilities(
+            values + (subject.score_kind == "number" and higher_is == "unfavorable"), name
+        )
     return PolicyOutcomes(f"column {column}", ours.kind, values, favorable), ours, []
 
 

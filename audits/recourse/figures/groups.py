@@ -1,4 +1,4 @@
-"""Figures of where ways end: how far groups have to go, who is accepted, and what one action does."""
+"""Figures of groups: what the verdict rests on, how far each has to go, and what one action does."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import textwrap
 
 import plotly.graph_objects as go
 
-from audits.brief import in_points
-from audits.drawing.marks import band, dot, named, reaching, verdict_look, verdicts_named
+from audits.drawing.differences import differences
+from audits.drawing.marks import dot, named, reaching
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -20,11 +20,11 @@ from audits.drawing.style import (
     finish,
     rows_named,
 )
-from audits.recourse.figures.people import scaled, signed, told_ends
-from audits.recourse.result import GroupRecourse, RecourseResult
+from audits.recourse.result import RecourseResult
+from audits.stats import Judged
 from audits.stats.words import count, number, percent, percent_interval
 
-__all__ = ["apart", "burden", "group_actions", "ways"]
+__all__ = ["apart", "burden", "further", "group_actions", "ways"]
 
 _ABOVE = 44  # letters of a group above its row, on a phone too
 
@@ -46,12 +46,11 @@ def burden(result: RecourseResult) -> go.Figure:
             y=list(range(len(rows))),
             mode="markers",
             cliponaxis=False,
-            text=[_further(row) for row in rows],
             marker={
                 "size": 10,
-                "color": ACCENT,
+                "color": INK,
                 "symbol": ["circle" if row.burden.low is not None else "circle-open" for row in rows],
-                "line": {"color": ACCENT, "width": 1.5},
+                "line": {"color": INK, "width": 1.5},
             },
             error_x=reaching([row.burden for row in rows], thickness=None),
             customdata=[
@@ -63,83 +62,35 @@ def burden(result: RecourseResult) -> go.Figure:
         )
     )
     if any(row.burden.low is None for row in rows):
-        named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
-    compared = "<br>(below: minus that of the others)" if len(rows) > 1 else ""
-    figure.update_xaxes(title=f"mean burden{compared}", rangemode="tozero")
+        named(figure, [("too few people for an interval", dot(INK, "circle-open"))])
+    figure.update_xaxes(title="mean burden", rangemode="tozero")
     each = rows_named(figure, names)
-    if len(rows) > 1:  # from the left: beside a dot it may be cut
-        left = {
-            "showarrow": False,
-            "xref": "paper",
-            "x": 0,
-            "xanchor": "left",
-            "xshift": 6,
-            "bgcolor": "white",
-        }
-        below = {"yanchor": "top", "yshift": -5, "font": {"size": 12}}
-        annotate(
-            figure, [{**left, **below, "text": _further(row), "y": place} for place, row in enumerate(rows)]
-        )
     alt = (
         f"Mean cost of the smallest change that is accepted, by group; largest for {rows[-1].group}, "
-        f"{number(rows[-1].burden.value)}{_further(rows[-1], ', against the others ')}."
+        f"{number(rows[-1].burden.value)}."
     )
-    return finish(figure, height=130 + (each + 18) * len(rows), alt=alt)
+    return finish(figure, height=130 + each * len(rows), alt=alt)
 
 
 def apart(result: RecourseResult) -> go.Figure:
     """Draw each group's share accepted at the last step, minus that of the others, with what matters."""
-    rows = [
-        (row.group, row.accepted_judged)
-        for row in result.by_group
-        if row.accepted_judged is not None and row.accepted_judged.interval.low is not None
-    ]
-    if not rows:
-        return empty("There is nobody to compare with.")
-    rows.sort(key=lambda row: row[1].interval.value or 0.0)
-    ends = [scaled(one.interval, 0.01) for _, one in rows]
-    names = distinct([name for name, _ in rows], longest=_ABOVE)
-    figure = go.Figure(
-        go.Scatter(
-            x=[value for value, _, _ in ends],
-            y=list(range(len(rows))),
-            mode="markers",
-            marker={
-                "size": 10,
-                "color": [verdict_look(one.verdict)[0] for _, one in rows],
-                "symbol": [verdict_look(one.verdict)[1] for _, one in rows],
-                "line": {"width": 1.5},
-            },
-            error_x=reaching([one.interval for _, one in rows], 100.0, thickness=None),
-            customdata=[[one.verdict, name] for (_, one), name in zip(rows, names, strict=True)],
-            meta=[people_id(of_run("group", within=[name])) for name, _ in rows],
-            hovertemplate="%{customdata[1]}: %{x:+.1f} points, %{customdata[0]}<extra></extra>",
-            showlegend=False,
-        )
-    )
-    material = 100 * float(result.options["material"])
-    figure.add_vrect(x0=-material, x1=material, fillcolor=GREY, opacity=0.12, line_width=0)
-    figure.add_vline(x=0.0, line={"color": INK, "width": 1})
-    verdicts_named(figure, [one.verdict for _, one in rows])
-    named(figure, [("too little to matter", band())])
-    figure.update_xaxes(title="accepted at the last step,<br>minus the others (points)")
-    points = [[in_points(end / 100, signed=True) for end in each] for each in ends]
-    told = "; ".join(
-        f"{name} {value} ({low} to {high})"
-        for (name, _), (value, low, high) in zip(rows, points, strict=True)
-    )
-    each = rows_named(figure, names)
-    return finish(
-        figure, height=150 + (each + 6) * len(rows), alt=f"Shares accepted minus the others', points: {told}."
-    )
+    title = "accepted at the last step,<br>minus the others (points)"
+    return _compared(result, {row.group: row.accepted_judged for row in result.by_group}, title, 100.0)
 
 
-def _further(row: GroupRecourse, before: str = "") -> str:
-    """How much further than the others, with the interval."""
-    ahead = row.burden_difference
-    if ahead.value is None:
-        return ""
-    return f"{before}{signed(ahead.value)}{told_ends(ahead)}"
+def further(result: RecourseResult) -> go.Figure:
+    """Draw each group's mean burden, minus that of the others, with what matters."""
+    title = "mean burden,<br>minus the others"
+    return _compared(result, {row.group: row.burden_judged for row in result.by_group}, title)
+
+
+def _compared(
+    result: RecourseResult, groups: dict[str, Judged | None], title: str, unit: float = 1.0
+) -> go.Figure:
+    told = {name: one for name, one in groups.items() if one is not None}
+    rows = [(name, one.interval, people_id(of_run("group", within=[name]))) for name, one in told.items()]
+    limit = next(((one.immaterial_low, one.immaterial_high) for one in told.values()), None)
+    return differences(result.judged, rows, title=title, unit=unit, limit=limit)
 
 
 def ways(result: RecourseResult) -> go.Figure:

@@ -1,0 +1,89 @@
+"""Differences as rows: the interval that decides first and thickest, the others thin, the limit behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from audits.drawing.marks import band, decisive, named, reaching
+from audits.drawing.style import GREY, INK, distinct, empty, finish, rows_named
+from audits.stats import Estimate, Judged
+from audits.stats.words import number
+
+__all__ = ["differences"]
+
+
+def differences(
+    judged: Judged,
+    rows: Sequence[tuple[str, Estimate, str]],
+    *,
+    title: str,
+    unit: float = 1.0,
+    limit: tuple[float | None, float | None] | None = None,
+    ordered: bool = True,
+) -> go.Figure:
+    """Draw differences and the interval that a verdict follows from.
+
+    Parameters
+    ----------
+    judged : Judged
+        Its interval is the first trace, in the row that states the same one.
+    rows : sequence of (name, Estimate, what a click selects)
+    title : str
+        Of the axis.
+    unit : float
+        What values are drawn times.
+    limit : pair of float or None, optional
+        Ends of what does not matter; None is without end. By default that of `judged`.
+    ordered : bool
+        Whether the largest stands highest; otherwise the first.
+    """
+    known = [row for row in rows if row[1].value is not None]
+    if not known:
+        return empty("There is nobody to compare with.")
+    known = sorted(known, key=lambda row: row[1].value or 0.0) if ordered else known[::-1]
+    names, found = distinct([name for name, _, _ in known], longest=44), [each for _, each, _ in known]
+    first = next((k for k, each in enumerate(found) if each == judged.interval), None)
+    figure = go.Figure() if first is None else go.Figure(decisive(judged, first, unit))
+    ends = [_told(each, unit) for each in found]
+    thin = [
+        each if k != first else Estimate(each.value, None, None, each.n, "") for k, each in enumerate(found)
+    ]
+    figure.add_trace(
+        go.Scatter(
+            x=[unit * (each.value or 0.0) for each in found],
+            y=list(range(len(found))),
+            mode="markers",
+            marker={"color": INK, "size": 7, "opacity": [float(k != first) for k in range(len(found))]},
+            error_x=reaching(thin, unit, thickness=1),
+            customdata=[[name, told] for name, told in zip(names, ends, strict=True)],
+            meta=[people for _, _, people in known],
+            hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    low, high = limit or (judged.immaterial_low, judged.immaterial_high)
+    if high is not None:
+        figure.add_vrect(
+            x0=unit * (0.0 if low is None else low),
+            x1=unit * high,
+            fillcolor=GREY,
+            opacity=0.12,
+            line_width=0,
+        )
+        named(figure, [("too little to matter", band())])
+    figure.add_vline(x=0.0, line={"color": INK, "width": 1})
+    figure.update_xaxes(title=title)
+    each = rows_named(figure, names)
+    told = "; ".join(f"{name} {end}" for name, end in zip(names, ends, strict=True))
+    return finish(figure, height=150 + (each + 6) * len(names), alt=f"{title.replace('<br>', ' ')}: {told}.")
+
+
+def _told(found: Estimate, unit: float) -> str:
+    """Value and interval as figures say them."""
+    value, low, high = (
+        "" if end is None else number(unit * end).replace("-", "−")
+        for end in (found.value, found.low, found.high)
+    )
+    return f"{value} ({low} to {high})" if low and high else value

@@ -1,0 +1,108 @@
+"""Predictions of people whom the model may have been trained on can show a difference, never clear."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, build_data
+from audits.errors import InputError
+from audits.models import ModelSpec, make_subject
+from audits.models.spec import Predictions, model_spec
+from audits.notebook import audit
+from audits.runs.clearance import without_clearance
+from audits.runs.registry import AUDITS
+
+N = 2000
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    """Skill says the label with much noise; `fitted` knows the noise, `honest` does not."""
+    rng = np.random.default_rng(0)
+    skill, noise = rng.normal(size=(2, N))
+    label = skill + noise > 0
+    return pd.DataFrame(
+        {
+            "skill": skill,
+            "sex": rng.choice(["f", "m"], N),
+            "y": label.astype(int),
+            "fitted": np.where(label, 0.8, 0.2),
+            "honest": 1 / (1 + np.exp(-skill)),
+            "rare": (rng.random(N) > 0.003).astype(int),
+            "always": 1.0,
+        }
+    )
+
+
+def subject(table, score, made=None, label="y"):
+    data = build_data(table, DataSpec(label=label, favorable=1, protected=("sex",), features=("skill",)))
+    return make_subject(data, ModelSpec(predictions=Predictions(score=score, made=made)))
+
+
+def found(subject):
+    result = AUDITS["groups"].run(subject, AUDITS["groups"].options(), rng=0)
+    return without_clearance(result, subject.cannot_clear)
+
+
+@pytest.mark.parametrize(
+    ("score", "made", "label", "clears"),
+    [
+        ("fitted", None, "y", False),
+        ("fitted", "held_out", "y", True),
+        ("fitted", "in_sample", "y", False),
+        ("honest", None, "y", True),
+        ("honest", "in_sample", "y", False),
+        ("always", None, "rare", True),  # right about 99.7 %, as whoever says the same of everybody
+    ],
+)
+def test_only_predictions_that_are_not_in_sample_clear(table, score, made, label, clears):
+    one = subject(table, score, made, label)
+    result = found(one)
+    assert (one.cannot_clear == "") == clears
+    if score == "always":
+        return
+    assert result.judged.badge == ("no material difference" if clears else "no verdict")
+    assert result.verdict == ("no material difference" if clears else "insufficient evidence")
+    assert (len(result.warnings) > 0) != clears
+    assert (one.cannot_clear in result.finding) or clears
+
+
+def test_evidence_stays_evidence_in_sample(table):
+    unfair = table.assign(fitted=np.where(table["sex"] == "f", 0.4 * table["fitted"], table["fitted"]))
+    result = found(subject(unfair, "fitted", "in_sample"))
+    assert result.verdict == "evidence of a difference"
+    assert result.warnings
+
+
+def test_the_label_itself_is_no_model_in_sample(table):
+    assert not subject(table, "y").cannot_clear
+
+
+def test_a_model_audited_on_its_training_rows_clears_nothing(table):
+    data = build_data(table, DataSpec(label="y", favorable=1, protected=("sex",), features=("skill",)))
+    held_out = make_subject(data, ModelSpec(train="logistic"))
+    assert not held_out.cannot_clear
+    assert held_out.training is not None
+    assert dataclasses.replace(held_out, data=held_out.training).cannot_clear
+
+
+def test_it_can_be_said_in_python_and_of_a_file(table):
+    told = {
+        "favorable": 1,
+        "protected": "sex",
+        "audits": "groups",
+        "scores": table["fitted"],
+        "threshold": 0.5,
+    }
+    verdicts = [
+        audit(None, table[["skill", "sex"]], table["y"], made=made, **told)["groups"].verdict
+        for made in ("unknown", "held_out")
+    ]
+    assert verdicts == ["insufficient evidence", "no material difference"]
+    assert model_spec({"path": "m.onnx", "made": "held_out"}).made == "held_out"
+    with pytest.raises(InputError, match=r"model\.made"):
+        model_spec({"train": "logistic", "made": "held_out"})
