@@ -15,6 +15,7 @@ from audits.checks import one_of
 from audits.errors import InputError, installed, not_installed
 from audits.models import Subject
 from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
+from audits.results import frame_of
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 
@@ -45,14 +46,20 @@ class Findings(RunResult):
 
     @property
     def verdicts(self) -> pd.DataFrame:
-        """One row an audit: verdict, finding and the number of its warnings."""
-        return pd.DataFrame(
+        """One row a finding, the largest first: badge, verdict corrected for all audits of the run, finding.
+
+        ``alone`` is the audit's own verdict; "search" is the run's search, while it finds something.
+        """
+        return frame_of(
+            self.findings(),
             {
-                "audit": [each.name for each in self.audits],
-                "verdict": [each.result.verdict for each in self.audits],
-                "finding": [each.result.finding for each in self.audits],
-                "warnings": [len(each.result.warnings) for each in self.audits],
-            }
+                "audit": lambda each: "search" if each.place is None else each.audit.name,
+                "badge": "badge_text",
+                "verdict": "judged.verdict",
+                "alone": "audit.result.verdict",
+                "finding": "audit.result.finding",
+                "warnings": lambda each: len(each.audit.result.warnings),
+            },
         )
 
     @property
@@ -119,16 +126,23 @@ class Findings(RunResult):
             audit.result.explain()
 
     def __repr__(self) -> str:
-        lines = [f"{each.name}: {each.result.verdict}. {each.result.finding}" for each in self.audits]
+        found = self.findings()
+        lines = [f"{each.audit.name}: {each.badge_text}. {each.audit.result.finding}" for each in found]
         lines += [f"{name}: not run. {why}" for name, why in self.not_run.items()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Return verdicts and findings for a notebook."""
+        said = self.headline()
+        head = "".join(
+            f"<p><b>{html.escape(each.badge_text)}.</b> {html.escape(each.sentence)}</p>"
+            for each in (said.leads, said.asked)
+            if each is not None
+        )
         rows = "".join(
-            f"<tr><td>{html.escape(each.name)}</td><td><b>{html.escape(each.result.verdict)}</b></td>"
-            f"<td style='text-align:left'>{html.escape(each.result.finding)}</td></tr>"
-            for each in self.audits
+            f"<tr><td>{html.escape(each.audit.name)}</td><td><b>{html.escape(each.badge_text)}</b></td>"
+            f"<td style='text-align:left'>{html.escape(each.audit.result.finding)}</td></tr>"
+            for each in self.findings()
         )
         rows += "".join(
             f"<tr><td>{html.escape(name)}</td><td>not run</td>"
@@ -139,7 +153,7 @@ class Findings(RunResult):
         about = f"{model['name']}, {model['rule']}. {data['rows_used']:,} of {data['rows_read']:,} rows used."
         notes = "".join(f"<br>{html.escape(note)}" for note in [*data["notes"], *model["notes"]])
         return (
-            "<div><table><thead><tr><th>audit</th><th>verdict</th><th>finding</th></tr></thead>"
+            f"<div>{head}<table><thead><tr><th>audit</th><th>verdict</th><th>finding</th></tr></thead>"
             f"<tbody>{rows}</tbody></table><p><small>{html.escape(about)}{notes}</small></p></div>"
         )
 

@@ -113,7 +113,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 def _headline(result: RuleSetsResult) -> None:
     headline(
         words.headline(result),
-        result.verdict,
+        result.judged,
         result.finding,
         f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
         f"{result.n_candidates:,} · "

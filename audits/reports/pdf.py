@@ -19,7 +19,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
 from audits.brief import unbroken
-from audits.drawing.style import ACCENT, INK, alt_text
+from audits.drawing.style import INK, alt_text
 from audits.report_kinds import SMALL_SHARE, Template
 from audits.reports.blocks import (
     Cell,
@@ -36,7 +36,6 @@ from audits.reports.blocks import (
 from audits.reports.contents import RunLike
 from audits.reports.html import arrange
 from audits.reports.paper import drawing_of
-from audits.stats import EVIDENCE
 from audits.stats.words import count
 
 __all__ = ["pdf_of", "render_pdf"]
@@ -126,9 +125,9 @@ class _Page:
                 lines = [self.paragraph(_indented(line), "code") for line in block.text.splitlines()]
                 return [*lines, Spacer(1, 6)]
             case FindingBlock():
-                style = "evidence" if block.verdict == EVIDENCE else "verdict"
-                title = f"{block.verdict} · {block.title}" if block.title else block.verdict
-                return [KeepTogether([self.paragraph(title, style), self.paragraph(block.finding, "plain")])]
+                title = f"{block.title} · {block.badge}" if block.title else block.badge
+                head, told = self.paragraph(title, "verdict"), self.paragraph(block.finding, "plain")
+                return [KeepTogether([head, told])]
             case Facts():
                 return [self._facts(block)] if block.rows else []
             case Grid():
@@ -247,7 +246,6 @@ def _styles() -> dict[str, ParagraphStyle]:
         "h2": ParagraphStyle("h2", heading, fontSize=13, leading=17, spaceBefore=12),
         "h3": ParagraphStyle("h3", heading, fontSize=9.5, leading=13, spaceBefore=8),
         "verdict": verdict,
-        "evidence": ParagraphStyle("evidence", verdict, textColor=HexColor(ACCENT)),
         "cell": cell,
         "head": ParagraphStyle("head", cell, fontName=_BOLD),
         "number head": ParagraphStyle("number head", cell, fontName=_BOLD, alignment=TA_RIGHT),

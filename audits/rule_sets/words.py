@@ -96,7 +96,7 @@ def finding(
         )
         small = "" if judged.material is not False else f", smaller than the {100 * material:.3g} that matter"
         half = f"{'' if about.confirmed else 'not '}confirmed on a half of the {noun} it was not found on"
-        return f"{gap}{small}, {half}.{_in_context(about, noun)}{_further(n_evidence - 1, rows)}"
+        return f"{gap}{small}, {half}.{_further(n_evidence - 1, rows)}"
     ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
     reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {family:,} groups)".replace("-", "−")
     large = f"of at least {_so_many(smallest, noun)}"
@@ -151,17 +151,6 @@ def on_exchanged(found: Exchanged | None) -> str:
             f"differently beyond chance; the farthest is {row.rule_set}: {reach}"
         )
     return f"{begin}."
-
-
-def _in_context(row: LeaderRow, noun: str) -> str:
-    """Say how a group narrowed by ordinary columns fares beside the others in the same context."""
-    gap = row.within
-    if gap is None or gap.value is None or gap.low is None or gap.high is None:
-        return ""
-    ends = [points(end, gap.n) for end in (gap.value, gap.low, gap.high)]
-    told = f"{ends[0]} points ({ends[1]} to {ends[2]})".replace("-", "−")
-    same = "" if gap.low > 0 or gap.high < 0 else ": what the context does to all in it may be all there is"
-    return f" Beside the other {noun} in the same context the difference is {told}{same}."
 
 
 def _further(further: int, rows: tuple[LeaderRow, ...]) -> str:

@@ -102,6 +102,8 @@ class Judged:
         Why more people would not settle it, or what it rests on that is only an estimate; empty otherwise.
     decided_by : str
         The condition whose interval it is: ``"average"``, ``"level: gpa 3.0–3.4"``.
+    see : str
+        What the run's search found in the attribute that this clears on average; empty where nothing.
     """
 
     verdict: Verdict
@@ -115,6 +117,14 @@ class Judged:
     people_needed: int | None = None
     reason: str = ""
     decided_by: str = AVERAGE
+    see: str = ""
+
+    @property
+    def badge_text(self) -> str:
+        """The badge's icon and words."""
+        from audits.stats.badges import badge_text  # late: it is about this class
+
+        return badge_text(self)
 
     @property
     def badge(self) -> Badge:
@@ -385,11 +395,7 @@ def judge_across(judged: Judged, adjusted_p: float | None, *, level: float = 0.0
     """
     if judged.verdict != EVIDENCE or (adjusted_p is not None and adjusted_p <= level):
         return judged
-    return replace(
-        judged,
-        verdict=INSUFFICIENT,
-        reason="among so many audits on the same people one such difference is likely by chance",
-    )
+    return replace(judged, verdict=INSUFFICIENT)
 
 
 def _has_ends(interval: Estimate) -> bool:
