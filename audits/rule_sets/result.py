@@ -24,6 +24,9 @@ __all__ = [
 ]
 
 
+DECIDED_BY = "group: "
+
+
 @dataclass(frozen=True)
 class SampledScore:
     """A rule set's score on perturbed people (Algorithm 2).
@@ -315,6 +318,14 @@ class RuleSetsResult:
     shrunken: Estimate | None = None
     exchanged: Exchanged | None = None
     measures: tuple[MeasureResult, ...] = ()
+
+    @property
+    def about(self) -> str:
+        """The rule set whose interval the verdict follows from."""
+        if self.judged.decided_by.startswith(DECIDED_BY):
+            return self.judged.decided_by.removeprefix(DECIDED_BY)
+        stated = [row for row in self.leaderboard if self.judged.interval in (row.score, row.difference)]
+        return stated[0].rule_set if stated else ""  # of an earlier version
 
     @property
     def verdict(self) -> Verdict:
