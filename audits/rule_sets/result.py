@@ -344,11 +344,11 @@ class RuleSetsResult:
 
 
 def leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
-    """Return leaderboard rows as a table; with a context, beside the others of the same one, too."""
+    """Return leaderboard rows as a table; differences are from those compared, as the rows state them."""
     columns: dict[Any, str] = {
         "rule set": "rule_set",
         "direction": "direction",
-        ("score", "low", "high"): "score",
+        ("difference", "low", "high"): "difference",
         "favorable inside": "favorable_in.value",
         "favorable outside": "favorable_out.value",
         "people inside": "n_in",
@@ -362,6 +362,4 @@ def leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
         "verdict": "verdict",
         "rule sets alike": "similar",
     }
-    if any(row.within is not None for row in rows):
-        columns[("in its context", "context low", "context high")] = "within"
     return frame_of(rows, columns)

@@ -91,13 +91,13 @@ def finding(
     if judged.verdict == NO_MATERIAL:
         every = {1: f"The one group {large} lies", 2: f"Both groups {large} lie"}
         within = every.get(family, f"All {family:,} groups {large} lie")
-        return f"{within} within {100 * material:.3g} points of {others}. The one that could differ most: {who}"
+        return f"{within} within {100 * material:.3g} points of {others}. Farthest: {who}"
     beyond = "more than chance gives"
     if tolerance:
         beyond = f"by more than the tolerated {100 * tolerance:.3g} points, and more than chance gives"
     text = (
         f"{'Neither' if family == 2 else 'None'} of {several(family, 'group')} {large} differs {beyond} "
-        f"(p {p_words(about.adjusted_p)}). The one that could differ most: {who}"
+        f"(p {p_words(about.adjusted_p)}). Farthest: {who}"
     )
     if judged.reason:
         return f"{text} More {noun} would not settle it: {judged.reason}."

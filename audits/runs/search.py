@@ -31,6 +31,7 @@ _PLACE = (1 << 31) + 1  # no audit's place
 _CLEAR = ("no material difference", "small difference")
 _FEWEST = 50  # people in a group
 _LEAST = 0.01  # of all
+_MOST_GROUPS = 60_000
 _MOST_ROWS = 20_000
 _MOST_VALUES = 20  # of a category
 Run = Callable[[AuditRequest, int, Subject, int, Progress], AuditResult]
@@ -90,6 +91,7 @@ def search_options(data: AuditData) -> RuleSetsOptions:
         correction="holm",
         rank_by="evidence",
         permutations=19,
+        max_candidates=_MOST_GROUPS,
         samples=0,
         top=10,
     )

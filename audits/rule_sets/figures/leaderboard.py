@@ -73,7 +73,7 @@ def leaderboard(
     figure.update_xaxes(title="← less often than those compared, points, more often →", zeroline=True)
     first = shown[-1]
     alt = (
-        f"Leaderboard of {several(len(shown), 'group')} by difference of favorable shares from those compared; "
+        f"Leaderboard of {several(len(shown), 'group')} by difference of favorable shares; "
         f"first {first.rule_set}, {_WORDS[first.direction]} by "
         f"{number(100 * (first.score.value or 0.0))} points, {people(first.n_in)}, {first.verdict}, "
         f"{'confirmed' if first.confirmed else 'not confirmed'}."
