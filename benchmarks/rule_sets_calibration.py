@@ -28,10 +28,9 @@ from audits.progress import silent
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult, rule_sets
 from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.measures.values import WORDS, compared_values, measured
-from audits.rule_sets.options import MEASURES
+from audits.rule_sets.options import MEASURES, search_options
 from audits.rule_sets.packing import AuditedPeople
 from audits.rule_sets.perturbed.exchanging import _adjusted, _Pattern
-from audits.runs.search import search_options
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, wilson
 from audits.stats.means import mean_test
 from benchmarks.calibration import SLOW, Row, Simulation

@@ -26,7 +26,7 @@ from audits.records import Audit
 from audits.results import tables
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.stats.badges import judged_of
+from audits.stats.verdicts import judged_of
 from audits.stats.words import number
 
 __all__ = ["any_audit_page"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from audits.runs.headline import Finding
+    from audits.runs.headline import RunFinding
     from audits.runs.result import RunResult
 
 __all__ = ["called_as", "counted", "found_lines", "one_line", "printable", "wrapped"]
@@ -61,5 +61,5 @@ def found_lines(result: RunResult) -> list[str]:
     return lines
 
 
-def _told(begin: str, finding: Finding) -> list[str]:
+def _told(begin: str, finding: RunFinding) -> list[str]:
     return [wrapped(f"{begin}{finding.badge_text}"), wrapped(finding.sentence)]

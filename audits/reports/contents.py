@@ -25,7 +25,7 @@ from audits.reports.blocks import (
     shortened,
 )
 from audits.reports.comparing import comparison
-from audits.runs.headline import Finding, findings_of, headline_of
+from audits.runs.headline import RunFinding, findings_of, headline_of
 from audits.runs.registry import AUDITS
 from audits.stats import BADGES, Badge
 from audits.stats.badges import ICONS
@@ -104,7 +104,7 @@ class RunLike(Protocol):
     def compared(self) -> ComparedRun | None: ...  # noqa: D102
 
 
-Ordered = list[tuple[Finding, Section]]
+Ordered = list[tuple[RunFinding, Section]]
 """What the run found, largest against the limit first, with the sections of its audits."""
 
 
@@ -216,7 +216,7 @@ def findings(ordered: Ordered) -> tuple[FindingBlock, ...]:
     )
 
 
-def _told(finding: Finding) -> str:
+def _told(finding: RunFinding) -> str:
     return f"{finding.sentence} {finding.across.note}".rstrip()
 
 
@@ -263,7 +263,7 @@ def reproduce(run: RunLike, spec_text: str = "") -> list[Block]:
     ]
 
 
-def _audit(place: int, finding: Finding, section: Section) -> list[Block]:
+def _audit(place: int, finding: RunFinding, section: Section) -> list[Block]:
     audit, result = finding.audit, finding.audit.result
     blocks: list[Block] = [
         Heading(section.title, 2, f"audit-{place}"),

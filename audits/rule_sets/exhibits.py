@@ -22,8 +22,8 @@ __all__ = ["SAID", "section"]
 SAID = {
     "leaderboard": (
         "Groups that differ most",
-        "Left: the favorable decision less often than others. Thick line: the interval that decides. Pale: may "
-        "be chance. Overlapping groups share a row.",
+        "Left: the favorable decision less often than others. Thick line: the interval that decides. Pale: "
+        "may be chance. Overlapping groups share a row.",
     ),
     "support": (
         "All groups that were looked at",

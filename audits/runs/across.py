@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from audits.stats import EVIDENCE, Judged, Verdict, holm, judge_across
-from audits.stats.badges import judged_of
-from audits.stats.verdicts import DEFAULT_LEVEL
+from audits.stats.verdicts import DEFAULT_LEVEL, judged_of
 from audits.stats.words import p_words
 
 __all__ = ["Across", "adjusted_p_values", "counted_together", "levels_of", "verdicts_across"]

@@ -14,9 +14,10 @@ from typing import Any, Protocol
 from audits.runs.across import Across, counted_together
 from audits.runs.registry import AUDITS
 from audits.stats import BADGES, EVIDENCE, Judged
-from audits.stats.badges import judged_of, size_against_limit
+from audits.stats.badges import size_against_limit
+from audits.stats.verdicts import judged_of
 
-__all__ = ["Finding", "Headline", "findings_of", "headline_of"]
+__all__ = ["RunFinding", "RunHeadline", "findings_of", "headline_of"]
 
 
 class _Audit(Protocol):
@@ -38,7 +39,7 @@ class _Run(Protocol):
 
 
 @dataclass(frozen=True)
-class Finding:
+class RunFinding:
     """What one audit found, as it stands in its run.
 
     Attributes
@@ -81,25 +82,25 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Headline:
+class RunHeadline:
     """What a run says first.
 
     Attributes
     ----------
-    leads : Finding
-    asked : Finding or None
+    leads : RunFinding
+    asked : RunFinding or None
         The comparison that was asked, where another finding leads.
     """
 
-    leads: Finding
-    asked: Finding | None = None
+    leads: RunFinding
+    asked: RunFinding | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return ``headline`` of results.json."""
         return {**self.leads.to_json(), "asked": None if self.asked is None else self.asked.to_json()}
 
 
-def findings_of(run: _Run) -> list[Finding]:
+def findings_of(run: _Run) -> list[RunFinding]:
     """Return the findings of a run in the order in which a reader should see them.
 
     The search stands among them while it has evidence; it is counted along in any case.
@@ -108,12 +109,12 @@ def findings_of(run: _Run) -> list[Finding]:
     audits = [*run.audits, *([search] if search is not None else [])]
     across = counted_together([each.result for each in audits], [each.options for each in audits])
     places: list[int | None] = [*range(len(run.audits)), None]
-    found = [Finding(*each) for each in zip(audits, places, across, strict=False)]
+    found = [RunFinding(*each) for each in zip(audits, places, across, strict=False)]
     shown = [each for each in found if each.place is not None or each.audit.result.verdict == EVIDENCE]
     return sorted(shown, key=_rank)
 
 
-def headline_of(run: _Run, *, asked: bool = True) -> Headline:
+def headline_of(run: _Run, *, asked: bool = True) -> RunHeadline:
     """Return what a run says first.
 
     Parameters
@@ -126,19 +127,19 @@ def headline_of(run: _Run, *, asked: bool = True) -> Headline:
         (each for each in sorted(found, key=_place) if asked and _names_groups(each.audit.options)), None
     )
     if question is None:
-        return Headline(found[0])
+        return RunHeadline(found[0])
     ahead = [each for each in found[: found.index(question)] if each.material]
-    return Headline(ahead[0], question) if ahead else Headline(question)
+    return RunHeadline(ahead[0], question) if ahead else RunHeadline(question)
 
 
 def _names_groups(options: dict[str, Any]) -> bool:
     return bool(options.get("source"))
 
 
-def _place(finding: Finding) -> float:
+def _place(finding: RunFinding) -> float:
     return float("inf") if finding.place is None else finding.place
 
 
-def _rank(finding: Finding) -> tuple[int, float, float]:
+def _rank(finding: RunFinding) -> tuple[int, float, float]:
     judged = finding.judged
     return BADGES.index(judged.badge), -size_against_limit(judged), finding.across.p_value

@@ -14,7 +14,7 @@ from audits.errors import RunFailed
 from audits.results import load_result, numbers, save_result
 from audits.runs.across import Across, counted_together
 from audits.runs.comparing.changes import Changes
-from audits.runs.headline import Finding, Headline, findings_of, headline_of
+from audits.runs.headline import RunFinding, RunHeadline, findings_of, headline_of
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 
@@ -160,11 +160,11 @@ class RunResult:
         """Return what the correction for all audits of the run leaves of each audit's verdict."""
         return self._across()[: len(self.audits)]
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[RunFinding]:
         """Return what was found in the order in which a reader should see it; the search while it finds."""
         return findings_of(self)
 
-    def headline(self, *, asked: bool = True) -> Headline:
+    def headline(self, *, asked: bool = True) -> RunHeadline:
         """Return what the run says first; see `audits.runs.headline`."""
         return headline_of(self, asked=asked)
 

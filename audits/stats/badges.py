@@ -7,12 +7,22 @@ nothing would. It has no color: icon and words carry it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, Protocol
 
 from audits.stats.estimate import Estimate
-from audits.stats.verdicts import BADGES, EVIDENCE, Badge, Judged
 
-__all__ = ["ICONS", "badge_text", "first_badge", "judged_of", "limit_words", "size_against_limit"]
+__all__ = ["BADGES", "ICONS", "Badge", "badge_text", "limit_words", "size_against_limit"]
+
+Badge = Literal["difference", "small difference", "cannot tell yet", "no verdict", "no material difference"]
+
+BADGES: tuple[Badge, ...] = (
+    "difference",
+    "small difference",
+    "cannot tell yet",
+    "no verdict",
+    "no material difference",
+)
+"""In order of weight: a place with several audits shows the first of theirs."""
 
 ICONS: dict[Badge, str] = {
     "difference": "●",
@@ -28,7 +38,31 @@ _NAMES: dict[Badge, str] = {
     "no verdict": "No verdict",
     "no material difference": "No material difference",
 }
-_NONE = Estimate(None, None, None, 0.0, "not stated")
+
+
+class _Judged(Protocol):
+    """What a badge is made of; see `audits.stats.verdicts.Judged`."""
+
+    @property
+    def badge(self) -> Badge: ...
+    @property
+    def interval(self) -> Estimate: ...
+    @property
+    def none_low(self) -> float | None: ...
+    @property
+    def none_high(self) -> float | None: ...
+    @property
+    def immaterial_low(self) -> float | None: ...
+    @property
+    def immaterial_high(self) -> float | None: ...
+    @property
+    def material(self) -> bool | None: ...
+    @property
+    def people_needed(self) -> int | None: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def see(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -43,7 +77,7 @@ class _Limit:
         return abs(self.at - self.none)
 
 
-def badge_text(judged: Judged) -> str:
+def badge_text(judged: _Judged) -> str:
     """Return a badge's icon and words.
 
     Examples
@@ -67,7 +101,11 @@ def badge_text(judged: Judged) -> str:
     more = ""
     if badge == "difference":
         limit = limit_words(judged)
-        more = f"may be less than your {limit}" if limit and _reaches_below(judged) else ""
+        more = (
+            f"may be less than your {limit}"
+            if limit and judged.material is None and judged.interval.low is not None
+            else ""
+        )
     elif badge == "small difference":
         more = f"on average; see {judged.see}" if judged.see else ""
     elif badge == "cannot tell yet" and judged.people_needed:
@@ -81,18 +119,7 @@ def badge_text(judged: Judged) -> str:
     return " · ".join(filter(None, [f"{ICONS[badge]} {_NAMES[badge]}", more]))
 
 
-def first_badge(judged: list[Judged]) -> Judged:
-    """Return the one that a place with several audits shows: the first in the order of `BADGES`."""
-    return min(judged, key=lambda each: BADGES.index(each.badge))
-
-
-def judged_of(result: Any) -> Judged:
-    """Return what an audit's verdict follows from; without an interval where a plugin states none."""
-    found: Judged | None = getattr(result, "judged", None)
-    return Judged(verdict=result.verdict, interval=_NONE) if found is None else found
-
-
-def size_against_limit(judged: Judged) -> float:
+def size_against_limit(judged: _Judged) -> float:
     """Return how far the estimate lies from no difference, in units of the limit.
 
     Examples
@@ -109,7 +136,7 @@ def size_against_limit(judged: Judged) -> float:
     return abs(value - limit.none) / limit.width
 
 
-def limit_words(judged: Judged) -> str:
+def limit_words(judged: _Judged) -> str:
     """Return the limit as the auditor wrote it; empty where it was computed from the data.
 
     Examples
@@ -127,17 +154,13 @@ def limit_words(judged: Judged) -> str:
     return f"{points:g} points" if abs(limit.at) < 1 and abs(points - round(points, 1)) < 1e-9 else ""
 
 
-def _limit(judged: Judged) -> _Limit | None:
+def _limit(judged: _Judged) -> _Limit | None:
     """The limit on the estimate's side; where that side has none, the other."""
     sides = [(judged.none_high, judged.immaterial_high), (judged.none_low, judged.immaterial_low)]
     value = judged.interval.value
     if value is not None and judged.none_low is not None and value < judged.none_low:
         sides.reverse()
     return next((_Limit(none, at) for none, at in sides if none is not None and at is not None), None)
-
-
-def _reaches_below(judged: Judged) -> bool:
-    return judged.verdict == EVIDENCE and judged.material is None and judged.interval.low is not None
 
 
 def _round(people: int) -> int:

@@ -15,8 +15,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
+from audits.stats.badges import BADGES, Badge, badge_text
 from audits.stats.estimate import Estimate
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "judge",
     "judge_across",
     "judge_conditions",
+    "judged_of",
     "worst_of",
 ]
 
@@ -47,17 +49,6 @@ INSUFFICIENT: Verdict = "insufficient evidence"
 
 VERDICTS: tuple[Verdict, ...] = (EVIDENCE, INSUFFICIENT, NO_MATERIAL)
 """In the order in which a reader should see them."""
-
-Badge = Literal["difference", "small difference", "cannot tell yet", "no verdict", "no material difference"]
-
-BADGES: tuple[Badge, ...] = (
-    "difference",
-    "small difference",
-    "cannot tell yet",
-    "no verdict",
-    "no material difference",
-)
-"""In order of weight: a place with several audits shows the first of theirs."""
 
 AVERAGE = "average"
 """What decides unless an audit states several conditions."""
@@ -122,8 +113,6 @@ class Judged:
     @property
     def badge_text(self) -> str:
         """The badge's icon and words."""
-        from audits.stats.badges import badge_text  # late: it is about this class
-
         return badge_text(self)
 
     @property
@@ -365,6 +354,14 @@ def _room(part: Judged) -> float:
             width = abs(limit - (none or 0.0)) or 1.0
             rooms.append((end - limit if limit == part.immaterial_low else limit - end) / width)
     return min(rooms, default=math.inf)
+
+
+def judged_of(result: Any) -> Judged:
+    """Return what an audit's verdict follows from; without an interval where a plugin states none."""
+    found: Judged | None = getattr(result, "judged", None)
+    if found is not None:
+        return found
+    return Judged(verdict=result.verdict, interval=Estimate(None, None, None, 0.0, "not stated"))
 
 
 def worst_of(parts: Iterable[Judged]) -> Judged:
