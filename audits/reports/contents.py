@@ -203,6 +203,8 @@ def _badges_explained(run: RunLike) -> list[Block]:
 
 def headline(run: RunLike) -> list[Block]:
     """Say first what the run says first, with the comparison that was asked beneath."""
+    if not run.audits:
+        return []
     said = headline_of(run)
     shown = [each for each in (said.leads, said.asked) if each is not None]
     return [FindingBlock(each.badge_text, "", _told(each)) for each in shown]
