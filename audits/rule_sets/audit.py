@@ -162,7 +162,7 @@ def audit_cells(
         mined = mine_texts(cells, attributes, options)
     if not len(mined.n):
         raise _nothing_frequent(cells, attributes, options)
-    mined, contexts = compared_in_context(cells, attributes, mined)
+    mined, contexts = compared_in_context(cells, attributes, mined, options.support)
     if not len(mined.n):
         raise _nothing_frequent(cells, attributes, options)
     people = whole_people(cells)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -89,7 +90,7 @@ def test_other_methods_stand_beside_the_first_finding(audited):
     ends = figure.data[0].x[-1] - figure.data[0].error_x.arrayminus[-1]
     assert ends == pytest.approx(100 * result.leaderboard[0].score.low)
     assert labels(figure)[-1].startswith("rule sets: sex = f")
-    assert all(text.split(":")[0] in alt_text(figure) for text in labels(figure))
+    assert all(re.split(r":|<br>| · ", text)[0] in alt_text(figure) for text in labels(figure))
 
 
 def test_many_rule_sets_are_thinned_out_and_said_to_be(audited):

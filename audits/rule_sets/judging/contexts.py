@@ -44,16 +44,18 @@ class Contexts:
 
 
 def compared_in_context(
-    cells: Cells, attributes: Sequence[Attribute], mined: Mined
+    cells: Cells, attributes: Sequence[Attribute], mined: Mined, support: float
 ) -> tuple[Mined, Contexts | None]:
-    """Return the rule sets that somebody of the same context can be compared with, and who that is.
+    """Return the rule sets that as many of the same context can be compared with as a group needs, and who.
 
     None without ordinary columns: everybody is then compared with everyone else.
     """
     if all(attribute.protected for attribute in attributes):
         return mined, None
     people = PeopleCounts(cells.n, cells.favorable)
-    kept = Contexts(cells, attributes, mined.rules).counts(people)[3] > 1 - 1e-9
+    contexts = Contexts(cells, attributes, mined.rules)
+    others = contexts.counts(people)[3]
+    kept = (others >= support * cells.total * (1 - 1e-12)) | ~contexts.narrowed & (others > 1 - 1e-9)
     fields = {name: getattr(mined, name)[kept] for name in ("rules", "n", "favorable", "same")}
     mined = dataclasses.replace(mined, **fields)
     return mined, Contexts(cells, attributes, mined.rules)
