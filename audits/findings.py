@@ -15,6 +15,7 @@ from audits.checks import one_of
 from audits.errors import InputError
 from audits.models import Subject
 from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
+from audits.results import frame_of
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 
@@ -45,18 +46,20 @@ class Findings(RunResult):
 
     @property
     def verdicts(self) -> pd.DataFrame:
-        """One row an audit: verdict corrected for all audits of the run, finding, number of warnings, note.
+        """One row a finding, the largest first: badge, verdict corrected for all audits of the run, finding.
 
-        The note says what the audit's own verdict is where that is another.
+        ``alone`` is the audit's own verdict; "search" is the run's search, while it finds something.
         """
-        return pd.DataFrame(
+        return frame_of(
+            self.findings(),
             {
-                "audit": [each.name for each in self.audits],
-                "verdict": self.verdicts_across(),
-                "finding": [each.result.finding for each in self.audits],
-                "warnings": [len(each.result.warnings) for each in self.audits],
-                "note": [each.note for each in self.across()],
-            }
+                "audit": lambda each: "search" if each.place is None else each.audit.name,
+                "badge": "badge_text",
+                "verdict": "judged.verdict",
+                "alone": "audit.result.verdict",
+                "finding": "audit.result.finding",
+                "warnings": lambda each: len(each.audit.result.warnings),
+            },
         )
 
     @property
@@ -121,20 +124,23 @@ class Findings(RunResult):
             audit.result.explain()
 
     def __repr__(self) -> str:
-        lines = [
-            f"{each.name}: {across.verdict}. {each.result.finding}" + (across.note and f" {across.note}")
-            for each, across in zip(self.audits, self.across(), strict=True)
-        ]
+        found = self.findings()
+        lines = [f"{each.audit.name}: {each.badge_text}. {each.audit.result.finding}" for each in found]
         lines += [f"{name}: not run. {why}" for name, why in self.not_run.items()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Return verdicts and findings for a notebook."""
+        said = self.headline()
+        head = "".join(
+            f"<p><b>{html.escape(each.badge_text)}.</b> {html.escape(each.sentence)}</p>"
+            for each in (said.leads, said.asked)
+            if each is not None
+        )
         rows = "".join(
-            f"<tr><td>{html.escape(each.name)}</td><td><b>{html.escape(across.verdict)}</b></td>"
-            "<td style='text-align:left'>"
-            f"{html.escape(f'{each.result.finding} {across.note}'.strip())}</td></tr>"
-            for each, across in zip(self.audits, self.across(), strict=True)
+            f"<tr><td>{html.escape(each.audit.name)}</td><td><b>{html.escape(each.badge_text)}</b></td>"
+            f"<td style='text-align:left'>{html.escape(each.audit.result.finding)}</td></tr>"
+            for each in self.findings()
         )
         rows += "".join(
             f"<tr><td>{html.escape(name)}</td><td>not run</td>"
@@ -145,7 +151,7 @@ class Findings(RunResult):
         about = f"{model['name']}, {model['rule']}. {data['rows_used']:,} of {data['rows_read']:,} rows used."
         notes = "".join(f"<br>{html.escape(note)}" for note in [*data["notes"], *model["notes"]])
         return (
-            "<div><table><thead><tr><th>audit</th><th>verdict</th><th>finding</th></tr></thead>"
+            f"<div>{head}<table><thead><tr><th>audit</th><th>verdict</th><th>finding</th></tr></thead>"
             f"<tbody>{rows}</tbody></table><p><small>{html.escape(about)}{notes}</small></p></div>"
         )
 

@@ -49,6 +49,7 @@ from audits.runs.execute import carry_out
 from audits.runs.executing.threads import fixed_threads
 from audits.runs.registry import AUDITS, usual_audits
 from audits.runs.result import AuditResult
+from audits.runs.search import searched
 from audits.runs.spec import audit_request
 from audits.runs.version import VERSION
 
@@ -259,6 +260,7 @@ def audit(
         results, not_run = _carried_out(
             requests, subject, seed, part(progress, _READY, 1.0), told=audits is not None
         )
+        results, search = searched(results, subject, seed, carry_out)
         return Findings(
             VERSION,
             {
@@ -271,6 +273,7 @@ def audit(
             _facts(data, subject),
             plain_data(model_facts(subject), "model"),
             results,
+            search=search,
             subject=subject,
             not_run=not_run,
         )

@@ -180,6 +180,9 @@ class Audit:
         ``memory(options, size)``: about how many bytes a run takes on top of its data and model.
     usual : str or callable, optional
         ``usual(data)`` returns options that need no choice on these data, or None where there are none.
+    searches : str or callable, optional
+        ``searches(data)`` returns options with which a run looks for groups that an average hides, before an
+        all-clear stands.
     then : tuple of str
         Names of audits that ask what this one leaves open, the nearest first.
     designs : bool
@@ -244,6 +247,7 @@ class Audit:
     seconds: Callable[[Any, Size], float] | None = None
     memory: Callable[[Any, Size], float] | None = None
     usual: Named | None = None
+    searches: Named | None = None
     then: tuple[str, ...] = ()
     designs: bool = False
     about_words: bool = False

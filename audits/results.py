@@ -137,12 +137,13 @@ def head(result: Any) -> dict[str, Any]:
 
     ``interval`` is the one that the verdict follows from, ``decided_by`` what it is of; ``material`` says
     whether it lies outside the limit (true), inside it (false) or neither (null); ``p_value`` is the audit's,
-    corrected within it; ``badge`` is what pages and reports show.
+    corrected within it; ``badge`` is what pages and reports show, ``badge_text`` in their words.
     """
     judged = _ANYTHING.dump_python(result.judged, mode="json")
     return {
         "verdict": judged["verdict"],
         "badge": result.judged.badge,
+        "badge_text": result.judged.badge_text,
         "decided_by": judged["decided_by"],
         "material": judged["material"],
         "interval": judged["interval"],
@@ -224,14 +225,14 @@ def shown(kind: type[R]) -> type[R]:
 
 
 def _repr(result: Any) -> str:
-    return f"<{type(result).__name__}: {result.verdict}. {result.finding}>"
+    return f"<{type(result).__name__}: {result.judged.badge_text}. {result.finding}>"
 
 
 def _explain(result: Any) -> None:
     """Print the finding, and the method and source that the audit's package states."""
     package = sys.modules[type(result).__module__.rpartition(".")[0] or type(result).__module__]
     method = inspect.cleandoc(package.__doc__ or "").replace("``", "`")
-    print(f"{result.verdict}. {result.finding}\n\n{method}")
+    print(f"{result.judged.badge_text}. {result.finding}\n\n{method}")
 
 
 def _show(result: Any) -> None:
@@ -247,4 +248,4 @@ def _repr_html(result: Any) -> str:
     by_row = table.index.name is not None
     cells = table.head(_HEAD).to_html(index=by_row, border=0, float_format="%.3g", na_rep="–")
     finding = html.escape(result.finding)
-    return f"<div><p><b>{html.escape(result.verdict)}.</b> {finding}</p>{notes}{cells}{more}</div>"
+    return f"<div><p><b>{html.escape(result.judged.badge_text)}.</b> {finding}</p>{notes}{cells}{more}</div>"

@@ -25,10 +25,10 @@ from audits.mining.search import Search
 from audits.mining.sums import GroupSums
 from audits.models import make_subject, model_spec
 from audits.progress import silent
-from audits.rule_sets import RuleSetsOptions, RuleSetsResult
+from audits.rule_sets import RuleSetsOptions, RuleSetsResult, rule_sets
 from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.measures.values import WORDS, compared_values, measured
-from audits.rule_sets.options import MEASURES
+from audits.rule_sets.options import MEASURES, search_options
 from audits.rule_sets.packing import AuditedPeople
 from audits.rule_sets.perturbed.exchanging import _adjusted, _Pattern
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, wilson
@@ -163,7 +163,42 @@ def simulations() -> list[Simulation]:
     for n in (30, 200):
         setting = f"{n:,} texts, 14 terms exchanged"
         found.append(Simulation("rule_sets", setting, partial(_exchanged, n, setting), part=0.2))
+    for n, world_of in ((500, "by lot"), (2000, "by lot"), (2000, "by income")):
+        setting = f"run's search, {n:,} people, decided {world_of}"
+        run = partial(_searched, n, world_of, setting)
+        found.append(Simulation("rule_sets", setting, run, part=SLOW))
+    for n in (2000, 5000):
+        setting = f"run's search, {n:,} people, 3.4 % accepted 15 % instead of 60 %"
+        found.append(Simulation("rule_sets", setting, partial(_searched, n, "hidden", setting), part=SLOW))
     return found
+
+
+def _searched(n: int, world_of: str, setting: str, numbers: range) -> Iterator[Row]:
+    """The run's search with five features, where nothing is to be found, or women over 50 with children."""
+    hits = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 21])
+        frame = pd.DataFrame(
+            {
+                "sex": rng.choice(["woman", "man"], n),
+                "age": rng.integers(18, 71, n),
+                "children": rng.choice([0, 1], n, p=[0.83, 0.17]),
+                "city": rng.choice(list("abcd"), n),
+                "income": rng.normal(size=n),
+                "debt": rng.normal(size=n),
+            }
+        )
+        hidden = (frame["sex"] == "woman") & (frame["age"] > 50) & (frame["children"] == 1)
+        rate = np.where(hidden & (world_of == "hidden"), 0.15, 0.6)
+        frame["accepted"] = (rng.random(n) < rate).astype(int)
+        if world_of == "by income":
+            frame["accepted"] = (frame["income"] + 0.3 * rng.normal(size=n) > -0.2).astype(int)
+        features = tuple(name for name in frame if name not in {"sex", "accepted"})
+        spec = DataSpec(label="accepted", favorable=1, protected=("sex",), features=features)
+        subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "accepted"}}))
+        hits += rule_sets(subject, search_options(subject.data), rng=number).verdict == EVIDENCE
+    kind, nominal = ("power", 0.8) if world_of == "hidden" else ("false alarms", LEVEL)
+    yield Row("rule_sets", "evidence of a difference", setting, kind, nominal, hits, len(numbers))
 
 
 def _exchanged(n: int, setting: str, numbers: range) -> Iterator[Row]:

@@ -62,7 +62,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 def _headline(result: BarycentreResult) -> None:
     interval = words.interval_words(result.judged, result.group(result.rests_on))
     how = f"{interval} · {result.judged.interval.method}"
-    headline(words.headline(result), result.verdict, result.finding, how)
+    headline(words.headline(result), result.judged, result.finding, how)
 
 
 def show_earlier(result: BarycentreResult) -> None:

@@ -24,7 +24,7 @@ from audits.reports.comparing import accuracy_words, change_exhibit, decided_exh
 from audits.runs.across import Across
 from audits.runs.comparing.changes import AuditChange, Changes
 from audits.runs.result import RunResult
-from audits.stats import EVIDENCE, VERDICTS
+from audits.stats import VERDICTS
 from audits.stats.words import count, number
 
 __all__ = ["show_result"]
@@ -62,7 +62,7 @@ def _headline(changes: Changes, change: AuditChange, across: Across) -> None:
     finding = " ".join(
         filter(None, [changes.finding, f"Accuracy: {accuracy}." if accuracy else "", across.note])
     )
-    headline(change.headline, across.verdict, finding, how)
+    headline(change.headline, across.judged or change.judged, finding, how)
     st.text(changes.finding)
 
 
@@ -98,7 +98,7 @@ def _audit(found: RunResult, place: int, change: AuditChange, across: Across) ->
     st.header(title_of(change), anchor=False)
     if change.tested or change.refused:
         with st.container(horizontal=True, vertical_alignment="center", key=f"verdict-{place}"):
-            st.badge(across.verdict, color="primary" if across.verdict == EVIDENCE else "gray")
+            st.badge(across.badge_text, color="gray")
     st.text(change.headline)
     if change.refused:
         notices.note(change.refused)

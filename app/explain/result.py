@@ -31,7 +31,7 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
 
 def _headline(result: ExplainResult) -> None:
     how = f"{interval_words(result.judged)} · {result.judged.interval.method}"
-    headline(words.headline(result), result.verdict, result.finding, how)
+    headline(words.headline(result), result.judged, result.finding, how)
 
 
 def show_earlier(result: ExplainResult) -> None:

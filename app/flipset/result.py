@@ -134,7 +134,7 @@ def _checks(result: FlipsetResult) -> None:
 
 def _headline(result: FlipsetResult) -> None:
     how = f"{interval_words(result.judged)} · {result.judged.interval.method} · {result.certificate.method}"
-    headline(words.headline(result), result.verdict, result.finding, how)
+    headline(words.headline(result), result.judged, result.finding, how)
 
 
 def show_earlier(result: FlipsetResult) -> None:

@@ -9,8 +9,9 @@ from app.widgets import notices
 from audits.brief import begun
 from audits.groups import GroupsResult
 from audits.groups.metrics import METRICS
+from audits.groups.result import Difference
 from audits.groups.words import people_of
-from audits.stats import EVIDENCE
+from audits.stats import EVIDENCE, Judged
 from audits.stats.words import count, out_of
 
 __all__ = ["measure_chooser", "measure_tiles"]
@@ -72,7 +73,7 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
             own, other = row.metric(metric.name), reference.metric(metric.name)
             with st.container(border=True, height="stretch", key=f"tile-{metric.name}"):
                 st.markdown(f"**{metric.words.capitalize()}**")
-                st.badge(gap.verdict, color="primary" if gap.verdict == EVIDENCE else "gray")
+                st.badge(_badge(gap), color="gray")
                 if own is not None and other is not None and None not in (own.value, other.value):
                     mine = out_of((own.value or 0.0) * own.n, own.n)
                     theirs = out_of((other.value or 0.0) * other.n, other.n)
@@ -81,6 +82,11 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
                 differ = sum(each.verdict == EVIDENCE for _, each in rows)
                 if len(rows) > 1:
                     st.caption(f"{count(differ)} of {count(len(rows))} groups differ beyond chance")
+
+
+def _badge(gap: Difference) -> str:
+    known = {name: getattr(gap, name) for name in ("verdict", "material", "people_needed", "reason")}
+    return Judged(interval=gap.estimate, **known).badge_text
 
 
 def measure_chooser(result: GroupsResult) -> None:

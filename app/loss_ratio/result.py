@@ -72,7 +72,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _headline(result: LossRatioResult, standing: Standing) -> None:
     said = headline_at(result, standing.loss.tolerance, standing.judged)
-    headline(said, standing.verdict, standing.finding, f"{result.statistic.method} · {result.method}")
+    headline(said, standing.judged, standing.finding, f"{result.statistic.method} · {result.method}")
 
 
 def show_earlier(result: LossRatioResult) -> None:

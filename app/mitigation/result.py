@@ -27,7 +27,6 @@ from audits.mitigation.record import AUDIT
 from audits.mitigation.result import MitigationResult
 from audits.records import Size
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE
 from audits.stats.words import percent
 
 __all__ = ["mitigation_options", "mitigation_section"]
@@ -124,7 +123,7 @@ def _show(result: MitigationResult) -> None:
     with st.container(key="mitigated"):
         st.text(result.finding)
     with st.container(horizontal=True, vertical_alignment="center", key="mitigation-verdict"):
-        st.badge(result.judged.badge, color="primary" if result.verdict == EVIDENCE else "gray")
+        st.badge(result.judged.badge_text, color="gray")
         st.text("of what is left of the difference")
     notices.notes(result.warnings)
     figure_card("mitigation-left", drawn(figures.left, result), result.to_frame)

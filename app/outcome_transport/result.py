@@ -82,7 +82,7 @@ def _headline(result: OutcomeTransportResult) -> None:
     distance = result.wasserstein
     headline(
         words.headline(result),
-        result.verdict,
+        result.judged,
         result.finding,
         f"distance {number(distance.value)}{interval_words(distance)} · "
         f"{result.certificate.method} · outcomes: {result.outcome}",

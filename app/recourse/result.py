@@ -60,7 +60,7 @@ def _shown(result: RecourseResult, key: str, name: str, draw: Callable[[Recourse
 def _headline(result: RecourseResult) -> None:
     p = "" if result.burden_p_value is None else f" · burden p {p_words(result.burden_p_value)}"
     how = f"{count(result.n_rejected)} rejected, {count(result.n_accepted)} accepted{p}"
-    headline(words.headline(result), result.verdict, result.finding, how)
+    headline(words.headline(result), result.judged, result.finding, how)
 
 
 def show_earlier(result: RecourseResult) -> None:

@@ -53,14 +53,11 @@ _WAYS = {"harmed": "less often", "advantaged": "more often"}  # no harm is blame
 _SHORT = 42  # letters of a rule set that a line of the list holds
 _COLUMNS = {
     "rule set": "rule set",
-    "score": "score (points)",
+    "difference": "difference (points)",
     "low": "low",
     "high": "high",
     "people inside": "people in",
     "people outside": "people out",
-    "in its context": "in its context (points)",
-    "context low": "context low",
-    "context high": "context high",
     "confirmed": "confirmed",
     "direction": "favorable",
     "adjusted p": "p (corrected)",
@@ -80,8 +77,7 @@ _NEAR = {
 _NEAR_POINTS = ["difference (points)", "low", "high"]
 _NEAR_SHARES = ["favorable inside", "favorable outside"]
 _MOST_PEOPLE = 1000
-_POINTS = ["score (points)", "low", "high", "on perturbed people", "margin"]
-_POINTS += ["in its context (points)", "context low", "context high"]
+_POINTS = ["difference (points)", "low", "high", "on perturbed people", "margin"]
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -113,7 +109,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 def _headline(result: RuleSetsResult) -> None:
     headline(
         words.headline(result),
-        result.verdict,
+        result.judged,
         result.finding,
         f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
         f"{result.n_candidates:,} · "
@@ -312,8 +308,7 @@ def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: 
         "differ because of them."
     )
     if row.within is not None:
-        others = percent(row.favorable_context, row.within.n - row.n_in)
-        st.text(f"Of the others in the same context {others} are decided favorably.")
+        st.text("They are compared with the others of the same context.")
     _near(result, rows, chosen)
     titled(SAID["neighbours"])
     figure_card(
@@ -413,7 +408,7 @@ def _overview(result: RuleSetsResult, among: tuple[Any, ...], rows: Sequence[Lea
     figure_card(
         "rule-sets-scatter",
         drawn(_scattered, result, *among),
-        lambda: leaderboard_frame(tuple(rows))[["rule set", "support", "score", "direction"]],
+        lambda: leaderboard_frame(tuple(rows))[["rule set", "support", "difference", "direction"]],
     )
     titled(SAID["sunburst"])
     figure_card(

@@ -33,7 +33,7 @@ from audits.runs.gates.compare import before_and_after, compare_runs, comparison
 from audits.runs.keeping.saved import STATUSES, SavedRun, SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.stats import EVIDENCE, VERDICTS
+from audits.stats import VERDICTS
 from audits.stats.words import count
 
 __all__ = [
@@ -138,7 +138,7 @@ def standing_section(space: Workspace, run: SavedRun) -> None:
         with st.container(key="finding"):
             st.text(run.finding)
         with st.container(key="verdict"):
-            st.badge(run.verdict, color="primary" if run.verdict == EVIDENCE else "gray")
+            st.badge(run.verdict, color="gray")
         return
     words = {
         "running": "It is still running.",

@@ -77,7 +77,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _headline(result: SensitivityResult) -> None:
     how = f"{percent_interval(result.flagged)} flagged · {result.method}"
-    headline(words.headline(result), result.verdict, result.finding, how)
+    headline(words.headline(result), result.judged, result.finding, how)
 
 
 def show_earlier(result: SensitivityResult) -> None:

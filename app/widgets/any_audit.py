@@ -26,6 +26,7 @@ from audits.records import Audit
 from audits.results import tables
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
+from audits.stats.verdicts import judged_of
 from audits.stats.words import number
 
 __all__ = ["any_audit_page"]
@@ -186,7 +187,7 @@ def _head(record: Audit, result: Any, title: str) -> None:
             number(interval[end]) if interval.get(end) is not None else "?" for end in ("low", "high")
         )
         how = f"{number(interval['value'])} ({low} to {high}) · {interval.get('method', '')}"
-    headline(record.sentence(result), result.verdict, result.finding, how)
+    headline(record.sentence(result), judged_of(result), result.finding, how)
 
 
 def _people(name: str, found: RunResult) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.cli.folder import publish, results_folder
-from audits.cli.words import called_as, counted, one_line, wrapped
+from audits.cli.words import called_as, counted, found_lines, one_line, wrapped
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
@@ -282,14 +282,7 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     right = accuracy_words(model)
     lines += [wrapped(f"Accuracy: {right}.", "  ")] if right else []
     lines += [wrapped(note, "  ") for note in model["notes"]]
-    told = zip(result.audits, result.across(), strict=True)
-    for place, (audit, across) in enumerate(told, start=1):
-        found = audit.result
-        lines += ["", f"{place}. {audit.name}: {found.verdict}", wrapped(audit.headline, "   ")]
-        lines += [wrapped(found.finding, "   ")] if found.finding != audit.headline else []
-        if across.note:
-            lines.append(wrapped(across.note, "   "))
-        lines += [wrapped(f"Note: {warning}", "   ") for warning in found.warnings]
+    lines += found_lines(result)
     lines += _changes(result)
     tables = sum(name.startswith("tables/") for name in names)
     lines += ["", f"Written to {folder}: results.json, report.html, {counted(tables, 'table')}."]

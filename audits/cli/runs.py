@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from audits.cli.words import counted, one_line, wrapped
+from audits.cli.words import counted, found_lines, one_line, wrapped
 from audits.errors import InputError
 from audits.runs.comparing.two_models import paired_changes
 from audits.runs.documents import dump_yaml
@@ -46,9 +46,7 @@ def shown(identity: str, *, as_json: bool) -> str:
     lines = [f"{run.id}  {_when(run.created)}  {run.status}", one_line(run.title)]
     lines += [wrapped(f"Note: {run.note}", "  ")] if run.note else []
     lines += [wrapped(run.error, "  ")] if run.error else []
-    for place, audit in enumerate(result.audits if result else (), start=1):
-        lines += ["", f"{place}. {audit.name}: {audit.result.verdict}", wrapped(audit.headline, "   ")]
-        lines += [wrapped(audit.result.finding, "   ")] if audit.result.finding != audit.headline else []
+    lines += found_lines(result) if result else []
     return "\n".join([*lines, "", dump_yaml(run.spec).rstrip()])
 
 

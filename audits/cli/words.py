@@ -5,8 +5,13 @@ from __future__ import annotations
 import sys
 import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["called_as", "counted", "one_line", "printable", "wrapped"]
+if TYPE_CHECKING:
+    from audits.runs.headline import RunFinding
+    from audits.runs.result import RunResult
+
+__all__ = ["called_as", "counted", "found_lines", "one_line", "printable", "wrapped"]
 
 _WIDTH = 100
 
@@ -40,3 +45,21 @@ def wrapped(text: str, indent: str = "") -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Return ``1 row``, ``7,214 rows``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def found_lines(result: RunResult) -> list[str]:
+    """Word what a run found: its headline, and each finding with its badge, the largest first."""
+    said = result.headline()
+    asked = [] if said.asked is None else ["", *_told("You asked. ", said.asked)]
+    lines = ["", *_told("", said.leads), *asked]
+    for each in result.findings():
+        audit = each.audit
+        name = "search" if each.place is None else f"{each.place + 1}. {audit.name}"
+        lines += ["", f"{name}: {each.badge_text}", wrapped(each.sentence, "   ")]
+        notes = [audit.result.finding, each.across.note, *(f"Note: {note}" for note in audit.result.warnings)]
+        lines += [wrapped(note, "   ") for note in notes if note and note != each.sentence]
+    return lines
+
+
+def _told(begin: str, finding: RunFinding) -> list[str]:
+    return [wrapped(f"{begin}{finding.badge_text}"), wrapped(finding.sentence)]

@@ -48,9 +48,9 @@ class Text:
 
 @dataclass(frozen=True)
 class FindingBlock:
-    """A finding with its verdict, and where its section begins."""
+    """A finding with its badge in words, and where its section begins."""
 
-    verdict: str
+    badge: str
     title: str
     finding: str
     anchor: str = ""

@@ -11,8 +11,9 @@ from typing import Any
 
 from audits.models.facts import accuracy_words
 from audits.reports.blocks import Grid, grid
-from audits.reports.contents import AID, FINDS, RunLike, said, sections
+from audits.reports.contents import AID, FINDS, RunLike, sections
 from audits.runs.documents import dump_yaml
+from audits.runs.headline import findings_of
 from audits.runs.registry import AUDITS
 from audits.stats.words import count
 
@@ -89,13 +90,14 @@ def render_card(run: RunLike) -> str:
 def _analyses(run: RunLike) -> list[str]:
     """What each audit found, with the table behind it."""
     lines: list[str] = []
-    for audit, section, across in sections(run):
+    for finding, section in sections(run):
+        audit, said = finding.audit, finding.sentence
         lines += [
             f"### {_plain(section.title)}",
             "",
-            f"**{across.verdict}.** {_plain(f'{said(audit)} {across.note}'.rstrip())}",
+            f"**{_plain(finding.badge_text)}.** {_plain(f'{said} {finding.across.note}'.rstrip())}",
             "",
-            *([_plain(audit.result.finding), ""] if audit.result.finding != said(audit) else []),
+            *([_plain(audit.result.finding), ""] if audit.result.finding != said else []),
         ]
         lines += [f"* {_plain(warning)}" for warning in audit.result.warnings]
         lines += [""] if audit.result.warnings else []
@@ -115,11 +117,11 @@ def _metadata(run: RunLike) -> dict[str, Any]:
     """What a hub indexes; an audit without a number has no entry."""
     files = [str(file["name"]) for file in run.data.get("files", [])]
     found = [
-        (audit, (audit.result.to_json().get("interval") or {}).get("value")) for audit, *_ in sections(run)
+        (each, (each.audit.result.to_json().get("interval") or {}).get("value")) for each in findings_of(run)
     ]
     metrics = [
-        {"type": f"evenhand_{audit.name}", "name": said(audit), "value": value}
-        for audit, value in found
+        {"type": f"evenhand_{each.audit.name}", "name": each.sentence, "value": value}
+        for each, value in found
         if value is not None
     ]
     result = {

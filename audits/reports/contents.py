@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -24,9 +25,10 @@ from audits.reports.blocks import (
     shortened,
 )
 from audits.reports.comparing import comparison
-from audits.runs.across import Across, counted_together
+from audits.runs.headline import RunFinding, findings_of, headline_of
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, VERDICTS
+from audits.stats import BADGES, Badge
+from audits.stats.badges import ICONS
 from audits.stats.words import count
 
 if TYPE_CHECKING:
@@ -51,11 +53,12 @@ AID = (
     "complies with any law."
 )
 FINDS = "An audit finds differences and associations; it does not prove discrimination or cause."
-_WORST_FIRST = (EVIDENCE, INSUFFICIENT, NO_MATERIAL)
-_MEANS = {
-    EVIDENCE: "the interval, corrected for all that was compared, excludes no difference.",
-    INSUFFICIENT: "it excludes neither no difference nor a material one, or rests on an estimate.",
-    NO_MATERIAL: "it lies wholly inside what the auditor calls no material difference.",
+_MEANS: dict[Badge, str] = {
+    "difference": "The interval, corrected for all that was compared, excludes no difference.",
+    "small difference": "It excludes no difference, and lies wholly inside your limit.",
+    "cannot tell yet": "It excludes neither no difference nor a material one; more people would settle it.",
+    "no verdict": "More people would not settle it; the reason stands beside it.",
+    "no material difference": "It lies wholly inside your limit, on average over the people compared.",
 }
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "onnxruntime", "POT", "plotly")
 _EXECUTIVE_FINDINGS = 8
@@ -67,8 +70,9 @@ ASSUMPTIONS = (
     "where they are not, intervals are too narrow or about someone else.",
     "Intervals state sampling error alone. They do not cover wrong labels, missing people, or features that "
     "were measured worse for one group than for another.",
-    "A verdict is corrected for the comparisons within its audit and, by Holm, for all audits of this run; "
-    "what it would be alone stands beside it where it is another. Audits run on other days are not counted.",
+    "A verdict is corrected for the comparisons within its audit and, by Holm, for all audits of this run, "
+    "its search included; what it would be alone stands beside it where it is another. Audits run on other "
+    "days are not counted.",
 )
 
 
@@ -100,23 +104,24 @@ class RunLike(Protocol):
     def compared(self) -> ComparedRun | None: ...  # noqa: D102
 
 
-Ordered = list[tuple[AuditOfRun, Section, Across]]
-"""Audits, their sections and what correction for all of them leaves of their verdicts, worst first."""
+Ordered = list[tuple[RunFinding, Section]]
+"""What the run found, largest against the limit first, with the sections of its audits."""
 
 
 def full(run: RunLike, spec_text: str = "") -> Document:
-    """Arrange everything: findings worst first, audits with figures and tables, settings, reproduction."""
+    """Arrange everything: headline, findings, audits with figures and tables, settings, reproduction."""
     ordered = sections(run)
     blocks: list[Block] = [
+        *headline(run),
         Text(AID, "quiet"),
         _opening(run),
-        Heading("Findings, worst first"),
+        Heading("Findings, largest first"),
         *findings(ordered),
         Text(FINDS, "quiet"),
         *_sign_off(),
     ]
-    for place, (audit, section, across) in enumerate(ordered, start=1):
-        blocks += _audit(place, audit, section, across)
+    for place, (finding, section) in enumerate(ordered, start=1):
+        blocks += _audit(place, finding, section)
     if run.compared is not None:
         blocks += comparison(run.compared)
     blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, ASSUMPTIONS)]
@@ -142,22 +147,23 @@ def beside(run: RunLike, spec_text: str = "") -> Document:
 
 
 def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (all templates are called alike)
-    """Arrange two pages: what was audited, the worst findings, what they rest on."""
+    """Arrange two pages: the headline, what was audited, the largest findings, what they rest on."""
     ordered = findings(sections(run))
     shown = [
-        FindingBlock(item.verdict, shortened(item.title, 80), shortened(item.finding, _EXECUTIVE_LETTERS))
+        FindingBlock(item.badge, shortened(item.title, 80), shortened(item.finding, _EXECUTIVE_LETTERS))
         for item in ordered[:_EXECUTIVE_FINDINGS]
     ]
     blocks: list[Block] = [
+        *headline(run),
         _opening(run, ("Findings", _tally(run))),
-        Heading("Findings, worst first"),
+        Heading("Findings, largest first"),
         *shown,
     ]
     if len(ordered) > len(shown):
         blocks.append(Text(f"{len(ordered) - len(shown)} more findings are in the full report.", "quiet"))
     blocks += [
         Heading("How to read this"),
-        Text(_verdict_words(run)),
+        *_badges_explained(run),
         *(Text(text) for text in ASSUMPTIONS[:2]),
         Text(f"{FINDS} {AID}", "quiet"),
         *_sign_off(),
@@ -189,38 +195,42 @@ def _sign_off() -> tuple[Block, Block]:
     return Heading("Sign-off"), Facts(tuple((name, _BLANK) for name in names))
 
 
-def _verdict_words(run: RunLike) -> str:
-    """Say what each verdict means; the one that only earlier versions gave, where it is stated."""
-    stated = {each.verdict for each in _across(run)}
-    return " ".join(f"“{name}”: {told}" for name, told in _MEANS.items() if name in {*VERDICTS, *stated})
+def _badges_explained(run: RunLike) -> list[Block]:
+    """Say what each badge means that occurs."""
+    seen = {each.judged.badge for each in findings_of(run)}
+    return [Text(f"{ICONS[badge]} {told}") for badge, told in _MEANS.items() if badge in seen]
+
+
+def headline(run: RunLike) -> list[Block]:
+    """Say first what the run says first, with the comparison that was asked beneath."""
+    if not run.audits:
+        return []
+    said = headline_of(run)
+    shown = [each for each in (said.leads, said.asked) if each is not None]
+    return [FindingBlock(each.badge_text, "", _told(each)) for each in shown]
 
 
 def findings(ordered: Ordered) -> tuple[FindingBlock, ...]:
     """Return the findings of `sections`, in their order, with the anchors of the full report."""
     return tuple(
-        FindingBlock(across.verdict, section.title, _told(said(audit), across), f"audit-{place}")
-        for place, (audit, section, across) in enumerate(ordered, start=1)
+        FindingBlock(finding.badge_text, section.title, _told(finding), f"audit-{place}")
+        for place, (finding, section) in enumerate(ordered, start=1)
     )
 
 
-def said(audit: AuditOfRun) -> str:
-    """Return what an audit found in one sentence for everybody."""
-    return AUDITS[audit.name].sentence(audit.result)
-
-
-def _told(sentence: str, across: Across) -> str:
-    return f"{sentence} {across.note}".rstrip()
-
-
-def _across(run: RunLike) -> list[Across]:
-    return counted_together([each.result for each in run.audits], [each.options for each in run.audits])
+def _told(finding: RunFinding) -> str:
+    return f"{finding.sentence} {finding.across.note}".rstrip()
 
 
 def sections(run: RunLike) -> Ordered:
-    """Return audits with their sections, worst first."""
-    told = zip(run.audits, _across(run), strict=True)
-    ordered = sorted(told, key=lambda each: _WORST_FIRST.index(each[1].verdict))
-    return [(audit, AUDITS[audit.name].section(audit.result), across) for audit, across in ordered]
+    """Return what was found with its sections; that of the run's search says so."""
+    found = []
+    for each in findings_of(run):
+        section = AUDITS[each.audit.name].section(each.audit.result)
+        if each.place is None:
+            section = dataclasses.replace(section, title=f"The run's search: {section.title}")
+        found.append((each, section))
+    return found
 
 
 def head(run: RunLike) -> str:
@@ -255,13 +265,13 @@ def reproduce(run: RunLike, spec_text: str = "") -> list[Block]:
     ]
 
 
-def _audit(place: int, audit: AuditOfRun, section: Section, across: Across) -> list[Block]:
-    result = audit.result
+def _audit(place: int, finding: RunFinding, section: Section) -> list[Block]:
+    audit, result = finding.audit, finding.audit.result
     blocks: list[Block] = [
         Heading(section.title, 2, f"audit-{place}"),
         Text(AUDITS[audit.name].question, "quiet"),
-        FindingBlock(across.verdict, "", _told(said(audit), across)),
-        *([Text(result.finding)] if result.finding != said(audit) else []),
+        FindingBlock(finding.badge_text, "", _told(finding)),
+        *([Text(result.finding)] if result.finding != finding.sentence else []),
         *(Text(warning, "warning") for warning in result.warnings),
         Facts(tuple(section.facts.items())),
     ]
@@ -296,15 +306,16 @@ def _settings(run: RunLike, ordered: Ordered) -> list[Block]:
             (("Seed", str(run.spec.get("seed", 0))), ("Threshold", _plain(run.model.get("threshold", 0.5))))
         )
     ]
-    for audit, section, _ in ordered:
+    for finding, section in ordered:
+        audit = finding.audit
         options = yaml.safe_dump({audit.name: audit.options}, sort_keys=False, allow_unicode=True, width=100)
         blocks += [Heading(section.title, 3), Code(options.rstrip())]
     return blocks
 
 
 def _tally(run: RunLike) -> str:
-    verdicts = [each.verdict for each in _across(run)]
-    return "; ".join(f"{verdicts.count(name)} × {name}" for name in _WORST_FIRST if name in verdicts)
+    badges = [each.judged.badge for each in findings_of(run)]
+    return "; ".join(f"{ICONS[name]} {badges.count(name)} × {name}" for name in BADGES if name in badges)
 
 
 def _left_out(run: RunLike) -> str:

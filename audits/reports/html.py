@@ -25,7 +25,6 @@ from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
 from audits.reports import blocks
 from audits.reports.blocks import Cell, Document, Figure, Grid
 from audits.reports.contents import RunLike, beside, executive, full
-from audits.stats import EVIDENCE
 
 __all__ = ["MOST_BYTES", "arrange", "html_of", "render_report", "write_report"]
 
@@ -121,7 +120,6 @@ def html_of(document: Document) -> str:
             blocks=blocks,
             draw=_drawing,
             table=functools.partial(_table, most=most),
-            evidence=EVIDENCE,
             plotly_js=Markup(get_plotlyjs()) if drawn else "",
             template=Markup(_script(template)),
             config=Markup(_script(KEPT_HERE)),

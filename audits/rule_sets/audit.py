@@ -15,26 +15,24 @@ from audits.errors import InputError, not_counted
 from audits.mining.attributes import Attribute
 from audits.mining.cells import Cells, count_cells
 from audits.mining.reading import read_attributes
-from audits.mining.scoring import differences
-from audits.mining.search import Mined, Search, candidates
+from audits.mining.search import Search, candidates
 from audits.mining.sums import GroupSums
 from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.rule_sets.judging.comparisons import Comparison, largest_pair, linear_threshold
+from audits.rule_sets.judging.contexts import compared_in_context, confirm_in_context, tests_of
 from audits.rule_sets.judging.inference import (
     PeopleCounts,
     adjusted,
     agreeing,
     confirm,
     critical,
-    exact_p,
     first_interval,
     maxima,
     shrinkage,
     touching,
     whole_people,
-    within_context,
     z_scores,
 )
 from audits.rule_sets.measures.findings import measure_columns, measure_result
@@ -164,17 +162,27 @@ def audit_cells(
         mined = mine_texts(cells, attributes, options)
     if not len(mined.n):
         raise _nothing_frequent(cells, attributes, options)
+    mined, contexts = compared_in_context(cells, attributes, mined, options.support)
+    if not len(mined.n):
+        raise _nothing_frequent(cells, attributes, options)
     people = whole_people(cells)
     groups = GroupSums(cells, attributes, mined.rules)
-    tests, inference, null = _test(people, groups, mined, options, for_tests, part(progress, 0.25, 0.5))
-    halves = confirm(
-        people, groups, draws=min(options.permutations, _HALF_DRAWS), level=options.level, rng=for_halves,
-        progress=part(progress, 0.5, 0.75),
-    )  # fmt: skip
-    splits = int(np.clip(_SPLIT_SUMS // len(groups), 16, 96))
-    bias = shrinkage(people, groups, splits=splits, rng=for_splits)
     good = float(cells.favorable.sum())
     counts = mined.favorable, mined.n, good - mined.favorable, cells.total - mined.n
+    if contexts is not None:
+        counts = contexts.counts(PeopleCounts(cells.n, cells.favorable))
+    tests, inference, null = _test(
+        people, groups, counts, options, for_tests, part(progress, 0.25, 0.5), narrowed=contexts is not None
+    )
+    if contexts is None:
+        halves = confirm(
+            people, groups, draws=min(options.permutations, _HALF_DRAWS), level=options.level, rng=for_halves,
+            progress=part(progress, 0.5, 0.75),
+        )  # fmt: skip
+        splits = int(np.clip(_SPLIT_SUMS // len(groups), 16, 96))
+        bias = shrinkage(people, groups, splits=splits, rng=for_splits)
+    else:
+        halves, bias = confirm_in_context(people, contexts, level=options.level, rng=for_halves)
     first = first_interval(people, groups, counts, null, level=options.level, rng=for_splits)
     sampled = sampler(groups, mined.n, part(progress, 0.75, 0.85))
     exchanged = None if exchanger is None else exchanger(part(progress, 0.85, 0.88))
@@ -188,14 +196,14 @@ def audit_cells(
     )
     progress(0.95, "Ranking groups")
     others: tuple[Comparison | None, ...] = ()
-    if options.text is None:
+    if options.text is None and contexts is None:  # they know no context
         others = (
             largest_pair(cells, attributes, level=options.level),
             linear_threshold(
                 people, cells, attributes, support=options.support, level=options.level, rng=for_linear
             ),
         )
-    table = rule_sets_table(attributes, cells, mined, tests, halves, sampled)
+    table = rule_sets_table(attributes, cells, mined, counts, tests, halves, sampled)
     of_rules, of_cells = measure_columns(tested)
     measures = tuple(
         measure_result(
@@ -208,9 +216,8 @@ def audit_cells(
         )
         for each in tested
     )
-    level = inference["interval_level"]
-    beside = within_context(cells, attributes, mined.rules, mined.n, mined.favorable, level=level)
-    table = table.assign(**beside)
+    if contexts is not None:
+        table = table.assign(narrowed=contexts.narrowed)
     return pack(
         audited,
         options,
@@ -235,41 +242,43 @@ def audit_cells(
 def _test(
     people: PeopleCounts,
     groups: GroupSums,
-    mined: Mined,
+    counts: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     options: RuleSetsOptions,
     rng: np.random.Generator,
     progress: Progress,
+    *,
+    narrowed: bool,
 ) -> tuple[RuleSetTests, dict[str, Any], np.ndarray]:
     """Test every rule set, and widen every interval, for having looked at all of them."""
-    cells = groups.cells
-    total, good = cells.total, float(cells.favorable.sum())
-    z = z_scores(people, groups)
-    null = maxima(people, groups, draws=options.permutations, rng=rng, progress=progress)
-    family = len(mined.n)
-    if options.correction == "max":
+    p, gaps, z = tests_of(counts)
+    family, correction = len(p), options.correction
+    null = np.zeros(options.permutations)
+    if narrowed:
+        correction = "holm" if correction == "max" else correction
+    else:
+        z = z_scores(people, groups)
+        null = maxima(people, groups, draws=options.permutations, rng=rng, progress=progress)
+    if correction == "max":
         corrected = adjusted(z, null)
         interval_level = 2 * float(norm.sf(critical(null, options.level)))
         if not null.any():  # decisions that are all alike can be shuffled to nothing else
             interval_level = options.level / family
-    elif options.correction == "holm":
-        corrected = holm(exact_p(mined.n, mined.favorable, total, good))
+    elif correction == "holm":
+        corrected = holm(p)
         interval_level = options.level / family
     else:
-        corrected = benjamini_hochberg(exact_p(mined.n, mined.favorable, total, good))
+        corrected = benjamini_hochberg(p)
         # intervals of the selected, at the false coverage rate: Benjamini, Yekutieli (2005)
         interval_level = options.level * max(1, int((corrected <= options.level).sum())) / family
     interval_level = max(interval_level, 1e-12)
-    counts = mined.favorable, mined.n, good - mined.favorable, total - mined.n
     low, high = newcombe_ends(*counts, level=interval_level)
-    if options.correction == "max":
+    if correction == "max":
         held = (corrected <= options.level) & (low <= 0) & (high >= 0)
         corrected[held] = adjusted(touching(*(side[held] for side in counts)), null)
-    low, high = agreeing(
-        differences(mined.n, mined.favorable, total, good), low, high, corrected <= options.level
-    )
+    low, high = agreeing(gaps, low, high, corrected <= options.level)
     inference = {
-        "correction": options.correction,
-        "words": _WORDS[options.correction],
+        "correction": correction,
+        "words": _WORDS[correction],
         "permutations": options.permutations,
         "family": family,
         "critical": float(norm.isf(interval_level / 2)),

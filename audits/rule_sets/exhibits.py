@@ -21,16 +21,17 @@ __all__ = ["SAID", "section"]
 
 SAID = {
     "leaderboard": (
-        "Groups that are decided most differently",
-        "Long bars lie far from everyone else; hollow ones may be chance. Groups that overlap are one row.",
+        "Groups that differ most",
+        "Left: the favorable decision less often than others. Thick line: the interval that decides. Pale: "
+        "may be chance. Overlapping groups share a row.",
     ),
     "support": (
         "All groups that were looked at",
-        "Low at the left: small groups that get the favorable decision far less often than everyone else.",
+        "Low and left: small groups that get the favorable decision far less often than others.",
     ),
     "sunburst": (
         "Where they sit among all people",
-        "Each ring adds an attribute; orange parts get the favorable decision less often than everyone else.",
+        "Each ring adds an attribute. Orange: the favorable decision less often than everyone else.",
     ),
     "sweep": (
         "What larger groups alone would show",
@@ -38,7 +39,7 @@ SAID = {
     ),
     "exchanged": (
         "On texts with the terms exchanged in",
-        "The same texts with these terms and with all others in their place; filled: evidence.",
+        "The same texts with these terms, and with other terms in their place. Filled: evidence.",
     ),
     "neighbours": (
         "One rule away",
@@ -46,7 +47,7 @@ SAID = {
     ),
     "conditions": (
         "What each condition adds",
-        "How the difference of the group is made up; the parts add up to it.",
+        "Each condition's part of the difference from everyone else. The parts add up to it.",
     ),
     "lattice": (
         "Broader and narrower groups",
@@ -58,7 +59,7 @@ SAID = {
     ),
     "comparisons": (
         "What other methods find in the same decisions",
-        "The first finding beside what else looks for unequal groups; farther right differs more.",
+        "The first finding beside what other methods find. Farther right: a larger difference.",
     ),
 }
 """What stands above each figure: a heading, and what to see."""
@@ -89,7 +90,7 @@ def section(result: RuleSetsResult) -> Section:
             "support",
             *SAID["support"],
             lambda: figures.support_and_score(result),
-            lambda: result.to_frame()[["rule set", "support", "score", "direction"]],
+            lambda: result.to_frame()[["rule set", "support", "difference", "direction"]],
         ),
         Exhibit(
             "sunburst",

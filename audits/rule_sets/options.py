@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from audits.mining.options import RuleOptions
 from audits.options import Level, Material, option
 
-__all__ = ["MEASURES", "Measure", "RuleSetsOptions"]
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
+__all__ = ["MEASURES", "Measure", "RuleSetsOptions", "search_options"]
 
 Measure = Literal[
     "false_positive_rate",
@@ -112,3 +115,48 @@ class RuleSetsOptions(RuleOptions):
             "perturbed people or exchanged texts, as in the paper; by score where there is none of these."
         ),
     ] = "score"
+
+
+_FEWEST = 50  # people in a group of the run's search
+_LEAST = 0.01  # of all
+_MOST_GROUPS = 60_000
+_MOST_VALUES = 20  # of a category
+_NUMBERS = ("continuous", "integer", "ordinal")
+
+
+def search_options(data: AuditData) -> RuleSetsOptions:
+    """Return what the search looks at: every protected attribute, with the features as context.
+
+    Three conditions at most, numbers cut at quintiles, groups of at least 50 people and 1 % of all; exact
+    tests, so that thousands of groups need no permutation.
+    """
+    context = tuple(
+        name
+        for name in data.features
+        if name in data.frame.columns
+        and name not in {*data.protected, data.label}
+        and _is_context(data, name)
+    )
+    people = float(data.n if data.weights is None else data.weights.sum())
+    return RuleSetsOptions(
+        context=context,
+        support=min(0.5, max(_LEAST, _FEWEST / max(people, 1.0))),
+        depth=3,
+        bins=5,
+        binning="quantile",
+        intervals="thresholds",
+        categories="values",
+        correction="holm",
+        rank_by="evidence",
+        permutations=19,
+        max_candidates=_MOST_GROUPS,
+        samples=0,
+        top=10,
+    )
+
+
+def _is_context(data: AuditData, name: str) -> bool:
+    kind = data.kinds.get(name, "categorical")
+    if kind in {"text", "identifier", "datetime"}:
+        return False
+    return kind in _NUMBERS or data.frame[name].nunique() <= _MOST_VALUES

@@ -22,7 +22,7 @@ from audits.rule_sets.perturbed.exchanging import Exchanged
 from audits.rule_sets.perturbed.sampling import Sampled
 from audits.rule_sets.ranking.ranked import leaders, one_row, rank_key, support_sweep
 from audits.rule_sets.ranking.tables import MOST_ROWS, cells_table, rules_table
-from audits.rule_sets.result import Discovery, MeasureResult, RuleSetsResult
+from audits.rule_sets.result import DECIDED_BY, Discovery, MeasureResult, RuleSetsResult
 from audits.rule_sets.words import finding, on_exchanged, warnings_for
 from audits.stats import Estimate, newcombe, wilson
 from audits.stats.intervals import percent_level
@@ -76,7 +76,11 @@ def pack(
     table.index.name = "number"
     rows = leaders(table, attributes, cells, plain, inference)
     seen = is_evidence(table, plain)
-    judged, about = judge_audit(table, rows, cells, plain, inference, complete=mined.complete)
+    judged, number = judge_audit(table, rows, cells, plain, inference, complete=mined.complete)
+    about = next((row for row in rows if row.number == number), None)
+    if about is None:  # the leaderboard holds what the verdict follows from
+        about = one_row(table, number, attributes, cells, plain, inference)
+        rows = (*rows[: options.top - 1], about)
     discovery = _discovery(halves, people, attributes, mined, options)
     top = float(table["difference"].abs().max())
     shares = None if options.text is None else category_shares(cells, attributes, options.depth)
@@ -106,12 +110,12 @@ def pack(
     return RuleSetsResult(
         options=plain,
         outcome=audited.outcome,
-        judged=judged,
+        judged=dataclasses.replace(judged, decided_by=f"{DECIDED_BY}{about.rule_set}"),
         finding=finding(
             rows,
             audited.outcome,
             judged,
-            about=one_row(table, about, attributes, cells, plain, inference),
+            about=about,
             noun="people" if options.text is None else "texts",
             family=len(table),
             n_evidence=int(seen.sum()),

@@ -99,6 +99,7 @@ AUDIT = Audit(
     counted=_counted,
     seconds=_seconds,
     usual=_usual,
+    searches="audits.rule_sets.options:search_options",
     about_words=True,
     groups_alone=True,
     windows=_windows,

@@ -24,6 +24,9 @@ __all__ = [
 ]
 
 
+DECIDED_BY = "group: "
+
+
 @dataclass(frozen=True)
 class SampledScore:
     """A rule set's score on perturbed people (Algorithm 2).
@@ -317,6 +320,14 @@ class RuleSetsResult:
     measures: tuple[MeasureResult, ...] = ()
 
     @property
+    def about(self) -> str:
+        """The rule set whose interval the verdict follows from."""
+        if self.judged.decided_by.startswith(DECIDED_BY):
+            return self.judged.decided_by.removeprefix(DECIDED_BY)
+        stated = [row for row in self.leaderboard if self.judged.interval in (row.score, row.difference)]
+        return stated[0].rule_set if stated else ""  # of an earlier version
+
+    @property
     def verdict(self) -> Verdict:
         """What follows from the interval in `judged`."""
         return self.judged.verdict
@@ -333,11 +344,11 @@ class RuleSetsResult:
 
 
 def leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
-    """Return leaderboard rows as a table; with a context, beside the others of the same one, too."""
+    """Return leaderboard rows as a table; differences are from those compared, as the rows state them."""
     columns: dict[Any, str] = {
         "rule set": "rule_set",
         "direction": "direction",
-        ("score", "low", "high"): "score",
+        ("difference", "low", "high"): "difference",
         "favorable inside": "favorable_in.value",
         "favorable outside": "favorable_out.value",
         "people inside": "n_in",
@@ -351,6 +362,4 @@ def leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
         "verdict": "verdict",
         "rule sets alike": "similar",
     }
-    if any(row.within is not None for row in rows):
-        columns[("in its context", "context low", "context high")] = "within"
     return frame_of(rows, columns)

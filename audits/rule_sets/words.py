@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from audits.brief import brief, points_of, shortest
-from audits.mining.attributes import quoted
 from audits.mining.texts import FEWEST_TEXTS
 from audits.rule_sets.perturbed.exchanging import Exchanged
 from audits.rule_sets.result import Discovery, LeaderRow, RuleSetsResult
@@ -14,46 +13,40 @@ __all__ = ["finding", "headline", "on_exchanged", "points", "warnings_for", "wit
 
 
 def headline(result: RuleSetsResult) -> str:
-    """Say which group the model decides differently from everyone else, or that none stands out."""
-    judged = result.judged
-    stated = [row for row in result.leaderboard if judged.interval in (row.score, row.difference)]
+    """Say which group gets the decision less or more often than others, or that none does."""
     if not result.leaderboard:
         return "There is no group that is large enough to look at."
-    row = stated[0] if stated else result.leaderboard[0]
     if result.favorable.value in (0.0, 1.0):
         who = "Everybody" if result.favorable.value else "Nobody"
         return f"{who} gets the favorable decision, so no group stands out."
-    numbers = (
-        f"{out_of((row.favorable_in.value or 0.0) * row.n_in, row.n_in)} against "
-        f"{_others((row.favorable_out.value or 0.0) * row.n_out, row.n_out)}"
-    )
-    if judged.verdict == EVIDENCE:
-        way = "more frequent" if row.direction == "advantaged" else "rarer"
-        small = "" if judged.material is not False else " (less than matters)"
-        told = [(f"The favorable decision is {way} for", f": {numbers}{small}.")]
-    elif judged.verdict == NO_MATERIAL:
-        told = [("No group stands out: even of", f", {numbers} get the favorable decision.")]
-    else:
-        told = [
-            ("These data cannot tell whether any group stands out; the farthest is", f": {numbers}."),
-            ("No group stands out beyond chance; the farthest is", f": {numbers}."),
-        ]
-    names = [brief(quoted(row.rule_set), most) for most in (99, 12, 9)]
-    return shortest(*(f"{begin} {name}{end}" for name in names for begin, end in told))
+    row = next((each for each in result.leaderboard if each.rule_set == result.about), result.leaderboard[0])
+    way = "more" if row.direction == "advantaged" else "less"
+    begin, verb = {
+        EVIDENCE: ("", f"get the favorable decision {way} often than others"),
+        NO_MATERIAL: ("No group stands out. ", "could differ most"),
+    }.get(result.verdict, ("We can't tell whether a group stands out. ", "could differ most"))
+    who = "Texts" if result.options.get("text") else "People"
+    names = [brief(row.rule_set, most) for most in (99, 9, 6)]
+    told = [f"{begin}{who} with {name} {verb}: {_rates(row)}." for name in names]
+    return shortest(*told)
 
 
-def _others(some: float, everybody: float) -> str:
-    """Word how many of the others.
+def _rates(row: LeaderRow) -> str:
+    """Word the two shares that are compared, percent first."""
+    inside, outside = row.favorable_in.value or 0.0, row.favorable_out.value or 0.0
+    counted = out_of(inside * row.n_in, row.n_in)
+    return f"{_percent(inside, row.n_in)} ({counted}) against {_percent(outside, row.n_out)}"
+
+
+def _percent(share: float, n: float) -> str:
+    """Word a share without a space.
 
     Examples
     --------
-    >>> _others(3, 99), _others(0, 1), _others(1, 1)
-    ('3 of 99 others', 'none of 1 other', 'the only other')
+    >>> _percent(0.154, 209), _percent(0.154, 2090)
+    ('15%', '15.4%')
     """
-    told = out_of(some, everybody)
-    if told == "the only one":
-        return "the only other"
-    return f"{told} other" if told.endswith(" of 1") else f"{told} others"
+    return percent(share, n).replace(" %", "%")
 
 
 def points(share: float | None, n: float) -> str:
@@ -81,45 +74,36 @@ def finding(
     about : LeaderRow
         The group whose interval the verdict follows from.
     """
-    n = about.n_in
-    good = "" if outcome == "favorable" else f" ({outcome})"
-    who = (
-        f"{_so_many(n, noun)} with {about.rule_set}, {percent(about.favorable_in.value, n)} are decided "
-        f"favorably{good}; of the other {count(about.n_out)}, "
-        f"{percent(about.favorable_out.value, about.n_out)}"
-    )
-    if judged.verdict == EVIDENCE:
-        way = "more" if about.direction == "advantaged" else "less"
-        gap = (
-            f"Of {who}: {points(about.score.value, n)} points {way} "
-            f"({points(about.score.low, n)}–{points(about.score.high, n)}, corrected for {family:,} groups)"
-        )
-        small = "" if judged.material is not False else f", smaller than the {100 * material:.3g} that matter"
-        half = f"{'' if about.confirmed else 'not '}confirmed on a half of the {noun} it was not found on"
-        return f"{gap}{small}, {half}.{_in_context(about, noun)}{_further(n_evidence - 1, rows)}"
+    n, good = about.n_in, "" if outcome == "favorable" else f" ({outcome})"
+    others = "the others of the same context" if about.within is not None else "all others"
     ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
     reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {family:,} groups)".replace("-", "−")
+    who = (
+        f"of {_so_many(n, noun)} with {about.rule_set}, {_percent(about.favorable_in.value or 0.0, n)} get "
+        f"the favorable decision{good}. Of {others}, {count(about.n_out)}, "
+        f"{_percent(about.favorable_out.value or 0.0, about.n_out)} do. The difference is {reach}."
+    )
+    if judged.verdict == EVIDENCE:
+        half = f"{'' if about.confirmed else 'not '}confirmed on a half of the {noun} it was not found on"
+        small = f" It is smaller than your {100 * material:.3g} points." if judged.material is False else ""
+        return f"O{who[1:]}{small} It is {half}.{_further(n_evidence - 1, rows)}"
     large = f"of at least {_so_many(smallest, noun)}"
     if judged.verdict == NO_MATERIAL:
         every = {1: f"The one group {large} lies", 2: f"Both groups {large} lie"}
-        return (
-            f"{every.get(family, f'All {family:,} groups {large} lie')} within {100 * material:.3g} points "
-            f"of everyone else, with chance allowed for. The farthest that any may differ: of {who}: {reach}."
-        )
-    beyond = (
-        "beyond chance"
-        if tolerance == 0
-        else f"by more than the tolerated {100 * tolerance:.3g} points beyond chance"
-    )
+        within = every.get(family, f"All {family:,} groups {large} lie")
+        return f"{within} within {100 * material:.3g} points of {others}. Farthest: {who}"
+    beyond = "more than chance gives"
+    if tolerance:
+        beyond = f"by more than the tolerated {100 * tolerance:.3g} points, and more than chance gives"
     text = (
-        f"{'Neither' if family == 2 else 'None'} of {several(family, 'group')} {large} differs {beyond}. The "
-        f"farthest that any may differ: of {who}: {reach}, p {p_words(about.adjusted_p)}."
+        f"{'Neither' if family == 2 else 'None'} of {several(family, 'group')} {large} differs {beyond} "
+        f"(p {p_words(about.adjusted_p)}). Farthest: {who}"
     )
     if judged.reason:
         return f"{text} More {noun} would not settle it: {judged.reason}."
     if judged.people_needed is None:
         return text
-    return f"{text} About {judged.people_needed:,} {noun} would give intervals short enough to settle it."
+    return f"{text} About {judged.people_needed:,} {noun} would settle it."
 
 
 def _so_many(number: float, noun: str) -> str:
@@ -151,17 +135,6 @@ def on_exchanged(found: Exchanged | None) -> str:
             f"differently beyond chance; the farthest is {row.rule_set}: {reach}"
         )
     return f"{begin}."
-
-
-def _in_context(row: LeaderRow, noun: str) -> str:
-    """Say how a group narrowed by ordinary columns fares beside the others in the same context."""
-    gap = row.within
-    if gap is None or gap.value is None or gap.low is None or gap.high is None:
-        return ""
-    ends = [points(end, gap.n) for end in (gap.value, gap.low, gap.high)]
-    told = f"{ends[0]} points ({ends[1]} to {ends[2]})".replace("-", "−")
-    same = "" if gap.low > 0 or gap.high < 0 else ": what the context does to all in it may be all there is"
-    return f" Beside the other {noun} in the same context the difference is {told}{same}."
 
 
 def _further(further: int, rows: tuple[LeaderRow, ...]) -> str:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from audits.stats import EVIDENCE, INSUFFICIENT, Judged, Verdict, holm, judge_across
-from audits.stats.verdicts import DEFAULT_LEVEL
+from audits.stats import EVIDENCE, Judged, Verdict, holm, judge_across
+from audits.stats.verdicts import DEFAULT_LEVEL, judged_of
 from audits.stats.words import p_words
 
 __all__ = ["Across", "adjusted_p_values", "counted_together", "levels_of", "verdicts_across"]
@@ -33,11 +33,19 @@ class Across:
     note : str
         The single verdict beside it, where it is another, and whether its permutations are too few to tell;
         empty where there is nothing to say.
+    judged : Judged
+        The audit's own, with what is left of its verdict.
     """
 
     verdict: Verdict
     p_value: float
     note: str = ""
+    judged: Judged | None = None
+
+    @property
+    def badge_text(self) -> str:
+        """Icon and words of what is left."""
+        return "" if self.judged is None else self.judged.badge_text
 
 
 def counted_together(
@@ -46,11 +54,12 @@ def counted_together(
     """Return what is left of each verdict, with the options that each audit ran with."""
     levels, number = levels_of(options), len(results) + len(others)
     adjusted = adjusted_p_values(results, levels, others=others)
-    verdicts = verdicts_across(results, levels, others=others)
-    return [
-        Across(verdict, float(p), _note(result.verdict, verdict, float(p), number, each, level))
-        for result, verdict, p, each, level in zip(results, verdicts, adjusted, options, levels, strict=True)
-    ]
+    found = []
+    for result, p, each, level in zip(results, adjusted, options, levels, strict=True):
+        judged = judge_across(judged_of(result), float(p), level=level)
+        note = _note(result.verdict, judged.verdict, float(p), number, each, level)
+        found.append(Across(judged.verdict, float(p), note, judged))
+    return found
 
 
 def _note(
@@ -64,7 +73,8 @@ def _note(
             f"{verdict}."
         )
     permutations = options.get("permutations")
-    if isinstance(permutations, int) and 0 < permutations < math.ceil(number / level) - 1:
+    exact = options.get("correction", "max") != "max" or options.get("context")  # then none are needed
+    if not exact and isinstance(permutations, int) and 0 < permutations < math.ceil(number / level) - 1:
         said.append(
             f"With {permutations} permutations no p-value is below {1 / (permutations + 1):.2g}, and among "
             f"{number} audits evidence can need {level / number:.2g}: ask for at least "
@@ -89,7 +99,8 @@ def verdicts_across(
     """
     adjusted = adjusted_p_values(results, levels, others=others)
     return [
-        _verdict(result, float(p), level) for result, p, level in zip(results, adjusted, levels, strict=True)
+        judge_across(judged_of(result), float(p), level=level).verdict
+        for result, p, level in zip(results, adjusted, levels, strict=True)
     ]
 
 
@@ -111,15 +122,7 @@ def levels_of(options: Sequence[dict[str, Any]]) -> list[float]:
 
 
 def _p_value(result: Any, level: float) -> float:
-    judged: Judged | None = getattr(result, "judged", None)
-    if judged is not None and judged.p_value is not None:
+    judged = judged_of(result)
+    if judged.p_value is not None:
         return judged.p_value
-    return level if result.verdict == EVIDENCE else 1.0
-
-
-def _verdict(result: Any, adjusted: float, level: float) -> Verdict:
-    judged: Judged | None = getattr(result, "judged", None)
-    if judged is not None:
-        return judge_across(judged, adjusted, level=level).verdict
-    told: Verdict = result.verdict
-    return INSUFFICIENT if told == EVIDENCE and adjusted > level else told
+    return level if judged.verdict == EVIDENCE else 1.0

@@ -34,6 +34,7 @@ from audits.runs.reading.drawn import draw_table, of_all
 from audits.runs.recent import Recent, frame_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, ComparedRun, RunResult
+from audits.runs.search import searched
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.version import VERSION
 
@@ -95,12 +96,12 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
         else:
             prepared = _prepared_for(spec, expected, progress)
         audits = []
+        width = (1 - begun) / (len(spec.audits) + 1)  # the last is the search
         for place, request in enumerate(spec.audits):
-            width = (1 - begun) / len(spec.audits)
             stretch = part(progress, begun + place * width, begun + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
             audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
-    return _finished(spec, prepared, audits)
+        return _finished(spec, prepared, audits, part(progress, 1.0 - width, 1.0))
 
 
 def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
@@ -193,10 +194,15 @@ def _counted_for(spec: Spec, expected: list[str], progress: Progress) -> _Prepar
     return _prepared_for(spec, expected, progress)
 
 
-def _finished(spec: Spec, prepared: _Prepared, audits: Sequence[AuditResult]) -> RunResult:
-    """Return the result of a run from what its audits found."""
+def _finished(
+    spec: Spec, prepared: _Prepared, audits: Sequence[AuditResult], progress: Progress = silent
+) -> RunResult:
+    """Return the result of a run from what its audits found, and its search where one of them clears."""
+    search = None
+    if spec.search:
+        audits, search = searched(audits, prepared.subject, spec.seed, carry_out, progress)
     data = {**prepared.data, "notes": [*spec.data.origin, *prepared.data["notes"]]}
-    return RunResult(VERSION, spec.to_dict(), data, prepared.model, tuple(audits))
+    return RunResult(VERSION, spec.to_dict(), data, prepared.model, tuple(audits), search=search)
 
 
 def remembered_subject(spec: Spec, digests: list[str], progress: Progress = silent) -> Subject:

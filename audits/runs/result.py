@@ -13,6 +13,7 @@ from audits.errors import RunFailed
 from audits.results import load_result, numbers, save_result
 from audits.runs.across import Across, counted_together
 from audits.runs.comparing.changes import Changes
+from audits.runs.headline import RunFinding, RunHeadline, findings_of, headline_of
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 
@@ -29,6 +30,9 @@ SCHEMA = 2
 
 READ = (1, 2)
 """Versions that this one reads: what an audit's result was called before is the audit's to know."""
+
+
+_SEARCH = "search"  # name of its files
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +85,8 @@ class RunResult:
         In the order of the spec.
     compared : ComparedRun or None
         A second model on the same people, and what changes towards it, where the spec has ``compare``.
+    search : AuditResult or None
+        The search for groups that an average hides, where some audit clears an attribute.
     folder : Path or None
         Where it was read from, for other processes.
     laid_out : object, optional
@@ -93,15 +99,17 @@ class RunResult:
     model: dict[str, Any]
     audits: tuple[AuditResult, ...]
     compared: ComparedRun | None = None
+    search: AuditResult | None = None
     folder: Path | None = None
     laid_out: object = None
 
     def __repr__(self) -> str:
-        return f"<RunResult: {', '.join(f'{audit.name}: {audit.result.verdict}' for audit in self.audits)}>"
+        told = (f"{each.audit.name}: {each.badge_text}" for each in self.findings())
+        return f"<RunResult: {', '.join(told)}>"
 
     def _repr_html_(self) -> str:
         """Return the findings for a notebook."""
-        return "".join(audit.result._repr_html_() for audit in self.audits)
+        return "".join(each.audit.result._repr_html_() for each in self.findings())
 
     def to_json(self) -> dict[str, Any]:
         """Return results.json as plain data.
@@ -112,10 +120,13 @@ class RunResult:
             If an audit states a number that is not finite: what does not exist must be None.
         """
         entries = [
-            {**audit.to_json(), "verdict_across": across}
-            for audit, across in zip(self.audits, self.verdicts_across(), strict=True)
+            {**audit.to_json(), "verdict_across": across.verdict}
+            for audit, across in zip(self._counted(), self._across(), strict=True)
         ]
-        document = {**self._head(), "audits": entries}
+        headline = self.headline().to_json()
+        document = {**self._head(), "headline": headline, "audits": entries[: len(self.audits)]}
+        if self.search is not None:
+            document["search"] = entries[-1]
         if self.compared is not None:
             document["compared"] = self.compared.to_json()
         for path, number in numbers(document):
@@ -131,9 +142,23 @@ class RunResult:
 
     def across(self) -> list[Across]:
         """Return what the correction for all audits of the run leaves of each audit's verdict."""
-        return counted_together(
-            [audit.result for audit in self.audits], [audit.options for audit in self.audits]
-        )
+        return self._across()[: len(self.audits)]
+
+    def findings(self) -> list[RunFinding]:
+        """Return what was found in the order in which a reader should see it; the search while it finds."""
+        return findings_of(self)
+
+    def headline(self, *, asked: bool = True) -> RunHeadline:
+        """Return what the run says first; see `audits.runs.headline`."""
+        return headline_of(self, asked=asked)
+
+    def _counted(self) -> tuple[AuditResult, ...]:
+        """The audits that are corrected for one another: the search too."""
+        return self.audits if self.search is None else (*self.audits, self.search)
+
+    def _across(self) -> list[Across]:
+        counted = self._counted()
+        return counted_together([each.result for each in counted], [each.options for each in counted])
 
     def with_spec(self, spec: Spec) -> RunResult:
         """Return the same result under `spec`, an equal one whose files lie elsewhere."""
@@ -148,6 +173,8 @@ class RunResult:
         )
         for place, audit in enumerate(self.audits):
             save_result(audit.result, people, f"{place}-{audit.name}")
+        if self.search is not None:
+            save_result(self.search.result, people, _SEARCH)
         if self.compared is not None:
             self.compared.second.save(folder / "second")
             save_result(self.compared.changes, people, "compared")
@@ -180,12 +207,18 @@ class RunResult:
                 )
                 for place, entry in enumerate(entries)
             )
+            document.pop("headline", None)  # follows from the rest
+            search, entry = None, document.pop("search", None)
+            if entry is not None:
+                kind = AUDITS[entry["audit"]].result_type
+                result: Any = load_result(kind, folder / "people", _SEARCH)
+                search = AuditResult(entry["audit"], entry["options"], result)
             compared = None
             if document.pop("compared", None) is not None:
                 compared = ComparedRun(
                     RunResult.load(folder / "second"), load_result(Changes, folder / "people", "compared")
                 )
-            return cls(**document, audits=audits, compared=compared, folder=folder)
+            return cls(**document, audits=audits, compared=compared, search=search, folder=folder)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunFailed(
                 f"{folder} does not hold a whole result of this version ({error}); run it again."
@@ -205,6 +238,9 @@ class RunResult:
             number = f"-{names[: place + 1].count(audit.name)}" if names.count(audit.name) > 1 else ""
             for name, table in result_tables(audit.result).items():
                 found[f"{audit.name}{number}-{name}"] = table
+        if self.search is not None:
+            tables = result_tables(self.search.result)
+            found |= {f"{_SEARCH}-{name}": table for name, table in tables.items()}
         if self.compared is not None:
             changes = self.compared.changes
             found |= {"compared-changes": changes.to_frame(), "compared-decided": changes.decided_frame()}

@@ -115,6 +115,8 @@ class Spec:
         What passes; decides no number, so no part of a run's key.
     compare : Comparing, optional
         A second model, of which every audit is made on the same people.
+    search : bool
+        Whether a run that clears an attribute searches for groups that the average hides.
     """
 
     data: DataSpec
@@ -125,6 +127,7 @@ class Spec:
     base_dir: Path = field(compare=False, default=Path())
     gate: Gate | None = None
     compare: Comparing | None = None
+    search: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Return the canonical form: plain data, defaults other than none and empty written out."""
@@ -137,6 +140,7 @@ class Spec:
             "threshold": copy.deepcopy(self.threshold),
             "seed": self.seed,
             "audits": [{request.name: _brief(request.options)} for request in self.audits],
+            **({} if self.search else {"search": "off"}),
             **gate,
         }
 
@@ -252,8 +256,8 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
     Parameters
     ----------
     document : mapping
-        Keys ``data``, ``model`` and ``audits``; optional ``threshold``, ``seed`` (0), ``compare`` and
-        ``gate``.
+        Keys ``data``, ``model`` and ``audits``; optional ``threshold``, ``seed`` (0), ``compare``, ``search``
+        (on) and ``gate``.
     base_dir : Path
         Folder that relative paths start from.
 
@@ -277,6 +281,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
         base_dir=base_dir,
         gate=None if top.gate is None else read_gate(top.gate),
         compare=None if top.compare is None else _comparing(top.compare, first),
+        search=_SWITCH[one_of("search", top.search, _SWITCH)],
     )
 
 
@@ -291,6 +296,10 @@ class _Top:
     seed: Annotated[int, Field(strict=True, ge=0, le=_LARGEST_SEED)] = 0
     gate: Any = None
     compare: Any = None
+    search: Any = True
+
+
+_SWITCH = {"on": True, "off": False, True: True, False: False}  # YAML reads off as false
 
 
 def _comparing(value: Any, first: ModelSpec) -> Comparing:

@@ -15,8 +15,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
+from audits.stats.badges import BADGES, Badge, badge_text
 from audits.stats.estimate import Estimate
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "judge",
     "judge_across",
     "judge_conditions",
+    "judged_of",
     "worst_of",
 ]
 
@@ -47,17 +49,6 @@ INSUFFICIENT: Verdict = "insufficient evidence"
 
 VERDICTS: tuple[Verdict, ...] = (EVIDENCE, INSUFFICIENT, NO_MATERIAL)
 """In the order in which a reader should see them."""
-
-Badge = Literal["difference", "small difference", "cannot tell yet", "no verdict", "no material difference"]
-
-BADGES: tuple[Badge, ...] = (
-    "difference",
-    "small difference",
-    "cannot tell yet",
-    "no verdict",
-    "no material difference",
-)
-"""In order of weight: a place with several audits shows the first of theirs."""
 
 AVERAGE = "average"
 """What decides unless an audit states several conditions."""
@@ -102,6 +93,8 @@ class Judged:
         Why more people would not settle it, or what it rests on that is only an estimate; empty otherwise.
     decided_by : str
         The condition whose interval it is: ``"average"``, ``"level: gpa 3.0–3.4"``.
+    see : str
+        What the run's search found in the attribute that this clears on average; empty where nothing.
     """
 
     verdict: Verdict
@@ -115,6 +108,12 @@ class Judged:
     people_needed: int | None = None
     reason: str = ""
     decided_by: str = AVERAGE
+    see: str = ""
+
+    @property
+    def badge_text(self) -> str:
+        """The badge's icon and words."""
+        return badge_text(self)
 
     @property
     def badge(self) -> Badge:
@@ -357,6 +356,14 @@ def _room(part: Judged) -> float:
     return min(rooms, default=math.inf)
 
 
+def judged_of(result: Any) -> Judged:
+    """Return what an audit's verdict follows from; without an interval where a plugin states none."""
+    found: Judged | None = getattr(result, "judged", None)
+    if found is not None:
+        return found
+    return Judged(verdict=result.verdict, interval=Estimate(None, None, None, 0.0, "not stated"))
+
+
 def worst_of(parts: Iterable[Judged]) -> Judged:
     """Return the part that an audit's verdict rests on: evidence first, the largest material one first.
 
@@ -385,11 +392,7 @@ def judge_across(judged: Judged, adjusted_p: float | None, *, level: float = 0.0
     """
     if judged.verdict != EVIDENCE or (adjusted_p is not None and adjusted_p <= level):
         return judged
-    return replace(
-        judged,
-        verdict=INSUFFICIENT,
-        reason="among so many audits on the same people one such difference is likely by chance",
-    )
+    return replace(judged, verdict=INSUFFICIENT)
 
 
 def _has_ends(interval: Estimate) -> bool:

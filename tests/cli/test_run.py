@@ -54,7 +54,7 @@ def test_run_writes_what_the_contract_names(cli, project):
     }
     text = " ".join(answer.out.split())
     assert "240 of 240 rows used" in text
-    assert f"1. flipset: {audit['verdict']}" in text
+    assert f"1. flipset: {audit['badge_text']}" in " ".join(text.split())
     assert " ".join(audit["finding"].split()) in text
     assert str(out) in answer.out
     assert RunResult.load(out).to_json() == results

@@ -320,7 +320,8 @@ def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     capsys.readouterr()
     found["groups"].explain()
     said = capsys.readouterr().out
-    assert said.startswith(f"{found['groups'].verdict}. {found['groups'].finding}\n\nGroup metrics:")
+    result = found["groups"]
+    assert said.startswith(f"{result.judged.badge_text}. {result.finding}\n\nGroup metrics:")
     assert "Hardt, Price, Srebro 2016" in said  # where it is from
     found.explain()
     assert capsys.readouterr().out == said  # of its only audit
@@ -333,8 +334,7 @@ def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     assert "groups-table" in found.tables
     assert found.verdicts["verdict"].tolist() == [found["groups"].verdict]
     html = found._repr_html_()
-    assert found["groups"].verdict in html
-
+    assert result.judged.badge_text in html
     assert "Pipeline with LogisticRegression" in html
     with pytest.raises(InputError, match=r"path must be the name of an \.html or \.pdf file"):
         found.report(tmp_path / "x.docx")

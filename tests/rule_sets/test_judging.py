@@ -27,7 +27,9 @@ def test_one_interval_is_behind_badge_sentence_and_json(n, effect, correction):
     within = (table["low"] >= -material) & (table["high"] <= material)
     if apart.any():
         assert result.verdict == "evidence of a difference"
-        assert judged.material == (abs(interval.value) >= material)
+        outside = interval.low >= material or interval.high <= -material
+        inside = -material <= interval.low and interval.high <= material
+        assert judged.material is (True if outside else False if inside else None)
     else:
         assert result.verdict == ("no material difference" if within.all() else "insufficient evidence")
         assert max(-interval.low, interval.high) == max(-table["low"].min(), table["high"].max())
@@ -36,8 +38,6 @@ def test_one_interval_is_behind_badge_sentence_and_json(n, effect, correction):
     assert (values["verdict"], values["material"]) == (result.verdict, judged.material)
     if result.verdict == "insufficient evidence":
         assert judged.people_needed > n
-        assert f"{judged.people_needed:,} people would give intervals" in result.finding
-    assert ("smaller than the 10 that matter" in result.finding) == (judged.material is False)
     for row in result.leaderboard:
         ends = row.difference
         assert (row.verdict == "evidence of a difference") == (ends.low > 0 or ends.high < 0)
@@ -60,14 +60,9 @@ def test_people_needed_make_intervals_as_short_as_what_matters():
     level = result.inference["interval_level"]
     for _, item in result.rule_sets.iterrows():
         more = item.copy()
-        more[["n_in", "favorable_n_in"]] *= times
-
-        class Cells:
-            favorable = np.array([result.favorable.value * result.n * times])
-            total = result.n * times
-
+        more[["n_in", "favorable_n_in", "n_out"]] *= times
         more["low"] = more["high"] = 0.0
-        assert _times_needed(more, Cells, 0.1, level) < 1.02
+        assert _times_needed(more, 0.1, level) < 1.02
 
 
 def first_of(seed: int, n: int, effect: float):

@@ -248,12 +248,12 @@ def test_a_context_is_not_taken_for_what_a_group_is_in():
     shared = [row for name, row in words.items() if "place = F" in name]
     assert shared
     for row in shared:
-        assert row.score.value > first.score.value
-        assert row.within.low < 0 < row.within.high
-    assert "Beside the other people in the same context" in result.finding
-    assert table["context_gap"].isna().sum() < len(table)  # of sex alone there is no context
-    assert {"in its context", "context low"} <= set(result.to_frame())
-    assert "context_gap" not in rule_sets(subject, RuleSetsOptions(support=0.05, **FAST)).rule_sets
+        assert row.score.value < 0.05, "who is in F is decided rarely, women and men alike"
+        assert row.within == row.difference
+        assert row.within.low <= 0 <= row.within.high
+    assert result.judged.interval == first.difference
+    assert 0 < table["narrowed"].sum() < len(table)  # of sex alone there is no context
+    assert "narrowed" not in rule_sets(subject, RuleSetsOptions(support=0.05, **FAST)).rule_sets
 
 
 def test_both_ways_of_summing_agree():

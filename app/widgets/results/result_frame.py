@@ -16,17 +16,17 @@ from app.widgets.results.plot import plot
 from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.stats import EVIDENCE, Verdict
+from audits.stats import Judged
 
 __all__ = ["earlier_figure", "fine_print", "headline"]
 
 
-def headline(said: str, verdict: Verdict, finding: str, how: str = "") -> None:
-    """Write the first sentence and its verdict; the finding with its numbers folds below."""
+def headline(said: str, judged: Judged, finding: str, how: str = "") -> None:
+    """Write the first sentence and its badge; the finding with its numbers folds below."""
     with st.container(key="finding"):
         st.text(said)
     with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
-        st.badge(verdict, color="primary" if verdict == EVIDENCE else "gray")
+        st.badge(judged.badge_text, color="gray")
     if finding == said and not how:
         return
     with st.expander("In numbers, and how they came"), st.container(key="numbers"):

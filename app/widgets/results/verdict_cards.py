@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import streamlit as st
@@ -11,7 +12,7 @@ from app import state, work
 from app.latest import KEY, latest_audits
 from app.pages import page_of
 from app.workspaces.workspace import Workspace
-from audits.runs.across import counted_together
+from audits.runs.headline import findings_of
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 
@@ -27,33 +28,36 @@ def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str 
     at together.
     """
     latest = latest_audits(space, draft)
-    audits = {name: work.result(space, record["spec"]).audits[0] for name, record in latest.items()}
-    told = counted_together(
-        [each.result for each in audits.values()], [each.options for each in audits.values()]
-    )
-    across = dict(zip(audits, told, strict=True))
-    found = [(name, record) for name, record in latest.items() if name != leave_out]
+    runs = {name: work.result(space, record["spec"]) for name, record in latest.items()}
+    searches = [each.search for each in runs.values() if each.search is not None]
+    search = next((each for each in searches if each.result.verdict == EVIDENCE), None)
+    together = SimpleNamespace(audits=[each.audits[0] for each in runs.values()], search=search)
+    shown = findings_of(together) if runs else []
+    others = [each for each in shown if each.place is None or each.audit.name != leave_out]
     st.subheader("What the other audits found", anchor=False)
-    if not found:
+    if not others:
         st.text("No other audit has been run on these data and this model.")
     elif len(latest) > 1:
         st.text(
             f"{len(latest)} audits of these data and this model, the latest of each kind, are counted "
             "together: verdicts here are corrected for all of them (Holm)."
         )
-        own = across.get(leave_out)
-        if own is not None and own.note:
-            st.text(f"The one above. {own.note}")
+        own = next((each for each in shown if each not in others), None)
+        if own is not None and own.across.note:
+            st.text(f"The one above. {own.across.note}")
     with st.grid(3, min_column_width=270, border=False):
-        for name, record in found:
-            said, now = audits[name].headline, across[name]
+        for each in others:
+            name, said = "search" if each.place is None else each.audit.name, each.sentence
             with st.container(border=True, height="stretch", key=f"card-{name}"):
-                st.badge(now.verdict, color="primary" if now.verdict == EVIDENCE else "gray")
+                st.badge(each.badge_text, color="gray")
                 st.text(said if len(said) <= _LETTERS else said[: _LETTERS - 1] + "…")
-                if now.note:
-                    st.caption(now.note)
+                if each.across.note:
+                    st.caption(each.across.note)
                 st.space("stretch")
-                _link(name, record)
+                if each.place is None:
+                    st.caption("Found by a search of all features that no audit was asked for")
+                else:
+                    _link(name, latest[name])
 
 
 def title_of(name: str) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.drawing.marks import box, dot, named, reaching
+from audits.drawing.marks import box, decisive, dot, named, reaching
 from audits.drawing.selected import people_id
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
+from audits.drawing.style import ACCENT, CONTEXT, CONTRAST, GREY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
 from audits.rule_sets.figures.rows import comparisons, label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
@@ -33,6 +33,7 @@ __all__ = [
 
 _COLOUR = {"harmed": CONTRAST, "advantaged": ACCENT}
 _WORDS = {"harmed": "favorable less often", "advantaged": "favorable more often"}
+_PALE = "#E4E7EA"
 _MOST_POINTS = 2000
 _CLEAR = 0.16  # of an axis: what a number written along it takes on a narrow screen
 
@@ -40,64 +41,44 @@ _CLEAR = 0.16  # of an axis: what a number written along it takes on a narrow sc
 def leaderboard(
     result: RuleSetsResult, rows: Sequence[LeaderRow] | None = None, *, most: int = 20
 ) -> go.Figure:
-    """Draw the findings as bars of score with intervals corrected for all; hollow bars are not evidence."""
+    """Draw findings as signed bars, those that may be chance pale, and first the interval that decides."""
     shown = list(result.leaderboard if rows is None else rows)[:most][::-1]
     if not shown:
         return empty("No rule set fits these choices.")
     figure = go.Figure()
-    for direction, words in _WORDS.items():
-        part = [(place, row) for place, row in enumerate(shown) if row.direction == direction]
-        if not part:
-            continue
-        scores = [100 * (row.score.value or 0.0) for _, row in part]
-        figure.add_trace(
-            go.Bar(
-                x=scores,
-                y=[place for place, _ in part],
-                orientation="h",
-                name=words,
-                showlegend=False,
-                marker={
-                    "color": [_COLOUR[direction] if row.verdict == EVIDENCE else "white" for _, row in part],
-                    "line": {"color": _COLOUR[direction], "width": 1.5},
-                },
-                error_x=reaching([row.score for _, row in part], 100.0, width=3),
-                customdata=[_hover(row) for _, row in part],
-                meta=[people_id({"run": "", "rule": row.number}) for _, row in part],
-                hovertemplate="%{customdata}<extra></extra>",
-            )
+    deciding = [place for place, row in enumerate(shown) if row.rule_set == result.about]
+    if deciding:
+        figure.add_trace(decisive(result.judged, deciding[0], 100.0))
+    sure = [row.verdict == EVIDENCE for row in shown]
+    figure.add_trace(
+        go.Bar(
+            x=[100 * (row.difference.value or 0.0) for row in shown],
+            y=list(range(len(shown))),
+            orientation="h",
+            showlegend=False,
+            marker={"color": [CONTEXT if each else _PALE for each in sure]},
+            error_x=reaching([row.difference for row in shown], 100.0, width=0, thickness=1),
+            customdata=[_hover(row) for row in shown],
+            meta=[people_id({"run": "", "rule": row.number}) for row in shown],
+            hovertemplate="%{customdata}<extra></extra>",
         )
-    _name_bars(figure, shown)
+    )
+    looks = [("evidence", CONTEXT, True), ("may be chance", _PALE, False)]
+    named(figure, [(words, box(color)) for words, color, each in looks if each in sure])
     height = label_rows(
         figure,
         [f"{'✓ ' if row.confirmed else ''}{row.rule_set}" for row in shown],
-        [f"{count(row.n_in)} in, {count(row.n_out)} out" for row in shown],
+        [f"{count(row.n_in)} against {count(row.n_out)}" for row in shown],
     )
-    figure.update_xaxes(
-        title="difference from everyone else (points)<br>✓ found again in the other half of the people",
-        rangemode="tozero",
-    )
+    figure.update_xaxes(title="← less often than those compared, points, more often →", zeroline=True)
     first = shown[-1]
     alt = (
-        f"Leaderboard of {several(len(shown), 'group')} by difference of favorable shares from everyone "
-        f"else; first {first.rule_set}, {_WORDS[first.direction]} by "
+        f"Leaderboard of {several(len(shown), 'group')} by difference of favorable shares; "
+        f"first {first.rule_set}, {_WORDS[first.direction]} by "
         f"{number(100 * (first.score.value or 0.0))} points, {people(first.n_in)}, {first.verdict}, "
         f"{'confirmed' if first.confirmed else 'not confirmed'}."
     )
     return finish(figure, height=height, alt=alt)
-
-
-def _name_bars(figure: go.Figure, shown: Sequence[LeaderRow]) -> None:
-    """Name the bars that occur, filled and hollow."""
-    named(
-        figure,
-        [
-            (f"{words}{'' if sure else ': insufficient evidence'}", box(_COLOUR[direction], hollow=not sure))
-            for direction, words in _WORDS.items()
-            for sure in (True, False)
-            if any(row.direction == direction and (row.verdict == EVIDENCE) == sure for row in shown)
-        ],
-    )
 
 
 def _hover(row: LeaderRow) -> str:

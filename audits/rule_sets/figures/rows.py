@@ -12,6 +12,7 @@ from audits.drawing.marks import reaching, whiskers
 from audits.drawing.selected import people_id
 from audits.drawing.style import ACCENT, CLEAR, CONTRAST, INK, annotate, describe, empty, finish
 from audits.rule_sets import RuleSetsResult
+from audits.rule_sets.judging.comparisons import Comparison
 from audits.stats.words import count, number, people
 
 __all__ = ["comparisons", "label_rows", "neighbours", "profile"]
@@ -104,6 +105,12 @@ def profile(table: pd.DataFrame) -> go.Figure:
     return finish(figure, height=height, alt=alt)
 
 
+def _compared(item: Comparison) -> str:
+    """Name what another method found; the formula of a linear threshold is told where it is pointed at."""
+    linear = item.against == "everyone else"
+    return item.method if linear else f"{item.method}: {item.group}, against {item.against}"
+
+
 def comparisons(result: RuleSetsResult) -> go.Figure:
     """Draw the first finding beside what other methods find in the same decisions, on one axis."""
     rows = [
@@ -116,7 +123,7 @@ def comparisons(result: RuleSetsResult) -> go.Figure:
         for row in result.leaderboard[:1]
     ] + [
         (
-            f"{item.method}: {item.group}, against {item.against}",
+            _compared(item),
             f"{count(item.n_group)} against {count(item.n_against)}",
             item.score.value or 0.0,
             item.score,

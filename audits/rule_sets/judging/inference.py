@@ -2,21 +2,15 @@
 
 Under the null hypothesis decisions have nothing to do with the attributes of the rules. Shuffling them among
 all people gives every cell a count from one multivariate hypergeometric draw, so no person is touched.
-
-Groups narrowed by ordinary columns are held against the others in the same context, too: men in department F
-differ from everybody for what the department does to all who apply there, so beside that stands how they fare
-next to the others of department F.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import hypergeom, norm
 
-from audits.mining.attributes import Attribute
 from audits.mining.cells import Cells
 from audits.mining.scoring import standardized
 from audits.mining.sums import GroupSums
@@ -38,7 +32,6 @@ __all__ = [
     "shrinkage",
     "touching",
     "whole_people",
-    "within_context",
     "z_scores",
 ]
 
@@ -376,46 +369,3 @@ def _gap(
 ) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore"):
         return favorable / n - (good - favorable) / (total - n)
-
-
-def within_context(
-    cells: Cells,
-    attributes: Sequence[Attribute],
-    rules: np.ndarray,
-    n: np.ndarray,
-    favorable: np.ndarray,
-    *,
-    level: float,
-) -> dict[str, np.ndarray]:
-    """Return how each rule set (S,) differs from the others of its context; NaN where there is no such.
-
-    The others satisfy the rules on ordinary columns, and not those on protected ones. Empty without ordinary
-    columns.
-
-    Parameters
-    ----------
-    level : float
-        Error rate of one interval, corrected for all rule sets.
-    """
-    ordinary = np.array([not attribute.protected for attribute in attributes])
-    if not ordinary.any():
-        return {}
-    context = np.where(ordinary, rules, -1)
-    narrowed = (context >= 0).any(axis=1)
-    everyone, good = np.zeros(len(rules)), np.zeros(len(rules))
-    if narrowed.any():
-        patterns, place = np.unique(context[narrowed], axis=0, return_inverse=True)
-        sums = GroupSums(cells, attributes, patterns).of(np.column_stack([cells.n, cells.favorable]))
-        everyone[narrowed], good[narrowed] = sums[place.reshape(-1)].T
-    others, rest = everyone - n, good - favorable
-    narrowed &= others > 1e-9
-    found = {
-        f"context_{key}": np.full(len(rules), np.nan) for key in ("others", "favorable", "gap", "low", "high")
-    }
-    if narrowed.any():
-        own = favorable[narrowed], n[narrowed], rest[narrowed], others[narrowed]
-        low, high = newcombe_ends(*own, level=level)
-        values = own[3], own[2] / own[3], own[0] / own[1] - own[2] / own[3], low, high
-        for key, value in zip(found, values, strict=True):
-            found[key][narrowed] = value
-    return found

@@ -28,20 +28,18 @@ def is_evidence(table: pd.DataFrame, options: Mapping[str, Any]) -> np.ndarray:
     return (table["adjusted_p"].to_numpy() <= options["level"]) & (edge > options["tolerance"])
 
 
-def difference_of(
-    item: Mapping[str, Any], total: float, level: float, inference: Mapping[str, Any]
-) -> Estimate:
-    """Return a rule set's difference from everyone else, with the interval corrected for all of them."""
+def difference_of(item: Mapping[str, Any], level: float, inference: Mapping[str, Any]) -> Estimate:
+    """Return a rule set's difference from those it is compared with, the interval corrected for all."""
     method = (
         f"Newcombe {percent_level(level)}, corrected for {inference['family']:,} rule sets "
         f"({inference['words']}), with 0 unless the corrected p is at most {level:g}"
     )
-    return Estimate(item["difference"], item["low"], item["high"], total, method)
+    gap, low, high = (float(item[name]) for name in ("difference", "low", "high"))
+    return Estimate(gap, low, high, float(item["n_in"] + item["n_out"]), method)
 
 
 def judge_row(
     item: Mapping[str, Any],
-    cells: Cells,
     options: Mapping[str, Any],
     inference: Mapping[str, Any],
     *,
@@ -49,9 +47,9 @@ def judge_row(
 ) -> Judged:
     """Judge one rule set of the table; `people_needed` is of the people inside, all others growing alike."""
     tolerance, most = options["tolerance"], max(options["material"], options["tolerance"])
-    times = _times_needed(item, cells, options["material"], inference["interval_level"])
+    times = _times_needed(item, options["material"], inference["interval_level"])
     return judge(
-        difference_of(item, cells.total, options["level"], inference),
+        difference_of(item, options["level"], inference),
         none=(-tolerance, tolerance),
         immaterial=(-most, most),
         p_value=float(item["adjusted_p"]),
@@ -80,18 +78,15 @@ def judge_audit(
     evident = [row for row in rows if row.verdict == EVIDENCE]
     if evident:
         number = next((row for row in evident if row.material), evident[0]).number
-        return judge_row(_item(table, number), cells, options, inference), number
+        return judge_row(_item(table, number), options, inference), number
     reach = np.maximum(table["high"].to_numpy(), -table["low"].to_numpy())
     number = int(table.index[int(reach.argmax())])
     item = _item(table, number)
-    judged = judge_row(item, cells, options, inference, only_estimated="" if complete else _STOPPED)
+    judged = judge_row(item, options, inference, only_estimated="" if complete else _STOPPED)
     if judged.people_needed is None:
         return judged, number
     widest = _item(table, int(table.index[int((table["high"] - table["low"]).to_numpy().argmax())]))
-    times = [
-        _times_needed(each, cells, options["material"], inference["interval_level"])
-        for each in (item, widest)
-    ]
+    times = [_times_needed(each, options["material"], inference["interval_level"]) for each in (item, widest)]
     needed = None if None in times else math.ceil(max(filter(None, times)) * cells.total)
     return replace(judged, people_needed=needed), number
 
@@ -100,10 +95,10 @@ def _item(table: pd.DataFrame, number: int) -> dict[str, Any]:
     return {str(name): value for name, value in table.loc[number].items()}
 
 
-def _times_needed(item: Mapping[str, Any], cells: Cells, material: float, level: float) -> float | None:
+def _times_needed(item: Mapping[str, Any], material: float, level: float) -> float | None:
     """How many times as many people make the interval no longer than the material difference."""
     good, n = float(item["favorable_n_in"]), float(item["n_in"])
-    rest = float(cells.favorable.sum()) - good, cells.total - n
+    rest = float(item["favorable_out"] * item["n_out"]), float(item["n_out"])
 
     def length(times: float) -> float:
         low, high = newcombe_ends(*(np.array([times * part]) for part in (good, n, *rest)), level=level)

@@ -41,14 +41,16 @@ def leaders(
     """
     if table.empty:
         return ()
+    table = _whole(table, cells)
     rules = read_rules(table)
     key = rank_key(table, options["rank_by"])
     evident = is_evidence(table, options)
-    # a group and the rest of everyone score alike: the smaller one names the finding; what a context does to
-    # all who are in it comes after what sets a group apart within it
-    shared = ~_own(table)
-    order = np.lexsort((table["n_in"].to_numpy(), -key.round(12).to_numpy(), shared, ~evident))
     signs = np.sign(table["difference"].to_numpy())
+    # a group and those whom it is compared with score alike: the smaller one names the finding; in a context
+    # the one that is worse off
+    narrowed = table["narrowed"].to_numpy() if "narrowed" in table else np.zeros(len(table), dtype=bool)
+    first = np.where(narrowed, signs, table["n_in"].to_numpy())
+    order = np.lexsort((first, -key.round(12).to_numpy(), ~evident))
     found = distinct(
         cells,
         attributes,
@@ -64,19 +66,11 @@ def leaders(
     words = words_of(attributes, shown)
     return tuple(
         replace(
-            _row(item, attributes, rule_set, cells, options, inference, int(size) - 1),
+            _row(item, attributes, rule_set, options, inference, int(size) - 1),
             contributions=stated_contributions(cells, attributes, rules[place]),
         )
         for item, rule_set, size, place in zip(_records(shown), words, sizes, found.leaders, strict=True)
     )
-
-
-def _own(table: pd.DataFrame) -> np.ndarray:
-    """Which rule sets differ, in the same direction, from the others of their context too, or have none."""
-    if "context_gap" not in table:
-        return np.ones(len(table), dtype=bool)
-    low, high, gap = (table[name].to_numpy() for name in ("context_low", "context_high", "difference"))
-    return np.asarray(np.isnan(low) | np.where(gap > 0, low > 0, high < 0), dtype=bool)
 
 
 def rank_key(table: pd.DataFrame, rank_by: str) -> pd.Series:
@@ -95,11 +89,16 @@ def one_row(
     inference: dict[str, Any],
 ) -> LeaderRow:
     """Return row `number` of the rule-set table as a leaderboard has it, by itself."""
-    shown = table.loc[[number]].reset_index(names="number")
+    shown = _whole(table.loc[[number]], cells).reset_index(names="number")
     words = words_of(attributes, shown)[0]
-    row = _row(_records(shown)[0], attributes, words, cells, options, inference, 0)
+    row = _row(_records(shown)[0], attributes, words, options, inference, 0)
     rule_set = read_rules(table.loc[[number]])[0]
     return replace(row, contributions=stated_contributions(cells, attributes, rule_set))
+
+
+def _whole(table: pd.DataFrame, cells: Cells) -> pd.DataFrame:
+    """Return a table with how many people each group is compared with: in earlier versions everyone else."""
+    return table if "n_out" in table else table.assign(n_out=cells.total - table["n_in"])
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -150,18 +149,19 @@ def _row(
     item: dict[str, Any],
     attributes: Sequence[Attribute],
     rule_set: str,
-    cells: Cells,
     options: dict[str, Any],
     inference: dict[str, Any],
     similar: int,
 ) -> LeaderRow:
-    level, total = options["level"], cells.total
+    level = options["level"]
     n, good = item["n_in"], item["favorable_n_in"]
-    rest, rest_good = total - n, float(cells.favorable.sum()) - good
+    rest = item["n_out"]
+    rest_good = item["favorable_out"] * rest
+    compared = n + rest
     gap, low, high = item["difference"], item["low"], item["high"]
-    difference = difference_of(item, total, level, inference)
-    score = Estimate(abs(gap), max(0.0, low, -high), max(abs(low), abs(high)), total, difference.method)
-    judged = judge_row(item, cells, options, inference)
+    difference = difference_of(item, level, inference)
+    score = Estimate(abs(gap), max(0.0, low, -high), max(abs(low), abs(high)), compared, difference.method)
+    judged = judge_row(item, options, inference)
     sampled = _sampled(item, options)
     own_margin = float(margin(item["favorable_in"], n, item["favorable_out"], rest, options["confidence"]))
     return LeaderRow(
@@ -178,7 +178,7 @@ def _row(
         confidence=options["confidence"] ** 2,
         n_in=n,
         n_out=rest,
-        p_value=float(exact_p(np.array(n), np.array(good), total, good + rest_good)),
+        p_value=float(exact_p(np.array(n), np.array(good), compared, good + rest_good)),
         adjusted_p=item["adjusted_p"],
         confirmed=bool(item["confirmed"]),
         sampled=sampled,
@@ -187,18 +187,9 @@ def _row(
         number=int(item["number"]),
         material=judged.material,
         people_needed=judged.people_needed,
-        within=_within(item, difference.method),
-        favorable_context=None if np.isnan(item.get("context_gap", np.nan)) else item["context_favorable"],
+        within=difference if item.get("narrowed") else None,
+        favorable_context=item["favorable_out"] if item.get("narrowed") else None,
     )
-
-
-def _within(item: dict[str, Any], method: str) -> Estimate | None:
-    """Return the difference from the others of the same context; None without a context."""
-    gap = item.get("context_gap", np.nan)
-    if np.isnan(gap):
-        return None
-    n = item["n_in"] + item["context_others"]
-    return Estimate(gap, item["context_low"], item["context_high"], n, method)
 
 
 def _sampled(item: dict[str, Any], options: dict[str, Any]) -> SampledScore | None:

@@ -46,22 +46,23 @@ def rule_sets_table(
     attributes: Sequence[Attribute],
     cells: Cells,
     mined: Mined,
+    counts: tuple[np.ndarray, ...],
     tests: RuleSetTests,
     halves: Halves,
     sampled: Sampled | None,
 ) -> pd.DataFrame:
     """One row a distinct rule set, in the order of the search; without the words."""
-    total, good = cells.total, float(cells.favorable.sum())
-    inside, outside = mined.favorable / mined.n, (good - mined.favorable) / (total - mined.n)
+    inside, outside = counts[0] / counts[1], counts[2] / counts[3]
     table: dict[str, np.ndarray] = {
         f"rule {place}": mined.rules[:, place].astype(np.int16) for place in range(len(attributes))
     }
     table |= {
-        "support": mined.n / total,
+        "support": mined.n / cells.total,
         "n_in": mined.n,
         "favorable_n_in": mined.favorable,
         "favorable_in": inside,
         "favorable_out": outside,
+        "n_out": counts[3],
         "difference": inside - outside,
         "low": tests.low,
         "high": tests.high,

@@ -209,7 +209,10 @@ class Changes:
         """Return what correction for all audits whose changes are judged leaves of each one's verdict."""
         judged = [each for each in self.audits if each.tested]
         left = iter(counted_together(judged, [{"level": each.level} for each in judged]))
-        return [next(left) if each.tested else Across(INSUFFICIENT, 1.0) for each in self.audits]
+        return [
+            next(left) if each.tested else Across(INSUFFICIENT, 1.0, judged=each.judged)
+            for each in self.audits
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """Return every number of every audit, one row a number."""

@@ -119,7 +119,8 @@ class Statement:
     """One verdict in results.json: its audit and place in the spec, the path below it, what it rests on.
 
     The verdict is the one after correction for all audits of the run: where an audit's evidence does not
-    outlast it, neither does that of its parts. Evidence is material unless the results say that it is not.
+    outlast it, neither does that of its parts. Evidence is material where its interval lies outside the
+    limit, and where a plugin's results do not say. The run's search, which nobody named, counts as one.
     """
 
     audit: str
@@ -132,7 +133,7 @@ class Statement:
     @property
     def name(self) -> str:
         """Name of the audit, by its place in the spec, with the path."""
-        return f"audits[{self.place}].{self.audit}{self.where}"
+        return f"{'search' if self.place < 0 else f'audits[{self.place}]'}.{self.audit}{self.where}"
 
 
 @dataclass(frozen=True)
@@ -322,13 +323,21 @@ def _level(options: Mapping[str, Any]) -> float:
     return float(options.get("level") or DEFAULT_LEVEL)
 
 
+_ENTRY = {"audit", "verdict", "verdict_across", "material", "finding", "interval"}
+
+
 def statements(result: Stated) -> list[Statement]:
     """Return the verdicts that a run states, in the order of results.json.
 
     Of a verdict and the same one further down the path that it rests on, only the latter.
     """
     found = []
-    for place, entry in enumerate(result.to_json()["audits"]):
+    document = result.to_json()
+    search = document.get("search")
+    entries = list(enumerate(document["audits"]))
+    if search is not None and search["verdict"] == EVIDENCE:
+        entries.append((-1, {key: item for key, item in search.items() if key in _ENTRY}))
+    for place, entry in entries:
         stated = _verdicts(entry, "")
         outlasts = entry["verdict_across"] == entry["verdict"]
         for path, item in stated:
@@ -336,7 +345,7 @@ def statements(result: Stated) -> list[Statement]:
             if any(_below(path, other) and inner["verdict"] == verdict for other, inner in stated):
                 continue
             across = verdict if outlasts or verdict != EVIDENCE else INSUFFICIENT
-            material = across == EVIDENCE and item.get("material") is not False
+            material = across == EVIDENCE and item.get("material", True) is True
             found.append(
                 Statement(entry["audit"], place, path, across, _said(path, item, entry), material=material)
             )

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.results import verdict_as_now
-from audits.stats import VERDICTS
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -20,9 +19,9 @@ __all__ = [
     "SavedRun",
     "audits_of",
     "default_title",
+    "first",
     "storable",
     "title_of",
-    "worst",
 ]
 
 STATUSES = ("running", "done", "failed", "cancelled", "interrupted")
@@ -44,7 +43,7 @@ class SavedRun:
     created, ended : float
         Seconds since 1970; `ended` is None while it runs.
     verdict, finding : str
-        Of its worst audit, the finding in one sentence; empty until it is done.
+        Of what it says first, the finding in one sentence; empty until it is done.
     error : str
         Why it failed, for the user.
     """
@@ -95,8 +94,7 @@ def storable(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-def worst(result: RunResult) -> tuple[str, str]:
-    """Return verdict, corrected for all audits, and finding of the audit that a reader should see first."""
-    told = list(zip(result.verdicts_across(), result.audits, strict=True))
-    verdict, audit = min(told, key=lambda each: VERDICTS.index(each[0]))
-    return verdict, audit.headline
+def first(result: RunResult) -> tuple[str, str]:
+    """Return verdict, corrected for all audits, and sentence of what the run says first."""
+    leads = result.headline().leads
+    return leads.judged.verdict, leads.sentence

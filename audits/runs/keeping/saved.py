@@ -34,9 +34,9 @@ from audits.runs.keeping.entry import (
     SavedRun,
     audits_of,
     default_title,
+    first,
     storable,
     title_of,
-    worst,
 )
 from audits.runs.keeping.pending import Pending
 from audits.runs.keeping.store import RunStore, home
@@ -184,7 +184,7 @@ class SavedRuns:
         RunFailed
             If there is no room on the disk; the run is then noted as failed, and nothing of it stays.
         """
-        verdict, finding = worst(result)
+        verdict, finding = first(result)
         change = {
             "status": "done",
             "ended": time.time(),

@@ -1,0 +1,145 @@
+"""What a run says first, and its findings in order, for pages, reports, notebooks and the command line.
+
+Findings are ordered by badge, then by size against the limit, then by certainty. The comparison that was
+asked leads; a material finding elsewhere that survives the correction for the run leads instead, with the
+asked one beneath.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from audits.runs.across import Across, counted_together
+from audits.runs.registry import AUDITS
+from audits.stats import BADGES, EVIDENCE, Judged
+from audits.stats.badges import size_against_limit
+from audits.stats.verdicts import judged_of
+
+__all__ = ["RunFinding", "RunHeadline", "findings_of", "headline_of"]
+
+
+class _Audit(Protocol):
+    """One audit of a run."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def options(self) -> dict[str, Any]: ...
+    @property
+    def result(self) -> Any: ...
+
+
+class _Run(Protocol):
+    """What a run states."""
+
+    @property
+    def audits(self) -> Sequence[_Audit]: ...
+
+
+@dataclass(frozen=True)
+class RunFinding:
+    """What one audit found, as it stands in its run.
+
+    Attributes
+    ----------
+    audit : AuditResult
+    place : int or None
+        In the spec; None for the run's search.
+    across : Across
+        What the correction for all audits of the run leaves.
+    """
+
+    audit: Any
+    place: int | None
+    across: Across
+
+    @property
+    def judged(self) -> Judged:
+        """The verdict after correction, and what it follows from."""
+        return self.across.judged or judged_of(self.audit.result)
+
+    @property
+    def badge_text(self) -> str:
+        """Icon and words, after correction."""
+        return self.judged.badge_text
+
+    @property
+    def sentence(self) -> str:
+        """What it found, in one sentence for everybody."""
+        return AUDITS[self.audit.name].sentence(self.audit.result)
+
+    @property
+    def material(self) -> bool:
+        """Whether it is a material difference that survives the correction."""
+        return self.judged.verdict == EVIDENCE and self.judged.material is True
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as results.json's headline states it."""
+        told = {"audit": self.audit.name, "place": self.place, "badge": self.judged.badge}
+        return {**told, "badge_text": self.badge_text, "text": self.sentence}
+
+
+@dataclass(frozen=True)
+class RunHeadline:
+    """What a run says first.
+
+    Attributes
+    ----------
+    leads : RunFinding
+    asked : RunFinding or None
+        The comparison that was asked, where another finding leads.
+    """
+
+    leads: RunFinding
+    asked: RunFinding | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return ``headline`` of results.json."""
+        return {**self.leads.to_json(), "asked": None if self.asked is None else self.asked.to_json()}
+
+
+def findings_of(run: _Run) -> list[RunFinding]:
+    """Return the findings of a run in the order in which a reader should see them.
+
+    The search stands among them while it has evidence; it is counted along in any case.
+    """
+    search: _Audit | None = getattr(run, "search", None)
+    audits = [*run.audits, *([search] if search is not None else [])]
+    across = counted_together([each.result for each in audits], [each.options for each in audits])
+    places: list[int | None] = [*range(len(run.audits)), None]
+    found = [RunFinding(*each) for each in zip(audits, places, across, strict=False)]
+    shown = [each for each in found if each.place is not None or each.audit.result.verdict == EVIDENCE]
+    return sorted(shown, key=_rank)
+
+
+def headline_of(run: _Run, *, asked: bool = True) -> RunHeadline:
+    """Return what a run says first.
+
+    Parameters
+    ----------
+    asked : bool
+        Whether the groups that options name are somebody's question; not in a bundled example.
+    """
+    found = findings_of(run)
+    question = next(
+        (each for each in sorted(found, key=_place) if asked and _names_groups(each.audit.options)), None
+    )
+    if question is None:
+        return RunHeadline(found[0])
+    ahead = [each for each in found[: found.index(question)] if each.material]
+    return RunHeadline(ahead[0], question) if ahead else RunHeadline(question)
+
+
+def _names_groups(options: dict[str, Any]) -> bool:
+    return bool(options.get("source"))
+
+
+def _place(finding: RunFinding) -> float:
+    return float("inf") if finding.place is None else finding.place
+
+
+def _rank(finding: RunFinding) -> tuple[int, float, float]:
+    judged = finding.judged
+    return BADGES.index(judged.badge), -size_against_limit(judged), finding.across.p_value

@@ -1,0 +1,102 @@
+"""The run's search: before an all-clear stands, rule sets are looked for with the features as context.
+
+An average can hide a group that nobody named. A run in which some audit clears an attribute, or finds its
+difference small, therefore looks for groups in every protected attribute, narrowed by the features, each
+compared with the others of the same context. It has its own verdict, counts along in the run's correction,
+and what it finds stands beside every all-clear of its attributes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from audits.errors import InputError
+from audits.models import Subject
+from audits.progress import Progress, silent
+from audits.records import loaded
+from audits.runs.registry import AUDITS
+from audits.runs.result import AuditResult
+from audits.runs.spec import AuditRequest
+from audits.stats.verdicts import judged_of
+
+__all__ = ["searched"]
+
+_PLACE = (1 << 31) + 1  # no audit's place
+_CLEAR = ("no material difference", "small difference")
+_MOST_ROWS = 20_000
+Run = Callable[[AuditRequest, int, Subject, int, Progress], AuditResult]
+
+
+def searched(
+    audits: Sequence[AuditResult], subject: Subject, seed: int, run: Run, progress: Progress = silent
+) -> tuple[tuple[AuditResult, ...], AuditResult | None]:
+    """Return the audits of a run with what a search found beside their all-clears, and the search.
+
+    None where no audit clears an attribute or finds its difference small, or these data do not allow it.
+
+    Parameters
+    ----------
+    run : callable
+        `audits.runs.execute.carry_out`.
+    """
+    if not any(judged_of(each.result).badge in _CLEAR for each in audits):
+        return tuple(audits), None
+    progress(0.0, "Searching for groups that an average hides")
+    record = next(AUDITS.having("searches"))
+    sample = _sample(subject, np.random.default_rng(np.random.SeedSequence([seed, _PLACE])))
+    try:
+        found = run(
+            AuditRequest(record.name, loaded(record.searches)(sample.data)), _PLACE, sample, seed, progress
+        )
+    except InputError:  # no protected attribute of two values, sampling weights, a model of words
+        return tuple(audits), None
+    table = found.result.rule_sets
+    kept = table.loc[[row.number for row in found.result.leaderboard]]  # of the thousands that were tested
+    found = dataclasses.replace(found, result=dataclasses.replace(found.result, rule_sets=kept))
+    return tuple(_beside(each, found.result, subject.data.protected) for each in audits), found
+
+
+def _sample(subject: Subject, rng: np.random.Generator) -> Subject:
+    """Return the subject, of a large table a sample of its rows."""
+    rows = len(subject.data.frame)
+    if subject.data.gathered is not None or rows <= _MOST_ROWS:
+        return subject
+    chosen = np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
+    sample = dataclasses.replace(subject, data=subject.data.take(chosen))
+    sample.__dict__.update(scores=subject.scores[chosen], decisions=subject.decisions[chosen])  # asked once
+    return sample
+
+
+def _beside(audit: AuditResult, found: Any, protected: Sequence[str]) -> AuditResult:
+    """Return an audit that clears an attribute with what the search found in it."""
+    judged = judged_of(audit.result)
+    if judged.badge not in _CLEAR or found.judged.badge != "difference":
+        return audit
+    named = _attributes(audit.options, protected)
+    row = next(
+        (
+            row
+            for row in found.leaderboard
+            if row.verdict == found.verdict and named & {rule["attribute"] for rule in row.rules}
+        ),
+        None,
+    )
+    if row is None or not hasattr(audit.result, "judged"):
+        return audit
+    see = "people with " + " and ".join(rule["words"] for rule in row.rules)
+    return dataclasses.replace(
+        audit, result=dataclasses.replace(audit.result, judged=dataclasses.replace(judged, see=see))
+    )
+
+
+def _attributes(options: Mapping[str, Any], protected: Sequence[str]) -> set[str]:
+    """Return the protected attributes that an audit looked at by its options; all where they name none."""
+    named: set[str] = set()
+    for key in ("source", "target", "protected", "by", "sensitive"):
+        value = options.get(key) or ()
+        named |= {value} if isinstance(value, str) else {str(each) for each in value}
+    return named & set(protected) or set(protected)

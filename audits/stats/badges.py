@@ -1,0 +1,174 @@
+"""The five badges, an icon and words each, made here alone: pages, reports, notebooks and the command line.
+
+A badge says what a verdict comes to: how large against the auditor's limit, what would settle it, or why
+nothing would. It has no color: icon and words carry it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from audits.stats.estimate import Estimate
+
+__all__ = ["BADGES", "ICONS", "Badge", "badge_text", "limit_words", "size_against_limit"]
+
+Badge = Literal["difference", "small difference", "cannot tell yet", "no verdict", "no material difference"]
+
+BADGES: tuple[Badge, ...] = (
+    "difference",
+    "small difference",
+    "cannot tell yet",
+    "no verdict",
+    "no material difference",
+)
+"""In order of weight: a place with several audits shows the first of theirs."""
+
+ICONS: dict[Badge, str] = {
+    "difference": "●",
+    "small difference": "◐",
+    "cannot tell yet": "○",
+    "no verdict": "◌",
+    "no material difference": "✓",
+}
+_NAMES: dict[Badge, str] = {
+    "difference": "Difference found",
+    "small difference": "Small difference",
+    "cannot tell yet": "Can't tell yet",
+    "no verdict": "No verdict",
+    "no material difference": "No material difference",
+}
+
+
+class _Judged(Protocol):
+    """What a badge is made of; see `audits.stats.verdicts.Judged`."""
+
+    @property
+    def badge(self) -> Badge: ...
+    @property
+    def interval(self) -> Estimate: ...
+    @property
+    def none_low(self) -> float | None: ...
+    @property
+    def none_high(self) -> float | None: ...
+    @property
+    def immaterial_low(self) -> float | None: ...
+    @property
+    def immaterial_high(self) -> float | None: ...
+    @property
+    def material(self) -> bool | None: ...
+    @property
+    def people_needed(self) -> int | None: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def see(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """What the auditor calls material, from no difference outward, on the side of the estimate."""
+
+    none: float
+    at: float
+
+    @property
+    def width(self) -> float:
+        return abs(self.at - self.none)
+
+
+def badge_text(judged: _Judged) -> str:
+    """Return a badge's icon and words.
+
+    Examples
+    --------
+    >>> from audits.stats import Estimate, judge
+    >>> share = lambda value, low, high: Estimate(value, low, high, 100, "Newcombe 95 %")
+    >>> badge_text(judge(share(0.25, 0.12, 0.38), immaterial=(-0.1, 0.1)))
+    '● Difference found'
+    >>> badge_text(judge(share(0.12, 0.03, 0.21), immaterial=(-0.1, 0.1)))
+    '● Difference found · may be less than your 10 points'
+    >>> badge_text(judge(share(0.04, 0.01, 0.07), immaterial=(-0.1, 0.1)))
+    '◐ Small difference'
+    >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), people_needed=8712))
+    "○ Can't tell yet · needs about 8,700 people"
+    >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), reason="nobody is comparable"))
+    '◌ No verdict · nobody is comparable'
+    >>> badge_text(judge(share(0.01, -0.05, 0.07), immaterial=(-0.1, 0.1)))
+    '✓ No material difference · on average, limit 10 points'
+    """
+    badge = judged.badge
+    more = ""
+    if badge == "difference":
+        limit = limit_words(judged)
+        more = (
+            f"may be less than your {limit}"
+            if limit and judged.material is None and judged.interval.low is not None
+            else ""
+        )
+    elif badge == "small difference":
+        more = f"on average; see {judged.see}" if judged.see else ""
+    elif badge == "cannot tell yet" and judged.people_needed:
+        more = f"needs about {_round(judged.people_needed):,} people"
+    elif badge == "no verdict":
+        more = judged.reason
+    elif badge == "no material difference":
+        limit = limit_words(judged)
+        more = f"; see {judged.see}" if judged.see else f", limit {limit}" if limit else ""
+        more = f"on average{more}"
+    return " · ".join(filter(None, [f"{ICONS[badge]} {_NAMES[badge]}", more]))
+
+
+def size_against_limit(judged: _Judged) -> float:
+    """Return how far the estimate lies from no difference, in units of the limit.
+
+    Examples
+    --------
+    >>> from audits.stats import Estimate, judge
+    >>> gap = Estimate(-0.28, -0.31, -0.25, 100, "Newcombe 95 %")
+    >>> round(size_against_limit(judge(gap, immaterial=(-0.1, 0.1))), 2)
+    2.8
+    """
+    value = judged.interval.value
+    limit = _limit(judged)
+    if value is None or limit is None or limit.width == 0:
+        return 0.0
+    return abs(value - limit.none) / limit.width
+
+
+def limit_words(judged: _Judged) -> str:
+    """Return the limit as the auditor wrote it; empty where it was computed from the data.
+
+    Examples
+    --------
+    >>> from audits.stats import Estimate, judge
+    >>> limit_words(judge(Estimate(1.1, 0.9, 1.2, 100, "bootstrap"), none=1.0, immaterial=(0.8, 1.25)))
+    '1.25 times'
+    """
+    limit = _limit(judged)
+    if limit is None or limit.width == 0:
+        return ""
+    if limit.none >= 1:
+        return f"{limit.at:.3g} times"
+    points = 100 * limit.width
+    return f"{points:g} points" if abs(limit.at) < 1 and abs(points - round(points, 1)) < 1e-9 else ""
+
+
+def _limit(judged: _Judged) -> _Limit | None:
+    """The limit on the estimate's side; where that side has none, the other."""
+    sides = [(judged.none_high, judged.immaterial_high), (judged.none_low, judged.immaterial_low)]
+    value = judged.interval.value
+    if value is not None and judged.none_low is not None and value < judged.none_low:
+        sides.reverse()
+    return next((_Limit(none, at) for none, at in sides if none is not None and at is not None), None)
+
+
+def _round(people: int) -> int:
+    """Two digits: the number is about so many.
+
+    Examples
+    --------
+    >>> [_round(each) for each in (7, 96, 8712, 1049)]
+    [7, 96, 8700, 1000]
+    """
+    return round(people, min(0, 2 - len(str(people))))

@@ -1,0 +1,83 @@
+"""The run's search: a group that every average hides is named, and nothing is where there is nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from audits.runs.execute import execute
+from audits.runs.gates.gate import MATERIAL, STRICT, judge
+from audits.runs.result import RunResult
+from audits.runs.spec import parse_spec
+from audits.stats import EVIDENCE
+
+
+def people(n: int, seed: int, rate: float = 0.6) -> pd.DataFrame:
+    """People of whom women over 50 with children (3.4 %) are accepted at `rate`, all others at 60 %."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["woman", "man"], n),
+            "age": rng.integers(18, 71, n),
+            "children": rng.choice([0, 1], n, p=[0.83, 0.17]),
+            "income": rng.normal(size=n).round(3),
+            "debt": rng.normal(size=n).round(3),
+        }
+    )
+    hidden = (frame["sex"] == "woman") & (frame["age"] > 50) & (frame["children"] == 1)
+    frame["accepted"] = (rng.random(n) < np.where(hidden, rate, 0.6)).astype(int)
+    return frame
+
+
+def run(frame: pd.DataFrame, folder, **more) -> RunResult:
+    frame.to_csv(folder / "people.csv", index=False)
+    spec = {
+        "data": {
+            "path": "people.csv",
+            "favorable": 1,
+            "protected": ["sex"],
+            "features": ["age", "children", "income", "debt"],
+        },
+        "model": {"predictions": {"label": "accepted"}},
+        "audits": [{"groups": {}}],
+    }
+    return execute(parse_spec({**spec, **more}, folder))
+
+
+def test_the_group_that_nobody_named_is_named(tmp_path):
+    result = run(people(4000, 1, rate=0.15), tmp_path)
+    [groups] = result.audits
+    assert groups.result.judged.badge in {"no material difference", "small difference"}
+    assert result.search.result.verdict == EVIDENCE
+    first = result.search.result.leaderboard[0]
+    assert {rule["attribute"] for rule in first.rules} == {"sex", "age", "children"}
+    assert first.direction == "harmed"
+    assert first.rule_set.split(", ")[0] == "sex = woman"
+    assert "sex = woman" in groups.result.judged.badge_text
+    assert result.headline().leads.place is None
+    assert [item.name for item in judge(result, STRICT).stopped][-1] == "search.rule_sets"
+    assert [item.name for item in judge(result, MATERIAL).stopped] == ["search.rule_sets"]
+    document = result.to_json()
+    assert document["headline"]["place"] is None
+    assert document["search"]["verdict_across"] == EVIDENCE
+    result.save(tmp_path / "saved")
+    assert RunResult.load(tmp_path / "saved").to_json() == document
+
+
+def test_search_can_be_left_out(tmp_path):
+    frame = people(4000, 1, rate=0.15)
+    result = run(frame, tmp_path, search="off")
+    assert result.search is None
+    assert "see" not in result.audits[0].result.judged.badge_text
+    assert parse_spec(result.spec, tmp_path).search is False
+
+
+def test_what_follows_from_features_alone_is_no_finding(tmp_path):
+    """Income decides, alike for women and men: women of small income differ from all, not from such men."""
+    frame = people(4000, 2)
+    frame["accepted"] = (frame["income"] > 0.2).astype(int)
+    result = run(frame, tmp_path)
+    assert result.search is not None
+    assert result.search.result.verdict != EVIDENCE
+    assert len(result.findings()) == 1
+    assert result.audits[0].result.judged.see == ""
