@@ -25,7 +25,7 @@ from audits.flipset.counterparts.matching import Matched, atoms, draw_rows
 from audits.flipset.counterparts.people import Compared
 from audits.flipset.options import again_seconds, map_options
 from audits.progress import Progress
-from audits.stats import apportion, p_value
+from audits.stats import apportion, draw_counts, p_value
 from audits.transport import exact_coupling, pairwise_cost, plan_for_costs
 from audits.transport.costs import weighted
 from audits.transport.maps import MAPS, OPTIONS, LinearMap, UnbalancedMap
@@ -278,7 +278,8 @@ class _Matching:
         points, atom = atoms(compared.encoded.values[rows][:, varying])
         points, _ = weighted(points, points[:1], compared.options.cost, compared.encoded.weights[varying])
         decided = compared.decisions[rows].astype(float)
-        planted = [_planted(decided, len(source), compared.options.material, rng) for _ in range(2)]
+        sizes = compared.sizes[rows]
+        planted = [_planted(decided, sizes, len(source), compared.options.material, rng) for _ in range(2)]
         return cls(source, target, points, atom, np.column_stack([decided, *planted]), compared)
 
     def flips(self, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
@@ -302,12 +303,19 @@ class _Matching:
         return np.column_stack(favored), np.bincount(self.atom[rows], minlength=k).astype(float)
 
 
-def _planted(decided: np.ndarray, n: int, material: float, rng: np.random.Generator) -> np.ndarray:
-    """Decisions with a material share of the first `n` turned unfavourable, or else favourable."""
-    turned, k = decided.copy(), max(1, round(material * n))
-    favored = decided[:n].sum() >= min(k, n - decided[:n].sum())
+def _planted(
+    decided: np.ndarray, sizes: np.ndarray, n: int, material: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Decisions with a material share of the first `n` rows' people turned unfavourable, or else favourable.
+
+    A row of several people is turned for a part of them.
+    """
+    turned, people = decided.copy(), np.maximum(np.rint(sizes[:n]), 1)
+    k = max(1, round(material * people.sum()))
+    favored = people @ decided[:n] >= min(k, people @ (1 - decided[:n]))
     rows = np.flatnonzero(decided[:n] == float(favored))
-    turned[rng.choice(rows, min(k, len(rows)), replace=False)] = float(not favored)
+    drawn = draw_counts(people[rows], int(min(k, people[rows].sum())), rng) / people[rows]
+    turned[rows] = 1 - drawn if favored else drawn
     return turned
 
 
