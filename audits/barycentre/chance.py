@@ -19,10 +19,12 @@ from audits.barycentre.options import once
 from audits.barycentre.people import ComparedGroups
 from audits.progress import Progress
 from audits.stats import apportion, as_people, p_value
+from audits.transport import Cost
 
-__all__ = ["ChancePerGroup", "flip_shares", "measure"]
+__all__ = ["MOST_SHUFFLED", "ChancePerGroup", "flip_shares", "measure"]
 
-_MOST = 20_000  # people of a table of counts who are shuffled one by one
+MOST_SHUFFLED = 20_000
+"""People who are shuffled one by one."""
 _HALVES = 80  # samples behind the interval where chance is measured on everybody
 _FEWEST = 60  # people drawn in all whatever time was given
 _FEWEST_INTERVAL = 10  # people of a group below which samples would pretend to know
@@ -73,6 +75,7 @@ def flip_shares(
     decided: np.ndarray,
     shares: np.ndarray,
     rounds: int,
+    cost: Cost = "l2_squared",
 ) -> np.ndarray:
     """Shares of each group favoured only as oneself and only as counterpart, (k, v, 2).
 
@@ -86,7 +89,7 @@ def flip_shares(
     sides = [np.flatnonzero(group == k) for k in range(len(shares))]
     groups = [group_of(points[side], np.ones(len(side))) for side in sides]
     own = [each.mean(decided[side]) for each, side in zip(groups, sides, strict=True)]
-    met = meet(groups, shares, rounds=rounds)
+    met = meet(groups, shares, rounds=rounds, cost=cost)
     found = []
     for each, h, g in zip(groups, own, met.others(groups, own, shares), strict=True):
         found.append(np.column_stack([each.weights @ (h * (1 - g)), each.weights @ ((1 - h) * g)]))
@@ -205,13 +208,14 @@ class _Draws:
     decided: np.ndarray
     shares: np.ndarray
     rounds: int
+    cost: Cost
     rng: np.random.Generator
 
     @classmethod
     def build(cls, compared: ComparedGroups, rng: np.random.Generator) -> _Draws:
         rows = np.arange(len(compared.rows))
         if (compared.sizes != 1).any():
-            rows, _ = as_people(compared.sizes, most=_MOST)
+            rows, _ = as_people(compared.sizes)
         group, decided = compared.group[rows], compared.decisions[rows]
         versions = [decided]
         for k in range(len(compared.names)):
@@ -224,6 +228,7 @@ class _Draws:
             np.column_stack(versions),
             compared.shares,
             compared.options.rounds,
+            compared.cost,
             rng,
         )
 
@@ -237,7 +242,9 @@ class _Draws:
 
     def flips(self, people: np.ndarray, group: np.ndarray) -> np.ndarray:
         """Flip shares (k, versions, 2) of these people when `group` are their groups."""
-        return flip_shares(self.points[people], group, self.decided[people], self.shares, self.rounds)
+        return flip_shares(
+            self.points[people], group, self.decided[people], self.shares, self.rounds, self.cost
+        )
 
 
 def _planted(decided: np.ndarray, material: float, rng: np.random.Generator) -> np.ndarray:

@@ -205,8 +205,8 @@ def _cannot_clear(
         return "people with the same features seem to be decided differently, too few to say by how much"
     if (alike.power or 0.0) < POWER and _test_is_full(compared):
         return (
-            f"among people with the same features, {MOST_ALIKE} of each group at a time, a difference of that "
-            "size could not have been seen"
+            f"among people with the same features, {MOST_ALIKE} of each group at a time, a difference of "
+            "that size could not have been seen"
         )
     return ""
 

@@ -128,7 +128,7 @@ def level_members(
     frame: pd.DataFrame, scaled: Mapping[str, bool], sizes: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return who (n,) is in each level, by its name."""
-    found = {}
+    found: dict[str, np.ndarray] = {}
     for column in frame.columns:
         names, codes = _levels(str(column), frame[column], sizes, scaled=scaled[column])
         found |= {name: codes == k for k, name in enumerate(names)} if len(names) > 1 else {}
