@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from audits.barycentre import BarycentreOptions, BarycentreResult, barycentre
+from audits.flipset import FlipsetOptions, flipset
 from audits.stats import EVIDENCE
 from benchmarks.calibration import SLOW, Row, Simulation
 from tests.barycentre.test_barycentre import subject_of
@@ -35,7 +36,24 @@ def simulations() -> list[Simulation]:
         for n in (400,)
         for setting in (f"{n} people, the smallest of three groups favored 30 % less often",)
     ]
-    return alike + lower
+    same = "two groups of 60 to 120 people, flips of either group within a thousandth of the flipset's"
+    return [*alike, *lower, Simulation("barycentre", same, partial(_two_groups, same), part=SLOW)]
+
+
+def _two_groups(setting: str, numbers: range) -> Iterator[Row]:
+    """How often a barycentre of two groups flips the people whom a flipset flips."""
+    same = 0
+    for number in numbers:
+        n = 60 + number % 61
+        frame = world(2 * n, 0.3, number)
+        frame["group"] = np.where(frame["group"] == "a", "a", "b")
+        people = subject_of(frame)
+        one = barycentre(people, BarycentreOptions(permutations=0), rng=number).group("a")
+        asked = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, permutations=0, bootstrap=100)
+        other = flipset(people, asked, rng=number)
+        shares = other.positive.share.value, other.negative.share.value
+        same += np.allclose((one.only_self, one.only_counterpart), shares, atol=1e-3)
+    yield Row("barycentre", "flips are a flipset's", setting, "coverage", 0.95, same, len(numbers))
 
 
 def world(n: int, lower: float, number: int) -> pd.DataFrame:

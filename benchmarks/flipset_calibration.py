@@ -48,6 +48,8 @@ SETTINGS = (
     ("turned one way", 200, 2),
     ("by lot", 200, 1),
     ("by lot", 1_000, 1),
+    ("parents", 400, 2),
+    ("equal by lot", 400, 2),
 )
 
 
@@ -149,11 +151,11 @@ def _audits(kind: str, n: int, d: int, setting: str, numbers: range) -> Iterator
     yield Row("flipset", shown, setting, "coverage", 0.95, held, len(ends))
 
 
-NO_DIFFERENCE = ("alike", "hangs together otherwise", "proxy")
+NO_DIFFERENCE = ("alike", "hangs together otherwise", "proxy", "equal by lot")
 """Kinds of world in which evidence is a false alarm."""
 
-PLANTED = ("turned", "turned one way", "by lot")
-"""Kinds in which people alike are decided otherwise, a tenth of them or more."""
+PLANTED = ("turned", "turned one way", "by lot", "parents")
+"""Kinds in which people with the same features are decided differently, a tenth of them or more."""
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ Choices, and why:
   rate less the (weighted) rate of the others, whatever the matching.
 * The iteration begins at the largest group, whose exact matchings with the others are glued to points at
   which one person, or people alike, of every group meet. For two groups, and for a single feature, that is
-  the exact barycentre, and flips are those of a flipset by squared Euclidean cost; with more, the iteration
+  the exact barycentre, and of two groups flips are a flipset's; with more, the iteration
   stops after some rounds. How far it can lie above the least possible is stated: no barycentre is nearer to
   the groups than their exact distances from each other allow.
 * A transparency report as FlipTest's Definition 2, in both rankings, is of all pairs who meet and flip, group
@@ -24,8 +24,10 @@ Choices, and why:
 * Beside it every group is matched with everybody, its own people too: a common reference that is nobody's
   middle. Net flips are then the part 1 - share of those against the others, and as sure, so no verdict of
   their own follows from them.
-* The cost is the squared Euclidean distance, for which a barycentre is a mean; numbers in standard
-  deviations, another category 0.5. The attributes that make the groups are not matched on.
+* The cost is named. With three groups or more it is the squared Euclidean distance, for which a barycentre is
+  a mean; numbers in standard deviations, another category 0.5. With two groups it is any cost, by default
+  FlipTest's squared L1, and the coupling is the flipset's. The attributes that make the groups are not
+  matched on.
 * A verdict looks at two things, which share the level: at a group's net flips, and at the larger of both ways
   above chance, which shows flips that cancel. That one needs, for evidence, rates or a feature that decisions
   go with to differ among the groups: flips can also come from features that only hang together differently.

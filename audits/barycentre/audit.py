@@ -6,8 +6,15 @@ import dataclasses
 
 import numpy as np
 
-from audits.barycentre.chance import ChancePerGroup, measure
-from audits.barycentre.judging import Differing, differing, judge_groups, net_differences, rates
+from audits.barycentre.chance import MOST_SHUFFLED, ChancePerGroup, measure
+from audits.barycentre.judging import (
+    Differing,
+    differing,
+    judge_groups,
+    levels_of_groups,
+    net_differences,
+    rates,
+)
 from audits.barycentre.meeting import Group, Meeting, against_everybody, group_of, least_spread, meet
 from audits.barycentre.options import BarycentreOptions
 from audits.barycentre.packing import marginals, people_tables, transparency
@@ -60,7 +67,13 @@ def barycentre(
     compared = compare(subject, options, rng, progress)
     sides = [compared.members(k) for k in range(len(compared.names))]
     groups = [group_of(compared.points[side], compared.sizes[side]) for side in sides]
-    met = meet(groups, compared.shares, rounds=options.rounds, progress=part(progress, 0.05, 0.35))
+    met = meet(
+        groups,
+        compared.shares,
+        rounds=options.rounds,
+        cost=compared.cost,
+        progress=part(progress, 0.05, 0.35),
+    )
     least = met.spread
     if len(groups) > 2 and compared.points.shape[1] > 1:
         least = min(least, least_spread(groups, compared.shares, part(progress, 0.35, 0.4)))
@@ -100,6 +113,7 @@ def barycentre(
         people=people,
         counterparts=counterparts,
         transparency=transparency(compared, groups, met, decided),
+        cost=compared.cost,
     )
 
 
@@ -113,8 +127,8 @@ def _groups(
     rng: np.random.Generator,
 ) -> tuple[GroupFlips, ...]:
     """Every group's flips, chance and verdict."""
-    nets = net_differences(compared)
-    judged = judge_groups(compared, chance, apart, nets)
+    nets, levels = net_differences(compared), levels_of_groups(compared)
+    judged = judge_groups(compared, chance, apart, nets, levels)
     favored = rates(compared, compared.options.level)
     distances = met.distances(groups)
     drawn = _distances_by_chance(compared, rng)
@@ -139,6 +153,7 @@ def _groups(
                 distance=float(distances[k]),
                 distance_by_chance=float(drawn[k]),
                 judged=judged[k][1],
+                levels=levels[k],
             )
         )
     return tuple(found)
@@ -148,7 +163,7 @@ def _with_everybody(
     told: tuple[GroupFlips, ...], compared: ComparedGroups, groups: list[Group], decided: list[np.ndarray]
 ) -> tuple[GroupFlips, ...]:
     """Add what becomes of every group when everybody stands in the place of all the others."""
-    reached = against_everybody(groups, decided, compared.shares)
+    reached = against_everybody(groups, decided, compared.shares, compared.cost)
     found = []
     for each, group, h, g in zip(told, groups, decided, reached, strict=True):
         net = each.net
@@ -164,8 +179,8 @@ def _with_everybody(
 
 def _distances_by_chance(compared: ComparedGroups, rng: np.random.Generator) -> np.ndarray:
     """Distance (k,) of each group from the barycentre, membership of people permuted once."""
-    rows, sizes = as_people(compared.sizes)
-    mixed, group = rng.permutation(len(rows)), compared.group[rows]
-    points, sizes = compared.points[rows[mixed]], sizes[mixed]
-    groups = [group_of(points[group == k], sizes[group == k]) for k in range(len(compared.names))]
-    return meet(groups, compared.shares, rounds=0).distances(groups)
+    rows, each = as_people(compared.sizes, most=MOST_SHUFFLED)
+    mixed, held = rng.permutation(len(rows)), compared.group[rows]
+    sides = [mixed[held == k] for k in range(len(compared.names))]
+    groups = [group_of(compared.points[rows[side]], each[side]) for side in sides]
+    return meet(groups, compared.shares, rounds=0, cost=compared.cost).distances(groups)

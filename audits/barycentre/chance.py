@@ -15,14 +15,17 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.barycentre.meeting import group_of, meet
-from audits.barycentre.options import once
+from audits.barycentre.options import BarycentreOptions, once
 from audits.barycentre.people import ComparedGroups
+from audits.flipset.chance import plant
 from audits.progress import Progress
 from audits.stats import apportion, as_people, p_value
+from audits.transport import Cost
 
-__all__ = ["ChancePerGroup", "flip_shares", "measure"]
+__all__ = ["MOST_SHUFFLED", "ChancePerGroup", "flip_shares", "measure"]
 
-_MOST = 20_000  # people of a table of counts who are shuffled one by one
+MOST_SHUFFLED = 20_000
+"""People who are shuffled one by one."""
 _HALVES = 80  # samples behind the interval where chance is measured on everybody
 _FEWEST = 60  # people drawn in all whatever time was given
 _FEWEST_INTERVAL = 10  # people of a group below which samples would pretend to know
@@ -47,7 +50,7 @@ class ChancePerGroup:
     p_values : array (k,)
         Of as much when membership says nothing, corrected for all groups.
     planted : array (k,)
-        What a material difference planted in the group adds above chance.
+        What a material difference planted in the group, among permuted people, adds.
     everybody : bool
         Whether all people compared took part at once.
     """
@@ -72,24 +75,21 @@ def flip_shares(
     group: np.ndarray,
     decided: np.ndarray,
     shares: np.ndarray,
-    rounds: int,
+    options: BarycentreOptions,
+    cost: Cost,
 ) -> np.ndarray:
-    """Shares of each group favoured only as oneself and only as counterpart, (k, v, 2).
+    """Shares of each group favored only as oneself and only as counterpart, (k, 2, 2).
 
-    Parameters
-    ----------
-    points : array (n, d)
-    group : array of int (n,)
-    decided : array (n, v)
-        Decisions, in v versions.
+    First by the decisions (n,), then with a material difference planted in the group.
     """
     sides = [np.flatnonzero(group == k) for k in range(len(shares))]
     groups = [group_of(points[side], np.ones(len(side))) for side in sides]
-    own = [each.mean(decided[side]) for each, side in zip(groups, sides, strict=True)]
-    met = meet(groups, shares, rounds=rounds)
+    own = [each.mean(decided[side][:, None]) for each, side in zip(groups, sides, strict=True)]
+    met = meet(groups, shares, rounds=options.rounds, cost=cost)
     found = []
     for each, h, g in zip(groups, own, met.others(groups, own, shares), strict=True):
-        found.append(np.column_stack([each.weights @ (h * (1 - g)), each.weights @ ((1 - h) * g)]))
+        both = np.column_stack([h, plant(h, float(each.weights @ h[:, 0]), options.material)])
+        found.append(np.column_stack([each.weights @ (both * (1 - g)), each.weights @ ((1 - both) * g)]))
     return np.stack(found)
 
 
@@ -113,14 +113,13 @@ def measure(compared: ComparedGroups, rng: np.random.Generator, progress: Progre
         null.append(draws.flips(here, rng.permutation(draws.group[here])))
     seen, chance = np.array(observed), np.array(null)  # (draws, k, versions, 2)
     larger, by_chance = seen.max(3), chance.max(3)
-    above = larger.mean(0) - by_chance.mean(0)  # (k, versions)
+    above = larger[:, :, 0].mean(0) - by_chance[:, :, 0].mean(0)  # (k,)
     error = _error(draws, sizes, wanted, larger[:, :, 0], by_chance[:, :, 0], progress)
-    own = np.arange(len(sizes))
     if everybody:
         p = _corrected(larger[0, :, 0], by_chance[:, :, 0])
     else:
         with np.errstate(divide="ignore", invalid="ignore"):
-            p = np.minimum(len(sizes) * 2 * norm.sf(np.maximum(above[:, 0], 0.0) / error), 1.0)
+            p = np.minimum(len(sizes) * 2 * norm.sf(np.maximum(above, 0.0) / error), 1.0)
         p = np.where(np.isnan(p), 1.0, p)
     return ChancePerGroup(
         people=wanted,
@@ -129,7 +128,7 @@ def measure(compared: ComparedGroups, rng: np.random.Generator, progress: Progre
         null=chance[:, :, 0],
         error=error,
         p_values=np.maximum(p, 1 / (options.permutations + 1)),  # what so many permutations can tell
-        planted=above[own, 1 + own] - np.minimum(above[:, 0], 0.0),
+        planted=(by_chance[:, :, 1] - by_chance[:, :, 0]).mean(0),
         everybody=everybody,
     )
 
@@ -195,37 +194,18 @@ def _error(
 
 @dataclass(frozen=True, eq=False)
 class _Draws:
-    """Single people: points (n, d), group (n,), and decisions (n, 1 + k) in versions.
-
-    The first version are the decisions; version 1 + k has a material difference planted in group k.
-    """
+    """Single people: points (n, d), group and decision (n,)."""
 
     points: np.ndarray
     group: np.ndarray
     decided: np.ndarray
-    shares: np.ndarray
-    rounds: int
+    compared: ComparedGroups
     rng: np.random.Generator
 
     @classmethod
     def build(cls, compared: ComparedGroups, rng: np.random.Generator) -> _Draws:
-        rows = np.arange(len(compared.rows))
-        if (compared.sizes != 1).any():
-            rows, _ = as_people(compared.sizes, most=_MOST)
-        group, decided = compared.group[rows], compared.decisions[rows]
-        versions = [decided]
-        for k in range(len(compared.names)):
-            turned, here = decided.copy(), np.flatnonzero(group == k)
-            turned[here] = _planted(decided[here], compared.options.material, rng)
-            versions.append(turned)
-        return cls(
-            compared.points[rows],
-            group,
-            np.column_stack(versions),
-            compared.shares,
-            compared.options.rounds,
-            rng,
-        )
+        rows, _ = as_people(compared.sizes)
+        return cls(compared.points[rows], compared.group[rows], compared.decisions[rows], compared, rng)
 
     def people(self, wanted: np.ndarray) -> np.ndarray:
         """Places of so many people of each group, drawn without replacement."""
@@ -236,14 +216,6 @@ class _Draws:
         return np.concatenate(found)
 
     def flips(self, people: np.ndarray, group: np.ndarray) -> np.ndarray:
-        """Flip shares (k, versions, 2) of these people when `group` are their groups."""
-        return flip_shares(self.points[people], group, self.decided[people], self.shares, self.rounds)
-
-
-def _planted(decided: np.ndarray, material: float, rng: np.random.Generator) -> np.ndarray:
-    """Decisions with a material share turned unfavourable, or else favourable where more of them are that."""
-    turned, k = decided.copy(), max(1, round(material * len(decided)))
-    favored = decided.sum() >= min(k, len(decided) - decided.sum())
-    rows = np.flatnonzero(decided == float(favored))
-    turned[rng.choice(rows, min(k, len(rows)), replace=False)] = float(not favored)
-    return turned
+        """Flip shares (k, 2, 2) of these people when `group` are their groups."""
+        points, decided, compared = self.points[people], self.decided[people], self.compared
+        return flip_shares(points, group, decided, compared.shares, compared.options, compared.cost)

@@ -6,7 +6,7 @@ from functools import partial
 
 from audits.barycentre import figures
 from audits.barycentre.result import BarycentreResult
-from audits.barycentre.words import direction, interval_words
+from audits.barycentre.words import COSTS, direction, interval_words
 from audits.records import Exhibit, Section
 from audits.stats.words import p_words, people_in, percent
 
@@ -17,21 +17,19 @@ def section(result: BarycentreResult) -> Section:
     """Arrange a barycentre audit."""
     exhibits = [
         Exhibit(
-            "flips",
-            "Favored only as themselves, or only as counterparts",
-            "To the right people whose counterparts in the other groups are not favored, to the left people "
-            "whose counterparts alone are. A group whose bars are unequal is favored more or less often "
-            "than the "
-            "others; how much of the bars chance gives stands below.",
-            lambda: figures.flips(result),
+            "judged",
+            "What decides",
+            "Thick line: the interval that decides. Circle: difference of rates from the other groups. "
+            "Diamond: flips above chance. Intervals are corrected for all groups.",
+            lambda: figures.judged(result),
             result.to_frame,
         ),
         Exhibit(
-            "judged",
-            "One way more than the other, and more than chance",
-            "Left, those favored only as themselves less those favored only as counterparts; right, what the "
-            "larger holds above chance. Intervals hold for all groups together: one without 0 tells.",
-            lambda: figures.judged(result),
+            "flips",
+            "Favored only as themselves, or only as counterparts",
+            "Right: favored, while their matches in the other groups are not. Left: the reverse. Chance "
+            "alone makes a part of both.",
+            lambda: figures.flips(result),
             result.to_frame,
         ),
     ]
@@ -66,6 +64,7 @@ def section(result: BarycentreResult) -> Section:
             if result.differ_p is None
             else f"p {p_words(result.differ_p)}",
             "Level of chance": result.chance,
+            "Cost": f"{COSTS[result.cost]} ({result.cost})",
             "Distance above the least possible": f"{above} ({near.points:,} points, {rounds})",
         },
     )

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips
-from audits.barycentre.words import points
+from audits.barycentre.words import interval_words
 from audits.brief import value_words
-from audits.drawing.marks import reaching, verdict_look
+from audits.drawing.marks import decisive, reaching
 from audits.drawing.selected import of_run, of_value, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -24,7 +24,6 @@ from audits.drawing.style import (
     finish,
     rows_named,
 )
-from audits.stats import VERDICTS
 from audits.stats.words import number
 
 __all__ = ["distances", "everybody", "flips", "judged", "marginals", "transparency"]
@@ -34,7 +33,11 @@ _MOST = 20
 
 def _shown(result: BarycentreResult) -> tuple[list[GroupFlips], list[str]]:
     """Groups with their labels, the largest on top."""
-    groups = list(result.groups[:_MOST])[::-1]
+    worst = result.group(result.rests_on)
+    groups = list(result.groups[:_MOST])
+    if worst not in groups:
+        groups[-1] = worst
+    groups.reverse()
     return groups, distinct([each.group for each in groups], longest=44)
 
 
@@ -111,46 +114,34 @@ def _ways(
 
 
 def judged(result: BarycentreResult) -> go.Figure:
-    """Draw what verdicts rest on, intervals of all groups together: net flips, and those above chance."""
+    """Draw the interval that decides, and of every group its net flips and those above chance."""
     groups, labels = _shown(result)
-    figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.08)
-    for column, told in enumerate(([each.net for each in groups], [each.excess for each in groups]), start=1):
-        for verdict in VERDICTS:
-            colour, symbol = verdict_look(verdict)
-            here = [
-                k
-                for k, each in enumerate(groups)
-                if told[k].value is not None and each.judged.verdict == verdict
-            ]
-            if not here:
-                continue
-            figure.add_trace(
-                go.Scatter(
-                    x=[100 * (told[k].value or 0.0) for k in here],
-                    y=here,
-                    mode="markers",
-                    marker={"color": colour, "size": 10, "symbol": symbol, "line": {"width": 1.5}},
-                    error_x=reaching([told[k] for k in here], 100.0),
-                    customdata=[labels[k] for k in here],
-                    meta=_people([groups[k] for k in here]),
-                    hovertemplate="%{customdata}: %{x:.1f} points<extra></extra>",
-                    name=verdict,
-                    legendgroup=verdict,
-                    showlegend=column == 1,
-                ),
-                row=1,
-                col=column,
+    place = [each.group for each in groups].index(result.rests_on)
+    figure = go.Figure(decisive(result.judged, place, 100.0))
+    for name, key, symbol, shift in (
+        ("difference of rates", "net", "circle", 0.2),
+        ("flips above chance", "excess", "diamond-open", -0.2),
+    ):
+        told = [getattr(each, key) for each in groups]
+        here = [k for k, each in enumerate(told) if each.value is not None]
+        figure.add_trace(
+            go.Scatter(
+                x=[100 * told[k].value for k in here],
+                y=[k + shift for k in here],
+                mode="markers",
+                marker={"color": INK, "size": 7, "symbol": symbol},
+                error_x=reaching([told[k] for k in here], 100.0, thickness=1),
+                customdata=[labels[k] for k in here],
+                meta=_people([groups[k] for k in here]),
+                hovertemplate="%{customdata}: %{x:.1f} points<extra>" + name + "</extra>",
+                name=name,
             )
-        figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=column)
-    figure.update_xaxes(title="net flips (points)", nticks=4, row=1, col=1)
-    figure.update_xaxes(title="above chance (points)", nticks=4, row=1, col=2)
+        )
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    figure.update_xaxes(title="percentage points of people")
     row = rows_named(figure, labels)
     worst = result.group(result.rests_on)
-    alt = (
-        f"{worst.group}: {points(worst.net.value)} of net flips, {points(worst.excess.value)} of flips above "
-        f"chance; {result.verdict}."
-    )
-    return finish(figure, height=140 + row * len(groups), alt=alt)
+    return finish(figure, height=140 + row * len(groups), alt=f"{interval_words(result.judged, worst)}.")
 
 
 def distances(result: BarycentreResult) -> go.Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,22 +10,34 @@ from scipy.stats import norm
 
 from audits.barycentre.chance import ChancePerGroup
 from audits.barycentre.people import ComparedGroups
+from audits.flipset.levels import level_conditions, level_differences, people_for_levels
+from audits.flipset.parts import LevelDifference
 from audits.stats import (
-    INSUFFICIENT,
-    NO_MATERIAL,
+    AVERAGE,
     POWER,
+    Condition,
     Estimate,
     Judged,
     as_people,
-    judge,
+    judge_conditions,
     p_value,
     weighted_sum,
     wilson,
-    worst_of,
 )
 from audits.stats.intervals import cautious_difference, percent_level
 
-__all__ = ["Differing", "differing", "judge_groups", "net_differences", "rates"]
+__all__ = [
+    "ABOVE_CHANCE",
+    "Differing",
+    "differing",
+    "judge_groups",
+    "levels_of_groups",
+    "net_differences",
+    "rates",
+]
+
+ABOVE_CHANCE = "flips above chance"
+"""What decides where the larger of both ways of flipping does."""
 
 _DRAWS = 999
 _NOTHING = 0.05  # of a planted difference, above chance: as good as none
@@ -121,35 +134,71 @@ def _each(compared: ComparedGroups) -> float:
     return compared.options.level / (2 * len(compared.names))
 
 
+def levels_of_groups(compared: ComparedGroups) -> list[tuple[LevelDifference, ...]]:
+    """Each group's rate beside the others' at every level of the features, intervals of all together."""
+    number = len(compared.names)
+    return [
+        level_differences(
+            compared.levels,
+            compared.decisions,
+            compared.sizes,
+            compared.group == k,
+            level=compared.options.level,
+            looks=number,
+        )
+        for k in range(number)
+    ]
+
+
 def judge_groups(
-    compared: ComparedGroups, chance: ChancePerGroup | None, apart: Differing | None, nets: list[Estimate]
+    compared: ComparedGroups,
+    chance: ChancePerGroup | None,
+    apart: Differing | None,
+    nets: list[Estimate],
+    levels: list[tuple[LevelDifference, ...]],
 ) -> list[tuple[Estimate, Judged]]:
     """Hold each group's net flips, and its flips above chance, against none: the excess, and the verdict.
 
     Evidence is either: more flips one way than the other, which is a difference of rates, or more than chance
-    gives, both ways taken together with groups that differ in what decisions go with.
+    gives, both ways taken together with groups that differ in what decisions go with. An all-clear also needs
+    every level of the features inside twice the limit.
     """
     options, number = compared.options, len(compared.names)
     bounds = (-options.material, options.material)
     found = []
     for k, net in enumerate(nets):
-        by_net = judge(
-            net,
-            immaterial=bounds,
-            p_value=_p_of(net, _each(compared), 2 * number),
-            level=options.level,
-            people_needed=_people(net, options.material),
-        )
-        n = float(compared.n[k])
+        n, reach, p = float(compared.n[k]), options.material, None
         if chance is None or apart is None:
             excess = Estimate(None, None, None, n, "not measured without permutations")
-            reason = "the level of chance was not measured: ask for permutations"
-            above = judge(excess, immaterial=bounds, reason=reason)
+            why = "chance was not measured: ask for permutations"
         else:
             excess = _excess(chance, k, n, _each(compared))
-            above = _above(compared, chance, apart, k, excess)
-        found.append((excess, worst_of([by_net, above])))
+            reach = float(min(options.material, max(chance.planted[k], 1e-9)))
+            p = min(1.0, 2 * max(float(chance.p_values[k]), apart.p_value))
+            why = _reason(chance, k, excess, apart, options.level, options.material)
+        rates_p = _p_of(net, _each(compared), 2 * number)
+        conditions = [
+            Condition(name=AVERAGE, interval=net, immaterial=bounds, p_value=rates_p),
+            Condition(name=ABOVE_CHANCE, interval=excess, immaterial=(-reach, reach), p_value=p),
+            *level_conditions(levels[k], options.material),
+        ]
+        judged = judge_conditions(
+            conditions if excess.value is not None else [conditions[0]],
+            level=options.level,
+            people_needed=None if why else _people(compared, k, conditions[:2], levels[k]),
+            reason=why,
+            cannot_clear=why or _cannot_clear(compared, levels[k]),
+        )
+        found.append((excess, judged))
     return found
+
+
+def _cannot_clear(compared: ComparedGroups, levels: tuple[LevelDifference, ...]) -> str:
+    """Why intervals inside the limits would not clear; empty where they would."""
+    if any(reason.startswith("not drawn") for reason in compared.left_out):
+        return "only a sample was matched, which can show a difference but not rule one out"
+    lone = [each.name for each in levels if each.covered and not each.comparable]
+    return f"nobody is comparable at {lone[0]}" if lone else ""
 
 
 def _p_of(net: Estimate, level: float, looks: int) -> float:
@@ -160,27 +209,6 @@ def _p_of(net: Estimate, level: float, looks: int) -> float:
     if reach <= 0:
         return 1.0
     return float(min(1.0, looks * 2 * norm.sf(abs(net.value) / reach * norm.isf(level / 2))))
-
-
-def _above(
-    compared: ComparedGroups, chance: ChancePerGroup, apart: Differing, k: int, excess: Estimate
-) -> Judged:
-    """Judge the flips of one group above chance."""
-    options = compared.options
-    p = min(1.0, 2 * max(float(chance.p_values[k]), apart.p_value))
-    reach = float(min(options.material, max(chance.planted[k], 1e-9)))
-    reason = _reason(chance, k, excess, apart, options.level, options.material)
-    judged = judge(
-        excess,
-        immaterial=(-reach, reach),
-        p_value=p,
-        level=options.level,
-        people_needed=None if reason else _people(excess, reach),
-        reason=reason,
-    )
-    if judged.verdict == NO_MATERIAL and reason:
-        judged = replace(judged, verdict=INSUFFICIENT, reason=reason)
-    return judged
 
 
 def _excess(chance: ChancePerGroup, k: int, n: float, level: float) -> Estimate:
@@ -207,10 +235,18 @@ def _reason(
     return ""
 
 
-def _people(excess: Estimate, reach: float) -> int | None:
-    """About how many people of the group make the interval fit what a planted difference comes out as."""
-    if excess.low is None or excess.high is None:
-        return None
-    half = (excess.high - excess.low) / 2
-    times = max((half * (1 + float(norm.ppf(POWER)) / 1.96) / reach) ** 2, 1.1)
-    return int(np.ceil(excess.n * times / 10) * 10)
+def _people(
+    compared: ComparedGroups,
+    k: int,
+    conditions: Sequence[Condition],
+    levels: tuple[LevelDifference, ...],
+) -> int | None:
+    """About how many people of group `k` settle it: the average, flips above chance, and every level."""
+    level, material = compared.options.level / len(compared.names), compared.options.material
+    times = [1.1, people_for_levels(levels, material, level)]
+    for each in conditions:
+        if each.interval.low is None or each.interval.high is None:
+            return None
+        half = (each.interval.high - each.interval.low) / 2
+        times.append((half * (1 + float(norm.ppf(POWER)) / 1.96) / each.immaterial[1]) ** 2)
+    return int(np.ceil(float(compared.n[k]) * max(times) / 10) * 10)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from audits.progress import Progress, silent
-from audits.transport import exact_coupling, pairwise_cost, plan_for_costs
+from audits.transport import Cost, exact_coupling, pairwise_cost, plan_for_costs
 from audits.transport.atoms import Atoms
 from audits.transport.sizes import DENSE_PAIRS
 
@@ -109,9 +109,17 @@ class Meeting:
         return found
 
 
-def meet(groups: Sequence[Group], shares: np.ndarray, *, rounds: int, progress: Progress = silent) -> Meeting:
+def meet(
+    groups: Sequence[Group],
+    shares: np.ndarray,
+    *,
+    rounds: int,
+    cost: Cost = "l2_squared",
+    progress: Progress = silent,
+) -> Meeting:
     """Find the barycentre of `groups`, weighted by `shares` (k,), which sum to 1.
 
+    Two groups are matched at any `cost`, as a flipset's are; more meet at least squared Euclidean distance.
     Exact for two groups and in one dimension; else the fixed-point iteration from there, which never moves
     away from the least spread, ends after `rounds`.
     """
@@ -121,7 +129,7 @@ def meet(groups: Sequence[Group], shares: np.ndarray, *, rounds: int, progress: 
     for k, group in enumerate(groups):
         progress(0.3 * k / len(groups), "Matching every group with the largest")
         own = sparse.csr_array(sparse.diags_array(first.weights))
-        plans.append(own if k == pivot else _coupled(first.x, group.x, first.weights, group.weights))
+        plans.append(own if k == pivot else _coupled(first.x, group.x, first.weights, group.weights, cost))
     found = _glued(groups, plans, shares)
     if len(groups) == 2 or first.x.shape[1] == 1:
         return found
@@ -157,7 +165,7 @@ def least_spread(groups: Sequence[Group], shares: np.ndarray, progress: Progress
 
 
 def against_everybody(
-    groups: Sequence[Group], decided: Sequence[np.ndarray], shares: np.ndarray
+    groups: Sequence[Group], decided: Sequence[np.ndarray], shares: np.ndarray, cost: Cost = "l2_squared"
 ) -> list[np.ndarray]:
     """Favourable share of each atom's counterparts among everybody, a group an array (a,).
 
@@ -176,17 +184,19 @@ def against_everybody(
     weights = merged.weights / merged.weights.sum()
     found = []
     for group in groups:
-        plan = _coupled(group.x, points[merged.first], group.weights, weights)
+        plan = _coupled(group.x, points[merged.first], group.weights, weights, cost)
         reached = plan @ there / group.weights
         found.append(np.where(reached < _ROUNDING, 0.0, np.where(reached > 1 - _ROUNDING, 1.0, reached)))
     return found
 
 
-def _coupled(x: np.ndarray, y: np.ndarray, a: np.ndarray, b: np.ndarray) -> sparse.csr_array:
+def _coupled(
+    x: np.ndarray, y: np.ndarray, a: np.ndarray, b: np.ndarray, cost: Cost = "l2_squared"
+) -> sparse.csr_array:
     """Cheapest plan between atoms or points, whose rows sum to `a`."""
     if x.shape[1] > 1 and len(x) * len(y) <= DENSE_PAIRS:
-        return plan_for_costs(pairwise_cost(x, y, "l2_squared"), a, b).tocsr()
-    return exact_coupling(x, y, cost="l2_squared", a=a, b=b).plan
+        return plan_for_costs(pairwise_cost(x, y, cost), a, b).tocsr()
+    return exact_coupling(x, y, cost=cost, a=a, b=b).plan
 
 
 def _glued(groups: Sequence[Group], plans: Sequence[sparse.csr_array], shares: np.ndarray) -> Meeting:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from audits.options import Level, Material, Permutations, option
 from audits.records import Size
-from audits.transport import estimated_bytes, estimated_seconds
+from audits.transport import Cost, estimated_bytes, estimated_seconds
 
 __all__ = ["MOST_SECONDS", "BarycentreOptions", "in_all", "memory", "once", "seconds"]
 
@@ -28,6 +28,13 @@ class BarycentreOptions:
         option(
             "Protected attributes whose values make the groups, several by their combinations; by default "
             "the first."
+        ),
+    ] = None
+    cost: Annotated[
+        Cost | None,
+        option(
+            "Distance that matching keeps small. Two groups: any, by default l1_squared, as a flipset's. "
+            "Three or more: l2_squared, for which a barycenter is a mean."
         ),
     ] = None
     weights: Annotated[

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from audits.barycentre.options import MOST_SECONDS, BarycentreOptions, in_all
 from audits.checks import one_of
 from audits.data import AuditData, group_name
 from audits.data.report_lines import ReportLine, report_lines
 from audits.errors import InputError
+from audits.flipset.levels import level_members
 from audits.models import Subject
 from audits.progress import Progress
-from audits.stats import apportion
+from audits.stats import apportion, draw_counts
+from audits.transport import Cost
+from audits.transport.atoms import Atoms
 
 __all__ = ["ComparedGroups", "compare"]
 
@@ -45,6 +49,10 @@ class ComparedGroups:
         Names of the columns of `points`.
     lines : tuple of ReportLine
         How the transparency report reads them.
+    levels : dict
+        Level of a feature to who (n,) is in it.
+    cost : str
+        Distance that matching keeps small.
     """
 
     subject: Subject
@@ -60,6 +68,8 @@ class ComparedGroups:
     totals: np.ndarray
     axes: tuple[str, ...]
     lines: tuple[ReportLine, ...]
+    levels: dict[str, np.ndarray]
+    cost: Cost
     left_out: dict[str, int]
     warnings: tuple[str, ...]
 
@@ -91,6 +101,7 @@ def compare(
     names, group, left_out, warnings = _groups(data, by, sizes, options)
     progress(0.03, "Encoding people")
     points, axes = _encoded(subject, by)
+    cost = _cost(options, len(names))
     rows = np.flatnonzero(group >= 0)
     if not len(axes):
         raise InputError(
@@ -99,19 +110,23 @@ def compare(
             advice="add features other than the groups' attributes",
         )
     totals = np.bincount(group[rows], sizes[rows], len(names))
-    drawn = _affordable(group, decided, rows, points.shape[1], options, rng)
-    if len(drawn) < len(rows):
-        left_out["not drawn into the sample"] = len(rows) - len(drawn)
-        minutes = max(1, round(in_all(len(rows), points.shape[1], options.rounds) / 60))
+    different = len(Atoms.merge(points[rows], np.ones(len(rows))).first)
+    counts = _affordable(
+        group, decided, np.where(group >= 0, sizes, 0.0), (different, points.shape[1]), options, rng
+    )
+    drawn = np.flatnonzero(counts > 0)
+    before, after = round(float(sizes[rows].sum())), round(float(counts.sum()))
+    if after < before:
+        left_out["not drawn into the sample"] = before - after
+        minutes = max(1, round(in_all(different, points.shape[1], options.rounds) / 60))
         why = (
             f"matching everyone would take about {minutes:,} min (max_people asks for more)"
             if options.max_people is None
             else f"max_people is {options.max_people:,}"
         )
         warnings.append(
-            f"Of {len(rows):,} people a random {len(drawn):,} were matched, by group and decision, because "
-            f"{why}. "
-            "Intervals are those of so many."
+            f"Of {before:,} people a random {after:,} were matched, by group and decision, because {why}. "
+            "Intervals are of those matched."
         )
     kept = points[drawn]
     varies = np.ptp(kept, axis=0) > 0
@@ -127,11 +142,13 @@ def compare(
         group=group[drawn],
         points=np.ascontiguousarray(kept[:, varies]),
         decisions=decided[drawn],
-        sizes=sizes[drawn],
+        sizes=counts[drawn],
         shares=shares,
         totals=totals,
         axes=tuple(np.array(axes, dtype=object)[varies]),
-        lines=_lines(subject, by, kept, sizes[drawn], np.flatnonzero(varies)),
+        lines=_lines(subject, by, kept, counts[drawn], np.flatnonzero(varies)),
+        levels=level_members(*_raw(subject, by, drawn), counts[drawn]),
+        cost=cost,
         left_out=left_out,
         warnings=tuple(warnings),
     )
@@ -217,29 +234,63 @@ def _lines(
     return tuple(found)
 
 
+def _raw(subject: Subject, by: Sequence[str], rows: np.ndarray) -> tuple[pd.DataFrame, dict[str, bool]]:
+    """Features of some rows as the user wrote them, and which of them have a scale."""
+    data = subject.data
+    names = [block.column for block in subject.space.parts if block.column not in by]
+    scaled = {name: data.kinds[name] in {"continuous", "integer", "datetime"} for name in names}
+    return data.frame[names].iloc[rows], scaled
+
+
+def _cost(options: BarycentreOptions, groups: int) -> Cost:
+    """The cost asked for, or the usual one of so many groups.
+
+    Raises
+    ------
+    InputError
+        Three groups or more are to meet at another cost than squared Euclidean distance.
+    """
+    if groups == 2:
+        return options.cost or "l1_squared"
+    if options.cost not in {None, "l2_squared"}:
+        raise InputError(
+            "barycentre.cost",
+            f"must be 'l2_squared' for {groups} groups: a barycenter at another cost is no mean of people",
+            options.cost,
+            "leave it out, or compare two groups at a time with flipset",
+        )
+    return "l2_squared"
+
+
 def _affordable(
     group: np.ndarray,
     decided: np.ndarray,
-    rows: np.ndarray,
-    width: int,
+    sizes: np.ndarray,
+    shape: tuple[int, int],
     options: BarycentreOptions,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Rows to be matched: all, or a sample in the proportions of decisions within every group."""
-    most = len(rows)
+    """People of each row (n,) to be matched: all, or a sample in the proportions of decisions in every group.
+
+    What matching costs goes by different people, `shape` of them in so many dimensions.
+    """
+    people = np.bincount(group[group >= 0], sizes[group >= 0])
+    most = total = round(float(people.sum()))
     if options.max_people is not None:
         most = min(most, options.max_people)
     else:
-        while in_all(most, width, options.rounds) > MOST_SECONDS:
-            most = int(0.95 * most)
-    if most == len(rows):
-        return rows
-    people = np.bincount(group[rows])
+        share = 1.0
+        while in_all(int(share * shape[0]), shape[1], options.rounds) > MOST_SECONDS:
+            share *= 0.95
+        most = int(share * total)
+    if most == total:
+        return sizes
+    counts = sizes.copy()
     wanted = apportion(people, most, least=min(_LEAST_DRAWN, most // len(people)))
-    found = []
     for k, places in enumerate(wanted):
-        here = rows[group[rows] == k]
-        sides = [here[decided[here] > 0], here[decided[here] <= 0]]
-        counts = apportion(np.array([len(side) for side in sides]), int(places))
-        found += [rng.choice(side, n, replace=False) for side, n in zip(sides, counts, strict=True) if n]
-    return np.sort(np.concatenate(found))
+        sides = [np.flatnonzero((group == k) & ((decided > 0) == favored)) for favored in (True, False)]
+        shares = apportion(np.array([sizes[side].sum() for side in sides]), int(places))
+        for side, n in zip(sides, shares, strict=True):
+            if len(side):
+                counts[side] = draw_counts(sizes[side], int(n), rng)
+    return counts

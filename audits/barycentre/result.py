@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from audits.flipset.parts import LevelDifference
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
@@ -100,6 +101,8 @@ class GroupFlips:
         Follows from `net` or from `excess`, whichever tells more; both share the level.
     everybody : AgainstEverybody or None
         The same with everybody in the place of all the others; None in results of earlier versions.
+    levels : tuple of LevelDifference
+        Rates of the group, as source, and of all the others at every level of the features.
     """
 
     group: str
@@ -117,6 +120,7 @@ class GroupFlips:
     distance_by_chance: float
     judged: Judged
     everybody: AgainstEverybody | None = None
+    levels: tuple[LevelDifference, ...] = ()
 
     @property
     def mostly(self) -> str:
@@ -201,6 +205,8 @@ class BarycentreResult:
         Each person's main counterpart in every other group, with its share there and distance.
     transparency : tuple of TransparencyLine
         By group and way of flipping which features move between people and counterparts, the farthest first.
+    cost : str
+        Distance that matching kept small.
     """
 
     options: dict[str, Any]
@@ -222,6 +228,7 @@ class BarycentreResult:
     people: pd.DataFrame
     counterparts: pd.DataFrame
     transparency: tuple[TransparencyLine, ...] = ()
+    cost: str = "l2_squared"
 
     @property
     def verdict(self) -> Verdict:

@@ -8,37 +8,54 @@ from typing import TYPE_CHECKING
 from audits.barycentre.options import BarycentreOptions
 from audits.barycentre.result import BarycentreResult, GroupFlips, Nearness
 from audits.brief import begun, between, brief, in_points, of_people, shortest
+from audits.flipset.levels import FACTOR
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import in_words, out_of, people_in, percent
 
 if TYPE_CHECKING:
     from audits.barycentre.chance import ChancePerGroup
 
-__all__ = ["chance_words", "direction", "finding", "headline", "interval_words", "points", "warnings_for"]
+__all__ = [
+    "COSTS",
+    "chance_words",
+    "direction",
+    "finding",
+    "headline",
+    "interval_words",
+    "points",
+    "warnings_for",
+]
 
 _FAR = 0.1  # above the least possible, relative
 _FEW = 100  # people of a group below which a warning says what simulations found
 
 
+COSTS = {
+    "l1_squared": "squared city-block distance",
+    "l1": "city-block distance",
+    "l2_squared": "squared Euclidean distance",
+    "l2": "Euclidean distance",
+}
+
+
 def headline(result: BarycentreResult) -> str:
-    """Say in one sentence which group is decided otherwise than its counterparts."""
+    """Say in one sentence which group is decided differently from its matches."""
     worst = result.group(result.rests_on)
     who = people_in(worst.group)
+    which = "both" if len(result.groups) == 2 else f"all {len(result.groups)}"
     if result.verdict == NO_MATERIAL:
-        return "Every group is decided about as its counterparts among all the others are."
-    theirs = f"their counterparts in the other group{'s' if len(result.groups) > 2 else ''}"
+        return f"On average over {which} groups, each is decided about as its matches in the others are."
+    if result.verdict != EVIDENCE:
+        return (
+            f"These data cannot tell whether {which} groups are decided as their matches in the others are."
+        )
+    theirs = f"their matches in the other group{'s' if len(result.groups) > 2 else ''}"
     share = worst.only_self if worst.mostly == "only self" else worst.only_counterpart
     told = of_people(out_of(share * worst.people, worst.people))
-    are = "is" if told.startswith("1 of") else "are"
-    which = "both" if len(result.groups) == 2 else f"all {len(result.groups)}"
-    if result.verdict != EVIDENCE:
-        return f"These data cannot tell whether {which} groups are decided as their counterparts are."
-    ends = (
-        f"{are} decided favorably while {theirs} are not"
-        if worst.mostly == "only self"
-        else f"{are} decided unfavorably while {theirs} are favored"
-    )
-    return shortest(*(f"{begun(told)} {name} {ends}." for name in (who, brief(who), brief(who, 9))))
+    get = ("gets", "does not get") if told.startswith("1 of") else ("get", "do not get")
+    does, do = (get[0], "do not") if worst.mostly == "only self" else (get[1], "do")
+    end = f"{does} the favorable decision while {theirs} {do}"
+    return shortest(*(f"{begun(told)} {name} {end}." for name in (who, brief(who), brief(who, 9))))
 
 
 def finding(
@@ -71,8 +88,13 @@ def finding(
     ]
     if judged.verdict == EVIDENCE and others:
         said.append(f"There is evidence for {_listed(others)}, too.")
+    if judged.verdict != EVIDENCE and judged.decided_by.startswith("level: "):
+        said.append(f"What decides is {interval_words(judged, worst)}.")
     if judged.verdict == NO_MATERIAL:
-        said.append(f"A difference of {100 * material:.3g} points is ruled out for every group.")
+        said.append(
+            f"On average over every group, a difference of {100 * material:.3g} points is ruled out. So is "
+            f"one of {100 * FACTOR * material:.3g} points at each level of the features."
+        )
     elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
         said.append(f"About {judged.people_needed:,} people of the group would be needed to tell.")
     elif judged.verdict != EVIDENCE and judged.reason:
@@ -86,6 +108,9 @@ def interval_words(judged: Judged, each: GroupFlips) -> str:
     who = people_in(each.group)
     if value.value is None or value.low is None:
         return f"flips of {who} above chance: no interval"
+    if judged.decided_by.startswith("level: "):
+        level = judged.decided_by.removeprefix("level: ")
+        return f"{points(value.value)} ({between(value)}) among people with {level}, of {who}"
     if value == each.net:
         return f"{points(value.value)} between both ways of flipping, {between(value)}, of {who}"
     return f"{points(value.value)} of flips above chance, {between(value)}, of {who}"

@@ -13,7 +13,7 @@ from audits.flipset.counterparts.checking import validate
 from audits.flipset.counterparts.inventing import Inventor, map_match
 from audits.flipset.counterparts.matching import Matched, count_flips, match
 from audits.flipset.counterparts.people import Compared, compare
-from audits.flipset.judging import judge_flips
+from audits.flipset.judging import LOOKS, differences_at, judge_flips, levels_of
 from audits.flipset.options import FlipsetOptions, again_seconds, map_options
 from audits.flipset.packing import Counted, causal_part, flipset_part, pack, strata_parts, tables
 from audits.flipset.result import FlipsetResult
@@ -77,7 +77,10 @@ def flipset(
     chance = measure(compared, matched, rng, part(progress, share, 0.85))
     found = Counted(compared, matched, flips, chance)
     progress(0.85, "Comparing people alike in the features")
-    alike = None if chance is None else treated_alike(compared, matched, options.level / 2, rng)
+    members = levels_of(compared, flips)
+    levels = differences_at(compared, flips, members)
+    covered = {each.name: members[each.name] for each in levels if each.covered and each.comparable}
+    alike = None if chance is None else treated_alike(compared, matched, covered, options.level / LOOKS, rng)
     progress(0.9, "Comparing flipped people with their counterparts")
     described = {
         "positive": flipset_part(found, "positive", rng),
@@ -95,7 +98,7 @@ def flipset(
             flips_again=often["flips_again"].array, times=often["times"].array
         )
     progress(0.98, "Looking for other matchings that are as good")
-    judgement = judge_flips(compared, matched, flips, chance, alike, checked)
+    judgement = judge_flips(compared, matched, flips, chance, alike, levels, checked)
     return pack(found, judgement, checked, described | {"again": again}, written)
 
 

@@ -30,7 +30,7 @@ from audits.transport import exact_coupling, pairwise_cost, plan_for_costs
 from audits.transport.costs import weighted
 from audits.transport.maps import MAPS, OPTIONS, LinearMap, UnbalancedMap
 
-__all__ = ["Chance", "measure"]
+__all__ = ["Chance", "measure", "plant"]
 
 _REFITTED = {"linear": "a linear", "entropic": "an entropic", "unbalanced": "an unbalanced"}
 _HALVES = 80  # subsamples behind the interval where chance is measured on everybody
@@ -55,7 +55,7 @@ class Chance:
     p_value : float
         Of as large a flipset when membership says nothing.
     planted : float or None
-        What a material difference adds above chance; None where counterparts are invented.
+        What a material difference planted among permuted people adds; None where counterparts are invented.
     method : str
     """
 
@@ -95,7 +95,7 @@ def measure(
         pools = [_Mapping(s, t, Inventor(compared), kind, details, seed) for s, t in strata]
         method = f"{_REFITTED[kind]} map refitted each time"
     else:
-        pools = [_Matching.build(compared, s, t, rng) for s, t in strata]
+        pools = [_Matching.build(compared, s, t) for s, t in strata]
         method = "matched exactly"
     return _measured(compared, pools, method, invents, rng, progress)
 
@@ -126,14 +126,14 @@ def _measured(
         null.append(draws.flips(draws.shuffled(people)))
     seen, chance = np.array(observed), np.array(null)  # (draws, variants, 2)
     larger, by_chance = seen.max(2), chance.max(2)
-    excess = larger.mean(0) - by_chance.mean(0)
+    excess = float(larger[:, 0].mean() - by_chance[:, 0].mean())
     error = None
     if min(n, m) >= _FEWEST_INTERVAL:
         error = _error(draws, totals, wanted, larger[:, 0], by_chance[:, 0], (n, m), progress)
     if everybody:
         p = p_value(float(larger[0, 0]), by_chance[:, 0])
     else:
-        p = 1.0 if error is None else float(2 * norm.sf(max(excess[0], 0.0) / error))
+        p = 1.0 if error is None else float(2 * norm.sf(max(excess, 0.0) / error))
     least = 1 / (permutations + 1)  # what so many permutations can tell
     return Chance(
         n_source=sum(size for size, _ in wanted),
@@ -143,7 +143,7 @@ def _measured(
         null=chance[:, 0],
         error=error,
         p_value=min(max(p, least), 1.0),
-        planted=None if invents else float(excess[1:].mean() - min(excess[0], 0.0)),
+        planted=None if invents else float((by_chance[:, 1] - by_chance[:, 0]).mean()),
         method=method,
     )
 
@@ -256,10 +256,7 @@ class _Draws:
 
 @dataclass(frozen=True, eq=False)
 class _Matching:
-    """One stratum's people: atom and decisions (n, variants) of each, the source's first.
-
-    The first variant are the decisions, the others those with a material difference planted.
-    """
+    """One stratum's people: atom and decision (n,) of each, the source's first."""
 
     source: np.ndarray
     target: np.ndarray
@@ -269,20 +266,19 @@ class _Matching:
     compared: Compared
 
     @classmethod
-    def build(
-        cls, compared: Compared, source: np.ndarray, target: np.ndarray, rng: np.random.Generator
-    ) -> _Matching:
+    def build(cls, compared: Compared, source: np.ndarray, target: np.ndarray) -> _Matching:
         rows = np.concatenate([source, target])
         varying = (np.ptp(compared.encoded.values[rows], axis=0) * compared.encoded.weights) > 0
         varying[0] |= not varying.any()
         points, atom = atoms(compared.encoded.values[rows][:, varying])
         points, _ = weighted(points, points[:1], compared.options.cost, compared.encoded.weights[varying])
-        decided = compared.decisions[rows].astype(float)
-        planted = [_planted(decided, len(source), compared.options.material, rng) for _ in range(2)]
-        return cls(source, target, points, atom, np.column_stack([decided, *planted]), compared)
+        return cls(source, target, points, atom, compared.decisions[rows].astype(float), compared)
 
     def flips(self, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-        """Positive and negative flips (variants, 2), in people, when `ours` are the source."""
+        """Positive and negative flips (2, 2), in people, when `ours` are the source.
+
+        First by their decisions, then with a material difference planted in them.
+        """
         h, a = self._atoms(ours)
         g, b = self._atoms(theirs)
         here, there = np.flatnonzero(a), np.flatnonzero(b)
@@ -292,23 +288,33 @@ class _Matching:
         else:
             plan = plan_for_costs(pairwise_cost(x, y, cost, np.ones(x.shape[1])), a[here], b[there])
         i, j = plan.coords
-        own, other = (h[here] / a[here, None])[i], (g[there] / b[there, None])[j]
-        return len(ours) * np.column_stack([plan.data @ (own * (1 - other)), plan.data @ ((1 - own) * other)])
+        own, other = (h[here] / a[here])[i], (g[there] / b[there])[j]
+        both = np.column_stack([own, plant(own, float(h.sum() / a.sum()), self.compared.options.material)])
+        other = other[:, None]
+        return len(ours) * np.column_stack(
+            [plan.data @ (both * (1 - other)), plan.data @ ((1 - both) * other)]
+        )
 
     def _atoms(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Favourable decisions (atoms, variants) and people (atoms,) of these rows."""
+        """Favorable decisions and people (atoms,) of these rows."""
         k = len(self.points)
-        favored = [np.bincount(self.atom[rows], each[rows], k) for each in self.decisions.T]
-        return np.column_stack(favored), np.bincount(self.atom[rows], minlength=k).astype(float)
+        favored = np.bincount(self.atom[rows], self.decisions[rows], k)
+        return favored, np.bincount(self.atom[rows], minlength=k).astype(float)
 
 
-def _planted(decided: np.ndarray, n: int, material: float, rng: np.random.Generator) -> np.ndarray:
-    """Decisions with a material share of the first `n` turned unfavourable, or else favourable."""
-    turned, k = decided.copy(), max(1, round(material * n))
-    favored = decided[:n].sum() >= min(k, n - decided[:n].sum())
-    rows = np.flatnonzero(decided[:n] == float(favored))
-    turned[rng.choice(rows, min(k, len(rows)), replace=False)] = float(not favored)
-    return turned
+def plant(own: np.ndarray, rate: float, material: float) -> np.ndarray:
+    """Favorable shares `own` when a material share of people is turned down, or else turned up, by lot.
+
+    Flips are linear in them, so this is what plantings give on average.
+
+    Examples
+    --------
+    >>> plant(np.array([1.0, 0.5]), 0.5, 0.1).tolist(), plant(np.array([0.0, 0.5]), 0.0, 0.1).tolist()
+    ([0.8, 0.4], [0.1, 0.55])
+    """
+    if rate >= min(material, 1 - rate):
+        return own * (1 - min(1.0, material / rate))
+    return 1 - (1 - own) * (1 - min(1.0, material / (1 - rate)))
 
 
 @dataclass(frozen=True, eq=False)

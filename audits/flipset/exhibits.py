@@ -26,13 +26,13 @@ def section(result: FlipsetResult) -> Section:
     if result.positive.size > result.negative.size:
         larger, smaller = smaller, larger
     exhibits = []
-    if result.above_chance is not None:
+    if result.above_chance is not None:  # first: badge, sentence and figure show the same interval
         exhibits.append(
             Exhibit(
                 "above_chance",
-                "Above chance",
-                "What the verdict follows from: an interval that leaves out 0 shows a difference, one within "
-                "the grey band that none is material.",
+                "What decides",
+                "Dot: estimate. Line: interval; the thick one decides. Gray band: differences that do not "
+                "matter on average; a level may differ by twice as much.",
                 lambda: flipsets.above_chance(result),
                 result.above_chance_frame,
             )
@@ -98,8 +98,7 @@ def _compared(result: FlipsetResult) -> list[Exhibit]:
             Exhibit(
                 "same_values",
                 "Compared at equal values",
-                "The groups compared among people who agree in one feature. "
-                + (disagreement(result) or "Nowhere does that contradict the flipsets."),
+                "The groups compared among people who agree in one feature. " + disagreement(result),
                 lambda: comparisons.same_values(result),
                 result.same_values_frame,
                 wide=True,

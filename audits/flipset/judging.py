@@ -2,50 +2,68 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import kstwobign, norm
 
 from audits.flipset.chance import Chance
+from audits.flipset.comparing.treatment import MOST_ALIKE
 from audits.flipset.counterparts.matching import Flips, Matched
 from audits.flipset.counterparts.people import Compared
-from audits.flipset.parts import AboveChance, Conditional, Noise, Stratum, Validation
+from audits.flipset.levels import level_conditions, level_differences, level_members, people_for_levels
+from audits.flipset.options import FlipsetOptions
+from audits.flipset.parts import (
+    LIKE_FOR_LIKE,
+    AboveChance,
+    Conditional,
+    LevelDifference,
+    Noise,
+    Stratum,
+    Validation,
+)
 from audits.stats import (
-    EVIDENCE,
-    INSUFFICIENT,
-    NO_MATERIAL,
     POWER,
+    Condition,
     Estimate,
     Judged,
     holm,
     judge,
+    judge_conditions,
     newcombe,
     weighted_sum,
 )
 from audits.stats.intervals import cautious_difference, fisher_mid_p, percent_level
 
-__all__ = ["Judgement", "by_chance", "differing", "judge_flips"]
+__all__ = [
+    "LOOKS",
+    "Judgement",
+    "by_chance",
+    "differences_at",
+    "differing",
+    "judge_flips",
+    "levels_of",
+]
 
 _MANY = 2_000  # people from which the test for equal rates need not count tables
 _OTHER_FEATURES = (
-    "the flips come from features that hang together differently in the groups; neither rates nor single "
-    "features that decisions go with differ beyond chance, and people alike in the features are decided "
-    "alike as far as can be told"
+    "flips are more than chance, but may come from features that hang together differently: neither the "
+    "groups' rates nor a single feature that decisions go with differ beyond chance"
 )
-
-
-_CANCELS = "no material difference in the whole, but strata differ, which may cancel in it"
+LOOKS = 3
+"""That share the level: flips above chance, people with the same features, and those within each level."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Net difference, chance level, what lies above it, and the verdict that follows."""
+    """Net difference, chance level, what lies above it, the levels, and the verdict that follows."""
 
     net: Estimate
     strata: tuple[Stratum, ...]
     noise: Noise | None
     above: AboveChance | None
+    levels: tuple[LevelDifference, ...]
     judged: Judged
     level: float
 
@@ -56,61 +74,34 @@ def judge_flips(
     flips: Flips,
     chance: Chance | None,
     alike: Conditional | None,
+    levels: tuple[LevelDifference, ...],
     checked: Validation,
 ) -> Judgement:
-    """Hold the flips above chance against none.
+    """Hold the flips above chance, and every level's difference, against none.
 
     Two differences are evidence: flips above chance between groups whose rates differ (by Proposition 2 the
     net flipset) or one of whose features does that decisions go with (a proxy, as hair in the paper's section
-    5.1), and people alike in the features who are decided differently. They share the level. Flips above
-    chance with none of these come from features that only hang together differently.
+    5.1), and people with the same features who are decided differently; where they are, a level can be the
+    clearest sign of it. The two share the level. Flips above chance with none of these come from features
+    that only hang together differently. An all-clear also needs every level inside twice the limit.
     """
     options = compared.options
     strata = _strata(compared, matched, flips)
     net = _net(compared, matched, strata)
-    distrust = "" if checked.trusted else "a map that cannot be trusted made the counterparts"
+    distrust = "" if checked.trusted else "the map that made the counterparts cannot be trusted"
     if chance is None or alike is None:
         missing = Estimate(None, None, None, net.n, "not measured without permutations")
         bounds = (-options.material, options.material)
-        unmeasured = "the level of chance was not measured: ask for permutations"
+        unmeasured = "chance was not measured: ask for permutations"
         judged = judge(missing, immaterial=bounds, reason=unmeasured, only_estimated=distrust)
-        return Judgement(net, strata, None, None, judged, options.level)
-    number = 1 if alike.p_value is None else 2
+        return Judgement(net, strata, None, None, levels, judged, options.level)
+    number = 1 if alike.p_value is None else LOOKS
     level = options.level / number
     excess = _excess(chance, level)
     planted = options.material if chance.planted is None else chance.planted
     reach = float(min(options.material, max(planted, 1e-9)))
     rates = _equal_rates(compared, matched)
     features, feature = _equal_features(compared, matched)
-    differ = min(1.0, 2 * min(rates, features))
-    # both must be there, so only the looks at what differs and at people alike share the level
-    p = max(chance.p_value, min(1.0, number * differ))
-    reason = _reason(chance, excess, differ, alike, level, options.level, options.material)
-    above = judge(
-        excess,
-        immaterial=(-reach, reach),
-        p_value=p,
-        level=options.level,
-        people_needed=None if reason else _people(excess, reach, chance),
-        reason=reason,
-        only_estimated=distrust,
-    )
-    if above.verdict == NO_MATERIAL and reason:
-        above = replace(above, verdict=INSUFFICIENT, reason=reason)
-    elif above.verdict == NO_MATERIAL and not _would_be_seen(alike, level):
-        above = _not_cleared(above, alike, level, chance)
-    elif above.verdict == NO_MATERIAL and differing(strata, options.level):
-        above = replace(above, verdict=INSUFFICIENT, reason=_CANCELS)
-    judged = above
-    if alike.p_value is not None and alike.share is not None and above.verdict != EVIDENCE:
-        given = judge(
-            alike.share,
-            immaterial=(-options.material, options.material),
-            p_value=min(1.0, number * alike.p_value),
-            level=options.level,
-            only_estimated=distrust,
-        )
-        judged = given if given.verdict == EVIDENCE else above
     found = AboveChance(
         excess=excess,
         observed=chance.larger,
@@ -121,7 +112,109 @@ def judge_flips(
         features_p=features,
         feature=feature,
     )
-    return Judgement(net, strata, _noise(chance), found, judged, options.level)
+    differ = min(1.0, 2 * min(rates, features))
+    # both must be there, so only the looks at what differs and at people alike share the level
+    p = max(chance.p_value, min(1.0, number * differ))
+    why = _reason(chance, excess, differ, alike, level, options.level, options.material)
+    conditions = [
+        Condition(name="average", interval=excess, immaterial=(-reach, reach), p_value=p),
+        *_like_for_like(alike, number, options),
+        *level_conditions(levels, options.material, p_values=_levels_seen(alike, number, options.level)),
+    ]
+    judged = judge_conditions(
+        conditions,
+        level=options.level,
+        people_needed=None if why else _people(compared, found, levels, level),
+        reason=why,
+        only_estimated=distrust,
+        cannot_clear=why or _cannot_clear(compared, strata, levels, alike, level),
+    )
+    return Judgement(net, strata, _noise(chance), found, levels, judged, options.level)
+
+
+def levels_of(compared: Compared, flips: Flips) -> dict[str, np.ndarray]:
+    """Who of all people (n,) is in each level of the features, and of the column matched within."""
+    rows = np.concatenate([flips.source, flips.target])
+    frame, scaled = compared.raw.iloc[rows], dict(compared.encoded.scaled)
+    column = compared.options.condition_on
+    if column is not None and column not in frame and len(compared.chosen.strata) > 1:
+        within = np.full(len(compared.sizes), "", dtype=object)
+        for value, ours, theirs in compared.chosen.strata:
+            within[ours] = within[theirs] = value
+        frame, scaled = frame.assign(**{column: within[rows]}), scaled | {column: False}
+    found = {}
+    for name, inside in level_members(frame, scaled, compared.sizes[rows]).items():
+        found[name] = np.zeros(len(compared.sizes), dtype=bool)
+        found[name][rows[inside]] = True
+    return found
+
+
+def differences_at(
+    compared: Compared, flips: Flips, members: Mapping[str, np.ndarray]
+) -> tuple[LevelDifference, ...]:
+    """Both groups' rates at every level."""
+    rows = np.concatenate([flips.source, flips.target])
+    return level_differences(
+        {name: inside[rows] for name, inside in members.items()},
+        compared.decisions[rows].astype(float),
+        compared.sizes[rows],
+        np.arange(len(rows)) < len(flips.source),
+        level=compared.options.level,
+    )
+
+
+def _like_for_like(alike: Conditional, number: int, options: FlipsetOptions) -> list[Condition]:
+    """Return the condition that people with the same features are decided alike, where it is evidence."""
+    if alike.p_value is None or alike.share is None or number * alike.p_value > options.level:
+        return []
+    if alike.share.low is None or alike.share.low <= 0:
+        return []
+    bounds, p = (-options.material, options.material), number * alike.p_value
+    return [Condition(name=LIKE_FOR_LIKE, interval=alike.share, immaterial=bounds, p_value=p)]
+
+
+def _levels_seen(alike: Conditional, number: int, level: float) -> dict[str, float]:
+    """Levels at which people with the same features are decided differently, and the p-value of that."""
+    return {name: number * p for name, p in alike.by_level.items() if number * p <= level}
+
+
+def _cannot_clear(
+    compared: Compared,
+    strata: tuple[Stratum, ...],
+    levels: tuple[LevelDifference, ...],
+    alike: Conditional,
+    level: float,
+) -> str:
+    """Why intervals inside the limits would not clear; empty where they would."""
+    if compared.options.transport != "exact":
+        return "counterparts are made by a map, which can show a difference but not rule one out"
+    if any(reason.startswith("not drawn") for reason in compared.chosen.left_out):
+        return "only a sample was matched, which can show a difference but not rule one out"
+    apart = [each.name for each in levels if each.covered and not each.comparable]
+    if apart:
+        more = f" and {len(apart) - 1} more" if len(apart) > 1 else ""
+        return f"nobody is comparable at {apart[0]}{more}"
+    differ = differing(strata, compared.options.level)
+    if differ:
+        ways = {np.sign(item.net.value or 0.0) for item in differ}
+        cancels = ", in opposite directions, so that they cancel in the whole" if len(ways) > 1 else ""
+        return f"rates differ within values of {compared.options.condition_on}{cancels}"
+    if alike.p_value is None:
+        return "" if alike.share is not None else alike.method
+    if alike.p_value <= level:
+        return "people with the same features seem to be decided differently, too few to say by how much"
+    if (alike.power or 0.0) < POWER and _test_is_full(compared):
+        return (
+            f"among people with the same features, {MOST_ALIKE} of each group at a time, a difference of "
+            "that size could not have been seen"
+        )
+    return ""
+
+
+def _test_is_full(compared: Compared) -> bool:
+    """Whether the test of people alike takes no more people."""
+    strata = compared.chosen.strata
+    return all(sum(compared.sizes[item[k]].sum() for item in strata) >= MOST_ALIKE for k in (1, 2))
 
 
 def differing(strata: tuple[Stratum, ...], level: float) -> list[Stratum]:
@@ -182,39 +275,23 @@ def _reason(
     return ""
 
 
-def _would_be_seen(alike: Conditional, level: float) -> bool:
-    """Whether people alike who are decided differently would have been seen, had there been any."""
-    if alike.p_value is None:
-        return alike.share is not None  # the model decides them alike
-    return alike.p_value > level and (alike.power or 0.0) >= POWER
-
-
-def _not_cleared(above: Judged, alike: Conditional, level: float, chance: Chance) -> Judged:
-    """A verdict of no material difference taken back: the test of people alike could not have told."""
-    if alike.p_value is not None and alike.p_value <= level:
-        reason = "people alike in the features seem to be decided differently, too few to say by how much"
-        return replace(above, verdict=INSUFFICIENT, reason=reason)
-    power = 0.0 if alike.power is None else alike.power
-    people = min(chance.n_source, chance.n_target)
-    seen = float(norm.ppf(np.clip(power, 0.05, 0.95))) + float(norm.isf(level))
-    wanted = float(norm.ppf(POWER)) + float(norm.isf(level))
-    times = max(1.1, (wanted / max(seen, 0.3)) ** 2)
-    return replace(above, verdict=INSUFFICIENT, people_needed=_tens(people * times))
-
-
-def _tens(people: float) -> int:
-    return int(np.ceil(people / 10) * 10)
-
-
-def _people(excess: Estimate, reach: float, chance: Chance) -> int | None:
-    """About how many people in each group make the interval fit what a planted difference comes out as."""
-    people = min(chance.n_source, chance.n_target)
+def _people(
+    compared: Compared, above: AboveChance, levels: tuple[LevelDifference, ...], level: float
+) -> int | None:
+    """About how many people in each group settle it: the average, every level, and people alike."""
+    excess, alike = above.excess, above.conditional
     if excess.value is None or excess.low is None or excess.high is None:
         return None
     half = (excess.high - excess.low) / 2
     # either a difference of that size is seen with the usual power, or the interval lies within it
-    times = max((half * (1 + float(norm.ppf(POWER)) / 1.96) / reach) ** 2, 1.1)
-    return _tens(people * times)
+    times = [1.1, (half * (1 + float(norm.ppf(POWER)) / 1.96) / above.planted) ** 2]
+    times.append(people_for_levels(levels, compared.options.material, compared.options.level))
+    if alike.p_value is not None and (alike.power or 0.0) < POWER:
+        seen = float(norm.ppf(np.clip(alike.power or 0.0, 0.05, 0.95))) + float(norm.isf(level))
+        wanted = float(norm.ppf(POWER)) + float(norm.isf(level))
+        times.append((wanted / max(seen, 0.3)) ** 2)
+    people = min(sum(compared.sizes[item[k]].sum() for item in compared.chosen.strata) for k in (1, 2))
+    return int(np.ceil(people * max(times) / 10) * 10)
 
 
 def _equal_rates(compared: Compared, matched: list[Matched]) -> float:

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import sparse
 
 from audits.flipset.chance import Chance
-from audits.flipset.comparing.flipped import marginals, report
+from audits.flipset.comparing.flipped import marginals, report, similarity
 from audits.flipset.comparing.otherwise import (
     agreement,
     causal_match,
@@ -84,12 +84,15 @@ def _described(
     encoded, ours = compared.encoded, compared.sizes[source]
     flipped = getattr(found.flips, name)[rows] * ours
     size = float(flipped.sum())
+    within, differs_in = similarity(links, encoded.axes, encoded.scaled)
     return FlipsetPart(
         size=size,
         share=given_matching(size, float(ours.sum()), level),
         expected_by_chance=None,
         transparency=report(links, encoded.axes, rng, draws=compared.options.bootstrap, level=level),
         marginals=marginals(compared.raw.iloc[source], encoded.scaled, flipped, ours, rng),
+        within_caliper=within,
+        differs_in=differs_in,
     )
 
 
@@ -220,6 +223,8 @@ def pack(
             for point in points
         ),
         unmatched=unmatched,
+        levels=judgement.levels,
+        not_compared=chosen.not_compared,
         **described,
         **written,
     )

@@ -10,6 +10,9 @@ from audits.data.values import MISSING
 from audits.stats import Estimate
 
 __all__ = [
+    "CALIPER",
+    "LIKE_FOR_LIKE",
+    "SIMILAR",
     "AboveChance",
     "Again",
     "Causal",
@@ -17,6 +20,7 @@ __all__ = [
     "Conditional",
     "FeatureDifference",
     "FlipsetPart",
+    "LevelDifference",
     "Marginal",
     "Noise",
     "PushedRate",
@@ -102,15 +106,53 @@ class Marginal:
         return (*zip(labels, self.population, self.flipset, strict=True), *last)
 
 
+LIKE_FOR_LIKE = "like for like"
+"""What decides where people with the same features are decided differently."""
+CALIPER = 0.5
+"""Standard deviations of a number within which a counterpart is called similar; categories have to agree."""
+SIMILAR = 0.9
+"""Share of a flipset's pairs within the caliper from which its counterparts are called similar."""
+
+
 @dataclass(frozen=True)
 class FlipsetPart:
-    """One flipset: `size` in people (fractional where counterparts disagree), and who is in it."""
+    """One flipset: `size` in people (fractional where counterparts disagree), and who is in it.
+
+    `within_caliper` is the share of its pairs of person and counterpart that are similar in every feature,
+    `differs_in` names the features in which at least a tenth are not, the most frequent first.
+    """
 
     size: float
     share: Estimate
     expected_by_chance: Estimate | None
     transparency: tuple[FeatureDifference, ...]
     marginals: tuple[Marginal, ...]
+    within_caliper: float | None = None
+    differs_in: tuple[str, ...] = ()
+
+    @property
+    def similar(self) -> bool:
+        """Whether its counterparts may be called similar."""
+        return self.within_caliper is not None and self.within_caliper >= SIMILAR
+
+
+@dataclass(frozen=True)
+class LevelDifference:
+    """Both groups' favorable rates at one level of a column compared; `difference` is source minus target.
+
+    `frequent` says whether the level holds at least 10 % of a group, `covered` whether it holds 50 people of
+    it, too, and `comparable` whether it holds 10 people of either.
+    """
+
+    name: str
+    n_source: float
+    n_target: float
+    source_rate: float | None
+    target_rate: float | None
+    difference: Estimate
+    covered: bool
+    comparable: bool
+    frequent: bool
 
 
 @dataclass(frozen=True)
@@ -202,6 +244,8 @@ class Conditional:
         People behind it.
     method : str
         What was done, or why nothing had to be.
+    by_level : dict
+        The same test's p-value within each level that is covered, corrected for all of them.
     """
 
     share: Estimate | None
@@ -209,6 +253,7 @@ class Conditional:
     power: float | None
     n: float
     method: str
+    by_level: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

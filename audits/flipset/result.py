@@ -8,10 +8,13 @@ from typing import Any
 import pandas as pd
 
 from audits.flipset.parts import (
+    CALIPER,
+    LIKE_FOR_LIKE,
     AboveChance,
     Again,
     Causal,
     FlipsetPart,
+    LevelDifference,
     Noise,
     Reverse,
     SameValue,
@@ -21,7 +24,7 @@ from audits.flipset.parts import (
     ranked,
 )
 from audits.results import Optimum, frame_of, head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.stats import AVERAGE, Estimate, Judged, Verdict
 
 __all__ = ["FlipsetResult"]
 
@@ -72,6 +75,12 @@ class FlipsetResult:
         Who still flips when people are matched again; None where that was not asked for.
     unmatched : Estimate or None
         Share of source people whom unbalanced transport leaves without a counterpart: they cannot flip.
+    levels : tuple of LevelDifference
+        Both groups' rates at every level of the features matched on.
+    not_compared : tuple of str
+        Groups by the same attributes that are in neither, with their share of all people.
+    caliper : float
+        Standard deviations of a number within which a counterpart is called similar.
     """
 
     options: dict[str, Any]
@@ -111,6 +120,9 @@ class FlipsetResult:
     unmatched: Estimate | None = None
     above_chance: AboveChance | None = None
     again: Again | None = None
+    levels: tuple[LevelDifference, ...] = ()
+    not_compared: tuple[str, ...] = ()
+    caliper: float = CALIPER
 
     @property
     def verdict(self) -> Verdict:
@@ -138,22 +150,43 @@ class FlipsetResult:
         return values
 
     def above_chance_frame(self) -> pd.DataFrame:
-        """Return what lies above chance, and what people alike show, the verdict's own interval first."""
+        """Return all that the verdict looks at, what decides first, then the nearest to a material size."""
         columns = ["what", "value", "low", "high", "p", "verdict rests on it", "method"]
         if self.above_chance is None:
             return pd.DataFrame(columns=columns)
         alike = self.above_chance.conditional
-        p = None if self.noise is None else self.noise.p_value
-        rows = [("larger flipset above chance", self.above_chance.excess, p)]
+        rows = [(AVERAGE, self.above_chance.excess, None if self.noise is None else self.noise.p_value)]
         if alike.share is not None and alike.p_value is not None:
-            rows.append(("people alike decided differently", alike.share, alike.p_value))
-        rows.sort(key=lambda row: row[1] != self.judged.interval)
+            rows.append((LIKE_FOR_LIKE, alike.share, alike.p_value))
+        rows += [
+            (f"level: {each.name}", each.difference, alike.by_level.get(each.name))
+            for each in self.levels
+            if each.covered
+        ]
+        decides = self.judged.interval
+        rows.sort(key=lambda row: (row[1] != decides, -abs(row[1].value or 0.0)))
+        named = {AVERAGE: "larger flipset above chance", LIKE_FOR_LIKE: "same features, decided differently"}
         return pd.DataFrame(
             [
-                (what, found.value, found.low, found.high, p, found == self.judged.interval, found.method)
-                for what, found, p in rows
+                (named.get(what, what), found.value, found.low, found.high, p, k == 0, found.method)
+                for k, (what, found, p) in enumerate(rows)
             ],
             columns=columns,
+        )
+
+    def levels_frame(self) -> pd.DataFrame:
+        """Return both groups' rates at every level of the features, the largest difference first."""
+        return frame_of(
+            sorted(self.levels, key=lambda each: -abs(each.difference.value or 0.0)),
+            {
+                "level": "name",
+                "source people": "n_source",
+                "target people": "n_target",
+                "favorable in the source": "source_rate",
+                "favorable in the target": "target_rate",
+                ("difference", "low", "high"): "difference",
+                "covered": lambda each: "yes" if each.covered and each.comparable else "no",
+            },
         )
 
     def strata_frame(self) -> pd.DataFrame:

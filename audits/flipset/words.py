@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from audits.brief import begun, brief, cut_apart, in_points, named_apart, shortest
+from audits.brief import begun, between, brief, cut_apart, in_points, named_apart, shortest
 from audits.flipset.counterparts.people import Compared
-from audits.flipset.judging import Judgement, differing
+from audits.flipset.judging import LOOKS, Judgement, differing
+from audits.flipset.levels import FACTOR
 from audits.flipset.options import FlipsetOptions
-from audits.flipset.parts import Again, FlipsetPart, SameValue, Validation
+from audits.flipset.parts import (
+    CALIPER,
+    LIKE_FOR_LIKE,
+    Again,
+    FlipsetPart,
+    LevelDifference,
+    SameValue,
+    Validation,
+)
 from audits.flipset.result import FlipsetResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval, so_many
@@ -37,28 +47,50 @@ DISTRUST = "This map cannot be trusted: "
 
 
 def headline(result: FlipsetResult) -> str:
-    """Say how many people flip, how many the other way, and whether chance alone does that."""
-    more, less, gets, others = result.negative, result.positive, "do not get", "do"
-    if math.floor(result.positive.size + 0.5) > math.floor(result.negative.size + 0.5):
-        more, less, gets, others = result.positive, result.negative, "get", "do not"
-    if more.size < _SOMEBODY:
-        n, some = count(result.n_source), "None" if more.size < _NOBODY else "Hardly any"
+    """Say how many people flip, how their matches differ from them, and whether chance alone does that."""
+    judged, at = result.judged, _decisive_level(result.judged, result.levels)
+    if judged.verdict == EVIDENCE and at is not None:
+        us_rate, them_rate = percent(at.source_rate, at.n_source), percent(at.target_rate, at.n_target)
         return shortest(
             *(
-                f"{some} of {n} {us} flip: they are decided as similar {them} are."
+                f"Among people with {at.name}, {us_rate} of {us} get the favorable decision, against "
+                f"{them_rate} of {them}: more than chance."
                 for us, them in _sides(result)
             )
         )
-    some = out_of(more.size, result.n_source)
-    if _one(more.size):
+    part, less, gets, others = result.negative, result.positive, "do not get", "do"
+    if math.floor(part.size + 0.5) < math.floor(less.size + 0.5):
+        part, less, gets, others = less, part, "get", "do not"
+    some = out_of(part.size, result.n_source)
+    if part.size < _SOMEBODY:
+        some = f"{'None' if part.size < _NOBODY else 'Hardly any'} of {count(result.n_source)}"
+        return shortest(
+            *(
+                f"{some} {us} flip: they are decided as their matches among {them} are."
+                for us, them in _sides(result)
+            )
+        )
+    if _one(part.size):
         gets = {"do not get": "does not get", "get": "gets"}[gets]
     told = [
-        f"{begun(some)} {us} {gets} the favorable decision while similar {them} {others}"
+        f"{begun(some)} {us} {gets} the favorable decision while {_match(part, them)} {others}"
         for us, them in _sides(result)
     ]
     ends = [f"; {_back(less.size)} the other way: {_standing(result)}.", f": {_standing(result)}."]
-    whole, cut = told[:2], told[2:]
-    return shortest(*(f"{each}{end}" for names in (whole, cut) for end in ends for each in names))
+    return shortest(*(f"{each}{end}" for end in ends for each in told))
+
+
+def _decisive_level(judged: Judged, levels: tuple[LevelDifference, ...]) -> LevelDifference | None:
+    """Return the level whose interval decides; None where none does."""
+    return next((each for each in levels if judged.decided_by == f"level: {each.name}"), None)
+
+
+def _match(part: FlipsetPart, them: str) -> str:
+    """Name the matches of a flipset: similar only within the caliper, and else what they differ in."""
+    if part.similar:
+        return f"the most similar {them}"
+    differ = ", who differ in " + " and ".join(part.differs_in[:2]) + "," if part.differs_in else ""
+    return f"their closest matches among {them}{differ}"
 
 
 def _one(size: float) -> bool:
@@ -94,13 +126,11 @@ def _standing(result: FlipsetResult) -> str:
     """Say in a few words how the verdict reads."""
     judged = result.judged
     if judged.verdict == EVIDENCE:
-        if not judged.interval.method.startswith("above"):
-            return "people alike are decided differently"
-        return (
-            "more than by chance" if judged.material is not False else "more than by chance, but little more"
-        )
+        if judged.decided_by == LIKE_FOR_LIKE:
+            return "people with the same features are treated differently"
+        return "more than chance" if judged.material is not False else "slightly more than chance"
     if judged.verdict == NO_MATERIAL:
-        return "hardly more than by chance"
+        return "on average hardly more than chance"
     if result.noise is None:
         return "chance was not measured"
     return "that may be chance"
@@ -115,35 +145,58 @@ def finding(
         more, less, way, other = positive, negative, "", " not"
     ours, theirs = so_many(n, compared.chosen.source), people_in(compared.chosen.target)
     if more.size < _NOBODY:
-        told = f"None of {ours} flip: they are decided as their counterparts among {theirs} are."
+        told = f"None of {ours} flip: they are decided as their matches among {theirs} are."
     else:
-        are, their = ("is", "the counterpart") if _one(more.size) else ("are", "their counterparts")
+        gets, their = ("gets", "the match") if _one(more.size) else ("get", "their matches")
+        if way:
+            gets = "does not get" if _one(more.size) else "do not get"
+        does = ("does" if _one(more.size) else "do") + other
         back = f" ({percent(less.share.value, n)})" if less.size >= _NOBODY else ""
         told = (
-            f"{begun(_people(more.size))} of {ours} ({percent(more.share.value, n)}) {are} {way}decided "
-            f"favorably ({compared.subject.outcome}) while {their} among {theirs} {are}{other}; "
+            f"{begun(_people(more.size))} of {ours} ({percent(more.share.value, n)}) {gets} the favorable "
+            f"decision ({compared.subject.outcome}) while {their} among {theirs} {does}; "
             f"{_back(less.size)} the other way{back}."
         )
+        told = f"{told} {_similarity(more)}".strip()
     return " ".join(
         (
             told,
             *_above(judgement, n),
+            *_at_level(judgement, compared),
             *_conditional(judgement),
             *_strata(judgement, compared),
-            *_open(judgement, compared.options),
+            *_open(judgement, compared),
         )
     )
+
+
+def _similarity(part: FlipsetPart) -> str:
+    """Say how many matches are similar, and within what."""
+    if part.within_caliper is None:
+        return ""
+    differ = f"; the others differ most often in {_listed(part.differs_in[:3])}" if part.differs_in else ""
+    return (
+        f"{begun(percent(part.within_caliper, part.size))} of these matches are similar in every feature "
+        f"(numbers within {CALIPER:g} standard deviations, categories the same){differ}."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def interval_words(judged: Judged) -> str:
     """Word the one interval that the verdict follows from: badge, finding and report state it alike."""
     value = judged.interval
     if value.value is None:
-        return "level of chance not measured"
-    if value.method.startswith("above") or value.low is None:
-        told = _beside(value.value, "above chance", "below chance")
-        return f"{told or 'as much as chance'}{_reach(value, 'above', 'below') or ', no interval'}"
-    return f"at least {percent_interval(value)} decided otherwise than people alike"
+        return "chance was not measured"
+    if judged.decided_by.startswith("level: "):
+        name = judged.decided_by.removeprefix("level: ")
+        return f"{in_points(value.value, signed=True)} points ({between(value)}) among people with {name}"
+    if judged.decided_by == LIKE_FOR_LIKE or (value.low is not None and not value.method.startswith("above")):
+        return f"at least {percent_interval(value)} decided differently from people with the same features"
+    told = _beside(value.value, "above chance", "below chance")
+    return f"{told or 'as much as chance'}{_reach(value, 'above', 'below') or ', no interval'}"
 
 
 def points(share: float, unit: str = " percentage points") -> str:
@@ -189,35 +242,43 @@ def _above(judgement: Judgement, n: float) -> list[str]:
     )
     rests_here = judgement.judged.verdict == EVIDENCE and judgement.judged.interval == found
     if rests_here and above.net_p > judgement.level:
-        return [
-            f"{text}. Whether the groups' rates differ is left open; "
-            f"their {above.feature} differs beyond chance."
-        ]
+        return [f"{text}. The groups' rates may be equal; their {above.feature} differs beyond chance."]
     return [f"{text}."]
+
+
+def _at_level(judgement: Judgement, compared: Compared) -> list[str]:
+    """State the level that decides."""
+    at = _decisive_level(judgement.judged, judgement.levels)
+    if at is None:
+        return []
+    ours, theirs = people_in(compared.chosen.source), people_in(compared.chosen.target)
+    return [
+        f"Among people with {at.name}, {percent(at.source_rate, at.n_source)} of {count(at.n_source)} {ours} "
+        f"get the favorable decision, against {percent(at.target_rate, at.n_target)} of "
+        f"{count(at.n_target)} {theirs}: {in_points(at.difference.value or 0.0, signed=True)} points "
+        f"({between(at.difference)}), corrected for all levels looked at."
+    ]
 
 
 def _conditional(judgement: Judgement) -> list[str]:
     """Which of the two is in evidence: other treatment given the features, or features that differ."""
     above, judged = judgement.above, judgement.judged
-    if above is None:
+    if above is None or judged.verdict != EVIDENCE or judged.decided_by.startswith("level: "):
         return []
     alike = above.conditional
     if alike.p_value is None:
-        if alike.share is None or judged.verdict != EVIDENCE:
+        if alike.share is None:
             return []
         return ["The model reads the features alone, so the difference comes through features that differ."]
-    if judged.verdict == EVIDENCE and judged.interval == alike.share:
+    if judged.decided_by == LIKE_FOR_LIKE:
         return [
-            f"People alike in the features are decided differently: at least {percent_interval(alike.share)} "
-            f"of them otherwise than the other group's (p {p_words(alike.p_value)})."
+            "People with the same features are treated differently: at least "
+            f"{percent_interval(alike.share or judged.interval)} of them (p {p_words(alike.p_value)})."
         ]
-    if judged.verdict != EVIDENCE:
-        return []
-    if alike.p_value <= 0.5 * judgement.level and alike.share is not None:
-        return [f"People alike in the features are decided differently, too (p {p_words(alike.p_value)})."]
+    if LOOKS * alike.p_value <= judgement.level:
+        return [f"People with the same features are treated differently, too (p {p_words(alike.p_value)})."]
     return [
-        "That people alike in the features are decided differently is not in evidence "
-        f"(p {p_words(alike.p_value)}): it may come through features that differ."
+        f"The difference may come through features that differ (same features: p {p_words(alike.p_value)})."
     ]
 
 
@@ -239,21 +300,28 @@ def _strata(judgement: Judgement, compared: Compared) -> list[str]:
     ]
 
 
-def _open(judgement: Judgement, options: FlipsetOptions) -> list[str]:
-    judged = judgement.judged
-    size = f"{100 * options.material:.3g}-point"
+def _open(judgement: Judgement, compared: Compared) -> list[str]:
+    judged, size = judgement.judged, 100 * compared.options.material
     if judged.verdict == NO_MATERIAL:
-        return [f"A {size} difference is ruled out."]
+        ours, theirs = people_in(compared.chosen.source), people_in(compared.chosen.target)
+        small = [each.name for each in judgement.levels if not each.covered]
+        found = [
+            f"On average over {ours} and {theirs}, a difference of {size:.3g} points is ruled out. So is one "
+            f"of {FACTOR * size:.3g} points at each level of the features."
+        ]
+        if small:
+            more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
+            found.append(f"Not covered, for too few people: {', '.join(small[:_MOST_NAMED])}{more}.")
+        if compared.chosen.not_compared:
+            found.append(f"Not compared: {', '.join(compared.chosen.not_compared[:_MOST_NAMED])}.")
+        return found
     if judged.verdict == EVIDENCE:
         return []
     if judged.reason:
         return [f"{begun(judged.reason)}."]
-    if judged.people_needed is None or judgement.above is None:
+    if judged.people_needed is None:
         return []
-    return [
-        f"A {size} difference planted in these people comes out as {points(judgement.above.planted)} above "
-        f"chance: about {judged.people_needed:,} people in each group would be needed to tell."
-    ]
+    return [f"About {judged.people_needed:,} people in each group would settle it."]
 
 
 def _people(size: float) -> str:
@@ -344,22 +412,27 @@ def warnings_for(
         )
     if judgement.noise is not None and n > judgement.noise.n_source:
         found.append(
-            f"The level of chance was measured on {judgement.noise.n_source:,} and "
-            f"{judgement.noise.n_target:,} people; among all {count(n)} chance gives fewer flips than "
-            "the grey range shows."
+            f"Chance was measured on {judgement.noise.n_source:,} and "
+            f"{judgement.noise.n_target:,} people at a time; among all {count(n)} it gives fewer flips than "
+            "the gray range shows."
         )
     if judgement.noise is None and options.permutations == 0:
-        found.append("The level of chance was not measured: flips that cancel out were not tested.")
+        found.append("Chance was not measured, so there is no verdict.")
     return tuple(found)
 
 
-def disagreement(result: FlipsetResult) -> str | None:
-    """Say where comparing at equal values and the groups' rates disagree, in points; None if not."""
+def disagreement(result: FlipsetResult) -> str:
+    """Say where comparing at equal values and the groups' rates disagree, and else how far they lie apart."""
     told = result.disagreement or ""
     item = next((each for each in result.same_values if f"passes through {each.feature}," in told), None)
-    if item is None or item.difference.value is None or result.net.value is None:
-        return result.disagreement
-    return disagreeing(item, result.net, result.source, result.target)
+    if item is not None and item.difference.value is not None and result.net.value is not None:
+        return disagreeing(item, result.net, result.source, result.target)
+    gaps = [each.difference.value for each in result.same_values if each.difference.value is not None]
+    if not gaps or result.net.value is None:
+        return told
+    low, high, whole = (in_points(gap, signed=True) for gap in (min(gaps), max(gaps), result.net.value))
+    between_them = f"{low} points" if low == high else f"{low} to {high} points"
+    return f"The difference is {whole} points among everyone and {between_them} at equal values."
 
 
 def disagreeing(item: SameValue, net: Estimate, source: str, target: str) -> str:

@@ -16,7 +16,6 @@ from audits.barycentre.meeting import group_of, least_spread, meet
 from audits.barycentre.people import compare
 from audits.barycentre.record import AUDIT
 from audits.data import DataSpec, build_data
-from audits.drawing.marks import verdict_look
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.flipset import FlipsetOptions, flipset
@@ -25,6 +24,7 @@ from audits.progress import silent
 from audits.results import load_result, save_result
 from audits.runs.planning.power import _groups
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from benchmarks.case_studies import lipton
 
 
 def subject_of(frame: pd.DataFrame, **data):
@@ -52,8 +52,14 @@ def crowd(n: int, seed: int, *, shift: float = 0.0, lower: float = 0.0, groups: 
 
 
 @settings(max_examples=12)
-@given(st.integers(0, 10_000), st.integers(8, 40), st.integers(8, 40), st.booleans())
-def test_two_groups_are_a_flipset(seed, n, m, alike):
+@given(
+    st.integers(0, 10_000),
+    st.integers(8, 40),
+    st.integers(8, 40),
+    st.booleans(),
+    st.sampled_from([None, "l2", "l2_squared"]),
+)
+def test_two_groups_are_a_flipset(seed, n, m, alike, cost):
     """Continuous features have one optimal matching; flips are those of the other audit, person by person."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
@@ -67,10 +73,12 @@ def test_two_groups_are_a_flipset(seed, n, m, alike):
     frame.loc[:1, "decision"] = [0, 1]  # a label has two values
     if alike:  # people alike, who share counterparts
         frame.loc[: n // 2, ["x", "z"]] = frame.loc[n // 2, ["x", "z"]].to_numpy()
-    found = audited(frame)
+    found = audited(frame, cost=cost)
+    cost = cost or "l1_squared"  # both audits' own
     asked = FlipsetOptions(
-        source={"group": "a"}, target={"group": "b"}, cost="l2_squared", permutations=0, bootstrap=100
+        source={"group": "a"}, target={"group": "b"}, cost=cost, permutations=0, bootstrap=100
     )
+    assert found.cost == cost
     other = flipset(subject_of(frame), asked, rng=0)
     for name, people in (("a", other.people), ("b", other.counterparts)):
         mine = found.people[found.people["group"] == name]
@@ -176,6 +184,34 @@ def test_counts_are_so_many_people():
         assert mine.net.low == pytest.approx(theirs.net.low)
 
 
+def test_two_groups_flip_as_in_a_flipset_on_hiring():
+    """NUMBERS: 157 and 136 of 1,000 women at FlipTest's cost."""
+    asked = BarycentreOptions(permutations=0, by=("gender",))
+    women = barycentre(lipton(1_000), asked, rng=0).group("female")
+    assert (round(1_000 * women.only_self), round(1_000 * women.only_counterpart)) == (157, 136)
+
+
+def test_three_groups_at_another_cost_are_refused_by_name():
+    with pytest.raises(InputError, match=r"barycentre\.cost must be 'l2_squared' for 3 groups"):
+        audited(crowd(60, 0), cost="l1_squared")
+
+
+def test_a_level_that_differs_is_never_cleared_and_a_sample_neither():
+    """Equal rates, half of one group 40 points up and half down: the average holds, the levels do not."""
+    rng = np.random.default_rng(3)
+    n = 2_400
+    frame = pd.DataFrame({"x": rng.normal(size=n), "z": np.tile(["p", "q"], n // 2)})
+    frame["group"] = np.repeat(["a", "b"], n // 2)
+    up = np.where(frame["group"] == "a", np.where(frame["z"] == "p", 0.2, -0.2), 0.0)
+    frame["decision"] = (rng.random(n) < 0.5 + up).astype(int)
+    found = audited(frame, permutations=39, seconds=0.5)
+    assert all(each.judged.verdict != NO_MATERIAL for each in found.groups)
+    worst = {each.name: each.difference for each in found.group("a").levels}["z = p"]
+    assert worst.low > 0.1
+    part = audited(frame.assign(decision=1 - frame.index % 2), permutations=39, seconds=0.5, max_people=600)
+    assert part.verdict != NO_MATERIAL
+
+
 def test_a_difference_is_seen_and_its_absence_is_not_called_one():
     """12 worlds without a difference, features alike: over 3 with evidence would come by chance once in 450.
 
@@ -216,19 +252,17 @@ def test_it_is_kept_shown_and_stated(lower, tmp_path):
     assert told["interval"]["value"] in {lower.group("c").excess.value, lower.group("c").net.value}
     section = AUDIT.section(lower)
     assert [each.key for each in section.exhibits] == [
-        "flips", "judged", "marginals", "transparency", "everybody", "distances",
+        "judged", "flips", "marginals", "transparency", "everybody", "distances",
     ]  # fmt: skip
     for each in section.exhibits:
         assert alt_text(each.figure())
         assert len(each.table())
-    told = {trace.name: trace.marker.symbol for trace in figures.judged(lower).data}
-    assert told == {each.judged.verdict: verdict_look(each.judged.verdict)[1] for each in lower.groups}
+    interval = lower.judged.interval
+    told = {"value": interval.value, "low": interval.low, "high": interval.high}
+    assert section.exhibits[0].figure().data[0].meta == told
     bars = figures.flips(lower).data[1]
     assert dict(zip([text for text, _ in bars.customdata], bars.x, strict=True))["c"] == pytest.approx(
         100 * lower.group("c").only_self
-    )
-    assert AUDIT.sentence(lower).endswith(
-        "are decided unfavorably while their counterparts in the other groups are favored."
     )
 
 
@@ -275,13 +309,12 @@ def test_groups_that_only_hang_together_differently_are_no_evidence():
 
 
 def test_a_model_that_decides_everybody_alike_leaves_nobody_flipped():
-    frame = crowd(300, 5).assign(score=0.9)
+    frame = crowd(900, 5).assign(score=0.9)
     told = DataSpec(label="decision", favorable=1, protected=("group",), features=("x", "z"))
     subject = make_subject(build_data(frame, told), model_spec({"predictions": {"score": "score"}}))
     found = barycentre(subject, BarycentreOptions(permutations=39, rounds=0, seconds=1.0), rng=0)
     assert found.people[["only_self", "only_counterpart"]].to_numpy().sum() == 0
     assert found.verdict == NO_MATERIAL
-    assert found.finding.endswith("A difference of 10 points is ruled out for every group.")
 
 
 def test_small_groups_are_left_out_and_named():
@@ -359,7 +392,7 @@ def pair() -> tuple[pd.DataFrame, object]:
     frame["group"] = np.repeat(["a", "b"], 60)
     frame["job"] = np.random.default_rng(2).choice(["cook", "clerk", "judge"], 120)
     frame.loc[7, "z"] = np.nan
-    return frame, audited(frame)
+    return frame, audited(frame, cost="l2_squared")
 
 
 def _assigned(points: np.ndarray, others: np.ndarray) -> np.ndarray:

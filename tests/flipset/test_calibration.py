@@ -60,7 +60,7 @@ def test_large_difference_is_seen_and_small_groups_cannot_say():
     small = study(1, n=30, m=30)
     assert small.verdict == "insufficient evidence"
     assert small.people_needed > 100
-    assert f"about {small.people_needed:,} people in each group would be needed" in small.finding
+    assert f"{small.people_needed:,}" in small.finding
 
 
 def test_a_model_blind_to_what_sets_the_groups_apart():

@@ -56,14 +56,14 @@ def test_missing_numbers_are_a_value_of_their_own_and_nobody_is_lost():
 
 
 def test_the_people_of_all_bars_are_everyone_once():
-    values = pd.Series([1.0, np.nan, 50.0, 3.5, 1e9, -7.0] * 20)
-    found = one(values.tolist(), [0.0] * 120, scaled=True)
+    values = pd.Series([1.0, np.nan, 50.0, 3.5, 1e9, -7.0] * 40)
+    found = one(values.tolist(), [0.0] * 240, scaled=True)
     bars = bars_of(found, values)
     assert np.bincount(bars).tolist() == [everyone for _, everyone, _ in found.bars]
     names = bar_names(found)
     fine, joined = names[: len(found.bars)], [*names[len(found.bars) :], names[len(found.bars) - 1]]
     for bar in (fine, joined):  # ranges, and neighbouring ranges joined
-        assert sum(in_bar(found, values, name) for name in bar).tolist() == [1] * 120
+        assert sum(in_bar(found, values, name) for name in bar).tolist() == [1] * 240
     words = one(["a", "b", None], [0, 0, 0], scaled=False)
     assert bars_of(words, pd.Series(["b", None, "a", "never seen"])).tolist() == [2, 0, 1, -1]
 

@@ -34,11 +34,10 @@ def test_admissions_by_lot_and_by_rank_differ_among_people_alike(blue_college):
     """18.75 % of A in each flipset by theory, equal rates: rates say nothing, people of equal grade do."""
     assert blue_college.verdict == "evidence of a difference"
     alike = blue_college.above_chance.conditional
-    assert blue_college.judged.interval == alike.share
+    assert blue_college.judged.decided_by.startswith("level: gpa")
     assert blue_college.above_chance.net_p > 0.05
     # a quarter in by lot where all or none get in by rank: .75 * .25 + .25 * .75 are decided otherwise
     assert alike.share.low < 0.375 < alike.share.high
-    assert "People alike in the features are decided differently" in blue_college.finding
 
 
 def test_one_rule_over_features_that_hang_together_otherwise_is_no_evidence():
@@ -178,3 +177,94 @@ def _each_stratum_is_described_as_if_it_were_alone(result, frame):
     assert keys.count("transparency_positive_0") == 1
     people = result.people[result.people["within"] == "T0"]
     assert float(people["positive"].sum()) == pytest.approx(told.positive_size)
+
+
+PARENT = "level: x1 = 1.0"
+
+
+def test_parents_who_differ_under_equal_rates_are_evidence_by_their_level():
+    """Mothers 30 %, fathers 70 %: 40 points among a fifth of the people, none on average."""
+    result = audited(subject("parents", 500, 2, 0), rng=0, **QUICK | {"seconds": 1.0})
+    assert result.verdict == "evidence of a difference"
+    assert result.judged.decided_by == PARENT
+    assert result.judged.interval.low < -0.4 < result.judged.interval.high
+    figure = exhibits.section(result).exhibits[0].figure()
+    assert figure.data[0].meta == {
+        name: getattr(result.judged.interval, name) for name in ("value", "low", "high")
+    }
+    assert result.to_json()["decided_by"] == PARENT
+    assert result.above_chance_frame()["value"][0] == result.judged.interval.value
+
+
+def test_equal_decisions_are_cleared_by_as_many_people_as_are_said_to_be_needed():
+    few = audited(subject("equal by lot", 200, 2, 1), rng=1, **QUICK | {"seconds": 1.0})
+    assert few.verdict == "insufficient evidence"
+    assert few.judged.badge == "cannot tell yet"
+    assert 400 < few.people_needed < 5_000
+
+
+def test_a_sample_or_a_map_never_clears():
+    alike = subject("equal by lot", 1_200, 2, 3)
+    sampled = audited(alike, max_people=1_000, rng=0, **QUICK | {"seconds": 1.0})
+    assert sampled.verdict == "insufficient evidence"
+    assert sampled.people_needed is None
+
+
+def test_groups_that_are_not_compared_are_named():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=120), "group": ["a"] * 58 + ["b"] * 58 + ["c"] * 4})
+    frame["decision"] = rng.integers(0, 2, 120)
+    data = build_data(frame, DataSpec(label="decision", favorable=1, protected=("group",), features=("x",)))
+    result = audited(make_subject(data, model_spec({"predictions": {"label": "decision"}})), **QUICK)
+    assert [each.split(" ")[0] for each in result.not_compared] == ["c"]
+    assert any("c (3.3%" in each for each in result.warnings)
+
+
+def test_matches_are_called_similar_only_within_the_caliper():
+    """The source has twice the target's debt: no pair agrees in it, and all do in the other feature."""
+    x = np.linspace(0, 1, 60)
+    frame = pd.DataFrame(
+        {"x": np.tile(x, 2), "debt": np.repeat([2.0, 0.0], 60), "group": ["a"] * 60 + ["b"] * 60}
+    )
+    frame["decision"] = (frame["group"] == "b").astype(int)
+    far = _predicted(frame)
+    assert far.negative.within_caliper == 0.0
+    assert far.negative.differs_in == ("debt",)
+    near = _predicted(frame.assign(debt=0.0))
+    assert near.negative.within_caliper == 1.0
+    assert near.negative.similar
+    assert near.caliper == 0.5
+
+
+def _predicted(frame):
+    spec = DataSpec(label="decision", favorable=1, protected=("group",), features=("x", "debt"))
+    model = model_spec({"predictions": {"label": "decision"}})
+    return audited(make_subject(build_data(frame, spec), model), **QUICK | {"permutations": 0})
+
+
+def test_counts_of_up_to_500_say_what_their_people_say():
+    """16 cells, exactly a tenth apart: the flips, intervals and levels are those of the people one by one."""
+    cells = pd.DataFrame(
+        [
+            {"x": x, "z": z, "group": group, "decision": decision}
+            for x in range(2) for z in range(2) for group in "ab" for decision in range(2)
+        ]
+    )  # fmt: skip
+    counts = np.array([500, 1, 40, 7, 90, 90, 33, 2, 5, 250, 60, 61, 11, 300, 80, 80])
+    people = cells.loc[cells.index.repeat(counts)].reset_index(drop=True)
+    spec = DataSpec(label="decision", favorable=1, protected=("group",), features=("x", "z"))
+    model = model_spec({"predictions": {"label": "decision"}})
+    weighted = build_data(cells.assign(w=counts), DataSpec(
+        label="decision", favorable=1, protected=("group",), features=("x", "z"), weights="w"
+    ))  # fmt: skip
+    one = audited(make_subject(weighted, model), **QUICK | {"seconds": 1.0})
+    other = audited(make_subject(build_data(people, spec), model), **QUICK | {"seconds": 1.0})
+    assert one.positive.size == pytest.approx(other.positive.size)
+    for mine, theirs in zip(one.levels, other.levels, strict=True):
+        assert (mine.name, mine.n_source) == (theirs.name, theirs.n_source)
+        assert mine.difference.low == pytest.approx(theirs.difference.low)
+    assert one.above_chance.excess.value == pytest.approx(other.above_chance.excess.value, abs=0.02)
+    assert one.verdict == other.verdict
+    few = audited(make_subject(weighted, model), max_people=200, **QUICK | {"permutations": 0})
+    assert (few.n_source, few.n_target) == (200, 200)
+    assert few.source_rate.value == pytest.approx(one.source_rate.value, abs=0.006)

@@ -62,6 +62,5 @@ def test_every_sentence_reads_well(name: str) -> None:
         assert "less than that (" in result.finding
     if name == "one person":
         assert "1 of 40 south people gets the favorable decision" in told
-        assert "is decided favorably (favorable) while the counterpart among north people is not" in told
     if name in {"nobody", "everybody"}:
         assert result.finding.startswith("None of 40 south people flip: ")

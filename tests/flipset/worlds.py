@@ -18,6 +18,8 @@ KINDS = {
     "turned": "alike, but a tenth of the source's people turned each way",
     "turned one way": "alike, but a tenth of the source's people turned down",
     "by lot": "the source decided by lot, the target by rank",
+    "parents": "equal rates; of the parents, a fifth, 30 % of the source and 70 % of the target are favored",
+    "equal by lot": "both decided by lot, at one rate at every level; a fifth are parents",
 }
 
 
@@ -37,6 +39,10 @@ def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> tuple[np.ndarr
     decided = (x[:, ::2] if kind == "hangs together otherwise" else read).sum(1) > 0
     if kind == "by lot":
         decided = np.where(source, rng.random(2 * n) < 0.25, x[:, 0] > np.quantile(x[~source, 0], 0.75))
+    if kind in {"parents", "equal by lot"}:
+        x[:, -1] = rng.random(2 * n) < 0.2
+        gap = np.where(x[:, -1] > 0, -0.2, 0.05) * (kind == "parents")
+        decided = rng.random(2 * n) < 0.5 + np.where(source, gap, -gap)
     for favored in {"turned": (True, False), "turned one way": (True,)}.get(kind, ()):
         rows = np.flatnonzero(source & (decided == favored))
         decided[rng.choice(rows, min(round(0.1 * n), len(rows)), replace=False)] = not favored

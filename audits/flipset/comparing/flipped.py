@@ -14,11 +14,12 @@ import pandas as pd
 from audits.data.report_lines import ReportLine
 from audits.data.values import MISSING
 from audits.flipset.counterparts.matching import FlipLinks
-from audits.flipset.parts import FeatureDifference, Marginal
+from audits.flipset.levels import numbers_of
+from audits.flipset.parts import CALIPER, SIMILAR, FeatureDifference, Marginal
 from audits.stats import Estimate, as_people, draw_counts, holm, p_value, ratio_means, sign_balance
 from audits.stats.intervals import percent_level
 
-__all__ = ["bar_names", "bars_of", "crossed", "in_bar", "marginals", "numbers_of", "report"]
+__all__ = ["bar_names", "bars_of", "crossed", "in_bar", "marginals", "report", "similarity"]
 
 _FEWEST = 10  # people below which a bootstrap interval would pretend to know
 
@@ -114,7 +115,35 @@ def report(
     return tuple(sorted(found, key=lambda item: (-abs(item.standardized_difference), item.feature)))
 
 
-_MOST_BINS = 30
+def similarity(
+    links: list[FlipLinks], axes: list[ReportLine], scaled: dict[str, bool]
+) -> tuple[float | None, tuple[str, ...]]:
+    """Share of flips whose pairs are within the caliper in every feature, and the features that are not."""
+    total, within = 0.0, 0.0
+    beyond = dict.fromkeys((axis.column for axis in axes), 0.0)
+    for part in links:
+        row, column = part.mass.coords
+        mass = part.mass.data
+        x, y = part.matched.x[row], part.matched.there.points[column]
+        apart = {name: np.zeros(len(mass), dtype=bool) for name in beyond}
+        for axis in axes:
+            gap = np.abs(x[:, axis.index] - y[:, axis.index]) * axis.unit
+            limit = CALIPER * axis.deviation if scaled[axis.column] else 0.0
+            apart[axis.column] |= gap > limit + 1e-9 * max(axis.deviation, 1.0)
+            if axis.missing is not None:
+                apart[axis.column] |= (x[:, axis.missing] > 0) != (y[:, axis.missing] > 0)
+        total += float(mass.sum())
+        within += float(mass[~np.any(list(apart.values()), axis=0)].sum())
+        for name, which in apart.items():
+            beyond[name] += float(mass[which].sum())
+    if total <= 0:
+        return None, ()
+    often = [name for name in beyond if beyond[name] > (1 - SIMILAR) * total]
+    return within / total, tuple(sorted(often, key=lambda name: (-beyond[name], name)))
+
+
+_MOST_BINS, _FEW_BINS = 30, 12
+_FEW_PEOPLE = 200  # below which a histogram has 7 to 12 bins
 _RANDOM_SETS = 499
 
 
@@ -189,18 +218,12 @@ def _bins(
     return (*labels, MISSING), tuple(edges.tolist()), np.where(known, codes, len(labels))
 
 
-def numbers_of(values: pd.Series) -> np.ndarray:
-    """Values as floats, missing ones as NaN; a date is its year with a fraction."""
-    if pd.api.types.is_datetime64_any_dtype(values):
-        days = (values - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
-        return 1970 + days.to_numpy(dtype=float, na_value=np.nan) / 365.2425
-    return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-
-
 def _edges(numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Edges of bins with round ends: 7 to 12 of fewer than 200 people, otherwise at most 30."""
     distinct = np.unique(numbers)
+    most = _FEW_BINS if sizes.sum() < _FEW_PEOPLE else _MOST_BINS
     whole = np.array_equal(distinct, np.round(distinct))
-    if whole and distinct[-1] - distinct[0] < _MOST_BINS:
+    if whole and distinct[-1] - distinct[0] < most:
         return np.arange(distinct[0] - 0.5, distinct[-1] + 1.0)
     # long tails would squeeze everyone into one bar
     low, high = np.quantile(numbers[as_people(sizes)[0]], [0.005, 0.995])
@@ -208,10 +231,14 @@ def _edges(numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         low, high = distinct[0], distinct[-1]
     if low == high:
         return np.array([low - 0.5, high + 0.5])
-    if whole:
-        width = max(1.0, np.ceil((high - low + 1) / _MOST_BINS))
-        return np.arange(np.floor(low) - 0.5, high + width, width)
-    return np.linspace(low, high, _MOST_BINS + 1)
+    power = 10.0 ** np.floor(np.log10((high - low) / most))
+    for step in power * np.array([1.0, 2.0, 2.5, 5.0, 10.0, 20.0]):
+        if whole and step != np.round(step):
+            continue
+        first, last = np.floor(low / step), np.ceil(high / step)
+        if last - first <= most:
+            break
+    return np.arange(first, last + 1) * step - (0.5 if whole else 0.0)
 
 
 def _distance(inside: np.ndarray, population: np.ndarray, cumulative: bool) -> np.ndarray:

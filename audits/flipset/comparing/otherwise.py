@@ -41,7 +41,7 @@ def same_values(compared: Compared, flips: Flips) -> tuple[SameValue, ...]:
     -------
     tuple of SameValue
         Within each value the source's rate minus the target's, averaged over the source people whose value
-        occurs in the target group too; the smallest difference first.
+        occurs in the target group too; the largest difference first.
     """
     frame, scaled = compared.raw, compared.encoded.scaled
     source, target, level = flips.source, flips.target, compared.options.level
@@ -67,11 +67,7 @@ def same_values(compared: Compared, flips: Flips) -> tuple[SameValue, ...]:
         parts = [newcombe(h[c], n[c], g[c], m[c], level=level) for c in both]
         difference = weighted_sum(parts, (n[both] / n[both].sum()).tolist())
         found.append(SameValue(str(feature), difference, coverage, len(both)))
-    return tuple(
-        sorted(
-            found, key=lambda item: np.inf if item.difference.value is None else abs(item.difference.value)
-        )
-    )
+    return tuple(sorted(found, key=lambda item: -abs(item.difference.value or 0.0)))
 
 
 def _codes(values: pd.Series, sizes: np.ndarray, scaled: bool) -> np.ndarray:
@@ -92,7 +88,7 @@ def disagreeing_value(found: tuple[SameValue, ...], net: Estimate, larger: Flips
     """
     if net.value is None or net.low is None or net.high is None or net.low <= 0 <= net.high:
         return None
-    for item in found:
+    for item in reversed(found):
         gap = item.difference.value
         if gap is None or item.coverage < 0.5 or abs(gap) * 3 > abs(net.value):
             continue

@@ -11,6 +11,7 @@ random, and products are summed over pairs of people alike: differences that can
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +24,14 @@ from audits.flipset.parts import Conditional
 from audits.stats import Estimate, apportion, p_value
 from audits.stats.intervals import percent_level
 
-__all__ = ["one_rule", "treated_alike"]
+__all__ = ["MOST_ALIKE", "one_rule", "treated_alike"]
 
-_MOST = 300  # people of each group: a kernel of all pairs
+MOST_ALIKE = 500
+"""People of each group compared at a time: a kernel of all pairs."""
+_DRAWS = 3  # samples of larger groups, so that no verdict hangs on one
 _FEWEST = 20
 _TURNS = 999  # random turns of signs behind the p-value
-_PLANTED = 20  # samples with a planted difference behind the power
+_PLANTED, _PLANTED_TURNS = 40, 199  # samples with a planted difference behind the power, and their turns
 _WIDTHS = (2.0, 0.5, 0.1)  # of the kernels, times the median squared distance
 _PENALTIES = np.geomspace(1e-3, 1e2, 11)
 _LINEAR = 0.3  # weight of straight lines beside the kernel
@@ -47,12 +50,18 @@ def one_rule(compared: Compared) -> bool:
 
 
 def treated_alike(
-    compared: Compared, matched: list[Matched], level: float, rng: np.random.Generator
+    compared: Compared,
+    matched: list[Matched],
+    levels: Mapping[str, np.ndarray],
+    level: float,
+    rng: np.random.Generator,
 ) -> Conditional:
     """Test whether decisions depend on membership among people alike in the features and of one stratum.
 
     Parameters
     ----------
+    levels : mapping
+        Name of a level to the bool array (n,) of who of all people is in it: each is tested by itself, too.
     level : float
         Of the interval, and of the test whose power is measured.
     """
@@ -60,13 +69,42 @@ def treated_alike(
     if one_rule(compared):
         return Conditional(Estimate(0.0, 0.0, 0.0, n, _ONE_RULE), None, None, n, _ONE_RULE)
     people = _Alike.draw(compared, matched, rng)
-    method = f"{_TURNS} exchanges of decisions among people alike, {percent_level(level)}"
+    method = f"{_TURNS} exchanges of decisions among people with the same features, {percent_level(level)}"
     if people is None:
         return Conditional(None, None, None, n, f"fewer than {_FEWEST} people in a group are too few")
-    share, p = people.test(people.decisions, level, method, rng)
+    samples = [people]
+    if len(people.decisions) < n - 0.5:
+        method = f"{method}, {_DRAWS} samples"
+        more = (_Alike.draw(compared, matched, rng) for _ in range(_DRAWS - 1))
+        samples += [each for each in more if each is not None]
+    tested = [each.test(each.decisions, level, method, rng) for each in samples]
+    at_levels = np.array([each.test_levels(levels, rng) for each in samples])
     k = max(1, round(compared.options.material * people.source.sum()))
-    seen = sum(people.test(_turned(people, k, rng), level, method, rng)[1] <= level for _ in range(_PLANTED))
-    return Conditional(share, p, seen / _PLANTED, float(len(people.decisions)), method)
+    limit = level / (1 if len(samples) == 1 else 2)  # of several samples twice the median p-value counts
+    planted = (_turned(people, k, rng) for _ in range(_PLANTED))
+    seen = sum(people.test(each, level, method, rng, _PLANTED_TURNS)[1] <= limit for each in planted)
+    share, p = _together(tested, level)
+    by_level = dict(zip(levels, _median_p(at_levels).tolist(), strict=True))
+    return Conditional(share, p, seen / _PLANTED, float(len(people.decisions)), method, by_level)
+
+
+def _median_p(p: np.ndarray) -> np.ndarray:
+    """P-value of several samples (k, ...), which overlap: twice the median holds whatever their dependence.
+
+    Meinshausen, Meier, Buehlmann, "p-values for high-dimensional regression", JASA 2009.
+    """
+    return np.asarray(p[0] if len(p) == 1 else np.minimum(2 * np.median(p, axis=0), 1.0))
+
+
+def _together(tested: list[tuple[Estimate, float]], level: float) -> tuple[Estimate, float]:
+    """Mean share of several samples, its interval widened by their spread, and its p-value."""
+    if len(tested) == 1:
+        return tested[0]
+    values, lows = (np.array([getattr(share, end) for share, _ in tested]) for end in ("value", "low"))
+    reach = float(np.hypot((values - lows).mean(), norm.isf(level / 2) * values.std(ddof=1)))
+    value, first = float(values.mean()), tested[0][0]
+    p = float(_median_p(np.array([p for _, p in tested])))
+    return Estimate(value, value - reach, value + reach, first.n, first.method), p
 
 
 def _turned(people: _Alike, k: int, rng: np.random.Generator) -> np.ndarray:
@@ -104,6 +142,7 @@ class _Basis:
 class _Alike:
     """People of both groups (n), who is of the source, and how alike they are (n, n)."""
 
+    rows: np.ndarray
     x: np.ndarray
     decisions: np.ndarray
     source: np.ndarray
@@ -117,7 +156,7 @@ class _Alike:
         for own, side in ((True, "source"), (False, "target")):
             parts = [getattr(part, side) for part in matched]
             totals = np.array([max(np.rint(compared.sizes[part].sum()), 1) for part in parts])
-            for part, wanted in zip(parts, apportion(totals, _MOST), strict=True):
+            for part, wanted in zip(parts, apportion(totals, MOST_ALIKE), strict=True):
                 drawn = part[draw_rows(compared.sizes[part], int(wanted), rng)]
                 rows.append(drawn)
                 source.append(np.full(len(drawn), own))
@@ -140,10 +179,15 @@ class _Alike:
         straight = _LINEAR * (x @ x.T) / x.shape[1]
         bases = [_Basis.of(kernel + straight) for kernel in kernels]
         left = _left_over(bases, member.astype(float))
-        return cls(x, compared.decisions[who], member, kernels[0] + kernels[1], bases, left)
+        return cls(who, x, compared.decisions[who], member, kernels[0] + kernels[1], bases, left)
 
     def test(
-        self, decisions: np.ndarray, level: float, method: str, rng: np.random.Generator
+        self,
+        decisions: np.ndarray,
+        level: float,
+        method: str,
+        rng: np.random.Generator,
+        turns: int = _TURNS,
     ) -> tuple[Estimate, float]:
         """Share of people decided otherwise than people alike, and the p-value of none."""
         n = len(decisions)
@@ -152,7 +196,7 @@ class _Alike:
         near = (predicted[:, None] - predicted) ** 2 / (_ALIKE * max(float(predicted.var()), 1e-12))
         alike = self.alike + 2.0 * np.exp(-near)
         product = left * self.member
-        signs = rng.choice([-1.0, 1.0], (_TURNS, n)) * product
+        signs = rng.choice([-1.0, 1.0], (turns, n)) * product
         null = np.einsum("ij,ij->i", signs @ alike, signs)
         p = p_value(float(product @ alike @ product), null)
         # the sign that others alike have: the person's own product has no say in it
@@ -162,6 +206,19 @@ class _Alike:
         # a pair of people enters twice, by either one's sign: at most twice the variance
         reach = float(norm.isf(level / 2) * part.std(ddof=1) * np.sqrt(2 / n))
         return Estimate(value, value - reach, value + reach, float(n), method), p
+
+    def test_levels(self, levels: Mapping[str, np.ndarray], rng: np.random.Generator) -> np.ndarray:
+        """P-value of each level's people being decided alike, corrected for all levels by their largest."""
+        product = _left_over(self.bases, self.decisions.astype(float)) * self.member
+        which = [inside[self.rows].astype(float) for inside in levels.values()]
+        inside = product[:, None] * np.column_stack([np.zeros((len(product), 0)), *which])
+        spread = np.sqrt((inside**2).sum(0))
+        inside = np.divide(inside, spread, out=np.zeros_like(inside), where=spread > 0)
+        seen = np.abs(inside.sum(0))
+        if not len(seen):
+            return seen
+        largest = np.abs(rng.choice([-1.0, 1.0], (_TURNS, len(product))) @ inside).max(1)
+        return np.array([p_value(float(each), largest) for each in seen])
 
 
 def _left_over(bases: list[_Basis], y: np.ndarray) -> np.ndarray:

@@ -15,8 +15,9 @@ from audits.flipset import options as budget
 from audits.flipset.options import FlipsetOptions
 from audits.models import Subject
 from audits.progress import Progress
-from audits.stats import apportion
+from audits.stats import apportion, draw_counts
 from audits.transport import estimated_bytes, estimated_seconds
+from audits.transport.atoms import Atoms
 
 __all__ = [
     "Chosen",
@@ -82,31 +83,39 @@ def compare(
     sizes = np.ones(data.n) if data.weights is None else data.weights
     progress(0.03, "Encoding people")
     encoded = encode(subject, options)
-    chosen = choose(data, options, decisions, encoded.values.shape[1], rng)
+    chosen, sizes = choose(data, options, decisions, sizes, encoded.values, rng)
     return Compared(subject, options, decisions, sizes, encoded, chosen)
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Positions of the two groups' people per stratum, and who was left out and why."""
+    """Positions of the two groups' people per stratum, who was left out and why, and groups not compared."""
 
     source: str
     target: str
     strata: tuple[tuple[str, np.ndarray, np.ndarray], ...]
     left_out: dict[str, int]
     warnings: tuple[str, ...]
+    not_compared: tuple[str, ...] = ()
 
 
 def choose(
-    data: AuditData, options: FlipsetOptions, decisions: np.ndarray, width: int, rng: np.random.Generator
-) -> Chosen:
-    """Pick source and target people, matched only within a stratum.
+    data: AuditData,
+    options: FlipsetOptions,
+    decisions: np.ndarray,
+    sizes: np.ndarray,
+    points: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[Chosen, np.ndarray]:
+    """Pick source and target people, matched only within a stratum, and how many each row then stands for.
 
     Parameters
     ----------
     decisions : array (n,)
         Favourable decisions: a subsample keeps their share.
-    width : int
+    sizes : array (n,)
+        People each row stands for.
+    points : array (n, d)
         Encoded features, for the estimate of what matching costs.
 
     Raises
@@ -138,8 +147,30 @@ def choose(
     if neither:
         left_out["in neither group"] = neither
     warnings: list[str] = []
-    strata = _affordable(strata, options, decisions, width, rng, left_out, warnings)
-    return Chosen(*names, tuple(strata), left_out, tuple(warnings))
+    not_compared = _not_compared(data, options, sizes, ~source & ~target)
+    if not_compared:
+        warnings.append(
+            f"Compared are {names[0]} and {names[1]} only. Not compared: {', '.join(not_compared[:5])}"
+            f"{f' and {len(not_compared) - 5} more' if len(not_compared) > 5 else ''}."
+        )
+    strata, sizes = _affordable(strata, options, decisions, sizes, points, rng, left_out, warnings)
+    return Chosen(*names, tuple(strata), left_out, tuple(warnings), not_compared), sizes
+
+
+def _not_compared(
+    data: AuditData, options: FlipsetOptions, sizes: np.ndarray, neither: np.ndarray
+) -> tuple[str, ...]:
+    """Name the groups by the attributes compared that are in neither, with their share of all people."""
+    if not neither.any():
+        return ()
+    by = list(dict.fromkeys([*options.source, *options.target]))
+    people = pd.Series(sizes[neither]).groupby([data.groups[name].to_numpy()[neither] for name in by]).sum()
+    found = []
+    for key, count in people.sort_values(ascending=False).items():
+        values = key if isinstance(key, tuple) else (key,)
+        share = 100 * count / sizes.sum()
+        found.append(f"{group_name(dict(zip(by, values, strict=True)))} ({share:.2g}% of all)")
+    return tuple(found)
 
 
 Strata = list[tuple[str, np.ndarray, np.ndarray]]
@@ -204,27 +235,33 @@ def _affordable(
     strata: Strata,
     options: FlipsetOptions,
     decisions: np.ndarray,
-    width: int,
+    sizes: np.ndarray,
+    points: np.ndarray,
     rng: np.random.Generator,
     left_out: dict[str, int],
     warnings: list[str],
-) -> Strata:
-    """Draw a subsample, stratified on stratum and decision, of groups too large to match exactly.
+) -> tuple[Strata, np.ndarray]:
+    """Draw a subsample of people, stratified on stratum and decision, of groups too large to match exactly.
 
-    Maps are fitted to everyone.
+    What matching costs goes by different people: those alike in every feature are one. Maps are fitted to
+    everyone.
     """
+    width = points.shape[1]
+    different = [(_different(points[ours]), _different(points[theirs])) for _, ours, theirs in strata]
     share = 1.0
     if options.max_people is None and options.transport == "exact":
-        share = budget.share_matched([(len(s), len(t)) for _, s, t in strata], width)
-    before = [sum(len(item[side]) for item in strata) for side in (1, 2)]
+        share = budget.share_matched(different, width)
+    before = _people(strata, sizes)
     most = [
         int(share * size) if options.max_people is None else min(options.max_people, size) for size in before
     ]
     if most == before:
-        return strata
-    ours = _drawn([s for _, s, _ in strata], decisions, most[0], rng)
-    theirs = _drawn([t for _, _, t in strata], decisions, most[1], rng)
-    drawn = [(item[0], s, t) for item, s, t in zip(strata, ours, theirs, strict=True) if len(s) and len(t)]
+        return strata, sizes
+    counts = sizes.copy()
+    _draw([ours for _, ours, _ in strata], decisions, counts, most[0], rng)
+    _draw([theirs for _, _, theirs in strata], decisions, counts, most[1], rng)
+    drawn = [(value, s[counts[s] > 0], t[counts[t] > 0]) for value, s, t in strata]
+    drawn = [item for item in drawn if len(item[1]) and len(item[2])]
     if not drawn:
         raise InputError(
             "flipset.max_people",
@@ -232,11 +269,11 @@ def _affordable(
             options.max_people,
             "raise it, or condition on nothing",
         )
-    after = [sum(len(item[side]) for item in drawn) for side in (1, 2)]
+    after = _people(drawn, counts)
     left_out["not drawn into the subsample"] = sum(before) - sum(after)
     if options.max_people is None:
-        seconds = sum(estimated_seconds(len(s), len(t), width) for _, s, t in strata)
-        memory = max(estimated_bytes(len(s), len(t), width) for _, s, t in strata)
+        seconds = sum(estimated_seconds(n, m, width) for n, m in different)
+        memory = max(estimated_bytes(n, m, width) for n, m in different)
         why = (
             f"matching everyone exactly would take about {_minutes(seconds)} and {memory / 2**30:.1f} GB; "
             f"to have it done all the same, set max_people to {max(before):,}"
@@ -248,7 +285,19 @@ def _affordable(
         f"were matched (same share of favorable decisions), because {why}. Intervals are of those matched: "
         f"about {_wider(before, after):.2g} times as wide as with everyone."
     )
-    return drawn
+    return drawn, counts
+
+
+def _people(strata: Strata, sizes: np.ndarray) -> list[int]:
+    """How many people of the source and of the target there are."""
+    return [
+        round(sum(float(sizes[rows].sum()) for rows in side)) for side in list(zip(*strata, strict=True))[1:]
+    ]
+
+
+def _different(points: np.ndarray) -> int:
+    """How many different people there are."""
+    return len(Atoms.merge(points, np.ones(len(points))).first)
 
 
 def _wider(before: list[int], after: list[int]) -> float:
@@ -262,18 +311,17 @@ def _minutes(seconds: float) -> str:
     return f"{minutes:,} minute{'s' if minutes > 1 else ''}"
 
 
-def _drawn(
-    strata: list[np.ndarray], decisions: np.ndarray, most: int, rng: np.random.Generator
-) -> list[np.ndarray]:
-    """Draw at most `most` rows in all, in proportion to strata and to decisions within each."""
-    places = apportion(np.array([len(rows) for rows in strata]), most, least=1)
-    found = []
+def _draw(
+    strata: list[np.ndarray], decisions: np.ndarray, counts: np.ndarray, most: int, rng: np.random.Generator
+) -> None:
+    """Leave at most `most` people in `counts` (n,), in proportion to strata and to decisions within each."""
+    places = apportion(np.array([counts[rows].sum() for rows in strata]), most, least=1)
     for rows, wanted in zip(strata, places, strict=True):
         sides = [rows[decisions[rows]], rows[~decisions[rows]]]
-        counts = apportion(np.array([len(side) for side in sides]), wanted)
-        picked = [rng.choice(side, n, replace=False) for side, n in zip(sides, counts, strict=True) if n]
-        found.append(np.sort(np.concatenate(picked)) if picked else rows[:0])
-    return found
+        shares = apportion(np.array([counts[side].sum() for side in sides]), wanted)
+        for side, n in zip(sides, shares, strict=True):
+            if len(side):
+                counts[side] = draw_counts(counts[side], int(n), rng)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def causal(result: FlipsetResult) -> go.Figure:
 def same_values(result: FlipsetResult, *, most: int = 12) -> go.Figure:
     """Draw the difference of the groups' rates among people who agree in a feature, and the one among all.
 
-    The features that explain most of the difference come first.
+    The largest difference comes first.
     """
     shown = [item for item in result.same_values if item.difference.value is not None][:most][::-1]
     if not shown or result.net.value is None:
@@ -88,7 +88,7 @@ def same_values(result: FlipsetResult, *, most: int = 12) -> go.Figure:
         ticktext=["everyone", *(f"same {name}" for name, _ in lines[1:])],
     )
     figure.update_xaxes(title="difference of favorable rates, source minus target (percentage points)")
-    nearest = shown[-1]
+    nearest = shown[0]  # the smallest difference of those shown
     alt = (
         f"Difference of favorable rates: {points(result.net.value)} among everyone, "
         f"{points(nearest.difference.value or 0.0)} among people with the same {nearest.feature}."

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from audits.brief import value_words
 from audits.data.values import MISSING
-from audits.drawing.marks import band, dot, named, reaching, verdict_look, whiskers
+from audits.drawing.marks import band, decisive, named, reaching, whiskers
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -90,60 +90,52 @@ def sizes(result: FlipsetResult) -> go.Figure:
     return finish(figure, height=250, alt=alt)
 
 
-def above_chance(result: FlipsetResult) -> go.Figure:
-    """Draw what the larger flipset holds above chance, and how many people alike are decided differently.
+_MOST_LEVELS = 5
 
-    The grey band is what is no material difference; the interval that the verdict follows from comes first.
+
+def above_chance(result: FlipsetResult) -> go.Figure:
+    """Draw what the verdict looks at: what decides first, and of the others those nearest to mattering.
+
+    The gray band is what is no material difference on average; a level may differ by twice as much.
     """
     shown = result.above_chance_frame()
     if shown.empty:
-        return empty("The level of chance was not measured.")
-    shown = shown.iloc[::-1]
-    places = list(range(len(shown)))
-    values = [100 * value for value in shown["value"]]
+        return empty("Chance was not measured.")
+    whole = shown[~shown["what"].str.startswith("level: ") | shown["verdict rests on it"]]
+    levels = shown.drop(whole.index).head(_MOST_LEVELS)
+    shown = pd.concat([whole, levels]).iloc[::-1].reset_index(drop=True)
+    judged, first = result.judged, int(shown["verdict rests on it"].to_numpy().argmax())
+    figure = go.Figure(decisive(judged, first, 100.0))
+    others = shown[~shown["verdict rests on it"]].dropna(subset=["value"])
     ends = [
         (None, None) if pd.isna(low) else (100 * low, 100 * high)
-        for low, high in zip(shown["low"], shown["high"], strict=True)
+        for low, high in zip(others["low"], others["high"], strict=True)
     ]
-    look = verdict_look(result.verdict)
-    figure = go.Figure(
+    values = (100 * others["value"]).tolist()
+    figure.add_trace(
         go.Scatter(
             x=values,
-            y=places,
+            y=others.index.tolist(),
             mode="markers",
-            marker={
-                "color": [look[0] if rests else INK for rests in shown["verdict rests on it"]],
-                "symbol": [look[1] if rests else "circle" for rests in shown["verdict rests on it"]],
-                "line": {"width": 2},
-                "size": 11,
-            },
-            error_x=whiskers(values, ends, width=3),
-            customdata=list(shown["what"]),
+            marker={"color": INK, "size": 7},
+            error_x=whiskers(values, ends, width=3, thickness=1),
+            customdata=list(others["what"]),
             hovertemplate="%{customdata}: %{x:.1f} percentage points<extra></extra>",
             showlegend=False,
         )
     )
-    judged = result.judged
-    if judged.immaterial_low is not None and judged.immaterial_high is not None:
-        figure.add_vrect(
-            x0=100 * judged.immaterial_low,
-            x1=100 * judged.immaterial_high,
-            fillcolor=GREY,
-            opacity=0.25,
-            line_width=0,
-        )
-        named(figure, [(result.verdict, dot(*look)), ("too little to matter", band())])
-    else:
-        named(figure, [(result.verdict, dot(*look))])
+    reach = 100 * result.options["material"]
+    figure.add_vrect(x0=-reach, x1=reach, fillcolor=GREY, opacity=0.25, line_width=0)
+    named(figure, [("too little to matter on average", band())])
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     figure.update_yaxes(
         zeroline=False,
-        tickvals=places,
-        ticktext=[wrapped(each, 20) for each in shown["what"]],
+        tickvals=list(range(len(shown))),
+        ticktext=[wrapped(each.removeprefix("level: "), 20) for each in shown["what"]],
         range=[-0.6, len(shown) - 0.4],
     )
     figure.update_xaxes(title="percentage points of people")
-    alt = f"{interval_words(judged)}; the grey band is what does not matter."
+    alt = f"{interval_words(judged)}; the gray band is what does not matter on average."
     return finish(figure, height=130 + 50 * len(shown), alt=alt)
 
 
