@@ -204,12 +204,12 @@ def _explainers(subject: Subject, options: ExplainOptions) -> tuple[str, ...]:
 
 def _outcomes(subject: Subject, *kinds: str) -> set[str]:
     """Columns that hold the decision or the label."""
-    found = set()
+    found: set[str | None] = set()
     if "decision" in kinds and isinstance(subject.model, (PredictedLabel, PredictedScore)):
         found.add(subject.model.column)
     if "label" in kinds:
-        found |= {subject.data.label, subject.data.cut.column if subject.data.cut else None} - {None}
-    return found
+        found |= {subject.data.label, subject.data.cut.column if subject.data.cut else None}
+    return {name for name in found if name is not None}
 
 
 def _says_nothing(subject: Subject, name: str) -> bool:
@@ -322,15 +322,16 @@ def _levels(
     """Return the levels, what would have to be told with more people, and the average's interval."""
     if average is None:
         return (), [], _estimate(None, 1.0, options.level, found.method)
-    total, rows, parts, large = people.counts[people.source].sum(), [], [], []
+    units = people.units
+    total, rows, parts, large = units[people.source].sum(), [], [], []
     for name, column in columns.items():
         for k, level in enumerate(column.names):
             here = (column.code == k) & people.source
-            n, share = people.counts[here].sum(), _share(people, found.comparable, here)
+            n, share = units[here].sum(), _share(people, found.comparable, here)
             known = (column.code == k) & found.comparable
             part = contrast(people, found, known) if n else None
             if part is None or share < _COVERED or n < max(_LEVEL_SHARE * total, FEWEST):
-                few = Estimate(None, None, None, float(people.counts[here & known].sum()), "too few people")
+                few = Estimate(None, None, None, float(units[here & known].sum()), "too few people")
                 if n:
                     rows.append(LevelRow(name, level, few.n, few, INSUFFICIENT, covered=False))
             elif part.people < average.people:
@@ -366,7 +367,7 @@ def _judged(
     columns: int,
 ) -> Judged:
     """Judge the average, and every level that is covered."""
-    few = min(people.counts[people.source].sum(), people.counts[~people.source].sum())
+    few = min(people.units[people.source].sum(), people.units[~people.source].sum())
     withheld = ""
     if few < _FEWEST:
         withheld = f"a group has fewer than {_FEWEST} people"

@@ -44,36 +44,41 @@ def levels_of(column: pd.Series, kind: str, bins: int) -> Levels:
     if category or len(distinct) <= _FEW_VALUES:
         names = column[known].astype("string").iloc[first].tolist()
     else:
-        ends = _ends(numbers[known], bins)
+        ends, names = _cut(numbers[known], bins, dates=pd.api.types.is_datetime64_any_dtype(column))
         code = np.searchsorted(ends, numbers[known], side="right")
-        if pd.api.types.is_datetime64_any_dtype(column):
-            said = [str((_FIRST_DAY + pd.Timedelta(days=end)).date()) for end in ends]
-        else:
-            said = [f"{end:,.12g}" for end in ends]
-        between = [f"{low} to under {high}" for low, high in pairwise(said)]
-        names = [f"below {said[0]}", *between, f"{said[-1]} or more"]
     codes = np.full(len(numbers), len(names))
     codes[known] = code
     return Levels(codes, (*map(str, names), *[MISSING][: int(not known.all())]))
 
 
-def _ends(numbers: np.ndarray, bins: int) -> list[float]:
+def _cut(numbers: np.ndarray, bins: int, *, dates: bool) -> tuple[list[float], list[str]]:
+    """Return the ends at which to cut, and the names of the levels between them."""
+    ends = _ends(numbers, bins, whole=dates or bool((numbers == np.rint(numbers)).all()))
+    if dates:
+        days = [math.floor(numbers.min()), *ends, math.floor(numbers.max()) + 1]
+        said = [str((_FIRST_DAY + pd.Timedelta(days=day)).date()) for day in days]
+        return ends, [f"{low} to under {high}" for low, high in pairwise(said)]
+    ends = ends or [float(numbers.max())]
+    said = [f"{end:,.12g}" for end in ends]
+    between = [f"{low} to under {high}" for low, high in pairwise(said)]
+    return ends, [f"below {said[0]}", *between, f"{said[-1]} or more"]
+
+
+def _ends(numbers: np.ndarray, bins: int, *, whole: bool) -> list[float]:
     """Return the round numbers nearest to quantiles at which to cut; 0 and 1 are never in one level.
 
     Examples
     --------
-    >>> _ends(np.arange(18, 66), 4), _ends(np.array([0.0] * 60 + [1.0] * 20 + list(range(2, 22))), 3)
-    ([30.0, 40.0, 50.0], [1.0])
+    >>> _ends(np.arange(18, 66), 4, whole=True), _ends(np.array([0] * 60 + [*range(1, 41)]), 4, whole=True)
+    ([30.0, 40.0, 50.0], [1.0, 20.0])
     """
-    whole, ends = bool((numbers == np.rint(numbers)).all()), []
-    if whole and numbers.min() == 0:
-        ends.append(1.0)
+    ends = [1.0] if whole and numbers.min() == 0 else []
     for k in range(1, bins):
         low, high = np.quantile(numbers, [(k - 0.3) / bins, (k + 0.3) / bins])
         end = _round(float(low), float(high), whole)
         if numbers.min() < end <= numbers.max() and (not ends or end > ends[-1]):
             ends.append(end)
-    return ends or [float(numbers.max())]
+    return ends
 
 
 def _round(low: float, high: float, whole: bool) -> float:
@@ -85,7 +90,7 @@ def _round(low: float, high: float, whole: bool) -> float:
     (30.0, 3.0, 5.0)
     """
     width = max(high - low, abs(high) * 1e-6, 1e-300)
-    power = math.floor(math.log10(max(abs(low), abs(high), width))) + 1
+    power = min(math.floor(math.log10(max(abs(low), abs(high), width))) + 1, 308)
     while True:
         for part in (1.0, 0.5, 0.2):
             step = part * 10.0**power

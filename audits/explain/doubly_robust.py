@@ -10,6 +10,7 @@ means of the cells take the learners' place, and nothing is split.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -73,6 +74,14 @@ class People:
         return self.counts * self.weight
 
     @property
+    def units(self) -> np.ndarray:
+        """Independent people of each row (n,): rows of one cluster share one."""
+        if self.design is None:
+            return self.counts.astype(float)
+        code = np.unique(self.design.cluster, return_inverse=True)[1]
+        return np.asarray(1 / np.bincount(code)[code])
+
+    @property
     def balance(self) -> float:
         """Target people to one of the source."""
         return float(self.size[~self.source].sum() / self.size[self.source].sum())
@@ -114,7 +123,7 @@ def by_cells(people: People, cell: np.ndarray) -> Nuisance:
     some = target > 0
     rate = np.divide(favored, target, out=np.zeros(k), where=some)
     ratio = np.divide(ours, target, out=np.zeros(k), where=some) * people.balance
-    held = np.bincount(cell[~source], people.counts[~source], k) >= FEWEST
+    held = np.bincount(cell[~source], people.units[~source], k) >= FEWEST
     return Nuisance(rate[cell][None], ratio[cell][None], held[cell], cell, "means of cells")
 
 
@@ -139,7 +148,7 @@ def _seen(people: People) -> np.ndarray:
     for name, category in zip(people.values.columns, people.categories, strict=True):
         if category:
             code = people.values[name].to_numpy()
-            seen &= (np.bincount(code, people.counts * ~people.source) >= FEWEST)[code]
+            seen &= (np.bincount(code, people.units * ~people.source) >= FEWEST)[code]
     return seen
 
 
@@ -182,11 +191,17 @@ def _stacked(
     return np.bincount(row, n * found) / people.counts
 
 
-def _learners() -> tuple[object, ...]:
+def _learners() -> tuple[Any, ...]:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
 
-    trees = {"max_iter": 60, "max_leaf_nodes": 8, "min_samples_leaf": 10, "l2_regularization": 1.0}
+    trees = {
+        "max_iter": 40,
+        "learning_rate": 0.15,
+        "max_leaf_nodes": 8,
+        "min_samples_leaf": 10,
+        "l2_regularization": 1.0,
+    }
     return (
         LogisticRegression(C=10.0, solver="newton-cholesky", max_iter=50),
         LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=50),
@@ -261,7 +276,8 @@ def contrast(people: People, found: Nuisance, inside: np.ndarray) -> Contrast | 
     theirs = weight * ratio * (inside & ~people.source)
     if ours.sum() <= 0 or theirs.sum() <= 0:
         return None
-    sizes = [float((counts @ each) ** 2 / (counts @ each**2)) for each in (ours, theirs)]
+    both = ((ours, people.source), (theirs, ~people.source))
+    sizes = [_effective(people, each, inside & side) for each, side in both]
     ours, theirs = ours / (counts @ ours), theirs / (counts @ theirs)
     values = []
     for expected, each in zip(found.expected, found.ratio, strict=True):
@@ -274,22 +290,30 @@ def contrast(people: People, found: Nuisance, inside: np.ndarray) -> Contrast | 
     influence = ours * (left - own) - theirs * (left - other) * _inflation(people, found, inside)
     rest = float(np.mean((np.array(values) - value) ** 2)) + 1 / sizes[0] ** 2
     rest += _one_in_each(people, found, inside, theirs) if found.cell is not None else 1 / sizes[1] ** 2
-    people_inside = float(counts[inside & people.source].sum())
-    return Contrast(value, people_inside, max(min(sizes) - 1, 1.0), _units(people, influence), rest)
+    own_people = float(people.units[inside & people.source].sum())
+    return Contrast(value, own_people, max(min(sizes) - 1, 1.0), _units(people, influence), rest)
+
+
+def _effective(people: People, weight: np.ndarray, side: np.ndarray) -> float:
+    """Independent people of equal weight who would tell as much."""
+    counts, units = people.counts[side], people.units[side]
+    equal = (counts @ weight[side]) ** 2 / (counts @ weight[side] ** 2)
+    return float(equal * units.sum() / counts.sum())
 
 
 def _inflation(people: People, found: Nuisance, inside: np.ndarray) -> np.ndarray:
     """Factor of residuals from a mean that they took part in (n,): 1 for those that did not."""
     if found.cell is None:
         return np.ones(len(inside))
-    n = np.bincount(found.cell, people.counts * ~people.source)[found.cell]
+    n = np.bincount(found.cell, people.units * ~people.source)[found.cell]
     return np.sqrt(n / np.maximum(n - 1, 1))
 
 
 def _one_in_each(people: People, found: Nuisance, inside: np.ndarray, theirs: np.ndarray) -> float:
     """Variance of one target person decided otherwise in each cell: cells of equal decisions vary, too."""
+    assert found.cell is not None  # noqa: S101 - the caller has looked
     share = np.bincount(found.cell, people.counts * theirs)
-    n = np.bincount(found.cell, people.counts * (inside & ~people.source))
+    n = np.bincount(found.cell, people.units * (inside & ~people.source))
     return float(((share / np.maximum(n, 1)) ** 2).sum())
 
 

@@ -28,7 +28,7 @@ class ExplainOptions:
     outcome: Annotated[
         Literal["decision", "label"], option("The gap of the model's decisions, or of the labels.")
     ] = "decision"
-    bins: Annotated[int, option("Levels that a number is cut into.", unit="levels", ge=2, le=50)] = 5
+    bins: Annotated[int, option("Levels that a number is cut into.", unit="levels", ge=2, le=50)] = 4
     level: Level = 0.05
     material: Material = 0.10
     draws: Annotated[int, option("Draws behind the simultaneous intervals of levels.", ge=200, le=20_000)] = (

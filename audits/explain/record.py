@@ -34,6 +34,7 @@ AUDIT = Audit(
     presents="audits.explain.sections:section",
     says="audits.explain.text:headline",
     seconds=_seconds,
+    designs=True,
     pages=OnPages(
         labels={
             "source": "Source",

@@ -124,9 +124,9 @@ def _dash(figure: go.Figure, rows: Sequence[tuple[str, Estimate, bool]]) -> None
         ends[0][k] = ends[1][k] = 0.0
         marks.array, marks.arrayminus = ends
         line = {"color": CONTEXT, "width": 1.4, "dash": "dash"}
-        where, ends = [len(rows) - 1 - k] * 2, [100 * found.low, 100 * found.high]
+        where, reach = [len(rows) - 1 - k] * 2, [100 * found.low, 100 * found.high]
         figure.add_trace(
-            go.Scatter(x=ends, y=where, mode="lines", line=line, showlegend=False, hoverinfo="skip")
+            go.Scatter(x=reach, y=where, mode="lines", line=line, showlegend=False, hoverinfo="skip")
         )
 
 
