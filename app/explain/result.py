@@ -10,7 +10,7 @@ from app.widgets import notices
 from app.widgets.results.exhibits import show_section
 from app.widgets.results.result_frame import earlier_figure, fine_print, headline
 from app.workspaces.workspace import Workspace
-from audits.explain import ExplainResult, sections, text
+from audits.explain import ExplainResult, figures, text
 from audits.explain.record import AUDIT
 from audits.runs.result import RunResult
 
@@ -35,4 +35,4 @@ def _headline(result: ExplainResult) -> None:
 def show_earlier(result: ExplainResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(drawn(sections.left, result))
+    earlier_figure(drawn(figures.left, result))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from audits.data.values import MISSING
 
-__all__ = ["Levels", "levels_of", "values_of"]
+__all__ = ["ColumnLevels", "levels_of", "values_of"]
 
 _FEW_VALUES = 8  # numbers of at most so many values are taken value by value
 _SCALED = {"continuous", "integer", "datetime"}
@@ -19,7 +19,7 @@ _FIRST_DAY = pd.Timestamp("1970-01-01")
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class ColumnLevels:
     """Each row's level of a column (n,), and what the levels are called."""
 
     code: np.ndarray
@@ -36,7 +36,7 @@ def values_of(column: pd.Series, kind: str) -> tuple[np.ndarray, bool]:
     return pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan), False
 
 
-def levels_of(column: pd.Series, kind: str, bins: int) -> Levels:
+def levels_of(column: pd.Series, kind: str, bins: int) -> ColumnLevels:
     """Return the levels of a column; missing values are one, the last."""
     numbers, category = values_of(column, kind)
     known = numbers > 0 if category else ~np.isnan(numbers)
@@ -48,7 +48,7 @@ def levels_of(column: pd.Series, kind: str, bins: int) -> Levels:
         code = np.searchsorted(ends, numbers[known], side="right")
     codes = np.full(len(numbers), len(names))
     codes[known] = code
-    return Levels(codes, (*map(str, names), *[MISSING][: int(not known.all())]))
+    return ColumnLevels(codes, (*map(str, names), *[MISSING][: int(not known.all())]))
 
 
 def _cut(numbers: np.ndarray, bins: int, *, dates: bool) -> tuple[list[float], list[str]]:

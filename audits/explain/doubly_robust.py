@@ -22,9 +22,9 @@ from audits.stats.design import Design
 
 __all__ = [
     "FEWEST",
+    "Compared",
     "Contrast",
     "Nuisance",
-    "People",
     "by_cells",
     "by_learners",
     "contrast",
@@ -42,7 +42,7 @@ _LEVELS = 0.2  # of the error rate
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class Compared:
     """Source and target people; their order depends on nothing but what they are.
 
     Attributes
@@ -114,7 +114,7 @@ class Nuisance:
     method: str
 
 
-def by_cells(people: People, cell: np.ndarray) -> Nuisance:
+def by_cells(people: Compared, cell: np.ndarray) -> Nuisance:
     """Return the means of cells."""
     k, source, size = int(cell.max()) + 1, people.source, people.size
     target = np.bincount(cell[~source], size[~source], k)
@@ -127,7 +127,7 @@ def by_cells(people: People, cell: np.ndarray) -> Nuisance:
     return Nuisance(rate[cell][None], ratio[cell][None], held[cell], cell, "means of cells")
 
 
-def by_learners(people: People, rng: np.random.Generator) -> Nuisance:
+def by_learners(people: Compared, rng: np.random.Generator) -> Nuisance:
     """Return what stacked learners say of people whom they have not seen."""
     bases = terms_of(people.values, people.categories, people.size)
     member, target, everybody = people.source.astype(float), ~people.source, np.ones_like(people.source)
@@ -142,7 +142,7 @@ def by_learners(people: People, rng: np.random.Generator) -> Nuisance:
     return Nuisance(np.array(expected), np.array(ratio), comparable, None, method)
 
 
-def _seen(people: People) -> np.ndarray:
+def _seen(people: Compared) -> np.ndarray:
     """Whether enough target people have the row's value of every category (n,)."""
     seen = np.ones(len(people.source), dtype=bool)
     for name, category in zip(people.values.columns, people.categories, strict=True):
@@ -152,10 +152,10 @@ def _seen(people: People) -> np.ndarray:
     return seen
 
 
-def _dealt(people: People, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _dealt(people: Compared, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Deal people, not rows, into folds; return row, fold and how many people of the row are in the fold.
 
-    Neighbors in the order of `People` go to different folds, so that each has people of every kind.
+    Neighbors in the order of `Compared` go to different folds, so that each has people of every kind.
     """
     unit = np.repeat(np.arange(len(people.counts)), people.counts)
     place = np.arange(len(unit))
@@ -168,7 +168,7 @@ def _dealt(people: People, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
 
 
 def _stacked(
-    people: People,
+    people: Compared,
     bases: tuple[np.ndarray, ...],
     y: np.ndarray,
     among: np.ndarray,
@@ -259,7 +259,7 @@ class Contrast:
         return Contrast(self.value - other.value, self.people, freedom, influence, rest)
 
 
-def gap_of(people: People, inside: np.ndarray) -> Contrast:
+def gap_of(people: Compared, inside: np.ndarray) -> Contrast:
     """Return the mean of source people `inside` minus that of all target people."""
     nothing = np.zeros((1, len(inside)))
     plain = Nuisance(nothing, nothing + 1, inside, None, "")
@@ -268,7 +268,7 @@ def gap_of(people: People, inside: np.ndarray) -> Contrast:
     return found
 
 
-def contrast(people: People, found: Nuisance, inside: np.ndarray) -> Contrast | None:
+def contrast(people: Compared, found: Nuisance, inside: np.ndarray) -> Contrast | None:
     """Return what is left among those `inside` (n,); None without people of both groups."""
     weight, counts = people.weight, people.counts
     ratio = np.exp(np.log(np.maximum(found.ratio, 1e-12)).mean(axis=0))
@@ -294,14 +294,14 @@ def contrast(people: People, found: Nuisance, inside: np.ndarray) -> Contrast | 
     return Contrast(value, own_people, max(min(sizes) - 1, 1.0), _units(people, influence), rest)
 
 
-def _effective(people: People, weight: np.ndarray, side: np.ndarray) -> float:
+def _effective(people: Compared, weight: np.ndarray, side: np.ndarray) -> float:
     """Independent people of equal weight who would tell as much."""
     counts, units = people.counts[side], people.units[side]
     equal = (counts @ weight[side]) ** 2 / (counts @ weight[side] ** 2)
     return float(equal * units.sum() / counts.sum())
 
 
-def _inflation(people: People, found: Nuisance, inside: np.ndarray) -> np.ndarray:
+def _inflation(people: Compared, found: Nuisance, inside: np.ndarray) -> np.ndarray:
     """Factor of residuals from a mean that they took part in (n,): 1 for those that did not."""
     if found.cell is None:
         return np.ones(len(inside))
@@ -309,7 +309,7 @@ def _inflation(people: People, found: Nuisance, inside: np.ndarray) -> np.ndarra
     return np.sqrt(n / np.maximum(n - 1, 1))
 
 
-def _one_in_each(people: People, found: Nuisance, inside: np.ndarray, theirs: np.ndarray) -> float:
+def _one_in_each(people: Compared, found: Nuisance, inside: np.ndarray, theirs: np.ndarray) -> float:
     """Variance of one target person decided otherwise in each cell: cells of equal decisions vary, too."""
     assert found.cell is not None  # noqa: S101 - the caller has looked
     share = np.bincount(found.cell, people.counts * theirs)
@@ -317,7 +317,7 @@ def _one_in_each(people: People, found: Nuisance, inside: np.ndarray, theirs: np
     return float(((share / np.maximum(n, 1)) ** 2).sum())
 
 
-def _units(people: People, influence: np.ndarray) -> np.ndarray:
+def _units(people: Compared, influence: np.ndarray) -> np.ndarray:
     """Sum the influence of independent units, so that its squares add up to the variance."""
     if people.design is None:
         return influence * np.sqrt(people.counts)

@@ -14,7 +14,7 @@ from audits.data import DataSpec, build_data
 from audits.drawing.selected import of_value
 from audits.drawing.style import alt_text
 from audits.errors import InputError
-from audits.explain import ExplainOptions, explain, sections
+from audits.explain import ExplainOptions, explain, figures
 from audits.explain.audit import people_of
 from audits.explain.cells import levels_of
 from audits.explain.doubly_robust import by_learners, contrast
@@ -329,7 +329,7 @@ def test_explainers_by_default_and_by_name():
     nothing = audited(frame, explainers=())
     assert nothing.each == ()
     assert nothing.together.unexplained.value == pytest.approx(nothing.gap.value)
-    assert alt_text(sections.values(nothing))
+    assert alt_text(figures.values(nothing))
 
 
 def _chosen(values: pd.Series, terms: list[dict]) -> np.ndarray:
