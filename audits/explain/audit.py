@@ -16,7 +16,7 @@ from audits.errors import InputError
 from audits.explain.cells import ColumnLevels, levels_of, values_of
 from audits.explain.doubly_robust import (
     FEWEST,
-    Compared,
+    ComparedPeople,
     Contrast,
     Nuisance,
     by_cells,
@@ -143,7 +143,7 @@ def _sides(subject: Subject, options: ExplainOptions) -> np.ndarray:
 
 def people_of(
     subject: Subject, options: ExplainOptions, names: tuple[str, ...], outcome: np.ndarray | None = None
-) -> tuple[Compared, np.ndarray]:
+) -> tuple[ComparedPeople, np.ndarray]:
     """Return the people compared, equal rows as one, and a row of the data for each.
 
     Parameters
@@ -177,7 +177,7 @@ def people_of(
     values = table.drop(columns=["source", "outcome"]).set_axis(list(names), axis=1)
     categories = tuple(found[1] for found in read.values())
     side = table["source"].to_numpy() == 1
-    people = Compared(values, categories, side, table["outcome"].to_numpy(), counts, weight, design)
+    people = ComparedPeople(values, categories, side, table["outcome"].to_numpy(), counts, weight, design)
     return people, rows[order]
 
 
@@ -235,14 +235,14 @@ def _is_exact(subject: Subject, options: ExplainOptions, names: tuple[str, ...])
     return asked and not apart & set(model.columns) and set(model.columns) <= set(names)
 
 
-def _share(people: Compared, inside: np.ndarray, among: np.ndarray | None = None) -> float:
+def _share(people: ComparedPeople, inside: np.ndarray, among: np.ndarray | None = None) -> float:
     """Share of source people (`among` (n,)) who are inside."""
     source = people.source if among is None else people.source & among
     size = people.size
     return float(size[source & inside].sum() / max(size[source].sum(), 1e-300))
 
 
-def _overlap(people: Compared, found: Nuisance, columns: dict[str, ColumnLevels]) -> Overlap:
+def _overlap(people: ComparedPeople, found: Nuisance, columns: dict[str, ColumnLevels]) -> Overlap:
     share = _share(people, found.comparable)
     thin = []
     for name, column in columns.items():
@@ -262,7 +262,7 @@ def _estimate(found: Contrast | None, reach: float, level: float, method: str) -
     return Estimate(found.value, low, high, found.people, f"{method}, {percent_level(level)}")
 
 
-def _gap(people: Compared, inside: np.ndarray, level: float) -> Estimate:
+def _gap(people: ComparedPeople, inside: np.ndarray, level: float) -> Estimate:
     """Difference of the two groups' rates among those inside (n,)."""
     if people.design is not None:
         nothing = np.zeros((1, len(inside)))
@@ -279,7 +279,7 @@ def _gap(people: Compared, inside: np.ndarray, level: float) -> Estimate:
     return cautious_difference(favored[0], sides[0].sum(), favored[1], sides[1].sum(), level=level)
 
 
-def _rate(people: Compared, side: np.ndarray, level: float) -> Estimate:
+def _rate(people: ComparedPeople, side: np.ndarray, level: float) -> Estimate:
     if people.design is not None:
         return design_share(people.design, side, people.outcome > 0.5, level=level).estimate
     size = people.size[side]
@@ -287,7 +287,7 @@ def _rate(people: Compared, side: np.ndarray, level: float) -> Estimate:
 
 
 def _parts(
-    people: Compared, found: Nuisance, names: tuple[str, ...], left: Estimate, level: float
+    people: ComparedPeople, found: Nuisance, names: tuple[str, ...], left: Estimate, level: float
 ) -> Explained:
     """Split the gap into what goes with the explainers, what is left, and what nobody is comparable in."""
     z, inside = float(norm.isf(level / 2)), found.comparable
@@ -313,7 +313,7 @@ class _Told:
 
 
 def _levels(
-    people: Compared,
+    people: ComparedPeople,
     found: Nuisance,
     columns: dict[str, ColumnLevels],
     average: Contrast | None,
@@ -358,7 +358,7 @@ def _levels(
 
 
 def _judged(
-    people: Compared,
+    people: ComparedPeople,
     left: Estimate,
     levels: tuple[LevelRow, ...],
     told: list[_Told],
@@ -409,7 +409,12 @@ def _needed(few: float, told: list[_Told]) -> int | None:
 
 
 def _alone(
-    people: Compared, name: str, column: ColumnLevels, gap: Estimate, options: ExplainOptions, columns: int
+    people: ComparedPeople,
+    name: str,
+    column: ColumnLevels,
+    gap: Estimate,
+    options: ExplainOptions,
+    columns: int,
 ) -> Explained:
     """Split the gap by the levels of one column."""
     found = by_cells(people, column.code)
@@ -453,7 +458,7 @@ def _change(item: Explained, gap: Estimate) -> float:
     return abs((gap.value or 0.0) - item.unexplained.value)
 
 
-def _values(people: Compared, column: ColumnLevels, level: float) -> tuple[ValueRow, ...]:
+def _values(people: ComparedPeople, column: ColumnLevels, level: float) -> tuple[ValueRow, ...]:
     """Both groups at the largest levels of one column."""
     size = people.size
     most = np.argsort(-np.bincount(column.code, size, len(column.names)), kind="stable")[:_MOST_VALUES]

@@ -22,7 +22,7 @@ from audits.stats.design import Design
 
 __all__ = [
     "FEWEST",
-    "Compared",
+    "ComparedPeople",
     "Contrast",
     "Nuisance",
     "by_cells",
@@ -36,13 +36,14 @@ FEWEST = 5
 """Target people that a cell, or a value of a category, must hold for source people to be comparable."""
 
 _RATIO = 20.0  # comparable: the source is at most so many times as dense as the target
-_FOLDS, _SPLITS = 4, 2
+_FOLDS, _MORE_FOLDS, _SPLITS = 4, 8, 2
+_FEW = 1500  # people; of fewer, a quarter is too many to learn without
 _LOGIT = 8.0  # in absolute size at most
 _LEVELS = 0.2  # of the error rate
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedPeople:
     """Source and target people; their order depends on nothing but what they are.
 
     Attributes
@@ -114,7 +115,7 @@ class Nuisance:
     method: str
 
 
-def by_cells(people: Compared, cell: np.ndarray) -> Nuisance:
+def by_cells(people: ComparedPeople, cell: np.ndarray) -> Nuisance:
     """Return the means of cells."""
     k, source, size = int(cell.max()) + 1, people.source, people.size
     target = np.bincount(cell[~source], size[~source], k)
@@ -127,22 +128,23 @@ def by_cells(people: Compared, cell: np.ndarray) -> Nuisance:
     return Nuisance(rate[cell][None], ratio[cell][None], held[cell], cell, "means of cells")
 
 
-def by_learners(people: Compared, rng: np.random.Generator) -> Nuisance:
+def by_learners(people: ComparedPeople, rng: np.random.Generator) -> Nuisance:
     """Return what stacked learners say of people whom they have not seen."""
     bases = terms_of(people.values, people.categories, people.size)
     member, target, everybody = people.source.astype(float), ~people.source, np.ones_like(people.source)
     expected, ratio = [], []
+    folds = _MORE_FOLDS if people.units.sum() < _FEW else _FOLDS
     for _ in range(_SPLITS):
-        dealt = _dealt(people, rng)
+        dealt = _dealt(people, folds, rng)
         expected.append(_stacked(people, bases, people.outcome, target, dealt))
         chance = _stacked(people, bases, member, everybody, dealt)
         ratio.append(chance / (1 - chance) * people.balance)
     comparable = (np.median(ratio, axis=0) <= _RATIO) & _seen(people)
-    method = f"doubly robust, {_FOLDS} folds, {_SPLITS} splits"
+    method = f"doubly robust, {folds} folds, {_SPLITS} splits"
     return Nuisance(np.array(expected), np.array(ratio), comparable, None, method)
 
 
-def _seen(people: Compared) -> np.ndarray:
+def _seen(people: ComparedPeople) -> np.ndarray:
     """Whether enough target people have the row's value of every category (n,)."""
     seen = np.ones(len(people.source), dtype=bool)
     for name, category in zip(people.values.columns, people.categories, strict=True):
@@ -152,23 +154,25 @@ def _seen(people: Compared) -> np.ndarray:
     return seen
 
 
-def _dealt(people: Compared, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _dealt(
+    people: ComparedPeople, folds: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Deal people, not rows, into folds; return row, fold and how many people of the row are in the fold.
 
-    Neighbors in the order of `Compared` go to different folds, so that each has people of every kind.
+    Neighbors in the order of `ComparedPeople` go to different folds, so that each has people of every kind.
     """
     unit = np.repeat(np.arange(len(people.counts)), people.counts)
     place = np.arange(len(unit))
     if people.design is not None:  # a cluster stays together
         _, first, code = np.unique(people.design.cluster, return_index=True, return_inverse=True)
         place = np.argsort(np.argsort(first))[code]
-    blocks = rng.permuted(np.tile(np.arange(_FOLDS), (int(place.max()) // _FOLDS + 1, 1)), axis=1)
-    both, n = np.unique(unit * _FOLDS + blocks.ravel()[place], return_counts=True)
-    return both // _FOLDS, both % _FOLDS, n
+    blocks = rng.permuted(np.tile(np.arange(folds), (int(place.max()) // folds + 1, 1)), axis=1)
+    both, n = np.unique(unit * folds + blocks.ravel()[place], return_counts=True)
+    return both // folds, both % folds, n
 
 
 def _stacked(
-    people: Compared,
+    people: ComparedPeople,
     bases: tuple[np.ndarray, ...],
     y: np.ndarray,
     among: np.ndarray,
@@ -180,9 +184,9 @@ def _stacked(
     weight = n * people.weight[row]
     weight = weight / weight.mean()
     guesses = np.full((len(row), len(bases)), np.average(label[here], weights=weight[here]))
-    for k in range(_FOLDS):
+    for k in np.unique(fold):
         learn, told = here & (fold != k), fold == k
-        if told.any() and len(np.unique(label[learn])) == 2:
+        if len(np.unique(label[learn])) == 2:
             for j, (learner, basis) in enumerate(zip(_learners(), bases, strict=True)):
                 learner.fit(basis[row[learn]], label[learn], sample_weight=weight[learn])
                 guesses[told, j] = learner.predict_proba(basis[row[told]])[:, 1]
@@ -259,7 +263,7 @@ class Contrast:
         return Contrast(self.value - other.value, self.people, freedom, influence, rest)
 
 
-def gap_of(people: Compared, inside: np.ndarray) -> Contrast:
+def gap_of(people: ComparedPeople, inside: np.ndarray) -> Contrast:
     """Return the mean of source people `inside` minus that of all target people."""
     nothing = np.zeros((1, len(inside)))
     plain = Nuisance(nothing, nothing + 1, inside, None, "")
@@ -268,7 +272,7 @@ def gap_of(people: Compared, inside: np.ndarray) -> Contrast:
     return found
 
 
-def contrast(people: Compared, found: Nuisance, inside: np.ndarray) -> Contrast | None:
+def contrast(people: ComparedPeople, found: Nuisance, inside: np.ndarray) -> Contrast | None:
     """Return what is left among those `inside` (n,); None without people of both groups."""
     weight, counts = people.weight, people.counts
     ratio = np.exp(np.log(np.maximum(found.ratio, 1e-12)).mean(axis=0))
@@ -294,14 +298,14 @@ def contrast(people: Compared, found: Nuisance, inside: np.ndarray) -> Contrast 
     return Contrast(value, own_people, max(min(sizes) - 1, 1.0), _units(people, influence), rest)
 
 
-def _effective(people: Compared, weight: np.ndarray, side: np.ndarray) -> float:
+def _effective(people: ComparedPeople, weight: np.ndarray, side: np.ndarray) -> float:
     """Independent people of equal weight who would tell as much."""
     counts, units = people.counts[side], people.units[side]
     equal = (counts @ weight[side]) ** 2 / (counts @ weight[side] ** 2)
     return float(equal * units.sum() / counts.sum())
 
 
-def _inflation(people: Compared, found: Nuisance, inside: np.ndarray) -> np.ndarray:
+def _inflation(people: ComparedPeople, found: Nuisance, inside: np.ndarray) -> np.ndarray:
     """Factor of residuals from a mean that they took part in (n,): 1 for those that did not."""
     if found.cell is None:
         return np.ones(len(inside))
@@ -309,7 +313,7 @@ def _inflation(people: Compared, found: Nuisance, inside: np.ndarray) -> np.ndar
     return np.sqrt(n / np.maximum(n - 1, 1))
 
 
-def _one_in_each(people: Compared, found: Nuisance, inside: np.ndarray, theirs: np.ndarray) -> float:
+def _one_in_each(people: ComparedPeople, found: Nuisance, inside: np.ndarray, theirs: np.ndarray) -> float:
     """Variance of one target person decided otherwise in each cell: cells of equal decisions vary, too."""
     assert found.cell is not None  # noqa: S101 - the caller has looked
     share = np.bincount(found.cell, people.counts * theirs)
@@ -317,7 +321,7 @@ def _one_in_each(people: Compared, found: Nuisance, inside: np.ndarray, theirs: 
     return float(((share / np.maximum(n, 1)) ** 2).sum())
 
 
-def _units(people: Compared, influence: np.ndarray) -> np.ndarray:
+def _units(people: ComparedPeople, influence: np.ndarray) -> np.ndarray:
     """Sum the influence of independent units, so that its squares add up to the variance."""
     if people.design is None:
         return influence * np.sqrt(people.counts)
