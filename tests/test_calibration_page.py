@@ -77,7 +77,7 @@ ELSEWHERE = {
         "positive.marginals.adjusted_p": "features of a flipset by lot",
         "negative.marginals.adjusted_p": "features of a flipset by lot",
     },
-    "explain": {"judged": BY_VERDICT},
+    "explain": {"judged": BY_VERDICT, "levels.difference": BY_VERDICT},
     "barycentre": {
         "judged": BY_VERDICT,
         "groups.judged": BY_VERDICT,

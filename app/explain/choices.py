@@ -59,11 +59,10 @@ def _more(*, labelled: bool) -> dict[str, Any]:
             **state.choice("explain-outcome"),
         )
     for name, label in (
-        ("together", "Explainers taken together, at most"),
-        ("bins", "Bins of a number"),
+        ("bins", "Levels of a number"),
         ("level", "Error rate"),
         ("material", "A difference matters from (as a share)"),
-        ("draws", "Bootstrap draws"),
+        ("draws", "Draws for simultaneous intervals"),
     ):
         chosen[name] = stated_number(ExplainOptions, name, label, **state.choice(f"explain-{name}"))
     return {key: value for key, value in chosen.items() if value != option_of(ExplainOptions, key).default}

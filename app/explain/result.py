@@ -10,10 +10,8 @@ from app.widgets import notices
 from app.widgets.results.exhibits import show_section
 from app.widgets.results.result_frame import earlier_figure, fine_print, headline
 from app.workspaces.workspace import Workspace
-from audits.explain import ExplainResult, words
-from audits.explain import figures as figures
+from audits.explain import ExplainResult, figures, text
 from audits.explain.record import AUDIT
-from audits.explain.words import interval_words
 from audits.runs.result import RunResult
 
 __all__ = ["show_earlier", "show_result"]
@@ -30,8 +28,8 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
 
 
 def _headline(result: ExplainResult) -> None:
-    how = f"{interval_words(result.judged)} · {result.judged.interval.method}"
-    headline(words.headline(result), result.judged, result.finding, how)
+    how = f"{text.interval_words(result.judged)} · {result.judged.interval.method}"
+    headline(text.headline(result), result.judged, result.finding, how)
 
 
 def show_earlier(result: ExplainResult) -> None:

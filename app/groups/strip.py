@@ -15,7 +15,7 @@ from app.widgets.results.figure_card import figure_card
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
-from audits.explain import figures, words
+from audits.explain import figures, text
 from audits.explain.result import ExplainResult
 from audits.groups import GroupRow, GroupsResult
 from audits.groups.words import people_of
@@ -73,7 +73,7 @@ def _farthest(result: GroupsResult, attribute: str) -> tuple[GroupRow, GroupRow]
 
 
 def _show(result: ExplainResult) -> None:
-    st.text(words.headline(result))
+    st.text(text.headline(result))
     figure_card("survives", figures.left(result), result.to_frame)
     st.caption("What goes with a gap need not cause it, and may itself come of unequal treatment.")
     page = page_of("explain")

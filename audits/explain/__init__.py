@@ -1,23 +1,21 @@
-"""Does a gap between two groups survive among people alike in what may explain it?
+"""Is a gap between two groups still there like for like?
 
-Implements the decomposition of a difference of two rates into a part that goes with how the groups are
-composed and a part that is left among people alike (Kitagawa 1955; for cells it is that of Oaxaca 1973 and
-Blinder 1973), the rate of one group reweighted to the other's composition (DiNardo, Fortin, Lemieux 1996),
-and transport within cells: how far the rates lie apart in either direction, which cannot cancel. People
-without anybody alike in the other group are a part of their own (Ñopo 2008).
+The estimand: among source people with comparable target people, the mean of their decision minus what target
+people with the same explainers get. It is estimated with all explainers at once, doubly robust and
+cross-fitted (Chernozhukov et al. 2018), or by the means of joint cells where these are few.
 
 Choices, and why:
 
-* Explainers are taken as cells: values, numbers cut into bins with equally many people. No model of the
-  outcome is fitted, so none can be wrong; what varies within a bin is not explained.
-* Only cells with at least 5 people of each group are compared.
-* The few explainers taken together are those that go with the gap for sure, the largest part first, on one
-  half of the people; what is left is measured on the other: chosen and measured on the same, they would seem
-  to explain what is luck.
-* Where an explainer leaves too few people alike to be looked at, no gap is said to survive: it could be the
-  one that explains it.
+* No column is dropped because cells get thin: what does not fit cells is learned, by learners stacked by
+  their loss on people that they have not seen.
+* Source people are comparable where the source is at most 20 times as dense as the target, and at least 5
+  target people have each of their categories. Below 80 % of the source there is no verdict.
+* The average and the levels of every explainer that hold 10 % and 50 of the source have intervals that hold
+  together: an average can hide differences that cancel.
+* Default explainers can be proxies of the group: only explainers that the analyst names can clear a gap.
+* Where the model reads nothing but explainers, and not the attribute, what is left is 0 and not estimated.
 * Immutable columns and protected attributes explain nothing unless named: what cannot be otherwise is no
-  reason.
+  reason. Nor do identifiers, row numbers and columns that hold the outcome itself.
 * "Explained" is arithmetic. A column can itself be the product of unequal treatment; no part is called cause.
 """
 

@@ -1,37 +1,48 @@
-"""The explain audit: check, decompose by every explainer alone, choose the best few, measure them apart."""
+"""The explain audit: estimate what is left with all explainers, judge average and levels, draw cells."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.stats import norm
 
 from audits.checks import generator, one_of
 from audits.data import group_name
 from audits.errors import InputError
-from audits.explain.decomposing import (
-    CellCounts,
-    chance_within,
-    codes_of,
-    estimates,
-    joined,
+from audits.explain.cells import ColumnLevels, levels_of, values_of
+from audits.explain.doubly_robust import (
+    FEWEST,
+    ComparedPeople,
+    Contrast,
+    Nuisance,
+    by_cells,
+    by_learners,
+    contrast,
+    gap_of,
+    reaches,
 )
 from audits.explain.options import ExplainOptions
-from audits.explain.result import Explained, ExplainResult, ValueRow
-from audits.explain.words import finding, warnings_for
+from audits.explain.result import Explained, ExplainResult, LevelRow, Overlap, ValueRow
+from audits.explain.text import finding, uncleared, warnings_for
 from audits.models import Subject
+from audits.models.predictions import PredictedLabel, PredictedScore
 from audits.progress import Progress, silent
-from audits.stats import POWER, Estimate, Judged, judge, wilson
-from audits.stats.intervals import cautious_difference
+from audits.stats import AVERAGE, INSUFFICIENT, Condition, Estimate, Judged, judge, judge_conditions, wilson
+from audits.stats.design import design_share
+from audits.stats.intervals import cautious_difference, percent_level
 
-__all__ = ["explain"]
+__all__ = ["explain", "people_of"]
 
-_FEWEST = 20  # people of each group in a half
-_COVERED = 0.8  # of both groups, by explainers taken together
+_FEWEST = 20  # people of each group
+_COVERED = 0.8  # of the source
+_IN_CELLS = 0.95  # of the source, where cells take the learners' place
+_LEVEL_SHARE, _LEVEL_PEOPLE = 0.1, 50  # of the source
 _MOST_VALUES = 30
-_SCALED = {"continuous", "integer", "datetime"}
+_MOST_THIN = 5
 
 
 def explain(
@@ -41,7 +52,7 @@ def explain(
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> ExplainResult:
-    """Say how much of a gap between two groups is left among people alike in what may explain it.
+    """Say how much of a gap between two groups is left like for like.
 
     Parameters
     ----------
@@ -50,100 +61,74 @@ def explain(
     options : ExplainOptions
         The two groups, and what may explain their gap.
     rng : Generator, int or None
-        Halves, bootstrap and permutations; None is seed 0.
+        Deals people into folds; None is seed 0.
     progress : callable
-        Told how far the work is; may raise to cancel it.
+        Called with the progress fraction; may raise to cancel.
 
     Returns
     -------
     ExplainResult
-        A gap of which nothing is left goes with what the groups differ in; one that is left does not.
 
     Raises
     ------
     InputError
-        A group is empty or shares people with the other; a column is unknown, protected unless named, or the
-        data have no label where labels are compared.
+        A group is empty or shares people with the other; a column is unknown, is the outcome itself, or tells
+        the groups apart; or the data have no label where labels are compared.
     """
-    rng = generator(rng)
     progress(0.0, "Scoring people")
-    people = _people(subject, options)
     names = _explainers(subject, options)
-    codes, values = {}, {}
-    for name in names:
-        scaled = subject.data.kinds[name] in _SCALED
-        codes[name], values[name] = codes_of(
-            subject.data.frame[name].iloc[people.rows], scaled=scaled, bins=options.bins
-        )
-    level = options.level / max(len(names), 1)
-    n, f, m, g = people.totals()
-    gap = cautious_difference(f, n, g, m, level=options.level)
-    each = []
-    for k, name in enumerate(names):
-        progress(0.1 + 0.6 * k / len(names), f"Comparing people alike in {name}")
-        each.append(_alone(people.count(codes[name]), (name,), gap, options, level, rng))
-    each.sort(key=lambda item: (item.kind != "reversed", -_shrinks(item, gap), item.name))
-    progress(0.7, "Choosing the best few on one half")
-    half = _half(people, rng)
-    chosen = _best(people, codes, options, half, rng)
-    together = _alone(
-        people.count(joined([codes[name] for name in chosen], len(people.rows)), ~half),
-        chosen,
-        gap,
-        options,
-        options.level,
-        rng,
-    )
-    judged = _judged(together, tuple(each), people, half, options, _unseen(people, codes, half))
-    progress(0.95, "Comparing values")
-    shown = _values(people, codes, values, each[0].columns[0], options) if each else ()
+    people, first = people_of(subject, options, names)
+    columns = {
+        name: levels_of(subject.data.frame[name].iloc[first], subject.data.kinds[name], options.bins)
+        for name in names
+    }
+    progress(0.1, "Learning what similar people of the target get")
+    cell = people.cells()
+    found = by_cells(people, cell)
+    everybody = np.ones(len(first), dtype=bool)
+    if _share(people, found.comparable) < _IN_CELLS:
+        found = by_learners(people, generator(rng))
+    progress(0.8, "Comparing levels")
+    gap = _gap(people, everybody, options.level)
+    overlap = _overlap(people, found, columns)
+    average = contrast(people, found, found.comparable)
+    exact = average is not None and _is_exact(subject, options, names)
+    levels, told, left = _levels(people, found, columns, average, options)
+    if exact:
+        n = float(people.counts[people.source & found.comparable].sum())
+        left = Estimate(0.0, 0.0, 0.0, n, "exact: the model reads nothing but these columns")
+        levels, told = (), []
+    together = _parts(people, found, names, left, options.level)
+    judged = _judged(people, together.unexplained, levels, told, overlap, options, len(names))
+    each = [_alone(people, name, columns[name], gap, options, len(names)) for name in names]
+    each.sort(key=lambda item: (-_change(item, gap), item.name))
     source, target = group_name(options.source), group_name(options.target)
-    return ExplainResult(
+    rates = [_rate(people, side, options.level) for side in (people.source, ~people.source)]
+    result = ExplainResult(
         options=dataclasses.asdict(options),
         source=source,
         target=target,
         outcome=subject.outcome if options.outcome == "decision" else "favorable label",
         judged=judged,
-        finding=finding(source, target, gap, tuple(each), together, judged, options.material),
-        warnings=warnings_for(tuple(each), together, chosen),
-        n_source=n,
-        n_target=m,
-        rows={"audited": subject.data.n, "used": len(people.rows)},
+        finding="",
+        warnings=(),
+        n_source=float(people.counts[people.source].sum()),
+        n_target=float(people.counts[~people.source].sum()),
+        rows={"audited": subject.data.n, "used": int((_sides(subject, options) >= 0).sum())},
         gap=gap,
-        source_rate=wilson(f, n, level=options.level),
-        target_rate=wilson(g, m, level=options.level),
+        source_rate=rates[0],
+        target_rate=rates[1],
         each=tuple(each),
         together=together,
-        values=shown,
+        values=_values(people, columns[each[0].columns[0]], options.level) if each else (),
+        levels=levels,
+        overlap=overlap,
     )
+    return dataclasses.replace(result, finding=finding(result), warnings=warnings_for(result))
 
 
-@dataclass(frozen=True, eq=False)
-class _People:
-    """Who is compared: positions, whether of the source, whether favoured, people the row stands for."""
-
-    rows: np.ndarray
-    source: np.ndarray
-    favored: np.ndarray
-    sizes: np.ndarray
-
-    def totals(self) -> tuple[float, float, float, float]:
-        """People and favoured people of the source and of the target."""
-        cells = self.count(np.zeros(len(self.rows), dtype=np.int64))
-        return (
-            float(cells.source[0]),
-            float(cells.source_favored[0]),
-            float(cells.target[0]),
-            float(cells.target_favored[0]),
-        )
-
-    def count(self, cell: np.ndarray, some: np.ndarray | None = None) -> CellCounts:
-        """Count them by cell, all or `some` (n,) of them."""
-        kept = slice(None) if some is None else some
-        return CellCounts.count(cell[kept], self.source[kept], self.favored[kept], self.sizes[kept])
-
-
-def _people(subject: Subject, options: ExplainOptions) -> _People:
+def _sides(subject: Subject, options: ExplainOptions) -> np.ndarray:
+    """1 for source people, 0 for target people, -1 for all others (n,)."""
     data = subject.data
     source = data.members(options.source, argument="explain.source")
     target = data.members(options.target, argument="explain.target")
@@ -153,205 +138,339 @@ def _people(subject: Subject, options: ExplainOptions) -> _People:
     for side, mask in (("source", source), ("target", target)):
         if not mask.any():
             raise InputError(f"explain.{side}", "has nobody in the audited data", getattr(options, side))
+    return np.where(source, 1, np.where(target, 0, -1))
+
+
+def people_of(
+    subject: Subject, options: ExplainOptions, names: tuple[str, ...], outcome: np.ndarray | None = None
+) -> tuple[ComparedPeople, np.ndarray]:
+    """Return the people compared, equal rows as one, and a row of the data for each.
+
+    Parameters
+    ----------
+    outcome : array (n,), optional
+        Another outcome of everybody than the one that the options name.
+    """
+    data, side = subject.data, _sides(subject, options)
     if options.outcome == "label" and data.y is None:
         raise InputError("explain.outcome", "is 'label', but the data name none", advice="set data.label")
-    favored = subject.decisions if options.outcome == "decision" else data.y
-    rows = np.flatnonzero(source | target)
-    sizes = np.ones(data.n) if data.weights is None else data.weights
-    return _People(rows, source[rows], np.asarray(favored, dtype=bool)[rows], sizes[rows])
+    if outcome is None:
+        outcome = subject.decisions if options.outcome == "decision" else data.y
+    rows = np.flatnonzero(side >= 0)
+    read = {name: values_of(data.frame[name].iloc[rows], data.kinds[name]) for name in names}
+    table = pd.DataFrame({k: found[0] for k, found in enumerate(read.values())}, index=range(len(rows)))
+    keys = {"source": side[rows], "outcome": np.asarray(outcome, dtype=float)[rows]}
+    table = pd.concat([pd.DataFrame(keys), table], axis=1)
+    order = table.sort_values(list(table.columns), kind="stable").index.to_numpy()
+    sizes = np.ones(len(rows)) if data.weights is None else np.asarray(data.weights, dtype=float)[rows]
+    design = data.design
+    if design is None:
+        group = table.groupby(list(table.columns), dropna=False, sort=True).ngroup().to_numpy()
+        total = np.bincount(group, sizes)
+        order = order[np.unique(group[order], return_index=True)[1]]
+        counts = np.maximum(np.rint(total), 1).astype(np.int64)
+        weight = total / counts
+    else:
+        counts, weight = np.ones(len(rows), dtype=np.int64), design.weights[rows][order]
+        design = dataclasses.replace(design, weights=weight, cluster=design.cluster[rows][order])
+    table = table.iloc[order].reset_index(drop=True)
+    values = table.drop(columns=["source", "outcome"]).set_axis(list(names), axis=1)
+    categories = tuple(found[1] for found in read.values())
+    side = table["source"].to_numpy() == 1
+    people = ComparedPeople(values, categories, side, table["outcome"].to_numpy(), counts, weight, design)
+    return people, rows[order]
 
 
 def _explainers(subject: Subject, options: ExplainOptions) -> tuple[str, ...]:
     """Columns that may explain: named ones, or features by their roles."""
     data = subject.data
     apart = {*options.source, *options.target}
-    if options.explainers is not None:
-        for name in options.explainers:
-            one_of("explain.explainers", name, data.frame.columns, what="a column of the data")
-            if name in apart:
-                raise InputError(
-                    "explain.explainers", "must not name what tells the groups apart", name, "leave it out"
-                )
-        return tuple(dict.fromkeys(options.explainers))
-    return tuple(
-        name
-        for name in data.features
-        if name not in {*apart, *data.protected} and data.roles.get(name) != "immutable"
+    if options.explainers is None:
+        barred = {*apart, *data.protected}
+        return tuple(
+            name
+            for name in data.features
+            if name not in barred and data.roles.get(name) != "immutable" and not _says_nothing(subject, name)
+        )
+    for name in options.explainers:
+        one_of("explain.explainers", name, data.frame.columns, what="a column of the data")
+        if name in apart:
+            rule = "must not name what tells the groups apart"
+            raise InputError("explain.explainers", rule, name, "leave it out")
+        if name in _outcomes(subject, options.outcome):
+            raise InputError("explain.explainers", "must not name the outcome itself", name, "leave it out")
+    return tuple(dict.fromkeys(options.explainers))
+
+
+def _outcomes(subject: Subject, *kinds: str) -> set[str]:
+    """Columns that hold the decision or the label."""
+    found: set[str | None] = set()
+    if "decision" in kinds and isinstance(subject.model, (PredictedLabel, PredictedScore)):
+        found.add(subject.model.column)
+    if "label" in kinds:
+        found |= {subject.data.label, subject.data.cut.column if subject.data.cut else None}
+    return {name for name in found if name is not None}
+
+
+def _says_nothing(subject: Subject, name: str) -> bool:
+    """Whether a column is an identifier, numbers the rows, or holds the outcome under another name."""
+    data = subject.data
+    column = data.frame[name]
+    if data.kinds[name] in ("identifier", "text") or name in _outcomes(subject, "decision", "label"):
+        return True
+    if data.kinds[name] == "integer" and column.is_unique and len(column) > _FEWEST:
+        return len(np.unique(np.diff(column.to_numpy()))) == 1
+    code = pd.factorize(column)[0]
+    if code.min() < 0 or code.max() != 1:
+        return False
+    return any(
+        y is not None and len(set(zip(code, y, strict=True))) == 2 for y in (data.y, subject.decisions)
     )
 
 
-def _alone(
-    cells: CellCounts,
-    columns: tuple[str, ...],
-    gap: Estimate,
-    options: ExplainOptions,
-    level: float,
-    rng: np.random.Generator,
-) -> Explained:
-    """Decompose the gap over some cells."""
-    told = estimates(cells, rng, draws=options.draws, level=level)
-    distance, chance, p = chance_within(cells, rng, draws=min(options.draws, 999))
-    covered = cells.covered
-    return Explained(
-        columns=columns,
-        distance=distance,
-        by_chance=chance,
-        within_p=p,
-        source_covered=covered[0],
-        target_covered=covered[1],
-        kind=_kind(gap, told["unexplained"], covered, options.material) if columns else "",
-        **told,
-    )
+def _is_exact(subject: Subject, options: ExplainOptions, names: tuple[str, ...]) -> bool:
+    """Whether the model's decision follows from the explainers alone."""
+    model, apart = subject.model, {*options.source, *options.target}
+    asked = options.outcome == "decision" and model.invents and not isinstance(subject.threshold, Mapping)
+    return asked and not apart & set(model.columns) and set(model.columns) <= set(names)
 
 
-def _kind(gap: Estimate, left: Estimate, covered: tuple[float, float], material: float) -> str:
-    """Whether a sure gap turns round among people alike, or all but vanishes there."""
-    if None in (gap.low, gap.high, left.low, left.high, gap.value) or min(covered) < _COVERED:
-        return ""
-    if not (gap.low > 0 or gap.high < 0):  # type: ignore[operator]
-        return ""
-    way = np.sign(gap.value)  # type: ignore[arg-type]
-    if (left.high < 0 and way > 0) or (left.low > 0 and way < 0):  # type: ignore[operator]
-        return "reversed"
-    within = -material <= left.low and left.high <= material  # type: ignore[operator]
-    return "about 0 within" if within and abs(left.value or 0.0) < abs(gap.value or 0.0) / 4 else ""
+def _share(people: ComparedPeople, inside: np.ndarray, among: np.ndarray | None = None) -> float:
+    """Share of source people (`among` (n,)) who are inside."""
+    source = people.source if among is None else people.source & among
+    size = people.size
+    return float(size[source & inside].sum() / max(size[source].sum(), 1e-300))
 
 
-def _shrinks(item: Explained, gap: Estimate) -> float:
-    """By how much the gap is smaller within its values; explainers that cover few people come last."""
-    if min(item.source_covered, item.target_covered) < _COVERED or item.unexplained.value is None:
-        return -1.0
-    return abs(gap.value or 0.0) - abs(item.unexplained.value)
+def _overlap(people: ComparedPeople, found: Nuisance, columns: dict[str, ColumnLevels]) -> Overlap:
+    share = _share(people, found.comparable)
+    thin = []
+    for name, column in columns.items():
+        for k, level in enumerate(column.names):
+            here = column.code == k
+            part = _share(people, found.comparable, here)
+            if (people.source & here).any() and part < _COVERED:
+                thin.append((name, level, part))
+    return Overlap(share, tuple(sorted(thin, key=lambda item: item[2])[:_MOST_THIN]))
 
 
-def _half(people: _People, rng: np.random.Generator) -> np.ndarray:
-    """A half of each group, drawn at random (n,)."""
-    half = np.zeros(len(people.rows), dtype=bool)
-    for side in (people.source, ~people.source):
-        rows = np.flatnonzero(side)
-        half[rng.permutation(rows)[: len(rows) // 2]] = True
-    return half
+def _estimate(found: Contrast | None, reach: float, level: float, method: str) -> Estimate:
+    if found is None:
+        return Estimate(None, None, None, 0.0, "nobody comparable in both groups")
+    half = reach * found.error
+    low, high = max(found.value - half, -1.0), min(found.value + half, 1.0)
+    return Estimate(found.value, low, high, found.people, f"{method}, {percent_level(level)}")
 
 
-def _best(
-    people: _People,
-    codes: dict[str, np.ndarray],
-    options: ExplainOptions,
-    half: np.ndarray,
-    rng: np.random.Generator,
-) -> tuple[str, ...]:
-    """Choose on one half what goes with the gap for sure, the largest part first, while people stay alike.
-
-    A column that makes the gap larger among people alike is chosen, too: to look away from it would be to
-    choose the answer.
-    """
-    told = []
-    for name, cell in codes.items():
-        part = estimates(
-            people.count(cell, half), rng, draws=options.draws, level=options.level / len(codes)
-        )["explained"]
-        if part.value is not None and part.low is not None and part.high is not None:
-            told.append((abs(part.value), part.low > 0 or part.high < 0, name))
-    chosen: tuple[str, ...] = ()
-    for _, sure, name in sorted(told, key=lambda item: (-item[0], item[2])):
-        if sure and len(chosen) < options.together:
-            cells = people.count(joined([codes[each] for each in (*chosen, name)], len(half)), half)
-            if min(cells.covered) >= _COVERED:
-                chosen = (*chosen, name)
-    return chosen
-
-
-def _unseen(people: _People, codes: dict[str, np.ndarray], half: np.ndarray) -> list[str]:
-    """Explainers that leave too few people alike, on either half, to be taken into account."""
-    return [
-        name
-        for name, cell in codes.items()
-        if min(min(people.count(cell, some).covered) for some in (half, ~half)) < _COVERED
+def _gap(people: ComparedPeople, inside: np.ndarray, level: float) -> Estimate:
+    """Difference of the two groups' rates among those inside (n,)."""
+    if people.design is not None:
+        nothing = np.zeros((1, len(inside)))
+        found = contrast(people, Nuisance(nothing, nothing + 1, inside, None, ""), inside)
+        return _estimate(found, float(norm.isf(level / 2)), level, "difference of rates, by design")
+    sides = [(people.counts * people.weight)[side & inside] for side in (people.source, ~people.source)]
+    if not all(len(side) for side in sides):
+        n = float(sum(side.sum() for side in sides))
+        return Estimate(None, None, None, n, "nobody of one group")
+    favored = [
+        side @ people.outcome[who & inside]
+        for side, who in zip(sides, (people.source, ~people.source), strict=True)
     ]
+    return cautious_difference(favored[0], sides[0].sum(), favored[1], sides[1].sum(), level=level)
+
+
+def _rate(people: ComparedPeople, side: np.ndarray, level: float) -> Estimate:
+    if people.design is not None:
+        return design_share(people.design, side, people.outcome > 0.5, level=level).estimate
+    size = people.size[side]
+    return wilson(float(size @ people.outcome[side]), float(size.sum()), level=level)
+
+
+def _parts(
+    people: ComparedPeople, found: Nuisance, names: tuple[str, ...], left: Estimate, level: float
+) -> Explained:
+    """Split the gap into what goes with the explainers, what is left, and what nobody is comparable in."""
+    z, inside = float(norm.isf(level / 2)), found.comparable
+    own = contrast(people, found, inside)
+    share = _share(people, inside)
+    whole = gap_of(people, np.ones_like(inside))
+    if own is None:
+        nothing = Estimate(None, None, None, 0.0, "nobody comparable in both groups")
+        return Explained(names, nothing, left, nothing, share)
+    among = gap_of(people, inside)
+    exact = left.value == left.low == left.high
+    explained = _estimate(among if exact else among.minus(own), z, level, found.method)
+    lonely = _estimate(whole.minus(among), z, level, "source people without comparable target people")
+    return Explained(names, explained, left, lonely, share)
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """A condition's limit, and its interval whether or not it counts for the verdict."""
+
+    interval: Estimate
+    limit: float
+
+
+def _levels(
+    people: ComparedPeople,
+    found: Nuisance,
+    columns: dict[str, ColumnLevels],
+    average: Contrast | None,
+    options: ExplainOptions,
+) -> tuple[tuple[LevelRow, ...], list[_Told], Estimate]:
+    """Return the levels, what would have to be told with more people, and the average's interval."""
+    if average is None:
+        return (), [], _estimate(None, 1.0, options.level, found.method)
+    units = people.units
+    total, rows, parts, large = units[people.source].sum(), [], [], []
+    for name, column in columns.items():
+        for k, level in enumerate(column.names):
+            here = (column.code == k) & people.source
+            n, share = units[here].sum(), _share(people, found.comparable, here)
+            known = (column.code == k) & found.comparable
+            part = contrast(people, found, known) if n else None
+            if part is None or share < _COVERED or n < max(_LEVEL_SHARE * total, FEWEST):
+                few = Estimate(None, None, None, float(units[here & known].sum()), "too few people")
+                if n:
+                    rows.append(LevelRow(name, level, few.n, few, INSUFFICIENT, covered=False))
+            elif part.people < average.people:
+                parts.append(part)
+                large.append((name, level, bool(n >= _LEVEL_PEOPLE)))
+    counted = [part for part, (_, _, counts) in zip(parts, large, strict=True) if counts]
+    reach = reaches([average, *counted], options.level, options.draws)
+    left = _estimate(average, reach[0], options.level, found.method)
+    limit = 2 * options.material
+    told = [_Told(left, options.material)]
+    later = iter(reach[1:])
+    wide = max(reach)
+    for part, (name, level, counts) in zip(parts, large, strict=True):
+        interval = _estimate(
+            part, next(later) if counts else wide, options.level, f"{found.method}, simultaneous"
+        )
+        told.append(_Told(interval, limit))
+        verdict = judge(interval, immaterial=(-limit, limit)).verdict if counts else INSUFFICIENT
+        shown = interval if counts else Estimate(part.value, None, None, part.people, "too few people")
+        rows.append(LevelRow(name, level, part.people, shown, verdict, covered=counts))
+    place = {name: k for k, name in enumerate(columns)}
+    rows.sort(key=lambda row: (place[row.attribute], columns[row.attribute].names.index(row.level)))
+    return tuple(rows), told, left
 
 
 def _judged(
-    together: Explained,
-    each: tuple[Explained, ...],
-    people: _People,
-    half: np.ndarray,
+    people: ComparedPeople,
+    left: Estimate,
+    levels: tuple[LevelRow, ...],
+    told: list[_Told],
+    overlap: Overlap,
     options: ExplainOptions,
-    unseen: list[str],
+    columns: int,
 ) -> Judged:
-    """Judge what is left with the best few together, on the half that they were not chosen on.
-
-    It is evidence only where something is left in each explainer by itself, too: of few people or rare
-    decisions one half does not tell for sure that the column that explains it all goes with the gap.
-    """
-    left, material = together.unexplained, options.material
-    rest = people.count(np.zeros(len(half), dtype=np.int64), ~half)
-    few = min(float(rest.source[0]), float(rest.target[0]))
-    if few < _FEWEST or left.low is None or left.high is None or left.value is None:
-        nothing = dataclasses.replace(left, low=None, high=None)
-        reason = f"fewer than {_FEWEST} people of a group are left to measure it on"
-        return judge(nothing, immaterial=(-material, material), reason=reason)
-    distrust = ""
-    if unseen:
-        distrust = f"too few people are alike in {', '.join(unseen[:3])} to take it into account"
-    elif min(together.source_covered, together.target_covered) < _COVERED:
-        distrust = f"too few people of the other half are alike in {together.name}"
-    width = (left.high - left.low) / 2
-    error = width / float(norm.isf(options.level / 2))
-    # each of them has to be told from 0, so none shares its level with the others
-    alone = [(_p_left(item, options.level / len(each)), item) for item in each]
-    p, least = max(alone, key=lambda pair: pair[0], default=(0.0, together))
-    reason = ""
-    if p > options.level:
-        reason = f"among people alike in {least.name} by itself nothing may be left"
-    times = max(1.1, (width * (1 + float(norm.ppf(POWER)) / 1.96) / material) ** 2)
-    return judge(
-        left,
-        immaterial=(-material, material),
-        p_value=max(float(2 * norm.sf(abs(left.value) / error)), p),
+    """Judge the average, and every level that is covered."""
+    few = min(people.units[people.source].sum(), people.units[~people.source].sum())
+    withheld = ""
+    if few < _FEWEST:
+        withheld = f"a group has fewer than {_FEWEST} people"
+    elif overlap.share < _COVERED:
+        withheld = f"only {100 * overlap.share:.0f}% of {group_name(options.source)} have comparable people"
+    material = options.material
+    average = Condition(name=AVERAGE, interval=left, immaterial=(-material, material))
+    rest = [
+        Condition(
+            name=f"level: {row.attribute} {row.level}",
+            interval=row.difference,
+            immaterial=(-2 * material, 2 * material),
+        )
+        for row in levels
+        if row.covered
+    ]
+    judged = judge_conditions(
+        [average, *rest],
         level=options.level,
-        people_needed=int(np.ceil(2 * few * times / 10) * 10),  # twice: one half chooses
-        reason=reason if left.low > 0 or left.high < 0 else "",
-        only_estimated=distrust,
+        people_needed=_needed(float(few), told),
+        only_estimated=withheld,
     )
+    if judged.verdict != "no material difference" or options.explainers is not None:
+        return judged
+    return dataclasses.replace(judged, verdict=INSUFFICIENT, reason=uncleared(columns))
 
 
-def _p_left(item: Explained, level: float) -> float:
-    """P-value of nothing being left in one explainer, its interval at `level`; it may turn round there."""
-    left = item.unexplained
-    if left.value is None or left.low is None or left.high is None:
-        return 1.0
-    error = (left.high - left.low) / 2 / float(norm.isf(level / 2))
-    return float(2 * norm.sf(abs(left.value) / error))
+def _needed(few: float, told: list[_Told]) -> int | None:
+    """People of each group with whom every interval that settles nothing would be short enough to.
+
+    An interval no longer than the distance from 0 to its limit leaves out 0 or lies inside the limit.
+    """
+    times = [
+        ((each.interval.high - each.interval.low) / each.limit) ** 2
+        for each in told
+        if each.interval.low is not None and each.interval.high is not None
+    ]
+    return int(np.ceil(few * max(1.1 * max(times), 1.1) / 10) * 10) if times else None
 
 
-def _values(
-    people: _People,
-    codes: dict[str, np.ndarray],
-    values: dict[str, list[str]],
+def _alone(
+    people: ComparedPeople,
     name: str,
+    column: ColumnLevels,
+    gap: Estimate,
     options: ExplainOptions,
-) -> tuple[ValueRow, ...]:
-    """Both groups within each value of one explainer, the largest values first."""
-    cells = people.count(codes[name])
-    most = np.argsort(-(cells.source + cells.target), kind="stable")[:_MOST_VALUES]
-    order = sorted(int(k) for k in most if cells.source[k] + cells.target[k] > 0)
-    level = options.level / max(len(order), 1)
+    columns: int,
+) -> Explained:
+    """Split the gap by the levels of one column."""
+    found = by_cells(people, column.code)
+    level = options.level / columns
+    own = contrast(people, found, found.comparable)
+    left = _estimate(own, float(norm.isf(level / 2)), level, "by level")
+    parts = _parts(people, found, (name,), left, level)
+    if own is None:
+        return parts
+    size, inside = people.size, found.comparable
+    sides = [inside & people.source, inside & ~people.source]
+    shares = [np.bincount(column.code[side], size[side], len(column.names)) for side in sides]
+    sums = [
+        np.bincount(column.code[side], (size * people.outcome)[side], len(column.names)) for side in sides
+    ]
+    met = (shares[0] > 0) & (shares[1] > 0)
+    apart = sums[0][met] / shares[0][met] - sums[1][met] / shares[1][met]
+    weights = [share[met] / max(share[met].sum(), 1e-300) for share in shares]
+    as_target, as_both = float(weights[1] @ apart), float((weights[0] + weights[1]) @ apart / 2)
+    kind = _kind(gap, left, (as_target, as_both), parts.source_covered, options.material)
+    return dataclasses.replace(parts, as_target=as_target, as_both=as_both, kind=kind)
+
+
+def _kind(gap: Estimate, left: Estimate, others: tuple[float, float], covered: float, material: float) -> str:
+    """Whether a sure gap turns round by every weighting, or all but vanishes."""
+    if gap.value is None or gap.low is None or gap.high is None or covered < _COVERED:
+        return ""
+    if gap.low <= 0 <= gap.high or left.value is None or left.low is None or left.high is None:
+        return ""
+    way = np.sign(gap.value)
+    if max(way * each for each in (left.low, left.high, *others)) < 0:
+        return "reversed"
+    small = abs(left.value) < abs(gap.value) / 4
+    return "about 0 within" if small and -material <= left.low and left.high <= material else ""
+
+
+def _change(item: Explained, gap: Estimate) -> float:
+    """By how much a column changes the gap; columns that cover few people come last."""
+    if item.source_covered < _COVERED or item.unexplained.value is None:
+        return -1.0
+    return abs((gap.value or 0.0) - item.unexplained.value)
+
+
+def _values(people: ComparedPeople, column: ColumnLevels, level: float) -> tuple[ValueRow, ...]:
+    """Both groups at the largest levels of one column."""
+    size = people.size
+    most = np.argsort(-np.bincount(column.code, size, len(column.names)), kind="stable")[:_MOST_VALUES]
     rows = []
-    for k in order:
-        n, f, m, g = (
-            float(side[k])
-            for side in (cells.source, cells.source_favored, cells.target, cells.target_favored)
-        )
-        rows.append(
-            ValueRow(
-                values[name][k],
-                n,
-                m,
-                f / n if n else None,
-                g / m if m else None,
-                cautious_difference(f, n, g, m, level=level)
-                if n and m
-                else Estimate(None, None, None, n + m, "nobody of one group"),
-            )
-        )
+    for k in sorted(most):
+        here = column.code == k
+        if not here.any():
+            continue
+        sizes = [size[here & side] for side in (people.source, ~people.source)]
+        yes = [people.outcome[here & side] for side in (people.source, ~people.source)]
+        rates = [float(n @ y / n.sum()) if len(n) else None for n, y in zip(sizes, yes, strict=True)]
+        difference = _gap(people, here, level / len(most))
+        counts = [float(n.sum()) for n in sizes]
+        rows.append(ValueRow(column.names[k], counts[0], counts[1], rates[0], rates[1], difference))
     return tuple(rows)

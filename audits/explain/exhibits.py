@@ -1,10 +1,10 @@
-"""What is shown of an explain audit."""
+"""What is shown of an explain audit: what is left, one column level by level, and each level."""
 
 from __future__ import annotations
 
 from audits.explain import figures
 from audits.explain.result import ExplainResult
-from audits.explain.words import interval_words
+from audits.explain.text import interval_words
 from audits.records import Exhibit, Section
 from audits.stats.words import people_in, percent_interval
 
@@ -17,8 +17,8 @@ def section(result: ExplainResult) -> Section:
         Exhibit(
             "left",
             "What is left of the gap",
-            "The difference among people alike in each explainer, and in the best few together; the "
-            "dotted line is the whole gap. Nearer to 0: more of it goes with what the groups differ in.",
+            "Difference between the groups: overall, with all columns at once, and with each column alone. "
+            "The thick line decides. Dashed: fewer than 80% of the source are comparable.",
             lambda: figures.left(result),
             result.to_frame,
         )
@@ -27,11 +27,20 @@ def section(result: ExplainResult) -> Section:
         exhibits.append(
             Exhibit(
                 "values",
-                f"Within each value of {result.each[0].name}",
-                "Both groups among people of one value; larger dots are more people. Groups that are alike "
-                "in every row and far apart in all differ in where their people are.",
+                f"Both groups at each level of {result.each[0].name}",
+                "Favorable rate at each level. Where all dots meet, this column accounts for the gap.",
                 lambda: figures.values(result),
                 result.values_frame,
+            )
+        )
+    if any(row.covered for row in result.levels):
+        exhibits.append(
+            Exhibit(
+                "levels",
+                "What is left at each level",
+                "Difference with all columns adjusted for, the largest first. Lines hold together.",
+                lambda: figures.levels(result),
+                result.levels_frame,
             )
         )
     return Section(
@@ -41,8 +50,7 @@ def section(result: ExplainResult) -> Section:
             "Verdict": f"{result.verdict}: {interval_words(result.judged)}",
             f"Favorable among {people_in(result.source)}": percent_interval(result.source_rate),
             f"Favorable among {people_in(result.target)}": percent_interval(result.target_rate),
-            "Taken together": result.together.name
-            if result.together.columns
-            else "no column: none goes with the gap beyond chance",
+            "Compared on": result.together.name if result.together.columns else "no column",
+            "Comparable": f"{100 * result.overlap.share:.0f}% of {people_in(result.source)}",
         },
     )

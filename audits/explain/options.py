@@ -16,20 +16,21 @@ class ExplainOptions:
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
-    source: Annotated[dict[str, Any], option("The group whose rate is held against the other's.")]
-    target: Annotated[dict[str, Any], option("The group that it is held against.")]
+    source: Annotated[dict[str, Any], option("The group whose rate is compared with the other's.")]
+    target: Annotated[dict[str, Any], option("The group that it is compared with.")]
     explainers: Annotated[
         tuple[str, ...] | None,
         option(
-            "Columns that may explain the gap; by default every feature that is neither protected nor of the "
-            "role immutable."
+            "Columns that may explain the gap; only columns that you name can clear it. By default every "
+            "feature that is neither protected nor immutable, and no identifier, row number or leak."
         ),
     ] = None
     outcome: Annotated[
         Literal["decision", "label"], option("The gap of the model's decisions, or of the labels.")
     ] = "decision"
-    together: Annotated[int, option("Explainers taken together at most.", unit="columns", ge=1, le=6)] = 3
-    bins: Annotated[int, option("Bins of a number, with equally many people.", unit="bins", ge=2, le=50)] = 8
+    bins: Annotated[int, option("Levels that a number is cut into.", unit="levels", ge=2, le=50)] = 4
     level: Level = 0.05
     material: Material = 0.10
-    draws: Annotated[int, option("Bootstrap draws behind the intervals.", ge=200, le=20_000)] = 1000
+    draws: Annotated[int, option("Draws behind the simultaneous intervals of levels.", ge=200, le=20_000)] = (
+        4000
+    )

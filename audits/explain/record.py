@@ -11,20 +11,20 @@ _TRAINING = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 
 
 def _seconds(options: ExplainOptions, size: Size) -> float:
-    """Counting and drawing again, column by column, after training where a model is trained here."""
+    """Learning outcome and membership by fold, after training where a model is trained here."""
     columns = len(options.explainers or ()) or min(size.width, 40)
     training = _TRAINING.get(size.trained or "", 0.0) * size.rows / 20_000
-    return 1.0 + training + columns * (2e-5 * options.draws + 2e-6 * size.rows)
+    return 1.5 + training + 6e-5 * columns * size.rows
 
 
 AUDIT = Audit(
     name="explain",
     title="What explains a gap",
-    question="Does the gap between two groups survive among people alike in what may explain it?",
+    question="Does the gap between two groups remain like for like?",
     then=("flipset", "rule_sets"),
     limits=(
-        "What a column explains is arithmetic, not cause: it can itself come of unequal treatment, or stand "
-        "in for the group. What was not measured explains nothing here."
+        "What a column explains is arithmetic, not cause: it can itself result from unequal treatment, or be "
+        "a proxy for the group. What was not measured explains nothing here."
     ),
     options=ExplainOptions,
     result="audits.explain.result:ExplainResult",
@@ -33,8 +33,9 @@ AUDIT = Audit(
     decisions_alone=lambda options, _: options.outcome == "decision",
     keys="audits.explain:keys.json",
     presents="audits.explain.exhibits:section",
-    says="audits.explain.words:headline",
+    says="audits.explain.text:headline",
     seconds=_seconds,
+    designs=True,
     pages=OnPages(
         labels={
             "source": "Source",

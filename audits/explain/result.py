@@ -10,39 +10,36 @@ import pandas as pd
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
-__all__ = ["ExplainResult", "Explained", "ValueRow"]
+__all__ = ["ExplainResult", "Explained", "LevelRow", "Overlap", "ValueRow"]
 
 
 @dataclass(frozen=True)
 class Explained:
-    """The gap within the values of some columns.
+    """The gap beside what is left of it with some columns.
 
     Attributes
     ----------
     columns : tuple of str
-        One explainer, or several together.
+        One explainer, or all of them together.
     explained, unexplained, unsupported : Estimate
-        Parts that add up to the gap; see `audits.explain.decomposing.GapParts`.
-    reweighted : Estimate
-        What is left when the target is reweighted to the source's composition.
-    distance, by_chance, within_p : float
-        Mean size of the differences within cells, what chance alone gives, and the p-value.
-    source_covered, target_covered : float
-        Share of each group who have people alike in the other.
+        Parts that add up to the gap. What is left (`unexplained`) is the mean, over source people with
+        comparable target people, of their outcome minus what target people with the same values get;
+        `unsupported` comes of source people without comparable target people.
+    as_target, as_both : float or None
+        What is left with levels weighted by target people, and by both groups (Kitagawa); of one column.
+    source_covered : float
+        Share of the source with comparable target people.
     kind : {"", "reversed", "about 0 within"}
-        Whether what is left goes the other way, or is immaterial where the gap is sure.
+        Whether, where the gap is sure, what is left goes the other way by every weighting, or is immaterial.
     """
 
     columns: tuple[str, ...]
     explained: Estimate
     unexplained: Estimate
     unsupported: Estimate
-    reweighted: Estimate
-    distance: float
-    by_chance: float
-    within_p: float
-    source_covered: float
-    target_covered: float
+    source_covered: float = 1.0
+    as_target: float | None = None
+    as_both: float | None = None
     kind: str = ""
 
     @property
@@ -52,8 +49,45 @@ class Explained:
 
 
 @dataclass(frozen=True)
+class LevelRow:
+    """What is left among people of one level of an explainer, all explainers adjusted for.
+
+    Attributes
+    ----------
+    n : float
+        Comparable source people.
+    difference : Estimate
+        Simultaneous over all levels that are covered; without ends where it is not.
+    covered : bool
+        Whether it holds at least 10 % and 50 of the source, 80 % of them comparable.
+    """
+
+    attribute: str
+    level: str
+    n: float
+    difference: Estimate
+    verdict: Verdict
+    covered: bool = True
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Source people with comparable target people.
+
+    Attributes
+    ----------
+    share : float
+    thin : tuple of (attribute, level, share)
+        Levels in which fewer of them have any, the fewest first.
+    """
+
+    share: float = 1.0
+    thin: tuple[tuple[str, str, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class ValueRow:
-    """Both groups among people of one value of the explainer that shrinks the gap most."""
+    """Both groups at one level of the explainer that changes the gap most."""
 
     value: str
     source_people: float
@@ -71,15 +105,18 @@ class ExplainResult:
     Attributes
     ----------
     gap : Estimate
-        The source's favourable share minus the target's.
+        The source's favorable share minus the target's.
     judged : Judged
-        Follows from what is left with the best few explainers together, on people they were not chosen on.
+        Follows from what is left with all explainers, on average and at their levels.
     each : tuple of Explained
-        Every explainer alone, the one that shrinks the gap most first; intervals corrected for their number.
+        Every explainer alone, by its levels, the one that changes the gap most first; intervals corrected
+        for their number.
     together : Explained
-        The best few, on the half of the people that they were not chosen on.
+        All explainers at once.
     values : tuple of ValueRow
-        Values of the first of `each`.
+        Levels of the first of `each`.
+    levels : tuple of LevelRow
+    overlap : Overlap
     """
 
     options: dict[str, Any]
@@ -98,6 +135,8 @@ class ExplainResult:
     each: tuple[Explained, ...]
     together: Explained
     values: tuple[ValueRow, ...]
+    levels: tuple[LevelRow, ...] = ()
+    overlap: Overlap = Overlap()
 
     @property
     def verdict(self) -> Verdict:
@@ -111,32 +150,40 @@ class ExplainResult:
         return values
 
     def to_frame(self) -> pd.DataFrame:
-        """Return every explainer, and the best few together, as a table: one row each."""
+        """Return what is left with all explainers, and with each alone, as a table."""
         table = frame_of(
             (self.together, *self.each),
             {
                 "explainer": "name",
                 ("left", "low", "high"): "unexplained",
                 "explained": "explained.value",
-                "without people alike": "unsupported.value",
-                "left, reweighted": "reweighted.value",
-                "differences within": "distance",
-                "by chance": "by_chance",
-                "p within": "within_p",
+                "without comparable people": "unsupported.value",
+                "left, weighted as the target": "as_target",
+                "left, weighted as both": "as_both",
                 "source covered": "source_covered",
-                "target covered": "target_covered",
-                "kind": "kind",
             },
         )
-        table.insert(1, "taken", ["together, other half", *["alone"] * len(self.each)])
+        table.insert(1, "taken", ["all together", *["alone"] * len(self.each)])
         return table
 
+    def levels_frame(self) -> pd.DataFrame:
+        """Return what is left at each level as a table."""
+        columns = {
+            "column": "attribute",
+            "level": "level",
+            "people": "n",
+            ("left", "low", "high"): "difference",
+            "verdict": "verdict",
+            "covered": "covered",
+        }
+        return frame_of(self.levels, columns)
+
     def values_frame(self) -> pd.DataFrame:
-        """Return both groups within each value of the first explainer as a table."""
+        """Return both groups at each level of the first explainer as a table."""
         return frame_of(
             self.values,
             {
-                "value": "value",
+                "level": "value",
                 "source people": "source_people",
                 "source rate": "source_rate",
                 "target people": "target_people",

@@ -1,4 +1,4 @@
-"""Two models' gap between the same groups: how it moved, and how what is left among people alike did."""
+"""Two models' gap between the same groups: how it moved, and how what is left with each column did."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from audits.checks import build
-from audits.explain.decomposing import CellCounts, codes_of, parts_of
+from audits.explain.cells import levels_of
+from audits.explain.doubly_robust import FEWEST
 from audits.explain.options import ExplainOptions
 from audits.explain.result import ExplainResult
 from audits.paired.moved import Moved, People, apart, linear_moved, share_moved
@@ -17,12 +18,12 @@ from audits.stats.words import people_in
 
 __all__ = ["paired"]
 
-_SCALED = {"continuous", "integer", "datetime"}  # kinds that the audit cuts into bins
-_GIVEN = "Intervals of what is left take as given which values are compared."
+_GIVEN = "Intervals of what is left take as given which levels are compared."
 _WHY = {
-    "": "see how what is left among people alike moved; the rest of the gap goes with it",
-    "together": "the columns taken together are chosen anew for each model",
-    "values": "see how what is left within them moved",
+    "": "see how what is left with each column moved; the rest of the gap goes with it",
+    "together": "it is learned anew for each model",
+    "levels": "they are learned anew for each model",
+    "values": "see how what is left at these levels moved",
 }
 
 
@@ -40,10 +41,13 @@ def paired(first: ExplainResult, second: ExplainResult, subjects: Any = None) ->
         data.members(getattr(options, side), argument=f"explain.{side}") for side in ("source", "target")
     ]
     here = np.flatnonzero(masks[0] | masks[1])
-    sizes = (np.ones(data.n) if data.weights is None else data.weights)[here]
+    design = data.design
+    weights = data.weights if design is None else design.weights
+    sizes = (np.ones(data.n) if weights is None else weights)[here]
     side = masks[0][here]
     favored = [np.asarray(subject.decisions, dtype=bool)[here] for subject in subjects]
-    people, material = People.counted(sizes), float(second.options["material"])
+    people = People.counted(sizes) if design is None else People.sampled(design.take(masks[0] | masks[1]))
+    material = float(second.options["material"])
     own, rest = (share_moved(people, (mask, favored[0]), (mask, favored[1])) for mask in (side, ~side))
     source, target = people_in(second.source), people_in(second.target)
     words = f"gap in favorable decisions between {source} and {target}"
@@ -57,44 +61,29 @@ def paired(first: ExplainResult, second: ExplainResult, subjects: Any = None) ->
         if item.columns not in then:
             continue
         name = item.columns[0]
-        scaled = data.kinds[name] in _SCALED
-        cell, _ = codes_of(data.frame[name].iloc[here], scaled=scaled, bins=options.bins)
-        moved = _left(people, cell, side, favored, sizes)
-        words = f"gap left between {source} and {target} alike in {name}"
+        level = levels_of(data.frame[name].iloc[here], data.kinds[name], options.bins).code
+        moved = _left(people, level, side, favored, sizes)
+        words = f"gap left between {source} and {target} at the same {name}"
         stated = (then[item.columns].unexplained, item.unexplained)
         rows.append(Row(f"each[{place}].unexplained", words, *stated, moved, "gap", material=material))
     return Pairing(tuple(rows), given=_GIVEN, why=_WHY)
 
 
 def _left(
-    people: People, cell: np.ndarray, source: np.ndarray, favored: Sequence[np.ndarray], sizes: np.ndarray
+    people: People, level: np.ndarray, source: np.ndarray, favored: Sequence[np.ndarray], sizes: np.ndarray
 ) -> Moved:
-    """How the part left among people alike moved: linear in what each person's decision changed.
-
-    Each person adds their own change within the cell, and, by being there, to how the cell counts.
-    """
-    sides = [CellCounts.count(cell, source, each, sizes) for each in favored]
-    common = sides[1].common
-    if not common.any():
-        nobody = np.zeros(len(cell))
-        return linear_moved(people, nobody.astype(bool), None, nobody)
-    value = float(np.subtract(*(parts_of(side, common).unexplained[0] for side in sides[::-1])))
+    """How what is left moved: the same contrast of how each person's decision changed, which is linear."""
     changed = favored[1].astype(float) - favored[0].astype(float)
-    inside, k = common[cell], len(common)
-    rates, shares, sums = [], [], []
-    for mask in (source, ~source):
-        size = np.bincount(cell[mask & inside], sizes[mask & inside], k)
-        moved = np.bincount(cell[mask & inside], (sizes * changed)[mask & inside], k)
-        sums.append(float(size.sum()))
-        shares.append(size / max(sums[-1], 1e-300))
-        rates.append(np.divide(moved, size, out=np.zeros(k), where=size > 0))
-    apart_by, weight = rates[0] - rates[1], (shares[0] + shares[1]) / 2
-    parts = np.zeros(len(cell))
-    for mask, rate, share, total, sign in zip(
-        (source, ~source), rates, shares, sums, (1.0, -1.0), strict=True
-    ):
-        here = mask & inside
-        per = weight[cell[here]] / np.maximum(share[cell[here]] * total, 1e-300)
-        counted = (apart_by[cell[here]] - share @ apart_by) / (2 * total)
-        parts[here] = sign * per * (changed[here] - rate[cell[here]]) + counted
+    k = int(level.max()) + 1
+    n, m = (np.bincount(level[side], sizes[side], k) for side in (source, ~source))
+    held = np.bincount(level[~source], np.maximum(np.rint(sizes[~source]), 1), k) >= FEWEST
+    inside = held[level]
+    total = float(n[held].sum())
+    if total <= 0:
+        return linear_moved(people, inside, None, np.zeros(len(level)))
+    rate = np.bincount(level[~source], (sizes * changed)[~source], k) / np.maximum(m, 1e-300)
+    residual = changed - rate[level]
+    value = float((sizes * residual)[source & inside].sum() / total)
+    ratio = np.divide(n, m, out=np.zeros(k), where=m > 0)[level]
+    parts = np.where(source, residual - value, -ratio * residual) * inside / total
     return linear_moved(people, inside, value, parts)

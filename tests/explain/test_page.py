@@ -49,7 +49,7 @@ def test_a_gap_is_explained_from_the_page(space: Workspace) -> None:
     assert at.container(key="finding").text[0].value == run.result().audits[0].headline
     assert result.finding in [text.value for text in at.text]
     headers = [header.value for header in at.subheader]
-    assert headers[:2] == ["What is left of the gap", "Within each value of department"]
+    assert headers[:2] == ["What is left of the gap", "Both groups at each level of department"]
     assert space.runs()[0]["spec"]["audits"][0]["explain"]["draws"] == 300
 
 
@@ -84,5 +84,6 @@ def test_the_overview_shows_what_is_left_of_the_gap(space: Workspace) -> None:
     assert audited.name == "explain"
     told = [text.value for text in at.text]
     assert audited.headline in told
-    gaps = [abs(each.unexplained.value) for each in audited.result.each]
-    assert gaps == sorted(gaps), "most shrinking first"
+    gap = audited.result.gap.value
+    changes = [abs(gap - each.unexplained.value) for each in audited.result.each]
+    assert changes == sorted(changes, reverse=True), "the one that changes the gap most first"

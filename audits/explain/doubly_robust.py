@@ -1,0 +1,350 @@
+"""What is left of a gap with all explainers: the effect among the source, doubly robust and cross-fitted.
+
+The mean, over source people with comparable target people, of their outcome minus what target people with the
+same explainers get (the average effect on the treated; Hahn 1998, Chernozhukov et al. 2018). Target outcomes
+and group membership are learned from other people than those they are stated of, by learners stacked by their
+loss on people not learned from (van der Laan, Polley, Hubbard 2007). Where all explainers make few cells, the
+means of the cells take the learners' place, and nothing is split.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+from scipy.special import expit, logit, ndtr, stdtrit
+
+from audits.explain.terms import terms_of
+from audits.stats.design import Design
+
+__all__ = [
+    "FEWEST",
+    "ComparedPeople",
+    "Contrast",
+    "Nuisance",
+    "by_cells",
+    "by_learners",
+    "contrast",
+    "gap_of",
+    "reaches",
+]
+
+FEWEST = 5
+"""Target people that a cell, or a value of a category, must hold for source people to be comparable."""
+
+_RATIO = 20.0  # comparable: the source is at most so many times as dense as the target
+_FOLDS, _MORE_FOLDS, _SPLITS = 4, 8, 2
+_FEW = 1500  # people; of fewer, a quarter is too many to learn without
+_LOGIT = 8.0  # in absolute size at most
+_LEVELS = 0.2  # of the error rate
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedPeople:
+    """Source and target people; their order depends on nothing but what they are.
+
+    Attributes
+    ----------
+    values : DataFrame (n, explainers)
+        Numbers as float64, anything else as codes of levels (0: missing).
+    categories : tuple of bool
+        Which columns are codes.
+    source, outcome : bool and float array (n,)
+    counts : int array (n,)
+        People that a row stands for.
+    weight : float array (n,)
+        Of each of these people; all the same unless they were sampled with weights.
+    design : Design or None
+        Clusters and strata of the rows.
+    """
+
+    values: pd.DataFrame
+    categories: tuple[bool, ...]
+    source: np.ndarray
+    outcome: np.ndarray
+    counts: np.ndarray
+    weight: np.ndarray
+    design: Design | None = None
+
+    @property
+    def size(self) -> np.ndarray:
+        """Weighted people of each row (n,)."""
+        return self.counts * self.weight
+
+    @property
+    def units(self) -> np.ndarray:
+        """Independent people of each row (n,): rows of one cluster share one."""
+        if self.design is None:
+            return self.counts.astype(float)
+        code = np.unique(self.design.cluster, return_inverse=True)[1]
+        return np.asarray(1 / np.bincount(code)[code])
+
+    @property
+    def balance(self) -> float:
+        """Target people to one of the source."""
+        return float(self.size[~self.source].sum() / self.size[self.source].sum())
+
+    def cells(self) -> np.ndarray:
+        """Return each row's joint cell of all explainers (n,)."""
+        names = list(self.values.columns)
+        if not names:
+            return np.zeros(len(self.source), dtype=np.int64)
+        return np.asarray(self.values.groupby(names, dropna=False, sort=True).ngroup())
+
+
+@dataclass(frozen=True, eq=False)
+class Nuisance:
+    """What target people like each row get, and how dense the source is beside the target there.
+
+    Attributes
+    ----------
+    expected, ratio : float array (splits, n)
+    comparable : bool array (n,)
+    cell : int array (n,) or None
+        The joint cells, where these were used.
+    method : str
+    """
+
+    expected: np.ndarray
+    ratio: np.ndarray
+    comparable: np.ndarray
+    cell: np.ndarray | None
+    method: str
+
+
+def by_cells(people: ComparedPeople, cell: np.ndarray) -> Nuisance:
+    """Return the means of cells."""
+    k, source, size = int(cell.max()) + 1, people.source, people.size
+    target = np.bincount(cell[~source], size[~source], k)
+    favored = np.bincount(cell[~source], (size * people.outcome)[~source], k)
+    ours = np.bincount(cell[source], size[source], k)
+    some = target > 0
+    rate = np.divide(favored, target, out=np.zeros(k), where=some)
+    ratio = np.divide(ours, target, out=np.zeros(k), where=some) * people.balance
+    held = np.bincount(cell[~source], people.units[~source], k) >= FEWEST
+    return Nuisance(rate[cell][None], ratio[cell][None], held[cell], cell, "means of cells")
+
+
+def by_learners(people: ComparedPeople, rng: np.random.Generator) -> Nuisance:
+    """Return what stacked learners say of people whom they have not seen."""
+    bases = terms_of(people.values, people.categories, people.size)
+    member, target, everybody = people.source.astype(float), ~people.source, np.ones_like(people.source)
+    expected, ratio = [], []
+    folds = _MORE_FOLDS if people.units.sum() < _FEW else _FOLDS
+    for _ in range(_SPLITS):
+        dealt = _dealt(people, folds, rng)
+        expected.append(_stacked(people, bases, people.outcome, target, dealt))
+        chance = _stacked(people, bases, member, everybody, dealt)
+        ratio.append(chance / (1 - chance) * people.balance)
+    comparable = (np.median(ratio, axis=0) <= _RATIO) & _seen(people)
+    method = f"doubly robust, {folds} folds, {_SPLITS} splits"
+    return Nuisance(np.array(expected), np.array(ratio), comparable, None, method)
+
+
+def _seen(people: ComparedPeople) -> np.ndarray:
+    """Whether enough target people have the row's value of every category (n,)."""
+    seen = np.ones(len(people.source), dtype=bool)
+    for name, category in zip(people.values.columns, people.categories, strict=True):
+        if category:
+            code = people.values[name].to_numpy()
+            seen &= (np.bincount(code, people.units * ~people.source) >= FEWEST)[code]
+    return seen
+
+
+def _dealt(
+    people: ComparedPeople, folds: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Deal people, not rows, into folds; return row, fold and how many people of the row are in the fold.
+
+    Neighbors in the order of `ComparedPeople` go to different folds, so that each has people of every kind.
+    """
+    unit = np.repeat(np.arange(len(people.counts)), people.counts)
+    place = np.arange(len(unit))
+    if people.design is not None:  # a cluster stays together
+        _, first, code = np.unique(people.design.cluster, return_index=True, return_inverse=True)
+        place = np.argsort(np.argsort(first))[code]
+    blocks = rng.permuted(np.tile(np.arange(folds), (int(place.max()) // folds + 1, 1)), axis=1)
+    both, n = np.unique(unit * folds + blocks.ravel()[place], return_counts=True)
+    return both // folds, both % folds, n
+
+
+def _stacked(
+    people: ComparedPeople,
+    bases: tuple[np.ndarray, ...],
+    y: np.ndarray,
+    among: np.ndarray,
+    dealt: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Return the probability of `y` (n,) by learners of those `among` in the other folds."""
+    row, fold, n = dealt
+    label, here = y[row] > 0.5, among[row]
+    weight = n * people.weight[row]
+    weight = weight / weight.mean()
+    guesses = np.full((len(row), len(bases)), np.average(label[here], weights=weight[here]))
+    for k in np.unique(fold):
+        learn, told = here & (fold != k), fold == k
+        if len(np.unique(label[learn])) == 2:
+            for j, (learner, basis) in enumerate(zip(_learners(), bases, strict=True)):
+                learner.fit(basis[row[learn]], label[learn], sample_weight=weight[learn])
+                guesses[told, j] = learner.predict_proba(basis[row[told]])[:, 1]
+    terms = logit(guesses.clip(1e-9, 1 - 1e-9)).clip(-_LOGIT, _LOGIT)
+    found = _blended(terms, label[here], weight[here], here)
+    return np.bincount(row, n * found) / people.counts
+
+
+def _learners() -> tuple[Any, ...]:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    trees = {
+        "max_iter": 40,
+        "learning_rate": 0.15,
+        "max_leaf_nodes": 8,
+        "min_samples_leaf": 10,
+        "l2_regularization": 1.0,
+    }
+    return (
+        LogisticRegression(C=10.0, solver="newton-cholesky", max_iter=50),
+        LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=50),
+        HistGradientBoostingClassifier(**trees, early_stopping=False, random_state=0),
+    )
+
+
+def _blended(terms: np.ndarray, label: np.ndarray, weight: np.ndarray, here: np.ndarray) -> np.ndarray:
+    """Return the logistic regression on the learners' logits, none against its own direction."""
+    seen, sign = terms[here], np.where(label, 1.0, -1.0)
+
+    def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
+        margin = sign * (b[0] + seen @ b[1:])
+        slope = -weight * sign * expit(-margin)
+        value = float(weight @ np.logaddexp(0, -margin) + b[1:] @ b[1:] / 2)
+        return value, np.concatenate([[slope.sum()], seen.T @ slope + b[1:]])
+
+    k = terms.shape[1]
+    start = np.concatenate([[0.0], np.full(k, 1 / k)])
+    bounds = [(None, None), *[(0.0, None)] * k]
+    b = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return np.asarray(expit((b[0] + terms @ b[1:]).clip(-_LOGIT, _LOGIT)))
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """The source's mean minus that of comparable target people, among some.
+
+    Attributes
+    ----------
+    value : float
+    people, freedom : float
+        Source people; degrees of freedom of the smaller side.
+    influence : float array (units,)
+        Of people, or of clusters: its squares sum to the sampling variance.
+    rest : float
+        Variance on top: the spread over splits, and one person who would have been decided otherwise.
+    """
+
+    value: float
+    people: float
+    freedom: float
+    influence: np.ndarray
+    rest: float
+
+    @property
+    def error(self) -> float:
+        """Standard error."""
+        return float(np.sqrt(self.influence @ self.influence + self.rest))
+
+    def minus(self, other: Contrast) -> Contrast:
+        """Return the difference of two contrasts of the same people."""
+        influence, rest = self.influence - other.influence, self.rest + other.rest
+        freedom = min(self.freedom, other.freedom)
+        return Contrast(self.value - other.value, self.people, freedom, influence, rest)
+
+
+def gap_of(people: ComparedPeople, inside: np.ndarray) -> Contrast:
+    """Return the mean of source people `inside` minus that of all target people."""
+    nothing = np.zeros((1, len(inside)))
+    plain = Nuisance(nothing, nothing + 1, inside, None, "")
+    found = contrast(people, plain, inside | ~people.source)
+    assert found is not None  # noqa: S101 - both groups have people
+    return found
+
+
+def contrast(people: ComparedPeople, found: Nuisance, inside: np.ndarray) -> Contrast | None:
+    """Return what is left among those `inside` (n,); None without people of both groups."""
+    weight, counts = people.weight, people.counts
+    ratio = np.exp(np.log(np.maximum(found.ratio, 1e-12)).mean(axis=0))
+    ours = weight * (inside & people.source)
+    theirs = weight * ratio * (inside & ~people.source)
+    if ours.sum() <= 0 or theirs.sum() <= 0:
+        return None
+    both = ((ours, people.source), (theirs, ~people.source))
+    sizes = [_effective(people, each, inside & side) for each, side in both]
+    ours, theirs = ours / (counts @ ours), theirs / (counts @ theirs)
+    values = []
+    for expected, each in zip(found.expected, found.ratio, strict=True):
+        left = people.outcome - expected
+        match = counts * weight * each * (inside & ~people.source)
+        values.append((counts * ours) @ left - match @ left / match.sum())
+    left = people.outcome - found.expected.mean(axis=0)
+    own, other = float((counts * ours) @ left), float((counts * theirs) @ left)
+    value = own - other
+    influence = ours * (left - own) - theirs * (left - other) * _inflation(people, found, inside)
+    rest = float(np.mean((np.array(values) - value) ** 2)) + 1 / sizes[0] ** 2
+    rest += _one_in_each(people, found, inside, theirs) if found.cell is not None else 1 / sizes[1] ** 2
+    own_people = float(people.units[inside & people.source].sum())
+    return Contrast(value, own_people, max(min(sizes) - 1, 1.0), _units(people, influence), rest)
+
+
+def _effective(people: ComparedPeople, weight: np.ndarray, side: np.ndarray) -> float:
+    """Independent people of equal weight who would tell as much."""
+    counts, units = people.counts[side], people.units[side]
+    equal = (counts @ weight[side]) ** 2 / (counts @ weight[side] ** 2)
+    return float(equal * units.sum() / counts.sum())
+
+
+def _inflation(people: ComparedPeople, found: Nuisance, inside: np.ndarray) -> np.ndarray:
+    """Factor of residuals from a mean that they took part in (n,): 1 for those that did not."""
+    if found.cell is None:
+        return np.ones(len(inside))
+    n = np.bincount(found.cell, people.units * ~people.source)[found.cell]
+    return np.sqrt(n / np.maximum(n - 1, 1))
+
+
+def _one_in_each(people: ComparedPeople, found: Nuisance, inside: np.ndarray, theirs: np.ndarray) -> float:
+    """Variance of one target person decided otherwise in each cell: cells of equal decisions vary, too."""
+    assert found.cell is not None  # noqa: S101 - the caller has looked
+    share = np.bincount(found.cell, people.counts * theirs)
+    n = np.bincount(found.cell, people.units * (inside & ~people.source))
+    return float(((share / np.maximum(n, 1)) ** 2).sum())
+
+
+def _units(people: ComparedPeople, influence: np.ndarray) -> np.ndarray:
+    """Sum the influence of independent units, so that its squares add up to the variance."""
+    if people.design is None:
+        return influence * np.sqrt(people.counts)
+    code, stratum = people.design.cluster, people.design.stratum
+    present, code = np.unique(code, return_inverse=True)
+    total, own = np.bincount(code, influence), stratum[present]
+    n = np.bincount(own)
+    mean = np.where(n > 1, np.bincount(own, total) / np.maximum(n, 1), 0.0)
+    return (total - mean[own]) * np.sqrt(n / np.maximum(n - 1, 1))[own]
+
+
+def reaches(found: list[Contrast], level: float, draws: int) -> list[float]:
+    """Return how many standard errors the intervals reach that hold together.
+
+    The first, the average, has four fifths of the error rate; the largest of all others has the rest.
+    """
+    if len(found) == 1:
+        return [float(stdtrit(found[0].freedom, 1 - level / 2))]
+    rest = found[1:]
+    parts = np.array([each.influence / each.error for each in rest])
+    spread = parts @ parts.T
+    spread[np.diag_indices(len(rest))] = 1.0 + 1e-9
+    normal = np.random.default_rng(0).standard_normal((draws, len(rest))) @ np.linalg.cholesky(spread).T
+    least = np.quantile(np.abs(normal).max(axis=1), 1 - _LEVELS * level)
+    tail = [1 - (1 - _LEVELS) * level / 2, *[float(ndtr(least))] * len(rest)]
+    return [float(stdtrit(each.freedom, p)) for each, p in zip(found, tail, strict=True)]
