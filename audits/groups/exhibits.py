@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from audits.groups.by_probability import ASSUMPTION
 from audits.groups.figures import curves, deciding, dots, layout
 from audits.groups.result import GroupsResult
@@ -66,8 +68,15 @@ def _decides(result: GroupsResult) -> Exhibit:
         deciding.title(result),
         "Thick line: the interval that decides the verdict. Thin: the other groups. Dotted: your limit.",
         lambda: deciding.deciding(result),
-        lambda: result.to_frame() if result.table else result.probable_frame(),
+        lambda: _differences(result) if result.table else result.probable_frame(),
     )
+
+
+def _differences(result: GroupsResult) -> pd.DataFrame:
+    """Return every difference from a reference group, by attribute."""
+    names = dict.fromkeys(row.attribute for row in result.table)
+    frames = {name: result.differences_frame(name) for name in names}
+    return pd.concat(frames, names=["attribute"]).reset_index(level=0)
 
 
 def _probable(result: GroupsResult, attribute: str) -> Exhibit:
