@@ -20,19 +20,19 @@ from audits.stats import EVIDENCE, NO_MATERIAL
 from benchmarks.calibration import SLOW, Row, Simulation
 from tests.explain.test_explain import audited, cancelling, crowd, masked, rule_of
 
-World = Callable[[int], pd.DataFrame]
+World = Callable[..., pd.DataFrame]
 _LEFT = "left with all columns, on average"
 
 
 def simulations() -> list[Simulation]:
     """Return the settings of `benchmarks.calibration`."""
-    cells = {
+    cells: dict[str, World] = {
         "200 people, 3 departments": partial(crowd, 200, noise=0),
         "1,000 people, 3 departments": partial(crowd, 1000, noise=0),
         "1,000 people, 3 departments, rates of about 2%": partial(_rare, 1000),
         "1,000 a group, 5 binary columns, one rule": _binary,
     }
-    learned = {
+    learned: dict[str, World] = {
         "500 a group, 1 column": partial(_logistic, 1, 500),
         "500 a group, 3 columns": partial(_logistic, 3, 500),
         "500 a group, 3 columns, a curve and a product": partial(_curved, 500),
@@ -46,7 +46,7 @@ def simulations() -> list[Simulation]:
         "500 a group, 3 columns, a rule of boxes": partial(_boxes, 500),
     }
     limit = "500 a group, 3 columns, 10 points left"
-    hidden = {
+    hidden: dict[str, World] = {
         "1,000 a group, hidden by a better group": partial(masked, 1000),
         "500 a group, −40 and +40 points cancel": partial(cancelling, 500),
     }
@@ -65,7 +65,7 @@ def _simulation(setting: str, world: World, part: float, truth: float | None = 0
 def _rows(world: World, setting: str, truth: float | None, numbers: range) -> Iterator[Row]:
     evidence = cleared = held = 0
     for number in numbers:
-        found = audited(world(seed=number), rng=number)  # type: ignore[call-arg]
+        found = audited(world(seed=number), rng=number)
         evidence += found.verdict == EVIDENCE
         cleared += found.verdict == NO_MATERIAL
         left = found.together.unexplained

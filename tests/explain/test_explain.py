@@ -289,10 +289,12 @@ def test_it_agrees_with_double_ml():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = double.DoubleMLData.from_arrays(x, decision.astype(float), source.astype(float))
-        for learner in (LogisticRegression(), RandomForestClassifier(200, min_samples_leaf=30, n_jobs=1)):
+        np.random.seed(0)  # noqa: NPY002 - DoubleML deals its folds by it
+        forest = RandomForestClassifier(100, min_samples_leaf=30, random_state=0)
+        for learner, near in ((LogisticRegression(), 0.5), (forest, 1.0)):
             theirs = double.DoubleMLIRM(table, learner, learner, n_folds=4, score="ATTE")
             theirs.fit()
-            assert ours.value == pytest.approx(float(theirs.coef[0]), abs=0.6 * ours.error)
+            assert ours.value == pytest.approx(float(theirs.coef[0]), abs=near * ours.error)
             assert ours.error == pytest.approx(float(theirs.se[0]), rel=0.15)
 
 
