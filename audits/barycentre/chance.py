@@ -17,10 +17,10 @@ from scipy.stats import norm
 from audits.barycentre.meeting import group_of, meet
 from audits.barycentre.options import BarycentreOptions, once
 from audits.barycentre.people import ComparedGroups
-from audits.flipset.chance import plant
 from audits.progress import Progress
 from audits.stats import apportion, as_people, p_value
 from audits.transport import Cost
+from audits.transport.levels import plant
 
 __all__ = ["MOST_SHUFFLED", "ChancePerGroup", "flip_shares", "measure"]
 

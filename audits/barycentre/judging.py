@@ -10,8 +10,6 @@ from scipy.stats import norm
 
 from audits.barycentre.chance import ChancePerGroup
 from audits.barycentre.people import ComparedGroups
-from audits.flipset.levels import level_conditions, level_differences, people_for_levels
-from audits.flipset.parts import LevelDifference
 from audits.stats import (
     AVERAGE,
     POWER,
@@ -25,6 +23,7 @@ from audits.stats import (
     wilson,
 )
 from audits.stats.intervals import cautious_difference, percent_level
+from audits.transport.levels import LevelDifference, level_conditions, level_differences, people_for_levels
 
 __all__ = [
     "ABOVE_CHANCE",

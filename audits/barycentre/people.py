@@ -13,12 +13,12 @@ from audits.checks import one_of
 from audits.data import AuditData, group_name
 from audits.data.report_lines import ReportLine, report_lines
 from audits.errors import InputError
-from audits.flipset.levels import level_members
 from audits.models import Subject
 from audits.progress import Progress
 from audits.stats import apportion, draw_counts
 from audits.transport import Cost
 from audits.transport.atoms import Atoms
+from audits.transport.levels import level_members
 
 __all__ = ["ComparedGroups", "compare"]
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from audits.flipset.parts import LevelDifference
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
+from audits.transport.levels import LevelDifference
 
 __all__ = [
     "AgainstEverybody",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from audits.barycentre.options import BarycentreOptions
 from audits.barycentre.result import BarycentreResult, GroupFlips, Nearness
 from audits.brief import begun, between, brief, in_points, of_people, shortest
-from audits.flipset.levels import FACTOR
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import in_words, out_of, people_in, percent
+from audits.transport.levels import FACTOR
 
 if TYPE_CHECKING:
     from audits.barycentre.chance import ChancePerGroup

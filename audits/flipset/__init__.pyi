@@ -7,7 +7,6 @@ from .parts import Check as Check
 from .parts import Conditional as Conditional
 from .parts import FeatureDifference as FeatureDifference
 from .parts import FlipsetPart as FlipsetPart
-from .parts import LevelDifference as LevelDifference
 from .parts import Marginal as Marginal
 from .parts import Noise as Noise
 from .parts import Reverse as Reverse

@@ -28,9 +28,10 @@ from audits.progress import Progress
 from audits.stats import apportion, p_value
 from audits.transport import exact_coupling, pairwise_cost, plan_for_costs
 from audits.transport.costs import weighted
+from audits.transport.levels import plant
 from audits.transport.maps import MAPS, OPTIONS, LinearMap, UnbalancedMap
 
-__all__ = ["Chance", "measure", "plant"]
+__all__ = ["Chance", "measure"]
 
 _REFITTED = {"linear": "a linear", "entropic": "an entropic", "unbalanced": "an unbalanced"}
 _HALVES = 80  # subsamples behind the interval where chance is measured on everybody
@@ -300,21 +301,6 @@ class _Matching:
         k = len(self.points)
         favored = np.bincount(self.atom[rows], self.decisions[rows], k)
         return favored, np.bincount(self.atom[rows], minlength=k).astype(float)
-
-
-def plant(own: np.ndarray, rate: float, material: float) -> np.ndarray:
-    """Favorable shares `own` when a material share of people is turned down, or else turned up, by lot.
-
-    Flips are linear in them, so this is what plantings give on average.
-
-    Examples
-    --------
-    >>> plant(np.array([1.0, 0.5]), 0.5, 0.1).tolist(), plant(np.array([0.0, 0.5]), 0.0, 0.1).tolist()
-    ([0.8, 0.4], [0.1, 0.55])
-    """
-    if rate >= min(material, 1 - rate):
-        return own * (1 - min(1.0, material / rate))
-    return 1 - (1 - own) * (1 - min(1.0, material / (1 - rate)))
 
 
 @dataclass(frozen=True, eq=False)

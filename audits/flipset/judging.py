@@ -12,13 +12,11 @@ from audits.flipset.chance import Chance
 from audits.flipset.comparing.treatment import MOST_ALIKE
 from audits.flipset.counterparts.matching import Flips, Matched
 from audits.flipset.counterparts.people import Compared
-from audits.flipset.levels import level_conditions, level_differences, level_members, people_for_levels
 from audits.flipset.options import FlipsetOptions
 from audits.flipset.parts import (
     LIKE_FOR_LIKE,
     AboveChance,
     Conditional,
-    LevelDifference,
     Noise,
     Stratum,
     Validation,
@@ -35,6 +33,13 @@ from audits.stats import (
     weighted_sum,
 )
 from audits.stats.intervals import cautious_difference, fisher_mid_p, percent_level
+from audits.transport.levels import (
+    LevelDifference,
+    level_conditions,
+    level_differences,
+    level_members,
+    people_for_levels,
+)
 
 __all__ = [
     "LOOKS",

@@ -216,12 +216,7 @@ def pack(
         else disagreeing(apart, judgement.net, chosen.source, chosen.target),
         tie_range=ties,
         score_change=score_change(compared, found.matched),
-        training=tuple(
-            {"map": name, **point._asdict()}
-            for item in found.matched
-            for name, points in item.curves.items()
-            for point in points
-        ),
+        training=_training(found.matched),
         unmatched=unmatched,
         levels=judgement.levels,
         not_compared=chosen.not_compared,
@@ -237,6 +232,11 @@ def _strata(judgement: Judgement, parts: list[dict[str, FlipsetPart]]) -> tuple[
         replace(item, positive=both["positive"], negative=both["negative"])
         for item, both in zip(judgement.strata, parts, strict=True)
     )
+
+
+def _training(matched: list[Matched]) -> tuple[dict[str, str | float | None], ...]:
+    curves = ((name, points) for item in matched for name, points in item.curves.items())
+    return tuple({"map": name, **point._asdict()} for name, points in curves for point in points)
 
 
 def _reverse(flips: Flips, theirs: np.ndarray, m: float, level: float) -> Reverse | None:

@@ -20,7 +20,6 @@ __all__ = [
     "Conditional",
     "FeatureDifference",
     "FlipsetPart",
-    "LevelDifference",
     "Marginal",
     "Noise",
     "PushedRate",
@@ -134,25 +133,6 @@ class FlipsetPart:
     def similar(self) -> bool:
         """Whether its counterparts may be called similar."""
         return self.within_caliper is not None and self.within_caliper >= SIMILAR
-
-
-@dataclass(frozen=True)
-class LevelDifference:
-    """Both groups' favorable rates at one level of a column compared; `difference` is source minus target.
-
-    `frequent` says whether the level holds at least 10 % of a group, `covered` whether it holds 50 people of
-    it, too, and `comparable` whether it holds 10 people of either.
-    """
-
-    name: str
-    n_source: float
-    n_target: float
-    source_rate: float | None
-    target_rate: float | None
-    difference: Estimate
-    covered: bool
-    comparable: bool
-    frequent: bool
 
 
 @dataclass(frozen=True)

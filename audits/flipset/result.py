@@ -14,7 +14,6 @@ from audits.flipset.parts import (
     Again,
     Causal,
     FlipsetPart,
-    LevelDifference,
     Noise,
     Reverse,
     SameValue,
@@ -25,6 +24,7 @@ from audits.flipset.parts import (
 )
 from audits.results import Optimum, frame_of, head, plain, shown
 from audits.stats import AVERAGE, Estimate, Judged, Verdict
+from audits.transport.levels import LevelDifference
 
 __all__ = ["FlipsetResult"]
 

@@ -11,20 +11,19 @@ import numpy as np
 from audits.brief import begun, between, brief, cut_apart, in_points, named_apart, shortest
 from audits.flipset.counterparts.people import Compared
 from audits.flipset.judging import LOOKS, Judgement, differing
-from audits.flipset.levels import FACTOR
 from audits.flipset.options import FlipsetOptions
 from audits.flipset.parts import (
     CALIPER,
     LIKE_FOR_LIKE,
     Again,
     FlipsetPart,
-    LevelDifference,
     SameValue,
     Validation,
 )
 from audits.flipset.result import FlipsetResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval, so_many
+from audits.transport.levels import FACTOR, LevelDifference
 
 __all__ = [
     "DISTRUST",

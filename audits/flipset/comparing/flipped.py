@@ -14,10 +14,10 @@ import pandas as pd
 from audits.data.report_lines import ReportLine
 from audits.data.values import MISSING
 from audits.flipset.counterparts.matching import FlipLinks
-from audits.flipset.levels import numbers_of
 from audits.flipset.parts import CALIPER, SIMILAR, FeatureDifference, Marginal
 from audits.stats import Estimate, as_people, draw_counts, holm, p_value, ratio_means, sign_balance
 from audits.stats.intervals import percent_level
+from audits.transport.levels import numbers_of
 
 __all__ = ["bar_names", "bars_of", "crossed", "in_bar", "marginals", "report", "similarity"]
 

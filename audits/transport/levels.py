@@ -7,24 +7,26 @@ least 10 % and at least 50 people of a group is covered; intervals hold for all 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
 from audits.data.values import MISSING
-from audits.flipset.parts import LevelDifference
 from audits.stats import POWER, Condition, Estimate
 from audits.stats.intervals import cautious_difference
 from audits.stats.words import number
 
 __all__ = [
     "FACTOR",
+    "LevelDifference",
     "level_conditions",
     "level_differences",
     "level_members",
     "numbers_of",
     "people_for_levels",
+    "plant",
 ]
 
 FACTOR = 2.0
@@ -32,6 +34,25 @@ FACTOR = 2.0
 _SHARE, _PEOPLE = 0.10, 50.0  # of a group, for a level to be covered
 _COMPARABLE = 10.0  # people of the other group below which nobody is comparable
 _PARTS = 4
+
+
+@dataclass(frozen=True)
+class LevelDifference:
+    """Both groups' favorable rates at one level of a column compared; `difference` is source minus target.
+
+    `frequent` says whether the level holds at least 10 % of a group, `covered` whether it holds 50 people of
+    it, too, and `comparable` whether it holds 10 people of either.
+    """
+
+    name: str
+    n_source: float
+    n_target: float
+    source_rate: float | None
+    target_rate: float | None
+    difference: Estimate
+    covered: bool
+    comparable: bool
+    frequent: bool
 
 
 def level_differences(
@@ -187,3 +208,18 @@ def people_for_levels(levels: tuple[LevelDifference, ...], material: float, leve
 def _variance(rate: float | None, n: float) -> float:
     share = ((rate or 0.0) * n + 1) / (n + 2)
     return share * (1 - share) / max(n, 1.0)
+
+
+def plant(own: np.ndarray, rate: float, material: float) -> np.ndarray:
+    """Favorable shares `own` when a material share of people is turned down, or else turned up, by lot.
+
+    Flips are linear in them, so this is what plantings give on average.
+
+    Examples
+    --------
+    >>> plant(np.array([1.0, 0.5]), 0.5, 0.1).tolist(), plant(np.array([0.0, 0.5]), 0.0, 0.1).tolist()
+    ([0.8, 0.4], [0.1, 0.55])
+    """
+    if rate >= min(material, 1 - rate):
+        return own * (1 - min(1.0, material / rate))
+    return 1 - (1 - own) * (1 - min(1.0, material / (1 - rate)))
