@@ -142,7 +142,7 @@ def test_people_are_chosen_asked_about_and_runs_compared_without_a_mouse(
     acts.tab_to(page, 'a[href^="groups"]', 160)
     page.keyboard.press("Enter")
     page.wait_for_selector(".st-key-run-bar", timeout=acts.SLOW)
-    expect(page.locator("h1")).to_have_text("Overview")
+    expect(page.locator("h1")).to_have_text("Groups")
     acts.settle(page)
     acts.tab_to(page, ".st-key-run")
     page.keyboard.press("Enter")

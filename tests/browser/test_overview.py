@@ -27,7 +27,7 @@ def test_groups_thresholds_two_models_and_cards(server: Server, watched: Watched
     to(page, "Flipsets")
     acts.run(page)
     flipset = acts.finding(page)
-    to(page, "Overview")
+    to(page, "Groups")
     acts.run(page)
     finding = acts.finding(page)
     assert "female people" in finding
@@ -94,7 +94,7 @@ def test_a_measure_is_chosen_and_a_link_opens_the_same_result_for_somebody_else(
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
-    to(page, "Overview")
+    to(page, "Groups")
     acts.run(page)
     finding = acts.finding(page)
     assert "run=" in page.url

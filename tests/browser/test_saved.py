@@ -36,7 +36,7 @@ def test_reports_comparison_link_and_deletion(
     acts.open_app(page, server.url)
     acts.open_example(page, "loans")
     for reference in ("(the largest)", "female"):
-        to(page, "Overview", ".st-key-run button")
+        to(page, "Groups", ".st-key-run button")
         if reference != "(the largest)":
             page.get_by_text("More options").click()
             acts.choose(page, "reference-sex", reference)
@@ -99,7 +99,7 @@ def test_reports_comparison_link_and_deletion(
 def test_the_demo_walks_through_five_findings(server: Server, watched: Watched, artefacts: Path) -> None:
     page = watched.page
     acts.open_app(page, server.url)
-    to(page, "Guided demo", ".st-key-run button")
+    to(page, "Demo", ".st-key-run button")
     acts.narrow_and_shoot(page, artefacts, "demo-before", 900)
     acts.run(page)
     findings = [acts.finding(page)]
