@@ -38,7 +38,10 @@ def navigation() -> dict[str, list[st.Page]]:
             st.Page("views/data_model.py", title="Data & model", default=True),
             st.Page("views/glance.py", title="At a glance"),
         ],
-        **{question: [_page(name) for name in names] for question, names in QUESTIONS.items()},
+        **{
+            question: [page for name in names if (page := page_of(name))]
+            for question, names in QUESTIONS.items()
+        },
         **({"Other audits": others} if others else {}),
         "Deployed": [st.Page("views/monitor.py", title="Monitor")],
         "Take away": [
@@ -47,11 +50,6 @@ def navigation() -> dict[str, list[st.Page]]:
         ],
         **(server if visitor is not None and visitor.administers else {}),
     }
-
-
-def _page(name: str) -> st.Page:
-    """Return the page of one of our audits, or of the comparison of two models."""
-    return st.Page(f"views/{name}.py", title=AUDITS[name].title if name in AUDITS else "Compare")
 
 
 def load_views() -> None:
@@ -66,11 +64,13 @@ def load_views() -> None:
 
 
 def page_of(name: str) -> st.Page | None:
-    """Return the page of an audit, to be shown and to be linked to; None where it has none.
+    """Return the page of an audit or of the comparison, to be shown and linked to; None where it has none.
 
     An audit that another package brings has one made from its record.
     """
     view = view_of(name)
+    if name == "compare":
+        return st.Page("views/compare.py", title="Compare")
     if not AUDITS.brought(name):
         return None if view is None else st.Page(view, title=AUDITS[name].title)
     path = name if view is None else f"{name}-audit"  # the address of another page

@@ -79,6 +79,6 @@ def _not_run(
             args=(space, draft, {name: usual[name]}),
         )
         return
-    page = page_of(name) if name in AUDITS else st.Page(f"views/{name}.py", title="Compare")
+    page = page_of(name)
     if page is not None:
         st.page_link(page, label=f"Open {page.title} →", query_params=state.address(page.title))
