@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app import state
+from audits.brief import begun
 from audits.groups import GroupsResult
 from audits.groups.judging import judged_of
 from audits.groups.metrics import METRICS
@@ -43,9 +44,8 @@ def badge_matrix(result: GroupsResult) -> None:
     for metric in METRICS:
         cells = [cell(result, name, metric.name) for name in attributes] if metric.judged else []
         if any(cells):
-            about = f" of people{metric.about}" if metric.about else ""
             said = [_linked(each, name) for each, name in zip(cells, attributes, strict=True)]
-            head = html.escape(f"{metric.words.capitalize()}{about}")
+            head = html.escape(begun(metric.words))
             lines.append(
                 f"<tr><th scope='row'>{head}</th>{''.join(f'<td>{each}</td>' for each in said)}</tr>"
             )

@@ -28,6 +28,7 @@ def question_cards(
     begun: Mapping[str, work.SpecStanding],
 ) -> None:
     """Draw a card for each question; the first badge of its audits stands for it."""
+    left = {name: each for name, each in usual.items() if name not in latest and name not in begun}
     by_name = {each.audit.name: each for each in findings if each.place is not None}
     with st.grid(2, min_column_width=300, border=False):
         for number, (question, names) in enumerate(QUESTIONS.items(), start=1):
@@ -35,19 +36,30 @@ def question_cards(
                 st.markdown(f"**{question.partition(' ')[2]}**")
                 found = [by_name[name] for name in names if name in by_name]
                 if found:
-                    _answer(min(found, key=_weight), latest)
+                    _answer(min(found, key=_weight), latest, findings[0])
                 else:
                     _not_run(space, draft, names, usual, begun)
+        if left:
+            with st.container(border=True, height="stretch", key="question-rest"):
+                st.button(
+                    "Run what has not run",
+                    key="run-rest",
+                    disabled=space.read_only,
+                    on_click=submit_usual,
+                    args=(space, draft, left),
+                )
+                st.caption(", ".join(AUDITS[name].title for name in left))
 
 
 def _weight(finding: RunFinding) -> int:
     return BADGES.index(finding.audit.result.judged.badge)
 
 
-def _answer(finding: RunFinding, latest: Mapping[str, dict[str, Any]]) -> None:
-    """Write what the audit found, with its own badge, and link to the run."""
+def _answer(finding: RunFinding, latest: Mapping[str, dict[str, Any]], leads: RunFinding) -> None:
+    """Write what the audit found, with its own badge, and link to the run; what leads is said above."""
     st.badge(finding.audit.result.judged.badge_text, color="gray")
-    st.text(finding.sentence)
+    if finding is not leads:
+        st.text(finding.sentence)
     record = latest[finding.audit.name]
     query = {**record.get("address", {}), **state.where(), "run": [record["key"][:KEY]]}
     page = page_of(finding.audit.name)

@@ -78,12 +78,3 @@ if first in latest:
     badge_matrix(result)
 
 question_cards(space, draft, findings, latest, usual, begun)
-left = {name: each for name, each in usual.items() if name not in latest and name not in begun}
-if left:
-    st.button(
-        "Run what has not run",
-        key="run-rest",
-        disabled=space.read_only,
-        on_click=submit_usual,
-        args=(space, draft, left),
-    )

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from audits.brief import begun
-from audits.data import group_name
+from audits.brief import begun, brief
+from audits.data import group_name, named_with
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
 from audits.groups.figures.layout import people_of
 from audits.groups.judging import FEWEST_COVERED, most_telling
 from audits.groups.metrics import METRICS
 from audits.groups.result import GroupRow, GroupsResult
-from audits.groups.words import people_of as people_words
 from audits.stats import EVIDENCE
-from audits.stats.words import in_words, out_of, percent, several
+from audits.stats.words import in_words, named_group, out_of, percent, several
 
 __all__ = ["RankedGroups", "ranked", "ranked_groups"]
 
@@ -64,7 +63,7 @@ class RankedGroups:
         """The figure's finding."""
         row = self.focus or self.rows[0]
         everyone = f"{_percent(self.everyone, 1)} of everyone"
-        return f"{begun(people_words(row))}: {self.text(row).partition(' ')[0]}, against {everyone}"
+        return f"{begun(_name(row))}: {self.text(row).partition(' ')[0]}, against {everyone}"
 
     @property
     def caption(self) -> str:
@@ -110,7 +109,8 @@ def ranked_groups(result: GroupsResult, asked: Sequence[Mapping[str, str]] = ())
 def ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     """Draw the groups with intervals on one axis; values stand in a column of their own."""
     rows = groups.rows[::-1]
-    labels = [describe(row.group, longest=60) + " (reference)" * row.is_reference for row in rows]
+    names = [describe(row.group, longest=60).replace(" &amp; ", ", ") for row in rows]
+    labels = [name + " (reference)" * row.is_reference for name, row in zip(names, rows, strict=True)]
     figure = go.Figure()
     order = sorted(range(len(rows)), key=lambda place: rows[place] != groups.focus)  # the focus first
     inside = people_of(result, groups.attribute)
@@ -122,7 +122,9 @@ def ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     ends = [row.metric(groups.rate) for row in rows]
     highest = max([groups.everyone, *(end.high or 0.0 for end in ends if end is not None)])
     last = 30 if highest < 0.3 else 100  # small rates are drawn on a scale of their own
-    figure.update_xaxes(range=[0, last], ticksuffix="%", nticks=5, zeroline=False)
+    figure.update_xaxes(
+        range=[0, last], ticksuffix="%", tickvals=[last * part / 4 for part in range(5)], zeroline=False
+    )
     figure.add_vline(x=100 * groups.everyone, line={"color": INK, "width": 1})
     top = {"x": 100 * groups.everyone, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
     column = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
@@ -134,7 +136,7 @@ def ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     annotate(figure, [{**top, **everyone, "font": {"size": 12}}, *notes])
     alt = f"{groups.title}. {groups.caption}"
     finish(figure, height=70 + pitch * len(rows), alt=alt)
-    left = 14 + 7 * max(map(len, labels)) if pitch == 30 else 8
+    left = 14 + 7 * max(map(len, labels)) if pitch == 30 else 18
     figure.layout.margin = {"l": left, "r": 14 + _LETTER * max(map(len, values)), "t": 24, "b": 24}
     return figure
 
@@ -179,6 +181,10 @@ def _is_group(row: GroupRow, values: Mapping[str, str]) -> bool:
 def _rate(row: GroupRow, rate: str) -> float:
     found = row.metric(rate)
     return float(found.value) if found is not None and found.value is not None else 0.0
+
+
+def _name(row: GroupRow) -> str:
+    return brief(named_group(named_with(row.attribute, row.group)), 99)
 
 
 def _percent(share: float, n: float) -> str:
