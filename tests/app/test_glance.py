@@ -11,6 +11,7 @@ from app.pages import QUESTIONS
 from audits.data.samples import CATALOGUE
 from audits.groups.figures.ranked import ranked, ranked_groups
 from audits.groups.metrics import METRICS
+from audits.runs.executing.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 from audits.stats.badges import BADGES, ICONS
@@ -64,15 +65,10 @@ def test_other_data_are_run_only_when_asked(space) -> None:
 
 @pytest.fixture(scope="module")
 def loans():
-    import evenhand
-
     spec = CATALOGUE["loans"].spec
-    spec["data"]["path"], spec["model"]["path"] = (
-        str(drafts.SAMPLES / spec[part]["path"]) for part in ("data", "model")
-    )
     names = spec["data"]["protected"]
     spec["audits"] = [{"groups": {"by": [*names, names]}}]
-    return evenhand.audit(spec).audits[0].result
+    return InlineExecutor().submit(spec, drafts.SAMPLES).result().audits[0].result
 
 
 def test_the_figure_states_the_results_numbers(loans) -> None:
