@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from app import work
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.stats import EVIDENCE
+from audits.stats.badges import ICONS
 
-__all__ = ["KEY", "latest_audits", "linked_run"]
+__all__ = ["KEY", "badge_icons", "latest_audits", "latest_together", "linked_run"]
 
 KEY = 12
 """Letters of a run's key in an address."""
@@ -28,6 +31,29 @@ def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[
         if name not in found and _ready(space, record):
             found[name] = record
     return found
+
+
+def latest_together(
+    space: Workspace, draft: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, Any]], SimpleNamespace]:
+    """Return the records of `latest_audits` and their results as those of one run, with a search that finds.
+
+    They are looked at together, so their verdicts are corrected for all of them.
+    """
+    latest = latest_audits(space, draft)
+    runs = [work.result(space, record["spec"]) for record in latest.values()]
+    searches = [each.search for each in runs if each.search is not None]
+    search = next((each for each in searches if each.result.verdict == EVIDENCE), None)
+    return latest, SimpleNamespace(audits=[each.audits[0] for each in runs], search=search)
+
+
+def badge_icons(space: Workspace) -> dict[str, str]:
+    """Return the icon of the latest result of each audit on the workspace's data and model, by its name."""
+    draft = space.draft()
+    if draft is None:
+        return {}
+    badges = {name: work.badge(space, each["spec"]) for name, each in latest_audits(space, draft).items()}
+    return {name: ICONS[badge] for name, badge in badges.items() if badge in ICONS}
 
 
 def linked_run(space: Workspace, draft: Mapping[str, Any], audit: str, asked: str) -> dict[str, Any] | None:

@@ -13,27 +13,40 @@ from app.workspaces import who
 from audits.errors import InputError
 from audits.runs.registry import AUDITS
 
-__all__ = ["load_views", "navigation", "page_of", "view_of"]
+__all__ = ["QUESTIONS", "load_views", "navigation", "page_of", "view_of"]
+
+QUESTIONS: dict[str, tuple[str, ...]] = {
+    "1 Who is treated worse?": ("groups", "rule_sets", "barycentre"),
+    "2 Like for like?": ("flipset", "explain", "outcome_transport"),
+    "3 What drives it?": ("attribute_swap", "sensitivity", "loss_ratio"),
+    "4 What could people change?": ("recourse",),
+    "5 Would another model help?": ("compare", "mitigation"),
+}
+"""What an audit of a model asks, in order, each with the pages that answer it."""
 
 _VIEWS = Path(__file__).resolve().parent / "views"
 
 
 def navigation() -> dict[str, list[st.Page]]:
     """Return the pages under the headings of the navigation; the audits' come from their records."""
-    audits = [page_of(name) for name in AUDITS if name != AUDITS.first]
     visitor = who.person()
+    placed = {name for names in QUESTIONS.values() for name in names}
+    others = [page for name in AUDITS if name not in placed and (page := page_of(name)) is not None]
     server = {"Server": [st.Page("views/admin.py", title="Server")]}
     return {
         "": [
             st.Page("views/data_model.py", title="Data & model", default=True),
-            st.Page(f"views/{AUDITS.first}.py", title=AUDITS[AUDITS.first].title),
-            st.Page("views/compare.py", title="Compare models"),
+            st.Page("views/glance.py", title="At a glance"),
         ],
-        "Audits": [page for page in audits if page is not None],
+        **{
+            question: [page for name in names if (page := page_of(name))]
+            for question, names in QUESTIONS.items()
+        },
+        **({"Other audits": others} if others else {}),
         "Deployed": [st.Page("views/monitor.py", title="Monitor")],
         "Take away": [
             st.Page("views/saved.py", title="Report & saved audits"),
-            st.Page("views/tour.py", title="Guided demo"),
+            st.Page("views/tour.py", title="Demo"),
         ],
         **(server if visitor is not None and visitor.administers else {}),
     }
@@ -51,11 +64,13 @@ def load_views() -> None:
 
 
 def page_of(name: str) -> st.Page | None:
-    """Return the page of an audit, to be shown and to be linked to; None where it has none.
+    """Return the page of an audit or of the comparison, to be shown and linked to; None where it has none.
 
     An audit that another package brings has one made from its record.
     """
     view = view_of(name)
+    if name == "compare":
+        return st.Page("views/compare.py", title="Compare")
     if not AUDITS.brought(name):
         return None if view is None else st.Page(view, title=AUDITS[name].title)
     path = name if view is None else f"{name}-audit"  # the address of another page

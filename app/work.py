@@ -56,6 +56,7 @@ from audits.runs.spec import Spec, parse_spec
 __all__ = [
     "SpecStanding",
     "ask",
+    "badge",
     "check_fits",
     "close",
     "data",
@@ -84,6 +85,7 @@ _BYTES_COLUMN, _BYTES_VALUE = 5_000, 150  # about, beside the values of the firs
 _lock = threading.Lock()
 _executor: ProcessExecutor | None = None
 _results: Recent[RunResult] = Recent(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
+_badges: Recent[str | None] = Recent(lambda _: 500, 2_000_000)
 _keys: Recent[str] = Recent(lambda _: 500, 2_000_000)  # of runs, which digests of files are part of
 
 
@@ -266,7 +268,7 @@ def forget(space: Workspace) -> None:
     DOWNLOADS.forget(space.token)
     for kept in (_tables, _frames, _models, _findings):
         kept.forget(space.token)
-    for recent in (_results, _keys):
+    for recent in (_results, _badges, _keys):
         recent.forget(space.token)
     READERS().forget(space.token)
 
@@ -276,6 +278,7 @@ def forget_run(space: Workspace, key: str) -> None:
     space.forget_run(key)
     executor().forget(space.token, key)
     _results.forget(space.token)
+    _badges.forget(space.token)
 
 
 def _asking(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> tuple[Ask, str, str]:
@@ -452,6 +455,18 @@ def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
         return RunResult.load(store.folder(key, space.token)).with_spec(parsed)
 
     return _results.get(f"{space.token} {key}", load, space.token)
+
+
+def badge(space: Workspace, spec: Mapping[str, Any]) -> str | None:
+    """Return the badge of the first audit of `spec` from its finished result; None in those of 0.1.0."""
+    _, key = _key(space, spec)
+    path = RunStore(home(), writes=False).folder(key, space.token) / "results.json"
+
+    def read() -> str | None:
+        found: str | None = json.loads(path.read_text(encoding="utf-8"))["audits"][0].get("badge")
+        return found
+
+    return _badges.get(f"{space.token} {key}", read, space.token)
 
 
 def saved_result(space: Workspace, identity: str) -> RunResult:

@@ -12,17 +12,17 @@ __all__ = ["next_step"]
 def next_step(ready: bool, key: str, *, features: bool = True) -> None:
     """Offer the audit once the data and the model are settled; until then say what is missing.
 
-    Without `features` people cannot be compared one by one: the groups' rates are offered then.
+    Without `features` people cannot be compared one by one: that is said.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
-        if ready and not features:
-            if st.button("Compare the groups →", type="primary", key=key):
-                st.switch_page("views/groups.py", query_params=state.address("Overview"))
+        if st.button("Open At a glance →", type="primary", key=key, disabled=not ready):
+            st.switch_page("views/glance.py", query_params=state.address("At a glance"))
+        if not ready:
+            st.text("Fix the items marked on this page first.")
+        elif features:
+            st.text("Ready to audit.")
+        else:
             st.text(
-                "Label, predictions and groups alone allow the overview, rule sets and transport flows: what "
-                "compares people by features needs some ticked."
+                "Label, predictions and groups alone allow groups, rule sets and transport flows. Audits "
+                "that compare people by features need some ticked."
             )
-            return
-        if st.button("Run a flipset audit →", type="primary", key=key, disabled=not ready):
-            st.switch_page("views/flipset.py", query_params=state.address("Flipsets"))
-        st.text("Data and model are settled." if ready else "First settle what is marked on this page.")

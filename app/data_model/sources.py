@@ -31,6 +31,7 @@ def example_cards(space: Workspace) -> None:
                     key=f"open-{name}",
                     on_click=_begin,
                     args=(space, lambda sample=sample: drafts.from_sample(space, sample)),
+                    kwargs={"then": "views/glance.py"},
                 )
 
 
@@ -81,8 +82,8 @@ def _uploaded(space: Workspace, key: str, turn: int) -> None:
     _begin(space, lambda: drafts.from_files(_brought(space, files), "upload"))
 
 
-def _begin(space: Workspace, make: Callable[[], dict[str, Any]]) -> None:
-    """Start over with other data; what is wrong with them is told on the page."""
+def _begin(space: Workspace, make: Callable[[], dict[str, Any]], then: str = "") -> None:
+    """Start over with other data, on the page `then`; what is wrong with them is told on the page."""
     try:
         space.save_draft(make())
     except InputError as error:
@@ -90,6 +91,7 @@ def _begin(space: Workspace, make: Callable[[], dict[str, Any]]) -> None:
         return
     state.forget("source problem")
     state.forget_addresses()
+    state.keep("then", then)
 
 
 def source_problem() -> None:

@@ -189,7 +189,7 @@ def _law_columns(result: RunResult) -> Columns:
     """Draw what such tables ask: the columns of sex and race or ethnicity, and which categories are small."""
     found = next((audit.result for audit in result.audits if isinstance(audit.result, GroupsResult)), None)
     if found is None:
-        notices.note("These tables need a group comparison (Overview) in the run.")
+        notices.note("These tables need a group comparison (Groups) in the run.")
         return {}
     names = [_NONE, *protected_of(found)]
     suggested = suggested_columns(found)

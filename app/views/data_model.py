@@ -27,6 +27,9 @@ from app.widgets.waiting import wait_for
 from audits.errors import InputError
 
 space = state.workspace()
+if then := state.get("then", ""):  # an example is ready: its home is At a glance
+    state.forget("then")
+    st.switch_page(then, query_params=state.address("At a glance"))
 draft = space.draft()
 
 if draft is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from app import state
+from app.latest import badge_icons
 from app.serving.headers import PAGE
 from app.widgets import notices
 from app.widgets.people.selected import selection_chip
@@ -36,12 +37,14 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
         notices.problem(str(error))
         st.stop()
     with st.sidebar, st.container(key="navigation", gap="xsmall"):
+        icons = badge_icons(space)
         for heading, listed in pages.items():
             if heading:
                 st.caption(heading)
             for item in listed:
+                label = f"{icons.get(item.url_path, '')} {item.title}".strip()
                 # links of our own: streamlit's would drop the workspace from the address
-                st.page_link(item, query_params=state.address(item.title), width="stretch")
+                st.page_link(item, label=label, query_params=state.address(item.title), width="stretch")
     if space.read_only:
         notices.note("You can look at this workspace, and change nothing in it.")
     if sentence := state.untold():

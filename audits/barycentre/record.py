@@ -10,7 +10,7 @@ __all__ = ["AUDIT"]
 
 AUDIT = Audit(
     name="barycentre",
-    title="All groups at once",
+    title="All groups",
     question="Would the model have decided otherwise on these people's counterparts in all other groups?",
     then=("flipset", "explain"),
     limits=(

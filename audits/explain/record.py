@@ -19,7 +19,7 @@ def _seconds(options: ExplainOptions, size: Size) -> float:
 
 AUDIT = Audit(
     name="explain",
-    title="What explains a gap",
+    title="What explains it",
     question="Does the gap between two groups remain like for like?",
     then=("flipset", "rule_sets"),
     limits=(

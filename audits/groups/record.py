@@ -42,7 +42,7 @@ def _windows(_groups: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
 
 AUDIT = Audit(
     name="groups",
-    title="Overview",
+    title="Groups",
     question="How do the groups compare at all?",
     also_called=(
         "demographicparity equalizedodds equalopportunity disparateimpact statisticalparity fairness "

@@ -11,7 +11,7 @@ import pytest
 from app import work
 from app.drafting.drafts import from_files, with_data
 from app.tables.exports import portable
-from tests.app.test_pages import figures, texts, visit
+from tests.app.test_pages import figures, open_example, texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"
 
@@ -34,7 +34,7 @@ def test_without_data_the_page_asks_for_some(space, page) -> None:
 
 
 def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:
-    at = visit(space).button(key="open-loans").click().run()
+    at = open_example(space, "loans")
     at.switch_page(FLOWS).run()
     assert not at.exception
     at.multiselect(key="flows-by").set_value(["sex"]).run()
@@ -57,7 +57,7 @@ def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:
 
 
 def test_two_models_are_compared_and_two_files_too(space) -> None:
-    at = visit(space).button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     at.switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("another model with the model").run()
     assert not at.exception
@@ -75,7 +75,7 @@ def test_two_models_are_compared_and_two_files_too(space) -> None:
 
 
 def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> None:
-    at = visit(space).button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     at.switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("another model with the model").run()
     at.selectbox(key="other").set_value("decisions in a column").run()
@@ -98,7 +98,7 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
     ],
 )
 def test_recourse_starts_with_something_to_change(space, name, columns) -> None:
-    at = visit(space).button(key=f"open-{name}").click().run()
+    at = open_example(space, name)
     at.switch_page(RECOURSE).run()
     assert not at.exception
     assert sorted(at.multiselect(key="actionable").value) == sorted(columns)
@@ -133,7 +133,7 @@ def test_recourse_asks_what_a_person_can_change_and_never_proposes_what_nobody_d
 
 
 def test_recourse_slides_in_the_browser_without_another_run(space) -> None:
-    at = visit(space).button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     at.switch_page(RECOURSE).run()
     result = finish(space, at)
     assert at.container(key="numbers").text[0].value == result.finding
@@ -149,7 +149,7 @@ def test_recourse_slides_in_the_browser_without_another_run(space) -> None:
 
 
 def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:
-    at = visit(space).button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     draft = space.draft()
     at.session_state["_kept other model"] = draft["spec"]["model"]["path"]
     at.session_state["_kept other model of"] = "other data"
@@ -162,7 +162,7 @@ def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:
 
 @pytest.mark.parametrize("name", ["arrests", "admissions"])
 def test_recourse_of_a_column_of_predictions_is_refused_before_a_run(space, name) -> None:
-    at = visit(space).button(key=f"open-{name}").click().run()
+    at = open_example(space, name)
     at.switch_page(RECOURSE).run()
     assert not at.exception
     assert any("a column of predictions cannot" in text for text in texts(at))

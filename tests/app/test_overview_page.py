@@ -11,7 +11,7 @@ from app import work
 from app.drafting import drafts
 from audits.groups import at_threshold
 from audits.groups.words import points
-from tests.app.test_pages import MAIN, AppTest, bring, texts, visit
+from tests.app.test_pages import MAIN, AppTest, bring, open_example, texts, visit
 from tests.reports.everything import FORMULA, HTML, LONG
 
 PAGE = "views/groups.py"
@@ -32,7 +32,7 @@ def test_without_data_the_page_asks_for_some(space) -> None:
 
 
 def test_the_page_shows_the_runs_finding_and_moves_with_the_threshold(space) -> None:
-    at = visit(space).button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     at.switch_page(PAGE).run()
     assert not at.exception
     assert "No other audit has been run on these data and this model." in texts(at)
@@ -79,7 +79,7 @@ def test_the_groups_shown_first_are_those_of_the_sentence(space) -> None:
 
 
 def test_other_audits_are_cards_and_another_threshold_lies_beside(space) -> None:
-    at = visit(space).button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     at.switch_page("views/flipset.py").run()
     at.number_input(key="shuffles").set_value(0).run()
     at = run_here(at, space)
@@ -148,7 +148,7 @@ def test_hostile_group_names_are_shown_as_they_are(space) -> None:
 
 
 def test_groups_known_by_probability_on_the_page(space) -> None:
-    at = visit(space).button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     at.switch_page(PAGE).run()
     column = at.multiselect(key="probable").options[0]
     at.multiselect(key="probable").set_value([column]).run()

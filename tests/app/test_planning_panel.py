@@ -6,7 +6,7 @@ import time
 
 from app.pages import view_of
 from audits.runs.registry import AUDITS
-from tests.app.test_pages import texts, visit
+from tests.app.test_pages import open_example, texts
 
 PAGES = {name: view for name in AUDITS.ours if (view := view_of(name))}
 
@@ -35,7 +35,7 @@ def _simulated(at, people: int, worlds: int):
 
 def test_every_page_plans_or_says_why_not(space) -> None:
     """No page is without a plan but those whose record says why."""
-    at = visit(space).button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     for name, page in PAGES.items():
         at = _settled(at.switch_page(page).run(), name)
         assert not at.exception, name
@@ -49,7 +49,7 @@ def test_every_page_plans_or_says_why_not(space) -> None:
 
 
 def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
-    at = visit(space).button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     at = _settled(at.switch_page(PAGES["groups"]).run(), "groups")
     at = _simulated(at, 400, 5)
     run, asked, _ = at.session_state["_kept plan groups"]
@@ -66,7 +66,7 @@ def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
 
 
 def test_a_plan_can_be_stopped(space) -> None:
-    at = visit(space).button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     at = _settled(at.switch_page(PAGES["flipset"]).run(), "flipset")
     at = _simulated(at, 400, 500)
     run, _, _ = at.session_state["_kept plan flipset"]

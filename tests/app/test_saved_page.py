@@ -9,7 +9,7 @@ from app.tour.steps import STEPS
 from app.workspaces.workspace import Workspace, issue_token
 from audits.runs.keeping.saved import SavedRuns
 from audits.stats import INSUFFICIENT
-from tests.app.test_pages import texts, visit
+from tests.app.test_pages import open_example, texts, visit
 
 PAGE = "views/saved.py"
 
@@ -34,8 +34,7 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
     assert "Nothing has been run yet." in texts(at)
-    at.switch_page("views/data_model.py").run()
-    at = overview(at.button(key="open-hiring").click().run(), space)
+    at = overview(open_example(space, "hiring"), space)
     [run] = SavedRuns().list(owner=space.token)
     assert run.status == "done"
     at.switch_page(PAGE).run()
@@ -64,12 +63,11 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
 
 def test_what_is_run_here_is_not_shown_or_handed_out_elsewhere_and_may_be_deleted_elsewhere(space) -> None:
     """Another workspace sees nothing, for the same file and choices too; a page whose run is gone says so."""
-    at = overview(visit(space).button(key="open-hiring").click().run(), space)
+    at = overview(open_example(space, "hiring"), space)
     other = Workspace(issue_token())
     theirs = visit(other).switch_page(PAGE).run()
     assert "Nothing has been run yet." in texts(theirs)
-    theirs.switch_page("views/data_model.py").run()
-    theirs.button(key="open-hiring").click().run()
+    theirs = open_example(other, "hiring")
     theirs.switch_page("views/groups.py").run()
     assert not theirs.exception
     assert not theirs.button(key="run").disabled, "it is yet to be run here"

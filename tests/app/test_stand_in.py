@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.widgets.choices.stand_in import with_stand_in, without_stand_in
-from tests.app.test_pages import texts, visit
+from tests.app.test_pages import open_example, texts
 
 
 def _draft(model: dict, threshold: object = 0.5) -> dict:
@@ -34,7 +34,7 @@ def test_a_score_is_learned_on_its_side_of_the_threshold() -> None:
 
 
 def test_a_page_that_needs_a_model_offers_one_with_a_click(space) -> None:
-    at = visit(space).button(key="open-arrests").click().run()
+    at = open_example(space, "arrests")
     at.switch_page("views/loss_ratio.py").run()
     assert any("a column of predictions cannot" in text for text in texts(at))
     at.button(key="stand-in").click().run()

@@ -15,7 +15,7 @@ def test_a_second_model_beside_the_first(server: Server, watched: Watched, artef
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
-    to(page, "Compare models")
+    to(page, "Compare")
     expect(page.get_by_text("The second model", exact=True)).to_be_visible()
     acts.run(page)
     assert "second model" in acts.finding(page)

@@ -118,8 +118,7 @@ def test_much_that_is_wrong_with_one_table_is_mended_card_by_card_and_stands_in_
     data = mend(page, server, "codes")
     assert data["kinds"] == {"education": "categorical"}
     assert page.locator('[class*="st-key-found-"]').count() == 0
-    page.get_by_role("link", name="Overview").click()
-    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
+    acts.to_page(page, "Groups", ".st-key-run button")
     acts.run(page)
     acts.finding(page)
     folders = (server.home / "runs").glob("*/*/results.json")

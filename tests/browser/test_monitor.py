@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from audits.runs.keeping.database import Database
 from audits.runs.monitoring.monitors import Monitors
@@ -20,12 +20,6 @@ pytestmark = pytest.mark.browser
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "hiring.csv"
 LIVE = 15_000
-
-
-def to(page: Page, name: str, selector: str) -> None:
-    page.get_by_role("link", name=name, exact=True).click()
-    page.wait_for_selector(selector, timeout=acts.SLOW)
-    acts.settle(page)
 
 
 def post(url: str, token: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -44,8 +38,8 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
-    to(page, "Monitor", "text=there is none yet")
-    to(page, "Prediction sensitivity", ".st-key-run button")
+    acts.to_page(page, "Monitor", "text=there is none yet")
+    acts.to_page(page, "Prediction sensitivity", ".st-key-run button")
     acts.run(page)
     acts.finding(page)
 

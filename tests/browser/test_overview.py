@@ -14,20 +14,14 @@ from tests.browser.conftest import Server, Watched, watch
 pytestmark = pytest.mark.browser
 
 
-def to(page: Page, name: str) -> None:
-    page.get_by_role("link", name=name, exact=True).click()
-    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
-    acts.settle(page)
-
-
 def test_groups_thresholds_two_models_and_cards(server: Server, watched: Watched, artefacts: Path) -> None:
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
-    to(page, "Flipsets")
+    acts.to_page(page, "Flipsets", ".st-key-run button")
     acts.run(page)
     flipset = acts.finding(page)
-    to(page, "Overview")
+    acts.to_page(page, "Groups", ".st-key-run button")
     acts.run(page)
     finding = acts.finding(page)
     assert "female people" in finding
@@ -94,7 +88,7 @@ def test_a_measure_is_chosen_and_a_link_opens_the_same_result_for_somebody_else(
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
-    to(page, "Overview")
+    acts.to_page(page, "Groups", ".st-key-run button")
     acts.run(page)
     finding = acts.finding(page)
     assert "run=" in page.url

@@ -15,12 +15,6 @@ from tests.browser.conftest import Server, Watched, watch
 pytestmark = pytest.mark.browser
 
 
-def to(page: Page, name: str, selector: str) -> None:
-    page.get_by_role("link", name=name, exact=True).click()
-    page.wait_for_selector(selector, timeout=acts.SLOW)
-    acts.settle(page)
-
-
 def download(page: Page, key: str, folder: Path) -> Path:
     with page.expect_download(timeout=acts.SLOW) as waiting:
         page.locator(f".st-key-report-{key} button").click()
@@ -36,13 +30,13 @@ def test_reports_comparison_link_and_deletion(
     acts.open_app(page, server.url)
     acts.open_example(page, "loans")
     for reference in ("(the largest)", "female"):
-        to(page, "Overview", ".st-key-run button")
+        acts.to_page(page, "Groups", ".st-key-run button")
         if reference != "(the largest)":
             page.get_by_text("More options").click()
             acts.choose(page, "reference-sex", reference)
         acts.run(page)
         finding = acts.finding(page).splitlines()[0]
-    to(page, "Report & saved audits", ".st-key-open")
+    acts.to_page(page, "Report & saved audits", ".st-key-open")
     assert acts.finding(page) == finding
     assert "run=" in page.url
     assert not acts.serious(page)
@@ -99,7 +93,7 @@ def test_reports_comparison_link_and_deletion(
 def test_the_demo_walks_through_five_findings(server: Server, watched: Watched, artefacts: Path) -> None:
     page = watched.page
     acts.open_app(page, server.url)
-    to(page, "Guided demo", ".st-key-run button")
+    acts.to_page(page, "Demo", ".st-key-run button")
     acts.narrow_and_shoot(page, artefacts, "demo-before", 900)
     acts.run(page)
     findings = [acts.finding(page)]

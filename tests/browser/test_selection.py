@@ -39,8 +39,7 @@ def test_people_selected_on_one_page_are_so_on_all_and_become_a_group(
 
     _ask_what_if(page)
 
-    page.get_by_test_id("stSidebar").get_by_role("link", name="Overview").click()
-    acts.settle(page)
+    acts.to_page(page, "Groups", ".st-key-run button")
     expect(chip).to_have_text(words)
     page.reload()
     expect(chip).to_have_text(words, timeout=acts.SLOW)

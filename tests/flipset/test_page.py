@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import work
 from app.workspaces.workspace import Workspace
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.app.test_pages import open_example
 
 
 def run_with(space: Workspace, method: str, **numbers: int) -> tuple[AppTest, object]:
     """Open the hiring example, choose a method, run it, and return the page and the result."""
-    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
-    at.query_params["w"] = space.token
-    at.run().button(key="open-hiring").click().run()
+    at = open_example(space, "hiring")
     at.switch_page("views/flipset.py").run()
     at.selectbox(key="method").select(method).run()
     for key, value in {"shuffles": 9, **numbers}.items():
@@ -55,10 +50,7 @@ def test_a_map_that_fails_says_so_before_anything_else(space: Workspace) -> None
 
 def opened(space: Workspace, example: str) -> AppTest:
     """Open an example and go to the page."""
-    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
-    at.query_params["w"] = space.token
-    at.run().button(key=f"open-{example}").click().run()
-    return at.switch_page("views/flipset.py").run()
+    return open_example(space, example).switch_page("views/flipset.py").run()
 
 
 def submitted(at: AppTest, space: Workspace) -> dict:

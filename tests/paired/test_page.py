@@ -7,7 +7,7 @@ from typing import Any
 from app import work
 from app.workspaces.workspace import Workspace
 from audits.reports.html import render_report
-from tests.app.test_pages import texts, visit
+from tests.app.test_pages import open_example, texts, visit
 
 PAGE = "views/compare.py"
 
@@ -19,7 +19,7 @@ def test_without_data_the_page_asks_for_some(space: Workspace) -> None:
 
 
 def test_a_second_model_is_chosen_run_and_shown_beside_the_first(space: Workspace) -> None:
-    at: Any = visit(space).button(key="open-hiring").click().run()
+    at: Any = open_example(space, "hiring")
     first = dict(space.draft()["spec"])  # type: ignore[index]
     at.switch_page(PAGE).run()
     assert not at.exception
@@ -55,7 +55,7 @@ def test_a_second_model_is_chosen_run_and_shown_beside_the_first(space: Workspac
 
 
 def test_without_a_label_a_stand_in_is_offered_with_one_click(space: Workspace) -> None:
-    at: Any = visit(space).button(key="open-arrests").click().run()
+    at: Any = open_example(space, "arrests")
     at.switch_page(PAGE).run()
     assert not at.exception
     assert not [button for button in at.button if button.key == "run"], "a press could only fail"
@@ -70,7 +70,7 @@ def test_without_a_label_a_stand_in_is_offered_with_one_click(space: Workspace) 
 
 
 def test_the_first_model_treated_is_chosen_on_the_page(space: Workspace) -> None:
-    at: Any = visit(space).button(key="open-hiring").click().run()
+    at: Any = open_example(space, "hiring")
     identity = space.draft()["id"]  # type: ignore[index]
     space.save_draft({**space.draft(), "spec": {**space.draft()["spec"], "model": {"train": "logistic"}}})  # type: ignore[dict-item,index]
     at.switch_page(PAGE).run()
@@ -85,7 +85,7 @@ def test_the_first_model_treated_is_chosen_on_the_page(space: Workspace) -> None
 
 
 def test_what_is_wrong_with_the_second_model_is_told_on_the_page(space: Workspace) -> None:
-    at: Any = visit(space).button(key="open-hiring").click().run()
+    at: Any = open_example(space, "hiring")
     at.switch_page(PAGE).run()
     identity = space.draft()["id"]  # type: ignore[index]
     at.segmented_control(key=f"way-{identity}-second").set_value("predictions").run()

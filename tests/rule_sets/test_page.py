@@ -10,7 +10,7 @@ import pandas as pd
 from app import work
 from app.drafting import drafts
 from audits.rule_sets.exhibits import SAID
-from tests.app.test_pages import texts, visit
+from tests.app.test_pages import open_example, texts, visit
 
 PAGE = "views/rule_sets.py"
 
@@ -22,7 +22,7 @@ def test_without_data_the_page_asks_for_some(space) -> None:
 
 
 def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:
-    at = visit(space).button(key="open-loans").click().run()
+    at = open_example(space, "loans")
     at.switch_page(PAGE).run()
     assert not at.exception
     # the example suggests a support at which the planted group is looked at
@@ -157,7 +157,7 @@ def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:
 
 
 def test_a_model_from_a_file_is_not_trained_again(space) -> None:
-    at = visit(space).button(key="open-loans").click().run()
+    at = open_example(space, "loans")
     options = {"protected": ["sex"], "support": 0.02}
     spec = drafts.audit_spec(space.draft(), "rule_sets", options)
     work.submit(space, spec, "").wait(90)

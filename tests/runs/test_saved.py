@@ -375,7 +375,7 @@ def test_compare_names_what_changed_and_nothing_else(base):
     threshold = changes["spec", "threshold"]
     assert (threshold.before, threshold.after, threshold.overlap) == (0.5, 0.6, None)
     matters = before_and_after(before, after).set_index("what")
-    assert matters.loc["Overview: finding"].tolist() == [before.audits[0].headline, after.audits[0].headline]
+    assert matters.loc["Groups: finding"].tolist() == [before.audits[0].headline, after.audits[0].headline]
     assert matters.loc["decided", "after"].endswith("at least 0.6")
     rates = [{row.group: row for row in result.audits[0].result.table} for result in (before, after)]
     change = changes["groups", "table[group: south].selection_rate"]

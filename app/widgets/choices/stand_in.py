@@ -43,7 +43,7 @@ def stand_in_note(space: Workspace, draft: Mapping[str, Any]) -> None:
         return
     notices.note(
         "This audits a stand-in: a network that learned to repeat the stored decisions from what is known of "
-        "people. Its accuracy, on the Overview, says how well it does."
+        "people. Its accuracy, on the page Groups, says how well it does."
     )
     st.button(
         "Back to the stored decisions",

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import streamlit as st
 
-from app import state, work
-from app.latest import KEY, latest_audits
+from app import state
+from app.latest import KEY, latest_together
 from app.pages import page_of
 from app.workspaces.workspace import Workspace
 from audits.runs.headline import findings_of
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE
 
 __all__ = ["title_of", "verdict_cards"]
 
@@ -27,12 +25,8 @@ def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str 
     Verdicts are those after correction for all of these audits, the one left out among them: they are looked
     at together.
     """
-    latest = latest_audits(space, draft)
-    runs = {name: work.result(space, record["spec"]) for name, record in latest.items()}
-    searches = [each.search for each in runs.values() if each.search is not None]
-    search = next((each for each in searches if each.result.verdict == EVIDENCE), None)
-    together = SimpleNamespace(audits=[each.audits[0] for each in runs.values()], search=search)
-    shown = findings_of(together) if runs else []
+    latest, together = latest_together(space, draft)
+    shown = findings_of(together) if latest else []
     others = [each for each in shown if each.place is None or each.audit.name != leave_out]
     st.subheader("What the other audits found", anchor=False)
     if not others:

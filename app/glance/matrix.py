@@ -1,0 +1,79 @@
+"""Measures and attributes as a table of badges; a click on one opens its groups."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app import state
+from audits.brief import begun
+from audits.groups import GroupsResult
+from audits.groups.judging import judged_of
+from audits.groups.metrics import METRICS
+from audits.stats import Judged
+from audits.stats.badges import BADGES, ICONS, size_against_limit
+
+__all__ = ["badge_matrix", "cell"]
+
+_WORDS = {
+    "small difference": "small",
+    "cannot tell yet": "can't tell yet",
+    "no verdict": "no verdict",
+    "no material difference": "no difference",
+}
+
+
+def cell(result: GroupsResult, attribute: str, measure: str) -> Judged | None:
+    """Return the verdict on the group of `attribute` that weighs most in `measure`; None where none has one.
+
+    The order is that of badges, then the size against the limit.
+    """
+    gaps = [row.differences[measure] for row in result.of(attribute) if measure in row.differences]
+    judged = [judged_of(gap, float(result.options["material"])) for gap in gaps]
+    return min(judged, key=lambda each: (BADGES.index(each.badge), -size_against_limit(each)), default=None)
+
+
+def badge_matrix(result: GroupsResult) -> None:
+    """Draw the table; it scrolls inside itself where attributes are many."""
+    attributes = [spread.attribute for spread in result.spreads]
+    heads = _row("th", ["", *(html.escape(_head(name, attributes)) for name in attributes)])
+    lines = []
+    for metric in METRICS:
+        cells = [cell(result, name, metric.name) for name in attributes] if metric.judged else []
+        if any(cells):
+            said = [_linked(each, name) for each, name in zip(cells, attributes, strict=True)]
+            head = html.escape(begun(metric.words))
+            lines.append(
+                f"<tr><th scope='row'>{head}</th>{''.join(f'<td>{each}</td>' for each in said)}</tr>"
+            )
+    with st.container(key="matrix"):
+        st.html(f"<table><thead>{heads}</thead><tbody>{''.join(lines)}</tbody></table>")
+
+
+def _head(attribute: str, attributes: list[str]) -> str:
+    whole = " × ".join(name for name in attributes if " × " not in name)
+    return "all combinations" if " × " in attribute and attribute == whole else attribute
+
+
+def _row(tag: str, cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<{tag} scope=col>{each}</{tag}>' for each in cells)}</tr>"
+
+
+def _linked(judged: Judged | None, attribute: str) -> str:
+    if judged is None:
+        return ""
+    query = urlencode({**state.where(), "groups-of": [attribute]}, doseq=True)
+    words = _WORDS.get(judged.badge) or _size(judged)
+    strong = ("<strong>", "</strong>") if judged.badge == "difference" else ("", "")
+    return (
+        f'<a href="groups?{html.escape(query)}" target="_self">{ICONS[judged.badge]} '
+        f"{strong[0]}{html.escape(words)}{strong[1]}</a>"
+    )
+
+
+def _size(judged: Judged) -> str:
+    value = judged.interval.value or 0.0
+    return f"{value:.2g} times" if judged.none_low == 1.0 else f"{abs(100 * value):.0f} points"

@@ -1,0 +1,96 @@
+"""The five questions: the badge and the sentence of each, or a button that runs what answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import state, work
+from app.glance.running import submit_usual
+from app.latest import KEY
+from app.pages import QUESTIONS, page_of
+from app.workspaces.workspace import Workspace
+from audits.runs.headline import RunFinding
+from audits.runs.registry import AUDITS
+from audits.stats import BADGES
+
+__all__ = ["question_cards"]
+
+
+def question_cards(
+    space: Workspace,
+    draft: Mapping[str, Any],
+    findings: list[RunFinding],
+    latest: Mapping[str, dict[str, Any]],
+    usual: Mapping[str, dict[str, Any]],
+    begun: Mapping[str, work.SpecStanding],
+) -> None:
+    """Draw a card for each question; the first badge of its audits stands for it."""
+    left = {name: each for name, each in usual.items() if name not in latest and name not in begun}
+    by_name = {each.audit.name: each for each in findings if each.place is not None}
+    with st.grid(2, min_column_width=300, border=False):
+        for number, (question, names) in enumerate(QUESTIONS.items(), start=1):
+            with st.container(border=True, height="stretch", key=f"question-{number}"):
+                st.markdown(f"**{question.partition(' ')[2]}**")
+                found = [by_name[name] for name in names if name in by_name]
+                if found:
+                    _answer(min(found, key=_weight), latest, findings[0])
+                else:
+                    _not_run(space, draft, names, usual, begun)
+        if left:
+            with st.container(border=True, height="stretch", key="question-rest"):
+                st.button(
+                    "Run what has not run",
+                    key="run-rest",
+                    disabled=space.read_only,
+                    on_click=submit_usual,
+                    args=(space, draft, left),
+                )
+                st.caption(", ".join(AUDITS[name].title for name in left))
+
+
+def _weight(finding: RunFinding) -> int:
+    return BADGES.index(finding.audit.result.judged.badge)
+
+
+def _answer(finding: RunFinding, latest: Mapping[str, dict[str, Any]], leads: RunFinding) -> None:
+    """Write what the audit found, with its own badge, and link to the run; what leads is said above."""
+    st.badge(finding.audit.result.judged.badge_text, color="gray")
+    if finding is not leads:
+        st.text(finding.sentence)
+    record = latest[finding.audit.name]
+    query = {**record.get("address", {}), **state.where(), "run": [record["key"][:KEY]]}
+    page = page_of(finding.audit.name)
+    if page is not None:
+        st.page_link(page, label=f"{page.title} →", query_params=query)
+
+
+def _not_run(
+    space: Workspace,
+    draft: Mapping[str, Any],
+    names: tuple[str, ...],
+    usual: Mapping[str, dict[str, Any]],
+    begun: Mapping[str, work.SpecStanding],
+) -> None:
+    """Say that no audit of the question has a result, and offer the first that needs no choice."""
+    name = next((each for each in names if each in usual), names[0])
+    standing = begun.get(name)
+    if standing is not None and standing.going:
+        st.text("Running")
+        return
+    error = standing.run.error if standing is not None and standing.run is not None else None
+    st.text(error.sentence if error is not None else "Not run yet")
+    if name in usual and error is None:
+        st.button(
+            f"Run {AUDITS[name].title}",
+            key=f"run-{name}",
+            disabled=space.read_only,
+            on_click=submit_usual,
+            args=(space, draft, {name: usual[name]}),
+        )
+        return
+    page = page_of(name)
+    if page is not None:
+        st.page_link(page, label=f"Open {page.title} →", query_params=state.address(page.title))

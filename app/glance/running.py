@@ -1,0 +1,67 @@
+"""The usual run of each audit on the data and the model, and how those stand that go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import state, work
+from app.drafting.drafts import audit_spec
+from app.tables.held import DataHeld
+from app.widgets.audit_page import run_title
+from app.workspaces.workspace import Workspace
+from audits.runs.executing.handle import Run
+from audits.runs.registry import AUDITS
+
+__all__ = ["runs_under_way", "submit_usual", "usual_options", "watch_runs"]
+
+
+def usual_options(draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[str, Any]]:
+    """Return each audit that can run without a choice, with its options: an example's own come first."""
+    model = draft["spec"]["model"]
+    found = data.usual_audits(model.get("train"))
+    names = list(data.protected)
+    if names:
+        found[AUDITS.first] = {"by": [*names, names] if len(names) > 1 else names}
+    given = draft["options"]
+    for name, options in found.items():
+        if name in draft:
+            options |= draft[name]
+        elif {"source", "target"} <= options.keys() & given.keys():
+            options |= {key: given[key] for key in ("source", "target")}
+    return {
+        name: options
+        for name, options in found.items()
+        if not ("predictions" in model and AUDITS[name].asks_anew)
+    }
+
+
+@state.told
+def submit_usual(space: Workspace, draft: Mapping[str, Any], usual: Mapping[str, dict[str, Any]]) -> None:
+    """Have audits carried out with their usual options."""
+    for name, options in usual.items():
+        work.submit(space, audit_spec(draft, name, options), run_title(draft, AUDITS[name].title))
+
+
+def runs_under_way(
+    space: Workspace, draft: Mapping[str, Any], usual: Mapping[str, dict[str, Any]]
+) -> dict[str, work.SpecStanding]:
+    """Return how the usual run of each audit stands that was begun and has no result."""
+    found = {name: work.standing(space, audit_spec(draft, name, each)) for name, each in usual.items()}
+    return {name: each for name, each in found.items() if each.run is not None and not each.finished}
+
+
+def watch_runs(runs: Mapping[str, Run]) -> None:
+    """Show how far runs are; the page is drawn anew whenever one is over."""
+
+    @st.fragment(run_every=0.7)
+    def poll() -> None:
+        if any(run.finished for run in runs.values()):
+            st.rerun()
+        for name, run in runs.items():
+            st.progress(run.progress.fraction, text=f"{AUDITS[name].title}: {run.progress.doing}")
+
+    with st.container(key="running"):
+        poll()

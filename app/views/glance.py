@@ -1,0 +1,80 @@
+"""At a glance: the headline of all audits, the groups ranked, and the five questions."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state, work
+from app.glance.matrix import badge_matrix
+from app.glance.questions import question_cards
+from app.glance.running import runs_under_way, submit_usual, usual_options, watch_runs
+from app.latest import latest_together
+from app.widgets import notices
+from app.widgets.frame import title
+from app.widgets.results.exhibits import titled
+from app.widgets.results.figure_card import figure_card
+from app.widgets.subject import source_name, subject_line
+from app.widgets.waiting import wait_for
+from audits.errors import InputError
+from audits.groups.figures.ranked import ranked, ranked_groups
+from audits.runs.headline import findings_of, headline_of
+from audits.runs.registry import AUDITS
+
+space = state.workspace()
+draft = space.draft()
+if draft is None:
+    title("At a glance")
+    st.text("There are no data yet.")
+    st.page_link(
+        "views/data_model.py", label="Choose data and a model", query_params=state.address("Data & model")
+    )
+    st.stop()
+try:
+    data, summary = wait_for(
+        work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+        f"Preparing {source_name(draft)}",
+    )
+    title("At a glance", subject_line(draft, summary))
+    usual = usual_options(draft, data)
+    begun = runs_under_way(space, draft, usual)
+except InputError as error:
+    title("At a glance", subject_line(draft))
+    notices.problem(str(error))
+    st.page_link(
+        "views/data_model.py", label="Settle it on the data page", query_params=state.address("Data & model")
+    )
+    st.stop()
+
+example = draft["source"]["kind"] == "sample"
+latest, together = latest_together(space, draft)
+first = AUDITS.first
+if example and first in usual and not {first} & {*latest, *begun} and not space.read_only:
+    submit_usual(space, draft, {first: usual[first]})
+    st.rerun()
+
+findings = findings_of(together) if latest else []
+if findings:
+    headline = headline_of(together, asked=not example)
+    with st.container(key="verdict"):
+        st.badge(headline.leads.badge_text, color="gray")
+    with st.container(key="finding"):
+        st.text(headline.leads.sentence)
+    if headline.asked is not None:
+        st.text(f"Asked: {headline.asked.badge_text}. {headline.asked.sentence}")
+    if len(latest) > 1:
+        st.caption(f"Corrected for all {len(latest)} audits (Holm). {headline.leads.across.note}")
+else:
+    st.text("No audit has been run on these data and this model.")
+going = {name: each.run for name, each in begun.items() if each.going and each.run is not None}
+if going:
+    watch_runs(going)
+
+if first in latest:
+    result = together.audits[list(latest).index(first)].result
+    asked = [draft["options"][key] for key in ("source", "target") if key in draft["options"]]
+    if (groups := ranked_groups(result, asked)) is not None:
+        titled((groups.title, groups.caption))
+        figure_card("glance-groups", ranked(result, groups), result.to_frame)
+    badge_matrix(result)
+
+question_cards(space, draft, findings, latest, usual, begun)

@@ -1,0 +1,100 @@
+"""At a glance through AppTest: an example lands there computed, and its numbers are the result's."""
+
+from __future__ import annotations
+
+import pytest
+
+from app import work
+from app.drafting import drafts
+from app.glance.matrix import cell
+from app.pages import QUESTIONS
+from audits.data.samples import CATALOGUE
+from audits.groups.figures.ranked import ranked, ranked_groups
+from audits.groups.metrics import METRICS
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.registry import AUDITS
+from audits.stats import EVIDENCE
+from audits.stats.badges import BADGES, ICONS
+from tests.app.test_pages import bring, texts, visit
+
+PAGE = "views/glance.py"
+
+
+def links(at) -> list[str]:
+    return [each.proto.label for each in at.get("page_link")]
+
+
+def test_every_audit_of_ours_stands_under_one_question(space) -> None:
+    placed = [name for names in QUESTIONS.values() for name in names]
+    assert sorted(placed) == sorted([*AUDITS.ours, "compare"])
+    shown = links(visit(space))
+    assert {"Data & model", "At a glance", "Groups", "Flipsets", "Compare", "Monitor", "Demo"} <= set(shown)
+    assert not any(label[0] in ICONS.values() for label in shown), "nothing has run"
+
+
+def test_an_example_lands_there_with_its_groups_and_badges_beside_the_pages(space) -> None:
+    at = visit(space).button(key="open-arrests").click().run()
+    assert not at.exception
+    assert [each.value for each in at.title] == ["At a glance"]
+    [record] = space.runs()
+    assert list(record["spec"]["audits"][0]) == ["groups"]
+    run = work.executor().run(record["id"])
+    assert run is not None
+    assert run.wait(240)
+    at.run()
+    assert not at.exception
+    found = work.result(space, record["spec"])
+    judged = found.audits[0].result.judged
+    assert work.badge(space, record["spec"]) == judged.badge
+    assert at.container(key="finding").text[0].value == found.audits[0].headline
+    assert f"{ICONS[judged.badge]} Groups" in links(at)
+    assert "Flipsets" in links(at)
+    assert len(space.runs()) == 1, "computed once"
+    assert at.button(key="run-flipset").label == "Run Flipsets"
+    assert not at.button(key="run-rest").disabled
+
+
+def test_other_data_are_run_only_when_asked(space) -> None:
+    bring(space, "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 40, label="hired", favorable=1, protected=["sex"])
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    assert not space.runs()
+    assert texts(at).count("Not run yet") == len(QUESTIONS)
+    assert not at.button(key="run-groups").disabled
+
+
+@pytest.fixture(scope="module")
+def loans():
+    spec = CATALOGUE["loans"].spec
+    names = spec["data"]["protected"]
+    spec["audits"] = [{"groups": {"by": [*names, names]}}]
+    return InlineExecutor().submit(spec, drafts.SAMPLES).result().audits[0].result
+
+
+def test_the_figure_states_the_results_numbers(loans) -> None:
+    asked = {"sex": "female", "ethnicity": "Velian", "age": "[18, 30)"}
+    found = ranked_groups(loans, [asked, {"sex": "female"}])
+    assert found.focus.metric("selection_rate").value == pytest.approx(56 / 124)
+    assert found.rows[0] == found.focus
+    assert any(row.is_reference for row in found.rows)
+    assert "female" in [row.group for row in found.rows], "a group that is asked about, of its own attribute"
+    assert found.everyone == pytest.approx(3623 / 5000)
+    figure = ranked(loans, found)
+    estimate = found.focus.metric(found.rate)
+    assert list(figure.data[0].x) == pytest.approx(
+        [100 * each for each in (estimate.low, estimate.value, estimate.high)]
+    )
+    dashed = {trace.customdata[0][1] for trace in figure.data if trace.line.dash == "dash"}
+    assert dashed == {found.text(row) for row in found.rows if row.n < 50}
+
+
+def test_a_cell_of_the_matrix_shows_the_verdict_that_weighs_most(loans) -> None:
+    for spread in loans.spreads:
+        for metric in METRICS:
+            if not metric.judged:
+                continue
+            gaps = [row.differences[metric.name] for row in loans.of(spread.attribute) if row.differences]
+            judged = cell(loans, spread.attribute, metric.name)
+            assert (judged.verdict == EVIDENCE) == any(gap.verdict == EVIDENCE for gap in gaps)
+            assert judged.interval in [each.estimate for each in gaps] + [each.ratio for each in gaps]
+            assert judged.badge in BADGES
