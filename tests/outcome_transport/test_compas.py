@@ -20,9 +20,9 @@ from audits.transport import paired_cost
 
 @pytest.fixture(scope="module")
 def policies(shared_data):
-    from benchmarks.outcome_transport import compas_policies
+    from benchmarks.papers.everything_is_relative import compas_policies
 
-    comparison, features, _ = compas_policies()
+    comparison, features = compas_policies()
     assert len(features) == 6172
     return comparison, features
 

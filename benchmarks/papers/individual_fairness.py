@@ -1,6 +1,6 @@
-"""Tables 1 and 4 of the paper: baseline, Project, Reductions and SenSR on Adult and COMPAS over splits.
+"""Statistical inference for individual fairness, Tables 1, 3 and 4: four models over splits.
 
-    python -m benchmarks.loss_ratio_tables [adult|compas] [SPLITS] [MODEL …]
+    python -m benchmarks.papers individual-fairness [adult|compas] [SPLITS] [MODEL …]
 
 Needs the shared data beside the checkout. Networks have two layers of 64 units and stop early, and the
 inference is the audit's own; so the pattern can be compared, not the digits. Naming models runs these
@@ -21,7 +21,7 @@ from audits.loss_ratio import LossRatioOptions
 from audits.loss_ratio.testing.models import compare_models
 from audits.models import make_subject, model_spec
 
-FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data"
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
 # balanced accuracy, T_n, share rejected: Tables 3 and 4
 PAPER: dict[str, dict[str, tuple[float, float, float]]] = {
     "adult": {
@@ -66,6 +66,7 @@ def compas() -> dict[str, Any]:
 
 
 def main(name: str = "adult", splits: str = "5", *models: str) -> None:
+    """Tables 1, 3 and 4: models compared over splits."""
     data = load_data(data_spec({"adult": adult, "compas": compas}[name]()))
     print(f"{name}: {data.n:,} people")
     subject = make_subject(data, model_spec({"train": "logistic"}), test_size=0.2)
@@ -91,5 +92,4 @@ def main(name: str = "adult", splits: str = "5", *models: str) -> None:
         )
 
 
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+RUNS = {"individual-fairness": main}
