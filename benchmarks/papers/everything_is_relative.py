@@ -189,40 +189,46 @@ def encoded(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
     return _z_scored(pd.get_dummies(frame[columns], dtype=float).to_numpy())
 
 
+def german_sides(*, by_label: bool, penalty: float = 1.0) -> ComparedSides:
+    """Figure 3C: people of bad credit against those of good credit, by label or by the policy's decision."""
+    frame, good, group = german()
+    columns = [name for name in frame if name not in {"credit", "age", "sex"}]
+    p = probabilities(encoded(frame, columns), good, penalty)
+    bad = ~good if by_label else p < 0.5
+    sides = (("bad", bad), ("good", ~bad))
+    return _compared(*(_side(name, np.flatnonzero(on), p[on], group[on], None) for name, on in sides))
+
+
 def figure_3c() -> None:
-    """German credit: who is mapped to older men of good credit (Figure 3C), biases by role (Figure 5)."""
+    """German credit: who is mapped to older men of good credit (Figure 3C)."""
+    for penalty, by_label in product((0.01, 0.1, 1.0, 10.0, 1e6), (True, False)):
+        comparison = german_sides(by_label=by_label, penalty=penalty)
+        source, target = comparison.source.outcomes, comparison.target.outcomes
+        names = comparison.source.subgroups
+        for ground in ("euclidean", "squared_euclidean"):
+            cells = measure_flows(comparison, match_outcomes(source, target, ground=ground))
+            shares = "; ".join(f"{name} {_cell(cells, comparison, name, names[0])}" for name in names)
+            split = "label" if by_label else "decision"
+            print(f"C {penalty:g}, by {split}, {ground}, {len(source)} to {len(target)}: {shares}")
+
+
+def figure_5() -> None:
+    """German credit: mean bias of people of bad credit by role of the columns, sex and age."""
     import ot
 
-    frame, good, group = german()
-    x = encoded(frame, [name for name in frame if name not in {"credit", "age", "sex"}])
-    for penalty in (0.01, 0.1, 1.0, 10.0, 1e6):
-        p = probabilities(x, good, penalty)
-        for split, bad in (("labels", ~good), ("decisions", p < 0.5)):
-            sides = [
-                _side(name, np.flatnonzero(on), p[on], group[on], None)
-                for name, on in (("bad", bad), ("good", ~bad))
-            ]
-            comparison = _compared(*sides)
-            for ground in ("euclidean", "squared_euclidean"):
-                matched = match_outcomes(sides[0].outcomes, sides[1].outcomes, ground=ground)
-                cells = measure_flows(comparison, matched)
-                names = sides[0].subgroups
-                shares = "; ".join(f"{name} {_cell(cells, comparison, name, names[0])}" for name in names)
-                print(f"C {penalty:g}, by {split}, {ground}, {bad.sum()} to {(~bad).sum()}: {shares}")
-            if penalty != 1.0:
-                continue
-            plans = {
-                "emd_1d": ot.emd_1d(p[bad], p[~bad], metric="euclidean"),
-                "emd": ot.emd([], [], np.abs(p[bad][:, None] - p[~bad])),
-            }
-            for solver, plan in plans.items():
-                for role in sorted(set(GERMAN_ROLES.values())):
-                    z = encoded(
-                        frame, [name for name, one in GERMAN_ROLES.items() if one == role and name in frame]
-                    )
-                    bias = (plan * cdist(z[bad], z[~bad])).sum(axis=1) * bad.sum()
-                    means = (f"{name} {bias[group[bad] == name].mean():.2f}" for name in sides[0].subgroups)
-                    print(f"  Figure 5, {role} ({solver}): " + ", ".join(means))
+    frame = german()[0]
+    for by_label in (True, False):
+        comparison = german_sides(by_label=by_label)
+        bad, good = comparison.source, comparison.target
+        costs = np.abs(bad.outcomes - good.outcomes[:, 0])
+        line = ot.emd_1d(bad.outcomes[:, 0], good.outcomes[:, 0], metric="euclidean")
+        for (solver, plan), role in product(
+            (("emd_1d", line), ("emd", ot.emd([], [], costs))), sorted(set(GERMAN_ROLES.values()))
+        ):
+            z = encoded(frame, [name for name, one in GERMAN_ROLES.items() if one == role and name in frame])
+            bias = (plan * cdist(z[bad.positions], z[good.positions])).sum(axis=1) * len(costs)
+            means = (f"{name} {bias[bad.group == k].mean():.2f}" for k, name in enumerate(bad.groups))
+            print(f"by {'label' if by_label else 'decision'}, {role} ({solver}): " + ", ".join(means))
 
 
-RUNS = {"relative-3a": figure_3a, "relative-3b": figure_3b, "relative-3c": figure_3c}
+RUNS = {"relative-3a": figure_3a, "relative-3b": figure_3b, "relative-3c": figure_3c, "relative-5": figure_5}

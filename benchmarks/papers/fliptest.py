@@ -244,7 +244,7 @@ def figure_2(*given: str) -> None:
 
     The counterpart of x should be x. Printed: the variance of the counterpart of the zero vector, per
     feature, and the mean of the counterpart of the one vector: 1 is right, less is regression to the mean.
-    Both are people of every sample. gan and neural take half a minute a draw and dimension with their defaults.
+    Both are people of every sample. gan and neural take half a minute a draw and dimension.
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("draws", nargs="?", type=int, default=100)
