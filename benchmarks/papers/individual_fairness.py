@@ -161,10 +161,10 @@ def table_4_networks(splits: str = "5", *steps: str) -> None:
                 bound = run_tests(rest, moved, options).loss.lower_bound(options.level)
                 right = balanced_accuracy(~moved.before.wrong, np.asarray(rest.y), np.ones(rest.n))
                 found[count, name, source].append((bound, right))
-    for (count, name, source), rows in found.items():
-        bound, right = np.array(rows, dtype=float).T
-        print(f"{count} steps, {name}, metric of {source}: T_n {bound.mean():.3f} ± {bound.std(ddof=1):.3f}, "
-              f"rejected {(bound > 1.25).mean():.1f}, balanced accuracy {right.mean():.3f}")  # fmt: skip
+        for (count, name, source), rows in found.items():
+            bound, right = np.array(rows, dtype=float).T
+            print(f"{len(rows)} splits, {count} steps, {name}, metric of {source}: T_n {bound.mean():.3f} ± {bound.std():.3f}, "
+                  f"rejected {(bound > 1.25).mean():.1f}, balanced accuracy {right.mean():.3f}", flush=True)  # fmt: skip
 
 
 RUNS = {"individual-fairness": main, "individual-fairness-4": table_4_networks}
