@@ -3,7 +3,6 @@
 python benchmarks/maps.py gan          WGAN passes against the same loop in plain autograd torch
 python benchmarks/maps.py transform    people a second that a fitted map carries
 python benchmarks/maps.py adult        entropic and neural map on Adult, women to men (needs the shared data)
-python benchmarks/maps.py hiring       the paper's GAN on the hiring data, seed by seed (minutes)
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from audits.data.samples import hiring  # noqa: E402
 from audits.transport.maps import (  # noqa: E402
     MAPS,
     EntropicMap,
-    GanMap,
     GanOptions,
     NeuralMap,
     NeuralOptions,
@@ -209,48 +207,20 @@ def _largest(values: np.ndarray, names: tuple[str, ...], count: int = 5) -> str:
     return ", ".join(f"{names[k]} {values[k]:.3f}" for k in np.argsort(-values)[:count])
 
 
-def hiring_runs(seeds: list[int]) -> None:
-    women, men = hiring_people()
-    model = hiring.PUBLISHED[10_000]
-
-    def hired(z: np.ndarray) -> np.ndarray:
-        return model.work * z[:, 0] + model.hair * z[:, 1] > model.cut
-
-    print(
-        "women to men, F+ / F-: paper 1,215 / 715, public notebook 1,377 / 604, exact coupling 1,785 / 1,398"
-    )
-    for seed in seeds:
-        start = time.perf_counter()
-        fitted = GanMap.fit(women, men, rng=seed)
-        seconds = time.perf_counter() - start
-        z = fitted.transform(women)
-        plus, minus = hired(women) & ~hired(z), ~hired(women) & hired(z)
-        work, hair = ks_distances(z, men)
-        print(
-            f"seed {seed}: {plus.sum():,} / {minus.sum():,}, KS work {work:.3f} hair {hair:.3f}, "
-            f"mean cost {mean_cost(women, z):.2f} (plain L1 {mean_cost(women, z, cost='l1'):.2f}), "
-            f"differences (work, hair) F+ {(women - z)[plus].mean(0).round(2)}, "
-            f"F- {(women - z)[minus].mean(0).round(2)}, {seconds:.0f} s"
-        )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["gan", "transform", "adult", "hiring"])
+    parser.add_argument("what", choices=["gan", "transform", "adult"])
     parser.add_argument("--passes", type=int, default=1000, help="of the WGAN's loop")
     parser.add_argument("--people", type=int, default=20_000, help="of each group of Adult at most")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3], help="of the hiring runs")
     given = parser.parse_args()
     if given.what == "gan":
         gan_speed(given.passes)
     elif given.what == "transform":
         transform_speed()
-    elif given.what == "adult":
-        adult(given.people)
     else:
-        hiring_runs(given.seeds)
+        adult(given.people)
 
 
 if __name__ == "__main__":

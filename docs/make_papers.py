@@ -21,9 +21,13 @@ __all__ = ["Row", "page", "papers"]
 _HEAD = """# The five papers, item by item
 
 Made by `make docs` from `docs/papers.yaml`. Every definition, theorem, algorithm, figure and table that a
-paper numbers: where it is, what was published, what comes out here, why they differ, and the test that holds
-it. A dash means that there is no number to hold. How each room departs from its paper stands at the top of
-its package.
+paper numbers, and every number beside them: where it is, what was published, what comes out here, how that
+was drawn, whether it is reproduced, why they differ, and the test that holds it. A dash under *published*
+means that the paper states no number. Names such as `relative-3a` are run by
+`python -m benchmarks.papers NAME`. How each room departs from its paper stands at the top of its package.
+
+*Reproduced* says: `yes`, the number or the stated order; `pattern`, the direction and not the digits;
+`in part`, some of the numbers; `no`; `not run`, with the reason.
 """
 
 
@@ -35,6 +39,8 @@ class Row(NamedTuple):
     where: tuple[str, ...]
     published: str
     ours: str
+    drawn: str
+    reproduced: str
     why: str
     test: str
 
@@ -46,6 +52,8 @@ def papers() -> dict[str, dict[str, Any]]:
         rows: list[Row] = []
         for item, (what, where, *rest) in paper.pop("items").items():
             told = [str(cell) for cell in rest]
+            if len(told) == 4:  # the paper states no number
+                told[2:2] = "–", "–"
             for place, cell in enumerate(told):
                 if cell == "likewise":  # as in the row above
                     told[place] = rows[-1][3 + place]
@@ -62,8 +70,8 @@ def page() -> str:
         parts += [
             f"## {name}",
             f"{paper['cites']}. The audit is `{audit.name}`: *{audit.question}*",
-            "| item | what | where | published | ours | why they differ | held by |\n"
-            "|---|---|---|---|---|---|---|\n" + "\n".join(_line(row) for row in paper["rows"]),
+            "| item | what | where | published | ours | drawn | reproduced | why they differ | held by |\n"
+            "|---|---|---|---|---|---|---|---|---|\n" + "\n".join(_line(row) for row in paper["rows"]),
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -72,7 +80,7 @@ def _line(row: Row) -> str:
     where = ", ".join(f"[{Path(path).name}](../{path})" for path in row.where)
     path, _, test = row.test.partition("::")
     held = f"[{test or Path(path).name}](../{path})"
-    cells = [row.item, row.what, where, row.published, row.ours, row.why, held]
+    cells = [row.item, row.what, where, *row[3:-1], held]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

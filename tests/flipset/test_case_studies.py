@@ -1,4 +1,4 @@
-"""The paper's case studies in small; benchmarks/case_studies.py runs them in full beside its figures."""
+"""The paper's case studies in small; benchmarks/papers/fliptest.py runs them in full beside its figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from audits.data import public_section
 from audits.runs.executing.inline import InlineExecutor
-from benchmarks.case_studies import compas, control, lipton
+from benchmarks.papers.fliptest import compas, control, lipton
 from tests.flipset.conftest import audited
 
 WOMEN, MEN = {"gender": "female"}, {"gender": "male"}

@@ -7,7 +7,7 @@ import pytest
 
 from audits.models.networks.fitting import Training
 from audits.sensitivity import match_set
-from benchmarks.sensitivity_trials import augmented_trial, synthetic_trial
+from benchmarks.papers.prediction_sensitivity import augmented_trial, synthetic_trial
 
 
 def crowd(n: int = 3000, adds: bool = True, seed: int = 0) -> dict[str, np.ndarray]:

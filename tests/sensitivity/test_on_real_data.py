@@ -1,4 +1,4 @@
-"""The paper's section 6 on COMPAS in small: the pattern that larger runs show (benchmarks/sensitivity.py)."""
+"""The paper's section 6 on COMPAS in small: the pattern that larger runs show (benchmarks/papers)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audits.data import DataSpec, build_data, read_table
 from audits.models import make_subject, model_spec
 from audits.models.networks.fitting import Training
 from audits.sensitivity import SensitivityOptions, sensitivity
-from benchmarks.sensitivity_trials import augmented_trial
+from benchmarks.papers.prediction_sensitivity import augmented_trial
 
 pytestmark = pytest.mark.shared
 

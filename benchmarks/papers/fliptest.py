@@ -1,6 +1,7 @@
-"""The paper's case studies through the whole audit, its figures beside ours.
+"""FlipTest: its case studies through the whole audit (sections 5.1 to 5.4, Appendix B), and Figure 2.
 
-    python -m benchmarks.case_studies [control] [law] [arrests] [lipton] [adult] [compas] [--gan SEEDS]
+    python -m benchmarks.papers fliptest [control] [law] [arrests] [lipton] [adult] [compas] [--gan SEEDS]
+    python -m benchmarks.papers fliptest-figure-2 [DRAWS] [maps …] [--dimensions D …]
 
 Without names all are run. ``--gan 3`` adds three trainings of the paper's GAN to lipton and control.
 Adult and COMPAS need the shared data beside the checkout; the paper has no figures for them, nor can its
@@ -9,7 +10,8 @@ Strategic Subject List be had.
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,12 @@ from audits.data import DataSpec, FeatureSpace, ReadOptions, build_data, read_ta
 from audits.data.samples import arrests, hiring, law_school
 from audits.flipset import FlipsetResult
 from audits.models import Subject, make_subject, model_spec
+from audits.transport import exact_coupling
+from audits.transport.maps import MAPS
 from tests.flipset.conftest import audited
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+PEOPLE = 500  # a group, of Figure 2
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 ADULT = """age workclass fnlwgt education education_num marital_status occupation relationship race sex
 capital_gain capital_loss hours_per_week native_country income"""
 
@@ -201,12 +206,12 @@ def run_shared(name: str) -> None:
         line(f"{name}, {kind}", audited(subject, transport=kind, permutations=0, **groups))
 
 
-def main() -> None:
-    """Run the studies that were named."""
-    words = sys.argv[1:]
+def main(*given: str) -> None:
+    """Case studies beside the paper's figures."""
+    words = list(given)
     gans = int(words.pop(words.index("--gan") + 1)) if "--gan" in words else 0
     names = [word for word in words if word != "--gan"]
-    studies = {
+    studies: dict[str, Callable[[], None]] = {
         "control": lambda: run_control(gans),
         "law": run_law,
         "arrests": run_arrests,
@@ -214,10 +219,43 @@ def main() -> None:
         "adult": lambda: run_shared("adult"),
         "compas": lambda: run_shared("compas"),
     }
-    for name, run in studies.items():
-        if not names or name in names:
-            run()
+    for name in names or studies:
+        studies[name]()
 
 
-if __name__ == "__main__":
-    main()
+def counterparts(kind: str, d: int, seed: int) -> np.ndarray:
+    """Counterparts (2, d) of the zero and the one vector, which lie in the sample drawn with `seed`."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(2, PEOPLE, d))
+    x[0], x[1] = 0.0, 1.0
+    if kind == "exact":
+        return np.asarray(exact_coupling(x, y).barycentre(y))[:2]
+    return MAPS[kind].fit(x, y, rng=seed).transform(x[:2])
+
+
+def measure(found: list[np.ndarray]) -> tuple[float, float]:
+    """Variance per feature at 0, and mean per feature at 1, over the draws `found`."""
+    at = np.array(found)  # (draws, 2, d)
+    return float(at[:, 0].var(axis=0, ddof=1).mean()), float(at[:, 1].mean())
+
+
+def figure_2(*given: str) -> None:
+    """Variance of a counterpart over draws of the same distribution, 500 people a group.
+
+    The counterpart of x should be x. Printed: the variance of the counterpart of the zero vector, per
+    feature, and the mean of the counterpart of the one vector: 1 is right, less is regression to the mean.
+    Both are people of every sample. gan and neural take half a minute a draw and dimension.
+    """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("draws", nargs="?", type=int, default=100)
+    parser.add_argument("maps", nargs="*", default=["exact", "entropic", "linear"])
+    parser.add_argument("--dimensions", type=int, nargs="+", default=(1, 2, 4, 8, 16))
+    asked = parser.parse_args(given)
+    print(f"{'map':<10}{'d':>4}{'variance at 0':>16}{'mean at 1':>12}   of {asked.draws} draws")
+    for kind in asked.maps:
+        for d in asked.dimensions:
+            variance, mean = measure([counterparts(kind, d, seed) for seed in range(asked.draws)])
+            print(f"{kind:<10}{d:>4}{variance:>16.4f}{mean:>12.3f}", flush=True)
+
+
+RUNS = {"fliptest": main, "fliptest-figure-2": figure_2}

@@ -1,0 +1,234 @@
+"""Everything is Relative: Figures 3 and 5, and the biases and the constraint of sections 4.2 and 4.3.
+
+Policies are logistic regressions on the columns that the appendix lists, one-hot and z-scored, with the
+default penalty of scikit-learn: the paper states none. Printed are the shares of the even coupling, and from
+least to most over all optimal couplings. A subgroup is race and a policy's own label, or sex and age.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import null_space
+from scipy.spatial.distance import cdist
+from sklearn.linear_model import LogisticRegression
+
+from audits.outcome_transport.bias.groups import CellMasses, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.comparison.sides import ComparedSides, Side
+from audits.outcome_transport.matching.outcomes import match_outcomes
+from audits.outcome_transport.matching.ties import optimal_face
+from audits.recourse.actions import GERMAN_ROLES
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+BLACK_HIGH, BLACK_LOW = "African-American, high risk", "African-American, low risk"
+WHITE_HIGH, WHITE_LOW = "Caucasian, high risk", "Caucasian, low risk"
+
+
+class Compas(NamedTuple):
+    """6,172 people: columns (n, d), race, and by name who did and was said to recidivate (decile > 4)."""
+
+    x: np.ndarray
+    race: np.ndarray
+    labels: dict[str, np.ndarray]
+
+
+def compas(*, ethnicity: bool = False) -> Compas:
+    """The columns of the appendix, "COMPAS dataset"; those who were screened within 30 days."""
+    raw = pd.read_csv(SHARED / "compas.csv")
+    kept = raw["days_b_screening_arrest"].between(-30, 30) & (raw["c_charge_degree"] != "O")
+    raw = raw[kept & (raw["is_recid"] != -1) & raw["score_text"].notna()]
+    columns = [
+        *(raw["priors_count"], raw["age"] > 45, raw["age"] < 25),
+        *(raw["sex"] == "Female", raw["c_charge_degree"] == "M"),
+        *(raw["race"] == race for race in sorted(set(raw["race"])) if ethnicity),
+    ]
+    labels = {"truth": raw["two_year_recid"] == 1, "prediction": raw["decile_score"] > 4}
+    race = raw["race"].to_numpy(dtype=str)
+    return Compas(
+        _z_scored(np.column_stack(columns)), race, {name: each.to_numpy() for name, each in labels.items()}
+    )
+
+
+def _z_scored(x: np.ndarray) -> np.ndarray:
+    x = x.astype(float)
+    x = x[:, x.std(axis=0) > 0]
+    return (x - x.mean(axis=0)) / x.std(axis=0)
+
+
+def probabilities(x: np.ndarray, y: np.ndarray, penalty: float = 1.0) -> np.ndarray:
+    """Chance of `y` by the policy, (n,); people with the same columns have the same number."""
+    fitted = LogisticRegression(C=penalty, max_iter=5000).fit(x, y)
+    return fitted.predict_proba(x)[:, 1].round(12)
+
+
+def _side(name: str, rows: np.ndarray, p: np.ndarray, group: np.ndarray, label: np.ndarray | None) -> Side:
+    names, code = np.unique(group, return_inverse=True)
+    if label is None:
+        return Side(name, rows, p[:, None] * np.sqrt(2), code, tuple(names), code, tuple(names))
+    ends = tuple(f"{one}, {end}" for one in names for end in ("low risk", "high risk"))
+    return Side(name, rows, p[:, None] * np.sqrt(2), code, tuple(names), code * 2 + label, ends)
+
+
+def _compared(source: Side, target: Side) -> ComparedSides:
+    return ComparedSides(source, target, True, "probability", float(np.sqrt(2)), {}, ())
+
+
+def compas_policies(*, ethnicity: bool = False) -> tuple[ComparedSides, np.ndarray]:
+    """Figure 3A: what happened against what was predicted, for the same people; and their columns."""
+    people = compas(ethnicity=ethnicity)
+    rows = np.arange(len(people.x))
+    sides = [
+        _side(name, rows, probabilities(people.x, label), people.race, label.astype(int))
+        for name, label in people.labels.items()
+    ]
+    return _compared(*sides), people.x
+
+
+def _cell(
+    cells: CellMasses, comparison: ComparedSides, row: str, column: str, *, of_target: bool = False
+) -> str:
+    """Word the share of the people of `row` mapped to `column` (or the other way round), with its range."""
+    at = comparison.source.subgroups.index(row), comparison.target.subgroups.index(column)
+    whole = cells.mass.sum(axis=0)[at[1]] if of_target else cells.mass.sum(axis=1)[at[0]]
+    even, low, high = (100 * each[at] / whole for each in (cells.mass, cells.low, cells.high))
+    return f"{even:.1f} % ({low:.1f} to {high:.1f})"
+
+
+def figure_3a() -> None:
+    """COMPAS: flows (Figure 3A) and group biases (section 4.2)."""
+    for ethnicity, ground in product((False, True), ("euclidean", "squared_euclidean")):
+        comparison, x = compas_policies(ethnicity=ethnicity)
+        matched = match_outcomes(comparison.source.outcomes, comparison.target.outcomes, ground=ground)
+        cells, face = measure_flows(comparison, matched), optimal_face(matched)
+        print(f"{'with' if ethnicity else 'without'} ethnicity, {ground}: {len(matched.x)} outcomes, cost "
+              f"{matched.cost:.8f}")  # fmt: skip
+        for row, column, paper in ((WHITE_LOW, BLACK_HIGH, 43.8), (BLACK_HIGH, WHITE_LOW, 48.3)):
+            back = _cell(cells, comparison, row, column, of_target=True)
+            share = _cell(cells, comparison, row, column)
+            print(f"  {row} to {column} {share}, paper {paper} %; of those mapped to {back}")
+        groups = group_list(comparison.source)
+        measured = measure(comparison, matched, x, x, distance="l2", face=face)
+        ranges = tie_ranges(matched, measured, groups, distance="l2", face=face)
+        for one, other, paper in ((BLACK_HIGH, BLACK_LOW, 5.88), (WHITE_LOW, WHITE_HIGH, 4.92)):
+            at = [groups.names.index(name) for name in (one, other)]
+            means = [measured.value[groups.members[k]].mean() for k in at]
+            ends = ", ".join(f"{ranges[k][0]:.2f} to {ranges[k][1]:.2f}" for k in at if ranges[k])
+            print(
+                f"  bias of {one} {means[0]:.3f}, {other} {means[1]:.3f}: "
+                f"{100 * (means[0] / means[1] - 1):+.2f} % (ranges {ends}), paper +{paper} %"
+            )
+
+
+def fair_weights(people: Compas, rows: np.ndarray, favored: bool) -> np.ndarray:
+    """Chance of a high-risk prediction (n,): a regression on `rows` under Zafar's constraint.
+
+    Among Black and white people whose label is `favored`, being Black has no covariance with the distance
+    from the boundary.
+    """
+    x, label = people.x[rows], people.labels["prediction"][rows]
+    some = (label == favored) & np.isin(people.race[rows], ["African-American", "Caucasian"])
+    black = (people.race[rows][some] == "African-American").astype(float)
+    kept = null_space(((black - black.mean()) @ x[some])[None])
+    fitted = LogisticRegression(max_iter=5000).fit(x @ kept, label)
+    return fitted.predict_proba(people.x @ kept)[:, 1].round(12)
+
+
+def figure_3b(splits: str = "30") -> None:
+    """COMPAS under equal opportunity: flows (Figure 3B), and true positive rates of 30 % held out."""
+    people = compas()
+    rows, said = np.arange(len(people.x)), people.labels["prediction"]
+    again = people.labels["truth"]
+    truth = _side("truth", rows, probabilities(people.x, again), people.race, again.astype(int))
+    policies = {"without constraint": probabilities(people.x, said)} | {
+        f"equal rates of {'high' if one else 'low'} risk": fair_weights(people, rows, one)
+        for one in (False, True)
+    }
+    for name, p in policies.items():
+        comparison = _compared(truth, _side(name, rows, p, people.race, (p >= 0.5).astype(int)))
+        cells = measure_flows(comparison, match_outcomes(truth.outcomes, comparison.target.outcomes))
+        shown = [
+            (WHITE_LOW, BLACK_HIGH),
+            (BLACK_HIGH, WHITE_LOW),
+            (BLACK_HIGH, BLACK_HIGH),
+            (WHITE_LOW, WHITE_LOW),
+        ]
+        print(f"{name}: " + "; ".join(f"{a} to {b} {_cell(cells, comparison, a, b)}" for a, b in shown))
+        print(f"  in their own subgroup {100 * np.trace(cells.mass):.1f} %")
+    races = ("African-American", "Caucasian")
+    changes: dict[tuple[bool, str, str], list[float]] = {
+        each: [] for each in product((False, True), people.labels, races)
+    }
+    for seed in range(int(splits)):
+        order = np.random.default_rng(seed).permutation(len(rows))
+        held, train = order[: len(rows) * 3 // 10], order[len(rows) * 3 // 10 :]
+        plain = LogisticRegression(max_iter=5000).fit(people.x[train], said[train]).predict(people.x[held])
+        for (favored, name, race), found in changes.items():
+            positive = (people.race[held] == race) & (people.labels[name][held] == favored)
+            fair = (fair_weights(people, train, favored)[held] >= 0.5) == favored
+            found.append(fair[positive].mean() - (plain == favored)[positive].mean())
+    for (favored, name, race), found in changes.items():
+        mean, sd = 100 * np.mean(found), 100 * np.std(found)
+        risk = "high" if favored else "low"
+        print(f"true positive rate of {risk} risk by {name}, {race}: {mean:+.1f} ± {sd:.1f}, paper about +10")
+
+
+def german() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """The loans, who has good credit, and each person's sex and age as in Figure 3C."""
+    frame = pd.read_csv(SHARED / "german.csv")
+    frame["sex"] = np.where(frame["personal_status"] == "A92", "women", "men")
+    group = frame["sex"] + np.where(frame["age"] < 25, " under 25", " from 25")
+    return frame.drop(columns="personal_status"), (frame["credit"] == 1).to_numpy(), group.to_numpy(dtype=str)
+
+
+def encoded(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
+    """Columns one-hot and z-scored."""
+    return _z_scored(pd.get_dummies(frame[columns], dtype=float).to_numpy())
+
+
+def german_sides(*, by_label: bool, penalty: float = 1.0) -> ComparedSides:
+    """Figure 3C: people of bad credit against those of good credit, by label or by the policy's decision."""
+    frame, good, group = german()
+    columns = [name for name in frame if name not in {"credit", "age", "sex"}]
+    p = probabilities(encoded(frame, columns), good, penalty)
+    bad = ~good if by_label else p < 0.5
+    sides = (("bad", bad), ("good", ~bad))
+    return _compared(*(_side(name, np.flatnonzero(on), p[on], group[on], None) for name, on in sides))
+
+
+def figure_3c() -> None:
+    """German credit: who is mapped to older men of good credit (Figure 3C)."""
+    for penalty, by_label in product((0.01, 0.1, 1.0, 10.0, 1e6), (True, False)):
+        comparison = german_sides(by_label=by_label, penalty=penalty)
+        source, target = comparison.source.outcomes, comparison.target.outcomes
+        names = comparison.source.subgroups
+        for ground in ("euclidean", "squared_euclidean"):
+            cells = measure_flows(comparison, match_outcomes(source, target, ground=ground))
+            shares = "; ".join(f"{name} {_cell(cells, comparison, name, names[0])}" for name in names)
+            split = "label" if by_label else "decision"
+            print(f"C {penalty:g}, by {split}, {ground}, {len(source)} to {len(target)}: {shares}")
+
+
+def figure_5() -> None:
+    """German credit: mean bias of people of bad credit by role of the columns, sex and age."""
+    import ot
+
+    frame = german()[0]
+    for by_label in (True, False):
+        comparison = german_sides(by_label=by_label)
+        bad, good = comparison.source, comparison.target
+        costs = np.abs(bad.outcomes - good.outcomes[:, 0])
+        line = ot.emd_1d(bad.outcomes[:, 0], good.outcomes[:, 0], metric="euclidean")
+        for (solver, plan), role in product(
+            (("emd_1d", line), ("emd", ot.emd([], [], costs))), sorted(set(GERMAN_ROLES.values()))
+        ):
+            z = encoded(frame, [name for name, one in GERMAN_ROLES.items() if one == role and name in frame])
+            bias = (plan * cdist(z[bad.positions], z[good.positions])).sum(axis=1) * len(costs)
+            means = (f"{name} {bias[bad.group == k].mean():.2f}" for k, name in enumerate(bad.groups))
+            print(f"by {'label' if by_label else 'decision'}, {role} ({solver}): " + ", ".join(means))
+
+
+RUNS = {"relative-3a": figure_3a, "relative-3b": figure_3b, "relative-3c": figure_3c, "relative-5": figure_5}

@@ -1,0 +1,339 @@
+"""Sections 5 and 6: the paper's experiments, on data from known causes and on copies.
+
+Two features and a label come from scikit-learn's `make_classification`, as the paper says; how many
+points, and how far apart the classes lie, it does not say. In the unbiased data (Figure 3b) gender is a
+coin; in the biased data (Figure 3a) it follows the label: P(woman) is .25 for positive, .75 for negative.
+F learns from the biased data, its unbiased twin from the unbiased, and A tells gender in the biased data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from sklearn.datasets import make_classification
+from threadpoolctl import threadpool_limits
+
+from audits.models.networks.dense import Dense
+from audits.models.networks.fitting import Training, fit_dense
+from audits.sensitivity.matching.sets import MatchSet, match_set
+from audits.sensitivity.measuring.gradients import Audited, Status, measure
+
+__all__ = ["AugmentedTrial", "SyntheticTrial", "augmented_trial", "synthetic_trial"]
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+PUBLISHED = {
+    ("adult", "sex"): (84.4, 69.8, 69.9),
+    ("adult", "race"): (84.6, 66.7, 66.3),
+    ("compas", "sex"): (66.7, 76.4, 77.5),
+    ("compas", "race"): (66.6, 74.8, 75.1),
+}
+WOMAN = {True: 0.25, False: 0.75}
+"""P(woman) by whether the label is positive, Figure 3a."""
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticTrial:
+    """One trial: how good the models are, and the match set."""
+
+    accuracy: float
+    twin_accuracy: float
+    matched: MatchSet
+
+
+def synthetic_trial(
+    rng: np.random.Generator,
+    *,
+    n: int = 5000,
+    separation: float = 1.0,
+    training: Training | None = None,
+    literal: bool = False,
+    draws: int = 100,
+) -> SyntheticTrial:
+    """Carry out the experiment once: half of `n` points to learn from, half to test.
+
+    Parameters
+    ----------
+    separation : float
+        Distance of the classes, `make_classification`'s ``class_sep``.
+    training : Training, optional
+        By default the paper's network: one hidden layer ("a single hidden layer", section 6.2) of 32, 40
+        epochs of Adam at 0.001.
+    literal : bool
+        A's gradient at its probability.
+    """
+    x, label = make_classification(
+        n,
+        n_features=2,
+        n_informative=2,
+        n_redundant=0,
+        n_clusters_per_class=1,
+        class_sep=separation,
+        random_state=int(rng.integers(2**31)),
+    )
+    x = (x - x.mean(0)) / x.std(0)
+    fair = rng.random(n) < 0.5
+    biased = rng.random(n) < np.where(label == 1, WOMAN[True], WOMAN[False])
+    z = np.column_stack([x, biased.astype(float)])
+    half = n // 2
+    rows, test = slice(None, half), slice(half, None)
+    audited, twin, status = (
+        _fit(points[rows], target[rows], rng, training)
+        for points, target in (
+            (z, label),
+            (np.column_stack([x, fair.astype(float)]), label),
+            (z, biased.astype(int)),
+        )
+    )
+    return _trial(audited, twin, status, z[test], label[test], rng, literal=literal, draws=draws)
+
+
+@dataclass(frozen=True, eq=False)
+class AugmentedTrial:
+    """The models of one trial of section 6, and its test people.
+
+    Attributes
+    ----------
+    audited, twin, status : Dense
+        F, its twin learned from copies with the attribute flipped, and A.
+    z, label : arrays (n, d), (n,)
+        Test people.
+    column : int
+        Where in `z` the binary protected attribute is.
+    """
+
+    audited: Dense
+    twin: Dense
+    status: Dense
+    z: np.ndarray
+    label: np.ndarray
+    column: int
+
+    def judge(
+        self,
+        rng: np.random.Generator,
+        *,
+        augment_test: bool = False,
+        literal: bool = False,
+        draws: int = 100,
+    ) -> SyntheticTrial:
+        """Hold sensitivity against the match set, on the test people or also on their copies (Table 2)."""
+        z, label = self.z, self.label
+        if augment_test:
+            z, label = _flipped(z, self.column), np.tile(label, 2)
+        models = (self.audited, self.twin, self.status)
+        return _trial(*models, z, label, rng, literal=literal, draws=draws)
+
+
+def augmented_trial(
+    x: np.ndarray,
+    label: np.ndarray,
+    column: int,
+    rng: np.random.Generator,
+    *,
+    training: Training,
+    test_share: float = 0.2,
+) -> AugmentedTrial:
+    """Train the models of section 6 once: the twin learns from rows copied with `column` flipped.
+
+    Parameters
+    ----------
+    x : (n, d)
+        Points in which `column` is the binary protected attribute, 0 or 1.
+    label : (n,) of int
+    """
+    order = rng.permutation(len(x))
+    held = round(test_share * len(x))
+    test, rows = order[:held], order[held:]
+    audited = _fit(x[rows], label[rows], rng, training)
+    twin = _fit(_flipped(x[rows], column), np.tile(label[rows], 2), rng, training)
+    status = _fit(x[rows], x[rows, column].astype(int), rng, training)
+    return AugmentedTrial(audited, twin, status, x[test], label[test], column)
+
+
+def _flipped(points: np.ndarray, column: int) -> np.ndarray:
+    """The points, and below them their copies with the attribute flipped, (2n, d)."""
+    copies = points.copy()
+    copies[:, column] = 1.0 - copies[:, column]
+    return np.concatenate([points, copies])
+
+
+def _fit(x: np.ndarray, target: np.ndarray, rng: np.random.Generator, training: Training | None) -> Dense:
+    usual = Training((32,), 40, None, 1e-3, 0.0)
+    return fit_dense(x, target, 2, rng, training=training or replace(usual, batch=min(256, len(x) // 8)))
+
+
+def _trial(
+    audited: Dense,
+    twin: Dense,
+    status: Dense,
+    z: np.ndarray,
+    label: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    literal: bool,
+    draws: int,
+) -> SyntheticTrial:
+    blocks = [slice(k, k + 1) for k in range(z.shape[1])]
+    model = Status("protected", ("0", "1"), status)
+    found = measure(z, Audited(audited), (model,), blocks, literal=literal)
+    other = expit(twin.outputs(z)[:, 0])
+    matched = match_set(
+        found.sensitivity,
+        found.influence,
+        np.abs(found.score - 0.5),
+        (other >= 0.5) != (found.score >= 0.5),
+        twin="the experiment's twin",
+        draws=draws,
+        rng=rng,
+    )
+    right = label == 1
+    return SyntheticTrial(
+        float(np.mean((found.score >= 0.5) == right)), float(np.mean((other >= 0.5) == right)), matched
+    )
+
+
+def facts(name: str, seed: int, trial: SyntheticTrial) -> dict[str, object]:
+    """What is kept of a trial; areas only where there is a curve."""
+    found = trial.matched
+    areas = [curve.auc.value for curve in found.curves]
+    return {
+        "name": name,
+        "seed": seed,
+        "accuracy": trial.accuracy,
+        "mismatched": found.mismatched.value,
+        "areas": areas or None,
+        "equally_far": found.equally_far.value if areas else None,
+    }
+
+
+def summary(name: str, trials: list[dict[str, Any]]) -> None:
+    """Mean and standard deviation over trials of the areas, where there is a curve."""
+    shown = [trial for trial in trials if trial["areas"]]
+    areas = np.array([trial["areas"] for trial in shown])
+    within = np.array([trial["equally_far"] for trial in shown])
+    mismatched = np.mean([trial["mismatched"] for trial in trials])
+    accuracy = np.mean([trial["accuracy"] for trial in trials])
+    columns = " ".join(f"{a:.3f} ± {s:.3f}" for a, s in zip(areas.mean(0), areas.std(0), strict=True))
+    print(
+        f"{name:30} {len(shown)} of {len(trials)} trials  accuracy {accuracy:.3f}  mismatched "
+        f"{mismatched:.3f}  AUC of sensitivity, |∇F|, −|p − ½|: {columns}; equally far {within.mean():.3f} ± "
+        f"{within.std():.3f}",
+        flush=True,
+    )
+
+
+def keep(file: Path | None, name: str, found: list[dict[str, Any]]) -> None:
+    """Print the summary of these trials, and append them to `file`."""
+    summary(name, found)
+    if file is not None:
+        with file.open("a", encoding="utf-8") as lines:
+            lines.writelines(json.dumps(each) + "\n" for each in found)
+
+
+def kept(file: Path) -> None:
+    """Print the summaries of all trials in `file`, each seed once, beside the paper's."""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        trial = json.loads(line)
+        found.setdefault(trial["name"], {})[trial["seed"]] = trial
+    for name, trials in found.items():
+        summary(name, list(trials.values()))
+    for (which, attribute), (accuracy, original, augmented) in PUBLISHED.items():
+        print(f"paper, {which} {attribute}: accuracy {accuracy}, AUC {original}, augmented {augmented}")
+
+
+def synthetic(seeds: range, file: Path | None) -> None:
+    for literal in (False, True):
+        name = "synthetic, literal" if literal else "synthetic, log-odds"
+        trials = (synthetic_trial(np.random.default_rng(k), literal=literal, draws=20) for k in seeds)
+        keep(file, name, [facts(name, k, trial) for k, trial in zip(seeds, trials, strict=True)])
+
+
+def table_2(which: str, seeds: range, epochs: int, file: Path | None) -> None:
+    frame, label, protected = adult() if which == "adult" else compas()
+    # "a single hidden layer", 32 and 256 wide; Adam at 0.001, as section 6.2 says; the batch is not said
+    training = Training((32,) if which == "adult" else (256,), epochs, None, 1e-3, 0.0, 256)
+    for name, members in protected.items():
+        x, column = encode(frame, members)
+        rngs = [np.random.default_rng(k) for k in seeds]
+        trained = [augmented_trial(x, label, column, rng, training=training) for rng in rngs]
+        for test, options in (
+            ("log-odds, original", {}),
+            ("log-odds, augmented", {"augment_test": True}),
+            ("literal, original", {"literal": True}),
+        ):
+            judged = [each.judge(rng, draws=20, **options) for each, rng in zip(trained, rngs, strict=True)]
+            called = f"{which} {name}, {test}"
+            keep(file, called, [facts(called, k, trial) for k, trial in zip(seeds, judged, strict=True)])
+        accuracy, original, augmented = PUBLISHED[which, name]
+        print(f"  paper, 40 epochs: accuracy {accuracy}, AUC {original}, augmented test set {augmented}")
+
+
+def adult() -> tuple[pd.DataFrame, np.ndarray, dict[str, np.ndarray]]:
+    names = [
+        *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
+        *("relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week"),
+        *("native-country", "income"),
+    ]
+    frame = pd.read_csv(SHARED / "adult.data", names=names, skipinitialspace=True, na_values="?").dropna()
+    label = (frame["income"] == ">50K").to_numpy(dtype=int)
+    groups = {"sex": (frame["sex"] == "Male").to_numpy(), "race": (frame["race"] == "White").to_numpy()}
+    return frame.drop(columns=["income", "fnlwgt", "education"]), label, groups
+
+
+def compas() -> tuple[pd.DataFrame, np.ndarray, dict[str, np.ndarray]]:
+    frame = pd.read_csv(SHARED / "compas.csv")
+    keep = frame["days_b_screening_arrest"].between(-30, 30) & (frame["is_recid"] != -1)
+    frame = frame[keep & (frame["c_charge_degree"] != "O")]
+    label = frame["two_year_recid"].to_numpy(dtype=int)
+    groups = {
+        "sex": (frame["sex"] == "Male").to_numpy(),
+        "race": (frame["race"] == "African-American").to_numpy(),
+    }
+    wanted = ["age", "sex", "race", "priors_count", "c_charge_degree"]
+    wanted += [name for name in ("juv_fel_count", "juv_misd_count", "juv_other_count") if name in frame]
+    return frame[wanted], label, groups
+
+
+def encode(frame: pd.DataFrame, members: np.ndarray) -> tuple[np.ndarray, int]:
+    """Numbers z-scored, categories 0 and 1; the protected attribute last, in place of its own column."""
+    hot = pd.get_dummies(frame, dtype=float)
+    mine = [
+        name
+        for name in hot
+        if np.array_equal(hot[name] == 1, members) or np.array_equal(hot[name] == 0, members)
+    ]
+    source = mine[0].partition("_")[0] if mine else ""
+    hot = hot[[name for name in hot if not name.startswith(f"{source}_")]] if source else hot
+    numbers = frame.select_dtypes("number").columns
+    hot[numbers] = (hot[numbers] - hot[numbers].mean()) / hot[numbers].std(ddof=0)
+    return np.column_stack([hot.to_numpy(dtype=float), members.astype(float)]), hot.shape[1]
+
+
+def main(*given: str) -> None:
+    """Table 2 (adult, compas) and section 5 (synthetic), trial by trial; kept: what files of trials say."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=["synthetic", "adult", "compas", "kept"])
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first trial")
+    parser.add_argument("--keep", type=Path, help="file of JSON lines to which trials are added")
+    parser.add_argument("--epochs", type=int, default=40)
+    asked = parser.parse_args(given)
+    seeds = range(asked.first, asked.first + asked.trials)
+    with threadpool_limits(1):
+        if asked.what == "kept":
+            kept(asked.keep)
+        elif asked.what == "synthetic":
+            synthetic(seeds, asked.keep)
+        else:
+            table_2(asked.what, seeds, asked.epochs, asked.keep)
+
+
+RUNS = {"prediction-sensitivity": main}
