@@ -199,9 +199,9 @@ def window(
         If there is no such monitor, or the window or an audit cannot be.
     """
     from audits.runs.documents import dump_yaml
-    from audits.runs.keeping.database import database
     from audits.runs.monitoring.monitors import Monitors
     from audits.runs.monitoring.windows import file_name, moment, needs_rows, take_window, window_spec
+    from audits.runs.storage.database import database
 
     monitors = Monitors(database())
     known = monitors.identities()

@@ -24,8 +24,8 @@ from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
     from audits.runs.executing.handle import Run
-    from audits.runs.keeping.saved import SavedRuns
     from audits.runs.result import RunResult
+    from audits.runs.storage.saved import SavedRuns
 
 __all__ = ["Wishes", "run", "start_again"]
 
@@ -90,7 +90,7 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
 
 def start_again(identity: str, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     """Run a saved audit again that failed, was cancelled or was interrupted."""
-    from audits.runs.keeping.saved import SavedRuns
+    from audits.runs.storage.saved import SavedRuns
 
     _check(wishes)
     saved = SavedRuns()
@@ -136,7 +136,7 @@ def _gate(spec: dict[str, Any], wishes: Wishes) -> Gate | None:
 
 def _begin(spec: dict[str, Any], base_dir: Path, wishes: Wishes) -> _Kept | None:
     """Note the run among the saved audits; None, with a word on standard error, where that cannot be."""
-    from audits.runs.keeping.saved import SavedRuns  # late: a database for runs that are kept
+    from audits.runs.storage.saved import SavedRuns  # late: a database for runs that are kept
 
     try:
         saved = SavedRuns()

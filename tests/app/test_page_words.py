@@ -25,7 +25,7 @@ _NOT_ON_PAGES = (
     "audits/client",
     "audits/foreign",
     "audits/runs/gates",
-    "audits/runs/keeping",
+    "audits/runs/storage",
     "audits/runs/monitoring",
     "audits/runs/registry.py",
     "audits/runs/reading/fetching.py",

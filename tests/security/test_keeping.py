@@ -17,14 +17,14 @@ from app.workspaces.workspace import Workspace, new_token
 from audits.cli.main import main
 from audits.errors import InputError
 from audits.runs.executing.inline import InlineExecutor
-from audits.runs.keeping import database as module
-from audits.runs.keeping.backups import backup, restore
-from audits.runs.keeping.database import Database, database_url
-from audits.runs.keeping.erasing import erase_person
-from audits.runs.keeping.saved import SavedRuns
-from audits.runs.keeping.schema import MIGRATIONS
-from audits.runs.keeping.store import RunStore
-from audits.runs.keeping.trail import Trail
+from audits.runs.storage import database as module
+from audits.runs.storage.audit_log import AuditLog
+from audits.runs.storage.backup import backup, restore
+from audits.runs.storage.database import Database, database_url
+from audits.runs.storage.erasure import erase_person
+from audits.runs.storage.saved import SavedRuns
+from audits.runs.storage.schema import MIGRATIONS
+from audits.runs.storage.store import RunStore
 from tests.runs.postgres import serve
 
 _PERSON = "Quintilian-4711"
@@ -86,7 +86,7 @@ def test_what_was_copied_is_there_again(full, tmp_path, monkeypatch):
     again = SavedRuns(tmp_path / "new")
     assert again.load(identity).to_json() == before
     assert Workspace(space.token, tmp_path / "new").draft() == space.draft()
-    assert [entry["act"] for entry in Trail(tmp_path / "new").entries()][-1] == "restored"
+    assert [entry["act"] for entry in AuditLog(tmp_path / "new").entries()][-1] == "restored"
     assert (tmp_path / "new").stat().st_mode & 0o077 == 0
 
 
@@ -233,7 +233,7 @@ def test_one_person_is_taken_out_of_everything(full, capsys):
     ]
     assert _PERSON not in cells
     assert len(cells) == 59 * 4
-    assert list(Trail(base).entries())[-1]["act"] == "erased"
+    assert list(AuditLog(base).entries())[-1]["act"] == "erased"
 
 
 def test_a_value_in_another_column_is_told_and_left(tmp_path):

@@ -10,10 +10,10 @@ from typing import Any
 
 from audits.errors import RunFailed
 
-__all__ = ["Pending"]
+__all__ = ["Spool"]
 
 
-class Pending:
+class Spool:
     """The runs that wait in a home folder's ``pending``."""
 
     def __init__(self, base: Path) -> None:

@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 
 from audits.errors import InputError
-from audits.runs.keeping.artefacts import take_stale
+from audits.runs.storage.artefacts import take_stale
 
 __all__ = ["RunStore", "home", "make_private"]
 

@@ -18,11 +18,11 @@ import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
 from audits.runs.executing import system
-from audits.runs.keeping.database import database
-from audits.runs.keeping.rewriting import Rewriter
-from audits.runs.keeping.saved import SavedRun, SavedRuns
-from audits.runs.keeping.store import RunStore, home
-from audits.runs.keeping.trail import Trail
+from audits.runs.storage.audit_log import AuditLog
+from audits.runs.storage.database import database
+from audits.runs.storage.row_removal import Rewriter
+from audits.runs.storage.saved import SavedRun, SavedRuns
+from audits.runs.storage.store import RunStore, home
 
 __all__ = ["Erased", "erase_person"]
 
@@ -108,7 +108,7 @@ def erase_person(
                 _forget_run(Path(run.base_dir), run.key)
     told.measured = _measured(person, base, look)
     if not look:
-        Trail(folder).note("erased", what="one person")
+        AuditLog(folder).note("erased", what="one person")
     return told
 
 

@@ -26,9 +26,9 @@ import sqlalchemy as sa
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.processes import goes_on, this_process
 from audits.runs.executing.scratch import scratch
-from audits.runs.keeping.artefacts import Artefacts, KeptFile
-from audits.runs.keeping.database import Database, database, is_unreachable
-from audits.runs.keeping.entry import (
+from audits.runs.storage.artefacts import Artefacts, KeptFile
+from audits.runs.storage.database import Database, database, is_unreachable
+from audits.runs.storage.entry import (
     LONGEST_NOTE,
     STATUSES,
     SavedRun,
@@ -38,8 +38,8 @@ from audits.runs.keeping.entry import (
     title_of,
     worst,
 )
-from audits.runs.keeping.pending import Pending
-from audits.runs.keeping.store import RunStore, home
+from audits.runs.storage.spool import Spool
+from audits.runs.storage.store import RunStore, home
 
 if TYPE_CHECKING:
     from audits.runs.executing.handle import Run
@@ -74,7 +74,7 @@ def keep_run(
     except InputError:  # it is away since before this process began
         folder = base or home()
         row = _row(spec, base_dir, title, owner, run.key, this_process(folder))
-        Pending(folder).add(row)
+        Spool(folder).add(row)
         run.on_end(lambda: _when_back(base, str(row["id"]), run))
         return
     saved.follow(saved.begin(spec, base_dir, title=title, owner=owner, key=run.key), run)
@@ -134,7 +134,7 @@ class SavedRuns:
         self._base = base or home()
         self._database: Database = database(base)
         self._artefacts = Artefacts(self._base)
-        self._pending = Pending(self._base)
+        self._spool = Spool(self._base)
 
     def begin(
         self, spec: Mapping[str, Any], base_dir: Path, *, title: str = "", owner: str = "", key: str = ""
@@ -150,7 +150,7 @@ class SavedRuns:
         except RunFailed as error:
             if not key or not is_unreachable(error):
                 raise
-            self._pending.add(row)
+            self._spool.add(row)
         return str(row["id"])
 
     def begin_again(self, identity: str, owner: str | None = None) -> SavedRun:
@@ -226,7 +226,7 @@ class SavedRuns:
         RunFailed
             If it is away still.
         """
-        rows = self._pending.all()
+        rows = self._spool.all()
         if not rows:
             return 0
         with self._database.writing() as connection:
@@ -235,7 +235,7 @@ class SavedRuns:
                 if connection.execute(known).first() is None:
                     connection.execute(sa.insert(_RUNS), {name: row[name] for name in _FIELDS})
         for row in rows:
-            self._pending.remove(row["id"])
+            self._spool.remove(row["id"])
         return len(rows)
 
     def follow(self, identity: str, run: Run) -> None:

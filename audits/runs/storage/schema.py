@@ -2,7 +2,7 @@
 
 It grows by appending to `MIGRATIONS`, never by changing an entry: each is a list of statements that SQLite
 and PostgreSQL both understand. A database of an older version is brought up to date when it is opened
-(`audits.runs.keeping.migrating`); a copy of its rows, for ``evenhand restore``, lies in ``backups`` then.
+(`audits.runs.storage.migrations`); a copy of its rows, for ``evenhand restore``, lies in ``backups`` then.
 """
 
 from __future__ import annotations
