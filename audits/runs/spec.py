@@ -15,10 +15,10 @@ from typing import Annotated, Any, ClassVar, get_args
 
 from pydantic import Field
 
+from audits.aliases import value_line
 from audits.checks import adapter, build, one_of
 from audits.data import DataSpec, Limits, data_spec
 from audits.errors import InputError
-from audits.foreign import value_line
 from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
 from audits.runs.digests import digest_of, path_digest

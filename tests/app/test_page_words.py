@@ -23,7 +23,7 @@ _NOT_ON_PAGES = (
     "audits/mlflow_evaluator.py",
     "audits/pytest_plugin.py",
     "audits/client",
-    "audits/foreign",
+    "audits/aliases",
     "audits/runs/gates",
     "audits/runs/storage",
     "audits/runs/monitoring",
