@@ -6,7 +6,6 @@ A command returns what is printed, or that with an exit status before it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -210,18 +209,20 @@ def sample_data(
 @app.command(cls=_Several)
 def plan(
     spec: SpecFile,
-    people: Annotated[Sequence[int], Option(metavar="N …", help="in each group")] = (100, 300, 1000),
+    people: Annotated[
+        list[int] | None, Option(metavar="N …", help="in each group (default: 100 300 1000)")
+    ] = None,
     difference: Annotated[
-        Sequence[float],
-        Option(metavar="SHARE …", help="share of one group whose decision is changed (0: luck alone)"),
-    ] = (0.0, 0.1),
+        list[float] | None,
+        Option(metavar="SHARE …", help="share of one group whose decision is changed (default: 0 0.1)"),
+    ] = None,
     worlds: Annotated[int, Option(metavar="N", help="simulated for each of these")] = 20,
     as_json: Json = False,
 ) -> Told:
     """Simulate groups of given sizes: what could each audit of a spec see by its own test?"""
     from audits.cli.plan import planned
 
-    return planned(spec, people, difference, worlds=worlds, as_json=as_json)
+    return planned(spec, people or [100, 300, 1000], difference or [0.0, 0.1], worlds=worlds, as_json=as_json)
 
 
 @app.command()
@@ -499,7 +500,7 @@ def _monitor_window(
         str | None, Option(metavar="DATE", help="from then on, of UTC unless it says otherwise")
     ] = None,
     until: Annotated[str | None, Option(metavar="DATE", help="up to then")] = None,
-    audit: Annotated[Sequence[str], Option(metavar="NAME", help="groups, rule_sets …")] = (),
+    audit: Annotated[list[str] | None, Option(metavar="NAME", help="groups, rule_sets …")] = None,
     outcomes: Annotated[
         bool, Option("--outcomes", help="only people whose outcome is known, with it")
     ] = False,
@@ -514,7 +515,7 @@ def _monitor_window(
     from audits.cli.run import Wishes, run
 
     spec, said = monitor.window(
-        identity, out, list(audit), last=last, since=since, until=until, outcomes=outcomes
+        identity, out, audit or [], last=last, since=since, until=until, outcomes=outcomes
     )
     status, told = run(spec, out / "results", Wishes(executor, fail_on, junit, summary, annotate))
     return status, f"{said}\n\n{told}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.cli.folder import publish, results_folder
-from audits.cli.words import called_as, counted, one_line, wrapped
+from audits.cli.words import called_as, counted, one_line, wrapped, written
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
@@ -169,9 +169,9 @@ def _carry_out(
     lines += [kept.finish(result)] if kept is not None else []
     judged = judge(result, gate or STRICT, base_dir)
     if wishes.junit is not None:
-        _write(wishes.junit, junit_xml(judged), "--junit")
+        written(wishes.junit, junit_xml(judged), "--junit")
     if wishes.summary is not None:
-        _write(wishes.summary, markdown(judged, result), "--summary", also=True)
+        written(wishes.summary, markdown(judged, result), "--summary", also=True)
     if gate is None:
         return 0, "\n".join(lines)
     lines += [annotated(judged, str(spec))] if wishes.annotate else []
@@ -203,15 +203,6 @@ def _changes(result: RunResult) -> list[str]:
         lines += ["", f"{place}. {each.audit}, {told}", wrapped(each.headline, "   ")]
         lines += [wrapped(text, "   ") for text in (across.note, each.refused) if text]
     return lines
-
-
-def _write(path: Path, text: str, option: str, *, also: bool = False) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a" if also else "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise InputError(option, f"cannot be written ({error.strerror})", str(path)) from None
 
 
 def _inline(document: Any, base_dir: Path, meter: _Meter) -> RunResult:

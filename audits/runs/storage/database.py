@@ -126,11 +126,16 @@ class Database:
             if 0 < found < upto:
                 _copy_aside(connection, found)
             if found < upto:
-                from audits.runs.storage.migrations import (
-                    upgrade,  # late: the schema is nearly always as it should be
-                )
+                _upgrade(connection, found, upto)
 
-                upgrade(connection, MIGRATIONS, found, upto)
+
+def _upgrade(connection: sa.Connection, found: int, upto: int) -> None:
+    """Bring the schema from version `found` to `upto`, in the transaction that is open."""
+    connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY)")
+    for version, statements in enumerate(MIGRATIONS[found:upto], start=found + 1):
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+        connection.execute(sa.text("INSERT INTO schema_version VALUES (:version)"), {"version": version})
 
 
 def _version(connection: sa.Connection) -> int:

@@ -22,7 +22,7 @@ from audits.runs.storage.audit_log import AuditLog
 from audits.runs.storage.database import database
 from audits.runs.storage.row_removal import Rewriter
 from audits.runs.storage.saved import SavedRun, SavedRuns
-from audits.runs.storage.store import RunStore, home
+from audits.runs.storage.store import RunStore, home, write_json
 
 __all__ = ["Erased", "erase_person"]
 
@@ -84,7 +84,7 @@ def erase_person(
     saved = SavedRuns(base)
     runs = saved.list()
     touched: set[Path] = set()
-    with _rewriting(folder) as rewriter:
+    with contextlib.closing(Rewriter(folder)) as rewriter:
         for path, columns, reading in _files(folder, runs, column):
             name = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
             ours = path.is_relative_to(folder)
@@ -110,15 +110,6 @@ def erase_person(
     if not look:
         AuditLog(folder).note("erased", what="one person")
     return told
-
-
-@contextlib.contextmanager
-def _rewriting(folder: Path) -> Iterator[Rewriter]:
-    rewriter = Rewriter(folder)
-    try:
-        yield rewriter
-    finally:
-        rewriter.close()
 
 
 def _files(
@@ -172,10 +163,7 @@ def _forget_run(space: Path, key: str) -> None:
     path = space / "runs.json"
     with contextlib.suppress(FileNotFoundError, ValueError), system.alone(path.with_suffix(".lock")):
         runs = json.loads(path.read_text(encoding="utf-8"))
-        kept = [run for run in runs if run.get("key") != key]
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
-        partial.replace(path)
+        write_json(path, [run for run in runs if run.get("key") != key])
 
 
 def _measured(person: str, base: Path | None, look: bool) -> int:

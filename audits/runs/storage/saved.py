@@ -17,7 +17,7 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,17 +75,25 @@ def keep_run(
         folder = base or home()
         row = _row(spec, base_dir, title, owner, run.key, this_process(folder))
         Spool(folder).add(row)
-        run.on_end(lambda: _when_back(base, str(row["id"]), run))
+        run.on_end(lambda: _until(lambda: _noted_now(base, str(row["id"]), run)))
         return
     saved.follow(saved.begin(spec, base_dir, title=title, owner=owner, key=run.key), run)
 
 
-def _when_back(base: Path | None, identity: str, run: Run) -> None:
+def _noted_now(base: Path | None, identity: str, run: Run) -> bool:
+    with contextlib.suppress(InputError):
+        SavedRuns(base).note_end(identity, run)
+        return True
+    return False
+
+
+def _until(done: Callable[[], bool]) -> None:
+    """Try again and again, for a day, in a thread."""
+
     def again() -> None:
         for wait in (*_WAITS, *[_WAITS[-1]] * _TRIES):
             time.sleep(wait)
-            with contextlib.suppress(InputError):
-                SavedRuns(base).note_end(identity, run)
+            if done():
                 return
 
     threading.Thread(target=again, name="evenhand-note", daemon=True).start()
@@ -162,13 +170,8 @@ class SavedRuns:
             If it is running, or done.
         """
         found = self.get(identity, owner)
-        change = {
-            "status": "running",
-            "process": this_process(self._base),
-            "created": time.time(),
-            "ended": None,
-            "error": "",
-        }
+        now = {"process": this_process(self._base), "created": time.time(), "ended": None}
+        change = {"status": "running", "error": "", **now}
         with self._database.writing() as connection:
             wanted = (_RUNS.c.id == found.id) & _RUNS.c.status.in_(("failed", "cancelled", "interrupted"))
             if connection.execute(sa.update(_RUNS).where(wanted).values(change)).rowcount == 0:
@@ -367,16 +370,8 @@ class SavedRuns:
 
     def note_end(self, identity: str, run: Run) -> None:
         """Note how a run ended; where the database cannot be used now, try again until it can."""
-        if self._noted(identity, run):
-            return
-
-        def again() -> None:
-            for wait in (*_WAITS, *[_WAITS[-1]] * _TRIES):
-                time.sleep(wait)
-                if self._noted(identity, run):
-                    return
-
-        threading.Thread(target=again, name="evenhand-note", daemon=True).start()
+        if not self._noted(identity, run):
+            _until(lambda: self._noted(identity, run))
 
     def _noted(self, identity: str, run: Run) -> bool:
         """Note how a run ended; False if the database could not be reached."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import RunFailed
+from audits.runs.storage.store import write_json
 
 __all__ = ["Spool"]
 
@@ -28,10 +29,7 @@ class Spool:
             If it cannot be written.
         """
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            partial = self._folder / f"{row['id']}.partial"
-            partial.write_text(json.dumps(row), encoding="utf-8")
-            partial.replace(self._folder / f"{row['id']}.json")
+            write_json(self._folder / f"{row['id']}.json", row)
         except OSError as error:
             raise RunFailed(f"The run cannot be noted ({error.strerror}).") from error
 
