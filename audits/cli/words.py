@@ -55,7 +55,8 @@ def written(path: Path, content: str | bytes, option: str = "--out", *, also: bo
         If it cannot be written; names the `option` that asked for it.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if option != "--out":  # a pipeline may name a folder that is not there yet
+            path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab" if also else "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
     except OSError as error:
