@@ -290,7 +290,6 @@ NAMED = {
     "audits/cli/monitor.py": ({"sensitivity"}, A_KEY),
     "audits/connect.py": ({"groups"}, "what Fairlearn's MetricFrame does, by the audit that does it"),
     "audits/data/building/naming.py": ({"groups"}, "what people call a column of theirs"),
-    "audits/aliases.py": ({"groups"}, "what another library calls an argument"),
     "audits/runs/monitoring/scoring.py": ({"sensitivity"}, A_KEY),
     "audits/runs/monitoring/storing.py": ({"sensitivity"}, A_KEY),
     "audits/runs/monitoring/windows.py": ({"groups"}, A_KEY),
