@@ -28,9 +28,9 @@ from audits.data.building.filters import kept_rows
 from audits.data.selecting import rule_of
 from audits.data.values import text_of
 from audits.errors import InputError, RunFailed
-from audits.runs.keeping.saved import SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
+from audits.runs.storage.saved import SavedRuns
 from audits.stats.words import in_words
 
 __all__ = ["WHERE", "Kind", "Own", "Selection", "read_selection", "run_of"]

@@ -26,7 +26,7 @@ from app.tables.readers import READERS
 from app.workspaces import who
 from audits.errors import InputError
 from audits.runs.executing.system import open_many_files
-from audits.runs.keeping.store import RunStore, home, make_private
+from audits.runs.storage.store import RunStore, home, make_private
 
 _MOST_OPEN = 65_536  # files and sockets: each tab holds one
 

@@ -19,8 +19,8 @@ from app.workspaces import who
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, is_token, new_token, was_issued, workspaces_of
 from audits.errors import InputError, RunFailed
-from audits.runs.keeping.store import home
-from audits.runs.keeping.trail import Trail
+from audits.runs.storage.audit_log import AuditLog
+from audits.runs.storage.store import home
 
 __all__ = [
     "address",
@@ -138,7 +138,7 @@ def note(act: str, space: Workspace, what: str = "") -> None:
 
 def _note(act: str, name: str, space: Workspace, what: str) -> None:
     try:
-        Trail(home()).note(act, who=name, workspace=space.token, what=what)
+        AuditLog(home()).note(act, who=name, workspace=space.token, what=what)
     except RunFailed:
         logging.getLogger("evenhand").exception("%s %s is not in the audit log", act, what)
 

@@ -46,12 +46,12 @@ from audits.runs.executing.executors import ProcessExecutor
 from audits.runs.executing.fitting import check_needs
 from audits.runs.executing.handle import Run
 from audits.runs.executing.queueing import RunLimits, worker_count
-from audits.runs.keeping.saved import SavedRuns, keep_run
-from audits.runs.keeping.store import RunStore, home
 from audits.runs.recent import Recent, frame_bytes, result_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.spec import Spec, parse_spec
+from audits.runs.storage.saved import SavedRuns, keep_run
+from audits.runs.storage.store import RunStore, home
 
 __all__ = [
     "SpecStanding",

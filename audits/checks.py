@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from audits.aliases import key_line, value_line
 from audits.errors import InputError
-from audits.foreign import key_line, value_line
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
+from audits.aliases import key_line
 from audits.arguments import (
     JoinedTable,
     is_matrix,
@@ -27,7 +28,6 @@ from audits.data import AuditData, build_data, data_spec
 from audits.data.given import given_table
 from audits.errors import InputError
 from audits.findings import Findings
-from audits.foreign import key_line
 from audits.models import Subject, model_facts
 from audits.models.in_memory.answers import InMemoryModel, Output
 from audits.models.in_memory.objects import (

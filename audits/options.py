@@ -11,15 +11,11 @@ import dataclasses
 import types
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import Field
 from pydantic.fields import FieldInfo
-
-from audits.checks import build
-
-T = TypeVar("T")
 
 __all__ = [
     "Level",
@@ -27,7 +23,6 @@ __all__ = [
     "MaterialOn",
     "Option",
     "Permutations",
-    "checked",
     "option",
     "option_of",
     "options_of",
@@ -139,18 +134,6 @@ def options_of(kind: type) -> tuple[Option, ...]:
 def option_of(kind: type, name: str) -> Option:
     """Return what is stated of the option `name`; KeyError where there is none."""
     return {each.name: each for each in options_of(kind)}[name]
-
-
-def checked(options: T, where: str) -> T:
-    """Return `options`, a dataclass made in Python without a look at its bounds, once it keeps them.
-
-    Raises
-    ------
-    InputError
-        For the first value that breaks a rule: names ``where.field``, the rule and the value.
-    """
-    values = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}  # type: ignore[arg-type]
-    return build(type(options), values, where)
 
 
 def _read(field: dataclasses.Field[Any], hint: Any) -> Option:

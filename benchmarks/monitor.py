@@ -74,8 +74,8 @@ def app(train: str) -> Iterator[Running]:
     from app.workspaces.workspace import issue_token
     from audits.data import DataSpec, build_data
     from audits.models import make_subject, model_spec
-    from audits.runs.keeping.database import Database
     from audits.runs.monitoring.monitors import Monitors
+    from audits.runs.storage.database import Database
     from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 
     frame = pd.read_csv(SHARED / "compas.csv")

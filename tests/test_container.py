@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from audits.cli.main import _parser
+from tests.cli.conftest import parsed
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTAINERFILE = (ROOT / "Containerfile").read_text(encoding="utf-8")
@@ -22,8 +22,8 @@ def last(instruction: str) -> str:
 
 def test_it_runs_a_command_that_there_is_as_somebody_else_than_root():
     assert json.loads(last("ENTRYPOINT")) == ["evenhand"]
-    chosen = _parser().parse_args(json.loads(last("CMD")))
-    assert (chosen.address, str(chosen.port)) == ("0.0.0.0", last("EXPOSE"))
+    chosen = parsed(*json.loads(last("CMD")))
+    assert (chosen["address"], str(chosen["port"])) == ("0.0.0.0", last("EXPOSE"))
     user = last("USER")
     assert user.isdigit()
     assert int(user) > 0

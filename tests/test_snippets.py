@@ -12,9 +12,10 @@ import pytest
 import yaml
 from sklearn.linear_model import LogisticRegression
 
-from audits.cli.main import _parser, main
+from audits.cli.main import main
 from audits.runs.documents import load_document
 from audits.runs.spec import parse_spec
+from tests.cli.conftest import parsed
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -89,7 +90,7 @@ def test_the_spec_shown_is_the_bundled_one(folder):
 @pytest.mark.parametrize("path", [README, *DOCS], ids=lambda path: path.name)
 def test_every_command_is_one_and_every_spec_is_valid(path: Path, tmp_path: Path):
     for command in commands(path):
-        assert _parser().parse_args(shlex.split(command)[1:]).command is not None, command
+        parsed(*shlex.split(command)[1:])
     for place, block in enumerate(blocks(path, "yaml")):
         (tmp_path / f"{place}.yaml").write_text(block, encoding="utf-8")
         found = load_document(tmp_path / f"{place}.yaml")

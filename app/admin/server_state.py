@@ -13,9 +13,9 @@ from app import state
 from app.serving.tending import snapshot
 from app.widgets import notices
 from audits.errors import InputError, RunFailed
-from audits.runs.keeping.store import home
-from audits.runs.keeping.trail import Trail, short
-from audits.runs.keeping.watching import ask_to_cancel, disk_by_workspace, servers
+from audits.runs.storage.audit_log import AuditLog, short
+from audits.runs.storage.control import ask_to_cancel, disk_by_workspace, servers
+from audits.runs.storage.store import home
 
 __all__ = ["audit_log", "memory_and_disk", "runs"]
 
@@ -53,9 +53,9 @@ def memory_and_disk() -> None:
 def audit_log() -> None:
     """Draw the end of the audit log, and offer all of it."""
     st.subheader("Audit log", anchor=False)
-    trail = Trail(home())
+    log = AuditLog(home())
     try:
-        number, entries = trail.check(), list(trail.entries())
+        number, entries = log.check(), list(log.entries())
     except RunFailed as error:
         notices.problem(str(error))
         return

@@ -18,8 +18,8 @@ from app.widgets.results.verdict_cards import title_of
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
-from audits.runs.keeping.saved import SavedRuns
 from audits.runs.registry import AUDITS
+from audits.runs.storage.saved import SavedRuns
 
 __all__ = ["report_of_all"]
 

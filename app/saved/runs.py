@@ -30,9 +30,9 @@ from audits.groups.ll144 import protected_of, suggested_columns
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, TEMPLATES
 from audits.runs.comparing.two_models import paired_changes
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
-from audits.runs.keeping.saved import STATUSES, SavedRun, SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
+from audits.runs.storage.saved import STATUSES, SavedRun, SavedRuns
 from audits.stats import VERDICTS
 from audits.stats.words import count
 

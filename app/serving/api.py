@@ -27,9 +27,9 @@ from app.workspaces.recent import RemembersVisits
 from app.workspaces.who import Identified
 from app.workspaces.workspace import issue_token
 from audits.errors import InputError, RunFailed
-from audits.runs.keeping.database import database
-from audits.runs.keeping.store import home
 from audits.runs.registry import AUDITS
+from audits.runs.storage.database import database
+from audits.runs.storage.store import home
 from audits.runs.version import VERSION
 
 __all__ = ["MIDDLEWARE", "ROUTES"]

@@ -30,14 +30,14 @@ from app.serving.tracing import span
 from app.serving.webhooks import Teller, webhook_hosts
 from app.tables.readers import READERS
 from audits.errors import InputError, RunFailed
-from audits.runs.keeping.database import database, is_unreachable
-from audits.runs.keeping.store import home
 from audits.runs.monitoring.arrivals import Arrival, file_batches, read_json
 from audits.runs.monitoring.inboxes import inbox, take_files
 from audits.runs.monitoring.monitors import Batch, KeptMonitor, Known, Monitors, Stored
 from audits.runs.monitoring.quick import at_hand, is_at_once
 from audits.runs.monitoring.scoring import Scorer
 from audits.runs.monitoring.written import as_audited
+from audits.runs.storage.database import database, is_unreachable
+from audits.runs.storage.store import home
 
 __all__ = ["INGEST", "Answer", "Busy", "Ingest", "Taken", "drop_folder", "webhook_hosts"]
 

@@ -20,10 +20,10 @@ from app.serving.ingest import INGEST, Busy
 from app.serving.monitor_reading import QUESTIONS, Question, Reading, as_csv, described
 from app.serving.openapi import document
 from audits.errors import InputError, RunFailed
-from audits.runs.keeping.database import is_full
 from audits.runs.monitoring.arrivals import read_outcomes
 from audits.runs.monitoring.handling import SCOPES
 from audits.runs.monitoring.monitors import KeptMonitor
+from audits.runs.storage.database import is_full
 
 __all__ = ["INGEST", "ROUTES", "Straight"]
 

@@ -10,7 +10,6 @@ from typing import Any
 from app import work
 from app.workspaces.workspace import Workspace, is_token
 from audits.errors import InputError
-from audits.runs.keeping.saved import SavedRun, SavedRuns
 from audits.runs.monitoring.monitors import KeptMonitor, Monitors
 from audits.runs.monitoring.windows import (
     Window,
@@ -22,6 +21,7 @@ from audits.runs.monitoring.windows import (
     window_spec,
 )
 from audits.runs.spec import parse_spec
+from audits.runs.storage.saved import SavedRun, SavedRuns
 
 __all__ = ["WINDOW", "Submitted", "audit_of", "audits_of", "audits_told", "submit_window"]
 

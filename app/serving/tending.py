@@ -22,10 +22,10 @@ from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, is_token
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.sandbox import number_from, resident_memory
-from audits.runs.keeping import watching
-from audits.runs.keeping.saved import SavedRuns
-from audits.runs.keeping.store import home
-from audits.runs.keeping.trail import Trail, short
+from audits.runs.storage import control
+from audits.runs.storage.audit_log import AuditLog, short
+from audits.runs.storage.saved import SavedRuns
+from audits.runs.storage.store import home
 
 __all__ = ["TENDING", "Tending", "forget_views", "snapshot"]
 
@@ -102,7 +102,7 @@ class Tending:
         tidied = 0.0
         while not self._stop.wait(_TELL_SECONDS):
             try:
-                watching.tell(home(), snapshot())
+                control.tell(home(), snapshot())
                 self.cancel()
                 if time.monotonic() - tidied > _TIDY_SECONDS:
                     tidied = time.monotonic()
@@ -113,7 +113,7 @@ class Tending:
     def cancel(self) -> None:
         """Cancel the runs that somebody asked to have cancelled."""
         going = {run.id: run for run in work.executor().going_on()}
-        for identity in watching.asked_to_cancel(home()):
+        for identity in control.asked_to_cancel(home()):
             if identity in going:
                 going[identity].cancel()
                 (home() / "control" / f"cancel-{identity}").unlink(missing_ok=True)
@@ -134,7 +134,7 @@ class Tending:
         for folder in (home() / "workspaces").glob("*"):
             if is_token(folder.name) and time.time() - _last_used(folder) > seconds:
                 removing.erase(Workspace(folder.name))
-                Trail(home()).note("deleted", workspace=folder.name, what="retention")
+                AuditLog(home()).note("deleted", workspace=folder.name, what="retention")
 
     def _clock_is_to_be_believed(self, mark: Path) -> bool:
         try:

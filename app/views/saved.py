@@ -19,7 +19,7 @@ from app.widgets import notices
 from app.widgets.frame import page_text, title
 from app.widgets.subject import subject_line
 from audits.errors import InputError, RunFailed
-from audits.runs.keeping.saved import SavedRuns
+from audits.runs.storage.saved import SavedRuns
 
 space = state.workspace()
 draft = space.draft()

@@ -25,9 +25,9 @@ from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.handle import RunProgress
-from audits.runs.keeping.saved import SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
+from audits.runs.storage.saved import SavedRuns
 from audits.stats.words import in_words
 
 __all__ = ["ChosenOptions", "audit_page", "run_title"]

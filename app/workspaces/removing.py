@@ -10,7 +10,7 @@ from app.serving.ingest import INGEST
 from app.state import note
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace
-from audits.runs.keeping.saved import SavedRuns
+from audits.runs.storage.saved import SavedRuns
 
 __all__ = ["delete", "delete_upload", "erase"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
-from audits.runs.keeping.store import home
+from audits.runs.storage.store import home
 
 __all__ = ["LONGEST_DAYS", "SharedLink", "Shares"]
 

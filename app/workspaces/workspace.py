@@ -26,7 +26,7 @@ from typing import IO, Any
 from audits.errors import InputError
 from audits.runs.executing import system
 from audits.runs.executing.sandbox import number_from
-from audits.runs.keeping.store import home
+from audits.runs.storage.store import home
 
 __all__ = [
     "MAX_FILE_MB",

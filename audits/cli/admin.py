@@ -6,9 +6,9 @@ import json
 import time
 
 from audits.cli.words import counted, one_line
-from audits.runs.keeping.store import home
-from audits.runs.keeping.trail import Trail, short
-from audits.runs.keeping.watching import ask_to_cancel, disk_by_workspace, servers
+from audits.runs.storage.audit_log import AuditLog, short
+from audits.runs.storage.control import ask_to_cancel, disk_by_workspace, servers
+from audits.runs.storage.store import home
 
 __all__ = ["cancelled", "logged", "status"]
 
@@ -42,16 +42,16 @@ def status(*, as_json: bool) -> str:
 def cancelled(run: str) -> str:
     """Ask for a run to be cancelled."""
     identity = ask_to_cancel(home(), run)
-    Trail(home()).note("cancelled", what=identity)
+    AuditLog(home()).note("cancelled", what=identity)
     return f"{identity} is cancelled within seconds."
 
 
 def logged(days: float | None, who: str, act: str, *, check: bool) -> str:
     """Return the audit log as JSON lines; or hold each line against the one before it."""
-    trail = Trail(home())
+    log = AuditLog(home())
     if check:
-        return f"{counted(trail.check(), 'line')}, each following from the one before."
+        return f"{counted(log.check(), 'line')}, each following from the one before."
     since = 0.0 if days is None else time.time() - 86_400 * days
     return "\n".join(
-        json.dumps(entry, ensure_ascii=False) for entry in trail.entries(since=since, who=who, act=act)
+        json.dumps(entry, ensure_ascii=False) for entry in log.entries(since=since, who=who, act=act)
     )

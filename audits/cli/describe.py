@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audits import data
+from audits.cli import words
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError, installed
 from audits.runs.planning.proposing import propose, told_lacking
@@ -37,11 +38,7 @@ def describe(file: Path, *, as_json: bool) -> str:
         **{name: f"predicted {kind}" if kind == "label" else kind for name, kind in stored.items()},
     }
     rows = [_HEAD, *(_row(column, parts.get(column["name"], "")) for column in facts["columns"])]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(_HEAD))]
-    lines += [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
-    return "\n".join([*lines, "", *_allowed(table, facts)])
+    return "\n".join([*lines, *words.table(rows), "", *_allowed(table, facts)])
 
 
 def _allowed_names(table: data.Table, facts: dict[str, Any]) -> dict[str, list[str]] | None:

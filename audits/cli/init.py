@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.checks import choices
-from audits.cli.words import called_as, one_line
+from audits.cli.words import called_as, one_line, written
 from audits.data import Table, read_table
 from audits.data.public import PUBLIC, public_section
 from audits.errors import InputError
@@ -47,17 +47,12 @@ def init(file: Path, out: Path | None, *, force: bool = False) -> str:
     """
     proposal = propose(read_table(file))
     place = file.with_suffix(".yaml") if out is None else out
-    if place.exists() and not force:
-        raise InputError("--out", "names a file that exists", str(place), "name another, or add --force")
     try:
-        written = file.absolute().relative_to(place.absolute().parent)
+        path = file.absolute().relative_to(place.absolute().parent)
     except ValueError:
-        written = file.absolute()
-    try:
-        place.write_text(_commented(proposal, str(written)), encoding="utf-8")
-    except OSError as error:
-        raise InputError("--out", f"cannot be written ({error.strerror})", str(place)) from None
-    return "\n".join([*guess_lines(proposal), _told(place)])
+        path = file.absolute()
+    told = _written(place, _commented(proposal, str(path)), force)
+    return "\n".join([*guess_lines(proposal), told])
 
 
 def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = False) -> str:
@@ -84,18 +79,15 @@ def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = Fals
             f"missing are {', '.join(Path(path).name for path in missing)}",
         )
     place = Path(f"{name}.yaml") if out is None else out
-    if place.exists() and not force:
-        raise InputError("--out", "names a file that exists", str(place), "name another, or add --force")
     model, why = usual_model(section["label"])
     spec = {"data": section, "model": model, "audits": [AUDITS.first]}
-    try:
-        place.write_text(dump_yaml(spec), encoding="utf-8")
-    except OSError as error:
-        raise InputError("--out", f"cannot be written ({error.strerror})", str(place)) from None
-    return f"{why}\n{_told(place)}"
+    return f"{why}\n{_written(place, dump_yaml(spec), force)}"
 
 
-def _told(place: Path) -> str:
+def _written(place: Path, text: str, force: bool) -> str:
+    if place.exists() and not force:
+        raise InputError("--out", "names a file that exists", str(place), "name another, or add --force")
+    written(place, text)
     return f"Written to {place}; run it: {called_as()} run {shlex.quote(str(place))}"
 
 

@@ -8,7 +8,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audits.cli.words import counted
+from audits.cli.report import finished
+from audits.cli.words import counted, written
 from audits.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
@@ -45,16 +46,8 @@ def _bundle(folder: Path, note: str) -> tuple[MonitorBundle, dict[str, Any]]:
     """Return what the first audit that monitors are made of gives one, and the spec's data."""
     from audits.records import loaded
     from audits.runs.registry import AUDITS
-    from audits.runs.result import RunResult
 
-    if not (folder / "results.json").is_file():
-        raise InputError(
-            "DIR", "must hold a finished run", str(folder), "give the folder that `run --out` wrote"
-        )
-    try:
-        found = RunResult.load(folder)
-    except RunFailed as error:
-        raise InputError("DIR", f"must hold a finished run: {str(error).rstrip('.')}", str(folder)) from None
+    found = finished(folder)
     able = {audit.name: audit.bundle for audit in AUDITS.having("bundle")}
     for each in found.audits:
         if each.name in able:
@@ -94,12 +87,8 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
         lines.append(json.dumps(line, ensure_ascii=False))
     if out is None:
         return "\n".join(lines)
-    try:
-        out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError("--out", f"cannot be written ({error.strerror})", str(out)) from None
-    flagged = f"{int(found.flagged.sum()):,} of {counted(len(frame), 'row')}"
-    return f"{flagged} above the threshold. Written to {out}."
+    told = written(out, "\n".join(lines) + "\n")
+    return f"{int(found.flagged.sum()):,} of {counted(len(frame), 'row')} above the threshold. {told}"
 
 
 def replayed(
@@ -199,9 +188,9 @@ def window(
         If there is no such monitor, or the window or an audit cannot be.
     """
     from audits.runs.documents import dump_yaml
-    from audits.runs.keeping.database import database
     from audits.runs.monitoring.monitors import Monitors
     from audits.runs.monitoring.windows import file_name, moment, needs_rows, take_window, window_spec
+    from audits.runs.storage.database import database
 
     monitors = Monitors(database())
     known = monitors.identities()

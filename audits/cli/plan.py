@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from audits.cli.words import one_line
+from audits.cli.words import one_line, table
 from audits.runs.documents import load_document
 from audits.runs.planning.power import Planned, plan
 from audits.runs.reading.fetching import fetched
@@ -36,11 +36,8 @@ def planned(
     if as_json:
         return json.dumps([dataclasses.asdict(row) for row in found], indent=1, ensure_ascii=False)
     rows = [_HEAD, *(_row(each) for each in found if not each.reason)]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(_HEAD))]
     lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
-    lines += [
+        *table(rows),
         "",
         f"Shares of {worlds:,} simulated worlds, with their Wilson 95 % intervals. Evidence where 0 points "
         "were planted is a false alarm.",

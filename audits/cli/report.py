@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from audits.cli.words import written
 from audits.errors import InputError, RunFailed
 from audits.report_kinds import BY_CATEGORY
 from audits.runs.documents import dump_yaml
@@ -13,7 +14,7 @@ from audits.runs.documents import dump_yaml
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["baseline", "report", "schema"]
+__all__ = ["baseline", "finished", "report", "schema"]
 
 
 def report(
@@ -46,9 +47,9 @@ def report(
     if told and (template not in BY_CATEGORY or form not in {"html", "pdf"}):
         kinds = " or ".join(f"--template {name}" for name in BY_CATEGORY)
         raise InputError("--sex, --race and --exclude-under", f"are for {kinds} as html or pdf")
-    result = _finished(folder)
+    result = finished(folder)
     content = _content(result, form, template, told)
-    return _written(out or folder / _name(form, template), content)
+    return written(out or folder / _name(form, template), content)
 
 
 def baseline(folder: Path, out: Path) -> str:
@@ -61,10 +62,11 @@ def baseline(folder: Path, out: Path) -> str:
     """
     from audits.runs.gates.baselines import baseline_of
 
-    return _written(out, baseline_of(_finished(folder)).encode())
+    return written(out, baseline_of(finished(folder)))
 
 
-def _finished(folder: Path) -> RunResult:
+def finished(folder: Path) -> RunResult:
+    """Return the run that `run --out` wrote into a folder; InputError where there is none."""
     from audits.runs.result import RunResult
 
     if not (folder / "results.json").is_file():
@@ -78,14 +80,6 @@ def _finished(folder: Path) -> RunResult:
         return RunResult.load(folder)
     except RunFailed as error:
         raise InputError("DIR", f"must hold a finished run: {str(error).rstrip('.')}", str(folder)) from None
-
-
-def _written(path: Path, content: bytes) -> str:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise InputError("--out", f"cannot be written ({error.strerror})", str(path)) from None
-    return f"Written to {path}."
 
 
 def _content(result: RunResult, form: str, template: str, of_categories: dict[str, Any]) -> bytes:
@@ -125,8 +119,4 @@ def schema(out: Path | None) -> str:
     text = json.dumps(results_schema(), indent=1, ensure_ascii=False)
     if out is None:
         return text
-    try:
-        out.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError("--out", f"cannot be written ({error.strerror})", str(out)) from None
-    return f"Written to {out}."
+    return written(out, text + "\n")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.cli.folder import publish, results_folder
-from audits.cli.words import called_as, counted, found_lines, one_line, wrapped
+from audits.cli.words import called_as, counted, found_lines, one_line, wrapped, written
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
@@ -24,8 +24,8 @@ from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
     from audits.runs.executing.handle import Run
-    from audits.runs.keeping.saved import SavedRuns
     from audits.runs.result import RunResult
+    from audits.runs.storage.saved import SavedRuns
 
 __all__ = ["Wishes", "run", "start_again"]
 
@@ -90,7 +90,7 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
 
 def start_again(identity: str, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     """Run a saved audit again that failed, was cancelled or was interrupted."""
-    from audits.runs.keeping.saved import SavedRuns
+    from audits.runs.storage.saved import SavedRuns
 
     _check(wishes)
     saved = SavedRuns()
@@ -136,7 +136,7 @@ def _gate(spec: dict[str, Any], wishes: Wishes) -> Gate | None:
 
 def _begin(spec: dict[str, Any], base_dir: Path, wishes: Wishes) -> _Kept | None:
     """Note the run among the saved audits; None, with a word on standard error, where that cannot be."""
-    from audits.runs.keeping.saved import SavedRuns  # late: a database for runs that are kept
+    from audits.runs.storage.saved import SavedRuns  # late: a database for runs that are kept
 
     try:
         saved = SavedRuns()
@@ -169,9 +169,9 @@ def _carry_out(
     lines += [kept.finish(result)] if kept is not None else []
     judged = judge(result, gate or STRICT, base_dir)
     if wishes.junit is not None:
-        _write(wishes.junit, junit_xml(judged), "--junit")
+        written(wishes.junit, junit_xml(judged), "--junit")
     if wishes.summary is not None:
-        _write(wishes.summary, markdown(judged, result), "--summary", also=True)
+        written(wishes.summary, markdown(judged, result), "--summary", also=True)
     if gate is None:
         return 0, "\n".join(lines)
     lines += [annotated(judged, str(spec))] if wishes.annotate else []
@@ -203,15 +203,6 @@ def _changes(result: RunResult) -> list[str]:
         lines += ["", f"{place}. {each.audit}, {told}", wrapped(each.headline, "   ")]
         lines += [wrapped(text, "   ") for text in (across.note, each.refused) if text]
     return lines
-
-
-def _write(path: Path, text: str, option: str, *, also: bool = False) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a" if also else "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise InputError(option, f"cannot be written ({error.strerror})", str(path)) from None
 
 
 def _inline(document: Any, base_dir: Path, meter: _Meter) -> RunResult:

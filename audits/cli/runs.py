@@ -10,7 +10,7 @@ from audits.errors import InputError
 from audits.runs.comparing.two_models import paired_changes
 from audits.runs.documents import dump_yaml
 from audits.runs.gates.compare import RunChange, compare_runs
-from audits.runs.keeping.saved import STATUSES, SavedRun, SavedRuns
+from audits.runs.storage.saved import STATUSES, SavedRun, SavedRuns
 
 __all__ = ["annotate", "compare", "listed", "removed", "renamed", "shown"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from audits.errors import InputError
 
 if TYPE_CHECKING:
     from audits.runs.headline import RunFinding
     from audits.runs.result import RunResult
 
-__all__ = ["called_as", "counted", "found_lines", "one_line", "printable", "wrapped"]
+__all__ = ["called_as", "counted", "found_lines", "one_line", "printable", "table", "wrapped", "written"]
 
 _WIDTH = 100
 
@@ -40,6 +43,30 @@ def one_line(text: str) -> str:
 def wrapped(text: str, indent: str = "") -> str:
     """Return `text` in lines of at most 100 signs."""
     return textwrap.fill(one_line(text), _WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows, the head first, as lines whose columns stand below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def written(path: Path, content: str | bytes, option: str = "--out", *, also: bool = False) -> str:
+    """Write a file, below what it holds where `also` so; say where it lies.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written; names the `option` that asked for it.
+    """
+    try:
+        if option != "--out":  # a pipeline may name a folder that is not there yet
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab" if also else "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise InputError(option, f"cannot be written ({error.strerror})", str(path)) from None
+    return f"Written to {path}."
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

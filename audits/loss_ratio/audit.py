@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from audits.checks import generator
+from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.data.heavy import check_spread
 from audits.errors import InputError
@@ -21,7 +21,6 @@ from audits.loss_ratio.testing.moved import run_tests, turned_ratios, with_ends
 from audits.models import Subject
 from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units
-from audits.options import checked
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.stats.words import people
@@ -63,7 +62,7 @@ def loss_ratio(
         probabilities, the metric ignores nothing or everything, the steps diverge, an option is out of
         range, the metric cannot be turned as asked.
     """
-    options = checked(options, "loss_ratio")
+    options = checked(LossRatioOptions, options, "loss_ratio")
     rng = generator(rng)
     check_subject(subject)
     progress(0.0, "Choosing the fair metric")

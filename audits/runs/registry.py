@@ -13,9 +13,9 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from audits.aliases import squeezed
 from audits.brought import brought_by
 from audits.errors import InputError
-from audits.foreign import squeezed
 from audits.records import Audit
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Registry(Mapping[str, Audit]):
         called = squeezed(word)
         for name in self:
             with suppress(InputError):  # a package that cannot be loaded says so to who names its audit
-                if called in self[name].also_called.split():
+                if called in map(squeezed, self[name].also_called.split()):
                     return name
         return None
 

@@ -16,11 +16,11 @@ from typing import Annotated, Any, ClassVar, get_args
 import numpy as np
 from pydantic import Field
 
+from audits.aliases import value_line
 from audits.checks import adapter, build, one_of
 from audits.data import DataSpec, Limits, data_spec
 from audits.data.digests import plain_digest
 from audits.errors import InputError
-from audits.foreign import value_line
 from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
 from audits.runs.digests import digest_of, path_digest

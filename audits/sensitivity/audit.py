@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from audits.checks import generator
+from audits.checks import checked, generator
 from audits.models import Subject
-from audits.options import checked
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.sensitivity.matching.sets import MatchSet, match_set
@@ -64,7 +63,7 @@ def sensitivity(
         score invented people or reads free text, counterfactual columns that cannot be used, an option
         out of range.
     """
-    options = checked(options, "sensitivity")
+    options = checked(SensitivityOptions, options, "sensitivity")
     rng = generator(rng)
     attributes = attributes_of(subject, options)
     check_known(subject, attributes, options)

@@ -26,7 +26,7 @@ from app.tables.readers import READERS
 from app.widgets.people.row_choice import _file
 from app.widgets.results.export import report_file
 from audits.errors import RunFailed
-from audits.runs.keeping.saved import SavedRuns
+from audits.runs.storage.saved import SavedRuns
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import time
 from app import work
 from app.tour.steps import STEPS
 from app.workspaces.workspace import Workspace, issue_token
-from audits.runs.keeping.saved import SavedRuns
+from audits.runs.storage.saved import SavedRuns
 from audits.stats import INSUFFICIENT
 from tests.app.test_pages import open_example, texts, visit
 

@@ -6,7 +6,7 @@ import pytest
 
 from app import work
 from app.workspaces.workspace import Workspace
-from audits.runs.keeping.store import RunStore
+from audits.runs.storage.store import RunStore
 from tests.app.test_pages import bring
 
 

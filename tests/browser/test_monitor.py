@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from audits.runs.keeping.database import Database
 from audits.runs.monitoring.monitors import Monitors
+from audits.runs.storage.database import Database
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 

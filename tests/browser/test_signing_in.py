@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from audits.runs.keeping.trail import Trail
+from audits.runs.storage.audit_log import AuditLog
 from tests.browser import acts
 from tests.browser.conftest import ROOT, Server, _await
 
@@ -108,9 +108,9 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
     finally:
         for context in contexts:
             context.close()
-    trail = Trail(Path(guarded.home))
-    assert trail.check()
-    seen = {(entry["who"], entry["act"]) for entry in trail.entries()}
+    log = AuditLog(Path(guarded.home))
+    assert log.check()
+    seen = {(entry["who"], entry["act"]) for entry in log.entries()}
     assert {
         ("ada@example.org", "shared"),
         ("bob@example.org", "opened"),

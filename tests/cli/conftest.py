@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 
+from audits.cli.commands import app
 from audits.cli.main import main
 from audits.runs.documents import dump_yaml
 
@@ -34,10 +36,7 @@ def cli(capfd, monkeypatch, tmp_path):
     def run(*arguments: object) -> Answer:
         capfd.readouterr()
         with warnings.catch_warnings():
-            try:
-                status = main([str(argument) for argument in arguments])
-            except SystemExit as end:  # argparse
-                status = end.code
+            status = main([str(argument) for argument in arguments])
         said = capfd.readouterr()
         return Answer(status, said.out, said.err)
 
@@ -89,3 +88,12 @@ def write_spec(folder: Path, name: str = "spec.yaml", **changes: Any) -> Path:
     path = folder / name
     path.write_text(dump_yaml(spec), encoding="utf-8")
     return path
+
+
+def parsed(*arguments: str) -> dict[str, Any]:
+    """Parse a command without carrying it out; fails where there is no such command or option."""
+    context = typer.main.get_command(app).make_context("evenhand", list(arguments))
+    while isinstance(context.command, typer.core.TyperGroup):
+        _, command, rest = context.command.resolve_command(context, [*context._protected_args, *context.args])
+        context = command.make_context(command.name, rest, parent=context)
+    return context.params

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audits.runs.keeping.database import database
 from audits.runs.monitoring.monitors import Batch, Monitors
+from audits.runs.storage.database import database
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.profile import Sent
 from tests.cli.conftest import write_spec

@@ -16,9 +16,9 @@ import pytest
 import audits
 from audits.runs.gates.gate import judge
 from audits.runs.gates.reports import junit_xml
-from audits.runs.keeping.saved import SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
+from audits.runs.storage.saved import SavedRuns
 from audits.stats.words import number
 from tests.cli.conftest import write_spec
 from tests.runs.extra_audits import EXTRA, PlainResult

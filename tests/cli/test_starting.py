@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from audits.data.samples import CATALOGUE, write_samples
+from tests.cli.conftest import parsed
 
 
 @pytest.fixture
@@ -167,3 +168,9 @@ def test_explain_suggests_the_nearest(cli):
     answer = cli("explain", "data.protectd")
     assert answer.status == 2
     assert "did you mean 'data.protected'" in answer.err
+
+
+def test_an_option_takes_several_values_at_once_or_each_with_its_name():
+    for words in ("--people 100 1000 --worlds 3", "--worlds 3 --people 100 --people 1000"):
+        found = parsed("plan", "spec.yaml", *words.split())
+        assert (found["people"], found["worlds"]) == ([100, 1000], 3)

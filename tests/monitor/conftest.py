@@ -20,9 +20,9 @@ import pytest
 
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
-from audits.runs.keeping.database import Database
 from audits.runs.monitoring.monitors import KeptMonitor, Monitors
 from audits.runs.spec import parse_spec
+from audits.runs.storage.database import Database
 from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 from tests.runs.postgres import serve
 from tests.sensitivity.conftest import people, subject_of

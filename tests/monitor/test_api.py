@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from audits.errors import RunFailed
-from audits.runs.keeping.database import Database, is_unreachable
 from audits.runs.monitoring.monitors import Batch, Monitors, Stored
+from audits.runs.storage.database import Database, is_unreachable
 from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 from tests.models.test_plain_trees import subject_of
 from tests.monitor.conftest import ROW, Server, start, store_of

@@ -122,7 +122,7 @@ def test_a_file_that_ended_the_server_is_known_after_a_restart(
 
 
 def test_files_stay_while_the_database_is_locked(bundle, tmp_path: Path):
-    from audits.runs.keeping.database import Database
+    from audits.runs.storage.database import Database
 
     monitors = Monitors(Database(f"sqlite:///{tmp_path / 'evenhand.sqlite'}?timeout=0.1"))
     monitor, _ = monitors.create(bundle, name="m")

@@ -6,9 +6,9 @@ import pytest
 
 from audits.errors import InputError
 from audits.runs.executing.executors import ProcessExecutor
-from audits.runs.keeping.store import RunStore
 from audits.runs.planning.power import Planned, plan
 from audits.runs.spec import parse_spec
+from audits.runs.storage.store import RunStore
 from tests.runs.conftest import make_spec
 
 

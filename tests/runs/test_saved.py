@@ -22,10 +22,10 @@ from audits.runs.executing import processes
 from audits.runs.executing.executors import ProcessExecutor
 from audits.runs.executing.inline import InlineExecutor
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
-from audits.runs.keeping.database import Database, database
-from audits.runs.keeping.saved import SavedRuns
-from audits.runs.keeping.schema import MIGRATIONS
 from audits.runs.result import RunResult
+from audits.runs.storage.database import Database, database
+from audits.runs.storage.saved import SavedRuns
+from audits.runs.storage.schema import MIGRATIONS
 from audits.stats.estimate import Estimate
 from tests.runs.conftest import make_spec
 from tests.runs.postgres import serve
@@ -183,7 +183,7 @@ import json, resource, signal, sys
 from pathlib import Path
 from audits.errors import RunFailed
 from audits.runs.executing.inline import InlineExecutor
-from audits.runs.keeping.saved import SavedRuns
+from audits.runs.storage.saved import SavedRuns
 from audits.stats.estimate import Estimate
 store, base = SavedRuns(), Path(sys.argv[1])
 result = InlineExecutor().submit(json.loads(sys.argv[2]), base).result()
@@ -212,7 +212,7 @@ def test_a_disk_that_takes_no_more_keeps_nothing_of_the_run(base, tmp_path):
 _CRASH = """
 import os, sys
 from pathlib import Path
-from audits.runs.keeping.saved import SavedRuns
+from audits.runs.storage.saved import SavedRuns
 from audits.stats.estimate import Estimate
 spec = {"audits": [{"rates": {}}], "data": {"path": "people.csv"}}
 print(SavedRuns().begin(spec, Path(sys.argv[1])), flush=True)
@@ -242,7 +242,7 @@ def test_a_crash_shows_as_interrupted_and_the_run_can_start_again(store, base):
 _MANY = """
 import sys
 from pathlib import Path
-from audits.runs.keeping.saved import SavedRuns
+from audits.runs.storage.saved import SavedRuns
 from audits.stats.estimate import Estimate
 store = SavedRuns()
 for place in range(15):

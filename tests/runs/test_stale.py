@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from audits.runs.keeping.artefacts import take_stale
+from audits.runs.storage.artefacts import take_stale
 
 
 def test_what_another_process_finished_meanwhile_is_no_error(tmp_path):

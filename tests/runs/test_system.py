@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from audits.runs.executing import processes, system
-from audits.runs.keeping.trail import Trail
+from audits.runs.storage.audit_log import AuditLog
 
 ROOT = Path(__file__).resolve().parents[2]
 # the parts that hold strangers' files and their processes in bounds are for Linux and say what holds
@@ -65,10 +65,10 @@ def test_a_lock_is_seen_by_another_process_and_goes_with_its_own(tmp_path):
 
 
 def test_without_locks_the_log_is_written_and_processes_are_told_by_their_ids(bare, tmp_path):
-    trail = Trail(tmp_path)
+    log = AuditLog(tmp_path)
     for _ in range(2):
-        trail.note("opened", who="somebody", workspace="w")
-    assert trail.check() == 2
+        log.note("opened", who="somebody", workspace="w")
+    assert log.check() == 2
     mine = processes.this_process(tmp_path)
     assert not (tmp_path / "processes").exists()
     assert processes.goes_on(mine, 0.0, tmp_path)

@@ -22,8 +22,8 @@ from app.serving.tending import Tending, snapshot
 from app.workspaces import who
 from app.workspaces.workspace import Workspace, issue_token
 from audits.cli.main import main
-from audits.runs.keeping import watching
-from audits.runs.keeping.trail import Trail, short
+from audits.runs.storage import control
+from audits.runs.storage.audit_log import AuditLog, short
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,7 +41,7 @@ def test_a_run_is_seen_from_outside_and_cancelled(base, capsys):
     data = {"path": str(path), "label": "hired", "favorable": 1, "protected": ["sex"]}
     spec = {"data": data, "model": {"train": "mlp"}, "audits": [{"groups": {"bootstrap": 9999}}], "seed": 0}
     run = work.submit(space, spec, "long")
-    watching.tell(base, snapshot())
+    control.tell(base, snapshot())
     assert main(["admin", "status", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     (going,) = told["servers"][0]["runs"]
@@ -54,21 +54,21 @@ def test_a_run_is_seen_from_outside_and_cancelled(base, capsys):
     Tending().cancel()
     assert run.wait(60)
     assert run.status == "cancelled"
-    assert not watching.asked_to_cancel(base)
+    assert not control.asked_to_cancel(base)
     assert main(["admin", "log", "--check"]) == 0
-    assert [entry["act"] for entry in Trail(base).entries()] == ["ran", "cancelled"]
+    assert [entry["act"] for entry in AuditLog(base).entries()] == ["ran", "cancelled"]
 
 
 def test_a_server_that_is_gone_is_not_listed(base):
     (base / "status").mkdir(parents=True)
     gone = {"process": "elsewhere 1 1", "at": time.time() - 2 * 86_400, "runs": []}
     (base / "status" / "gone.json").write_text(json.dumps(gone))
-    assert watching.servers(base) == []
+    assert control.servers(base) == []
 
 
 @pytest.mark.parametrize("role", ["admin", "auditor"])
 def test_the_page_is_for_administrators(base, monkeypatch, role):
-    Trail(base).note("opened", who="bob")
+    AuditLog(base).note("opened", who="bob")
     monkeypatch.setattr(who, "person", lambda: who.Person("ada", role))
     page = AppTest.from_file(str(ROOT / "app" / "views" / "admin.py"), default_timeout=60).run()
     assert not page.exception

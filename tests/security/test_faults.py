@@ -24,12 +24,12 @@ from app.workspaces.workspace import Workspace, new_token
 from audits.errors import InputError, RunFailed
 from audits.runs.executing import processes
 from audits.runs.executing.inline import InlineExecutor
-from audits.runs.keeping import database as databases
-from audits.runs.keeping import saved as module
-from audits.runs.keeping import store as stores
-from audits.runs.keeping.saved import SavedRuns, keep_run
-from audits.runs.keeping.store import RunStore
 from audits.runs.result import RunResult
+from audits.runs.storage import database as databases
+from audits.runs.storage import saved as module
+from audits.runs.storage import store as stores
+from audits.runs.storage.saved import SavedRuns, keep_run
+from audits.runs.storage.store import RunStore
 from tests.free_port import free_port
 from tests.runs.postgres import Postgres
 
@@ -147,7 +147,7 @@ def test_runs_asked_for_during_an_outage_are_in_the_list_afterwards(postgres, tm
 def test_a_server_that_is_killed_before_it_noted_a_result_has_not_lost_it(tmp_path):
     spec, base = spec_beside(tmp_path), tmp_path / "home"
     begin = (
-        "import json, os, sys; from pathlib import Path; from audits.runs.keeping.saved import SavedRuns;"
+        "import json, os, sys; from pathlib import Path; from audits.runs.storage.saved import SavedRuns;"
         "spec, folder, base, key = json.loads(sys.argv[1]);"
         "print(SavedRuns(Path(base)).begin(spec, Path(folder), owner='ada', key=key), flush=True);"
         "os.kill(os.getpid(), 9)"
@@ -259,7 +259,7 @@ _KEEPS = """
 import json, sys
 from pathlib import Path
 from audits.runs.executing.inline import InlineExecutor
-from audits.runs.keeping.saved import SavedRuns, keep_run
+from audits.runs.storage.saved import SavedRuns, keep_run
 spec, folder, base, seeds = json.loads(sys.argv[1])
 sys.stdin.readline()
 kept = SavedRuns(Path(base))
@@ -317,9 +317,9 @@ from app.serving import api
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.inline import InlineExecutor
-from audits.runs.keeping.saved import SavedRuns, keep_run
-from audits.runs.keeping.store import home, make_private
-from audits.runs.keeping.trail import Trail
+from audits.runs.storage.saved import SavedRuns, keep_run
+from audits.runs.storage.store import home, make_private
+from audits.runs.storage.audit_log import AuditLog
 spec, folder, token = json.loads(sys.argv[1])
 told = {}
 def attempt(name, act):
@@ -333,7 +333,7 @@ attempt("draft", lambda: space.draft()["spec"])
 attempt("save", lambda: space.save_draft({"spec": 2}))
 attempt("file", lambda: space.add_file("a.csv", io.BytesIO(b"a,1")))
 attempt("new", lambda: Workspace("0" * 32).save_draft({}))
-attempt("trail", lambda: Trail(home()).note("opened", who="ada", workspace=token, what=""))
+attempt("audit_log", lambda: AuditLog(home()).note("opened", who="ada", workspace=token, what=""))
 run = InlineExecutor().submit(spec, Path(folder), "ada")
 told["run"] = [run.status, ""]
 attempt("keep", lambda: keep_run(run, spec, Path(folder), title="", owner="ada"))
@@ -369,5 +369,5 @@ def test_a_home_that_can_only_be_read_is_told_in_sentences_and_read(tmp_path):
         assert told[name][0] == "InputError", name
         assert "Permission denied" in told[name][1], name
     assert told["keep"][0] == "RunFailed"
-    assert told["trail"][0] == "RunFailed"
+    assert told["audit_log"][0] == "RunFailed"
     assert "home" in told["ready"][1]

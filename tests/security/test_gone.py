@@ -16,8 +16,8 @@ from app.workspaces import removing
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, issue_token
 from audits.errors import InputError
-from audits.runs.keeping.saved import SavedRuns
-from audits.runs.keeping.trail import Trail
+from audits.runs.storage.audit_log import AuditLog
+from audits.runs.storage.saved import SavedRuns
 
 _MARK = "Zanzibarensis"  # stands in every row of the table brought
 
@@ -105,7 +105,7 @@ def test_what_nobody_opens_grows_old_unless_the_clock_has_jumped(base, monkeypat
     tending.tidy()
     assert not old.exists
     assert used.exists
-    assert "retention" in [entry["what"] for entry in Trail(base).entries()]
+    assert "retention" in [entry["what"] for entry in AuditLog(base).entries()]
     monkeypatch.setattr(time, "time", lambda: now + 365 * 86_400)
     tending.tidy()
     assert used.exists, "a year at once is a clock that jumped"

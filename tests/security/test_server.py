@@ -15,8 +15,8 @@ from app.serving import api
 from app.serving.headers import HEADERS
 from app.serving.listening import check_address
 from audits.errors import InputError
-from audits.runs.keeping.database import Database
-from audits.runs.keeping.store import RunStore
+from audits.runs.storage.database import Database
+from audits.runs.storage.store import RunStore
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from app.workspaces import removing, who
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, issue_token, new_token, workspaces_of
 from audits.errors import InputError, RunFailed
-from audits.runs.keeping.trail import Trail
+from audits.runs.storage.audit_log import AuditLog
 
 
 @pytest.fixture
@@ -293,22 +293,22 @@ def test_what_is_only_looked_at_changes_in_no_way(base):
 
 
 def test_the_audit_log_only_grows_and_shows_what_was_changed(base):
-    trail = Trail(base)
+    log = AuditLog(base)
     token = new_token()
     for act in ("opened", "ran", "exported", "shared", "deleted"):
-        trail.note(act, who="ada", workspace=token, what="x")
-    assert trail.check() == 5
-    assert [entry["act"] for entry in trail.entries(act="ran")] == ["ran"]
-    text = trail.path.read_text()
+        log.note(act, who="ada", workspace=token, what="x")
+    assert log.check() == 5
+    assert [entry["act"] for entry in log.entries(act="ran")] == ["ran"]
+    text = log.path.read_text()
     assert token not in text, "a log that holds tokens lets its readers in"
-    with trail.path.open("a") as file:
+    with log.path.open("a") as file:
         file.write('{"half')
-    trail.note("opened", who="bob")
-    assert trail.check() == 6, "a half line of a full disk is cut off"
-    lines = trail.path.read_text().splitlines(keepends=True)
-    trail.path.write_text("".join(lines[:2] + lines[3:]))
+    log.note("opened", who="bob")
+    assert log.check() == 6, "a half line of a full disk is cut off"
+    lines = log.path.read_text().splitlines(keepends=True)
+    log.path.write_text("".join(lines[:2] + lines[3:]))
     with pytest.raises(RunFailed, match="Line 3 of the audit log does not follow"):
-        trail.check()
-    trail.path.write_text("".join(lines).replace('"ada"', '"eve"', 1))
+        log.check()
+    log.path.write_text("".join(lines).replace('"ada"', '"eve"', 1))
     with pytest.raises(RunFailed, match="Line 2"):
-        trail.check()
+        log.check()

@@ -21,10 +21,10 @@ from typing import Any
 import pandas as pd
 
 from audits.runs.executing.inline import InlineExecutor
-from audits.runs.keeping.database import database
-from audits.runs.keeping.saved import SavedRuns
 from audits.runs.monitoring.monitors import Batch, Monitors
 from audits.runs.spec import parse_spec
+from audits.runs.storage.database import database
+from audits.runs.storage.saved import SavedRuns
 from audits.runs.version import VERSION
 from audits.sensitivity import MonitorBundle
 

@@ -27,7 +27,7 @@ from audits.runs.executing.executors import ProcessExecutor
 from audits.runs.executing.handle import Run, RunError
 from audits.runs.executing.queueing import RunLimits
 from audits.runs.executing.scratch import scratch
-from audits.runs.keeping.store import RunStore, commit, home
+from audits.runs.storage.store import RunStore, commit, home
 from audits.runs.version import stamp
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from audits.runs.executing.inline import InlineExecutor
 from audits.runs.executing.process import WorkerProcess, can_fork
 from audits.runs.executing.queueing import Job, Line, RunLimits, worker_count
 from audits.runs.executing.threads import thread_count
-from audits.runs.keeping.store import RunStore, home
+from audits.runs.storage.store import RunStore, home
 
 __all__ = ["InlineExecutor", "ProcessExecutor"]
 

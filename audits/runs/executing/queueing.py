@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from audits.runs.digests import known_files
 from audits.runs.executing.handle import Run
 from audits.runs.executing.sandbox import machine_memory, number_from
-from audits.runs.keeping.store import RunStore
+from audits.runs.storage.store import RunStore
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult

@@ -128,8 +128,8 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
     from audits.runs.digests import know_files
     from audits.runs.execute import execute
     from audits.runs.executing.threads import thread_count
-    from audits.runs.keeping.store import commit
     from audits.runs.spec import parse_spec
+    from audits.runs.storage.store import commit
 
     if job.get("seconds"):
         allow_seconds(int(job["seconds"] * thread_count()) + 1)

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 
 from audits.checks import allowed_address, one_of
 from audits.errors import InputError
-from audits.runs.keeping.database import Database
 from audits.runs.monitoring.messages import HOOKS, Message, claim, note
 from audits.runs.monitoring.tables import CASES, MESSAGES, MONITORS, PREDICTIONS, TOKENS
+from audits.runs.storage.database import Database
 from audits.sensitivity.monitor.words import SEVERITIES
 
 __all__ = ["SCOPES", "Handling", "Token", "check_webhook", "digest", "tokens_of"]

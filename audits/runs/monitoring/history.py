@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from scipy.stats import ks_2samp
 
 from audits.errors import InputError
-from audits.runs.keeping.database import Database
 from audits.runs.monitoring.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, MONITORS, STATES
+from audits.runs.storage.database import Database
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.groups import Tally
 from audits.sensitivity.monitor.streams import read_head

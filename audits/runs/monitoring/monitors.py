@@ -23,7 +23,6 @@ import sqlalchemy as sa
 
 from audits.data.rows import RowEncoder
 from audits.errors import InputError
-from audits.runs.keeping.database import Database
 from audits.runs.monitoring.batches import Batch
 from audits.runs.monitoring.handling import Handling, Token, check_webhook, digest, tokens_of
 from audits.runs.monitoring.history import History
@@ -41,6 +40,7 @@ from audits.runs.monitoring.tables import (
     STATES,
     TOKENS,
 )
+from audits.runs.storage.database import Database
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.profile import Profile
 from audits.sensitivity.monitor.streams import SHARES, Streams

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError
-from audits.runs.keeping.database import Database
 from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
+from audits.runs.storage.database import Database
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.watching import Alarm
 from audits.stats.words import count

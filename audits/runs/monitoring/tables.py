@@ -1,4 +1,4 @@
-"""The tables of monitors, as `audits.runs.keeping.database` makes them."""
+"""The tables of monitors, as `audits.runs.storage.database` makes them."""
 
 from __future__ import annotations
 

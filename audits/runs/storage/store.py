@@ -7,15 +7,16 @@ where file and spec agree: who has not run it has no way to know that somebody d
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import os
 import shutil
 from pathlib import Path
 
 from audits.errors import InputError
-from audits.runs.keeping.artefacts import take_stale
+from audits.runs.storage.artefacts import take_stale
 
-__all__ = ["RunStore", "home", "make_private"]
+__all__ = ["RunStore", "home", "make_private", "write_json"]
 
 _STALE_SECONDS = 86_400.0
 
@@ -27,6 +28,14 @@ def home() -> Path:
         return Path(text).expanduser().absolute()
     except RuntimeError:
         raise InputError("EVENHAND_HOME", "must be set where the user has no home folder") from None
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a file of JSON, which is there whole or as it was before; its folder is made."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+    partial.replace(path)
 
 
 def make_private(base: Path) -> None:

@@ -22,8 +22,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from audits.errors import InputError, RunFailed, not_installed
-from audits.runs.keeping.schema import MIGRATIONS
-from audits.runs.keeping.store import home
+from audits.runs.storage.schema import MIGRATIONS
+from audits.runs.storage.store import home
 
 __all__ = ["Database", "database", "database_url", "is_full", "is_unreachable"]
 
@@ -126,11 +126,16 @@ class Database:
             if 0 < found < upto:
                 _copy_aside(connection, found)
             if found < upto:
-                from audits.runs.keeping.migrating import (
-                    upgrade,  # late: the schema is nearly always as it should be
-                )
+                _upgrade(connection, found, upto)
 
-                upgrade(connection, MIGRATIONS, found, upto)
+
+def _upgrade(connection: sa.Connection, found: int, upto: int) -> None:
+    """Bring the schema from version `found` to `upto`, in the transaction that is open."""
+    connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY)")
+    for version, statements in enumerate(MIGRATIONS[found:upto], start=found + 1):
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+        connection.execute(sa.text("INSERT INTO schema_version VALUES (:version)"), {"version": version})
 
 
 def _version(connection: sa.Connection) -> int:
@@ -141,7 +146,7 @@ def _version(connection: sa.Connection) -> int:
 
 def _copy_aside(connection: sa.Connection, found: int) -> None:
     """Keep all rows as they were before the schema changes."""
-    from audits.runs.keeping.packs import write_rows
+    from audits.runs.storage.archive import write_rows
 
     folder = home() / "backups"
     try:

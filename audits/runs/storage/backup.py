@@ -21,10 +21,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
-from audits.runs.keeping.database import Database, database, database_url
-from audits.runs.keeping.packs import MANIFEST, OWN_TABLES, Pack, as_stored, pack_rows, packing
-from audits.runs.keeping.schema import MIGRATIONS
-from audits.runs.keeping.store import home, make_private
+from audits.runs.storage.archive import MANIFEST, OWN_TABLES, Pack, as_stored, pack_rows, packing
+from audits.runs.storage.database import Database, database, database_url
+from audits.runs.storage.schema import MIGRATIONS
+from audits.runs.storage.store import home, make_private
 
 __all__ = ["Copied", "backup", "restore"]
 

@@ -18,7 +18,7 @@ from typing import Any
 from audits.errors import InputError, RunFailed
 from audits.runs.executing import system
 
-__all__ = ["ACTS", "Trail", "short"]
+__all__ = ["ACTS", "AuditLog", "short"]
 
 ACTS = (
     "opened", "brought", "ran", "cancelled", "exported", "shared", "revoked", "deleted", "erased",
@@ -33,7 +33,7 @@ def short(token: str) -> str:
     return hashlib.sha256(f"workspace {token}".encode()).hexdigest()[:12] if token else ""
 
 
-class Trail:
+class AuditLog:
     """The audit log of a home folder; several processes may write to it."""
 
     def __init__(self, base: Path) -> None:

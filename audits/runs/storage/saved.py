@@ -17,7 +17,7 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +26,9 @@ import sqlalchemy as sa
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.processes import goes_on, this_process
 from audits.runs.executing.scratch import scratch
-from audits.runs.keeping.artefacts import Artefacts, KeptFile
-from audits.runs.keeping.database import Database, database, is_unreachable
-from audits.runs.keeping.entry import (
+from audits.runs.storage.artefacts import Artefacts, KeptFile
+from audits.runs.storage.database import Database, database, is_unreachable
+from audits.runs.storage.entry import (
     LONGEST_NOTE,
     STATUSES,
     SavedRun,
@@ -38,8 +38,8 @@ from audits.runs.keeping.entry import (
     storable,
     title_of,
 )
-from audits.runs.keeping.pending import Pending
-from audits.runs.keeping.store import RunStore, home
+from audits.runs.storage.spool import Spool
+from audits.runs.storage.store import RunStore, home
 
 if TYPE_CHECKING:
     from audits.runs.executing.handle import Run
@@ -74,18 +74,26 @@ def keep_run(
     except InputError:  # it is away since before this process began
         folder = base or home()
         row = _row(spec, base_dir, title, owner, run.key, this_process(folder))
-        Pending(folder).add(row)
-        run.on_end(lambda: _when_back(base, str(row["id"]), run))
+        Spool(folder).add(row)
+        run.on_end(lambda: _until(lambda: _noted_now(base, str(row["id"]), run)))
         return
     saved.follow(saved.begin(spec, base_dir, title=title, owner=owner, key=run.key), run)
 
 
-def _when_back(base: Path | None, identity: str, run: Run) -> None:
+def _noted_now(base: Path | None, identity: str, run: Run) -> bool:
+    with contextlib.suppress(InputError):
+        SavedRuns(base).note_end(identity, run)
+        return True
+    return False
+
+
+def _until(done: Callable[[], bool]) -> None:
+    """Try again and again, for a day, in a thread."""
+
     def again() -> None:
         for wait in (*_WAITS, *[_WAITS[-1]] * _TRIES):
             time.sleep(wait)
-            with contextlib.suppress(InputError):
-                SavedRuns(base).note_end(identity, run)
+            if done():
                 return
 
     threading.Thread(target=again, name="evenhand-note", daemon=True).start()
@@ -134,7 +142,7 @@ class SavedRuns:
         self._base = base or home()
         self._database: Database = database(base)
         self._artefacts = Artefacts(self._base)
-        self._pending = Pending(self._base)
+        self._spool = Spool(self._base)
 
     def begin(
         self, spec: Mapping[str, Any], base_dir: Path, *, title: str = "", owner: str = "", key: str = ""
@@ -150,7 +158,7 @@ class SavedRuns:
         except RunFailed as error:
             if not key or not is_unreachable(error):
                 raise
-            self._pending.add(row)
+            self._spool.add(row)
         return str(row["id"])
 
     def begin_again(self, identity: str, owner: str | None = None) -> SavedRun:
@@ -162,13 +170,8 @@ class SavedRuns:
             If it is running, or done.
         """
         found = self.get(identity, owner)
-        change = {
-            "status": "running",
-            "process": this_process(self._base),
-            "created": time.time(),
-            "ended": None,
-            "error": "",
-        }
+        now = {"process": this_process(self._base), "created": time.time(), "ended": None}
+        change = {"status": "running", "error": "", **now}
         with self._database.writing() as connection:
             wanted = (_RUNS.c.id == found.id) & _RUNS.c.status.in_(("failed", "cancelled", "interrupted"))
             if connection.execute(sa.update(_RUNS).where(wanted).values(change)).rowcount == 0:
@@ -226,7 +229,7 @@ class SavedRuns:
         RunFailed
             If it is away still.
         """
-        rows = self._pending.all()
+        rows = self._spool.all()
         if not rows:
             return 0
         with self._database.writing() as connection:
@@ -235,7 +238,7 @@ class SavedRuns:
                 if connection.execute(known).first() is None:
                     connection.execute(sa.insert(_RUNS), {name: row[name] for name in _FIELDS})
         for row in rows:
-            self._pending.remove(row["id"])
+            self._spool.remove(row["id"])
         return len(rows)
 
     def follow(self, identity: str, run: Run) -> None:
@@ -367,16 +370,8 @@ class SavedRuns:
 
     def note_end(self, identity: str, run: Run) -> None:
         """Note how a run ended; where the database cannot be used now, try again until it can."""
-        if self._noted(identity, run):
-            return
-
-        def again() -> None:
-            for wait in (*_WAITS, *[_WAITS[-1]] * _TRIES):
-                time.sleep(wait)
-                if self._noted(identity, run):
-                    return
-
-        threading.Thread(target=again, name="evenhand-note", daemon=True).start()
+        if not self._noted(identity, run):
+            _until(lambda: self._noted(identity, run))
 
     def _noted(self, identity: str, run: Run) -> bool:
         """Note how a run ended; False if the database could not be reached."""

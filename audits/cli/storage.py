@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from audits.cli.words import counted
-from audits.errors import InputError
-from audits.runs.keeping.backups import Copied, backup, restore
-from audits.runs.keeping.erasing import Erased, erase_person
-from audits.runs.keeping.store import home
-from audits.runs.keeping.trail import Trail
+from audits.runs.storage.audit_log import AuditLog
+from audits.runs.storage.backup import Copied, backup, restore
+from audits.runs.storage.erasure import Erased, erase_person
+from audits.runs.storage.store import home
 
 __all__ = ["backed_up", "erased", "restored"]
 
@@ -17,21 +16,19 @@ __all__ = ["backed_up", "erased", "restored"]
 def backed_up(target: Path) -> str:
     """Copy everything into a file."""
     copied = backup(target)
-    Trail(home()).note("backed up")
+    AuditLog(home()).note("backed up")
     return f"{_words(copied)} are in {target}. It holds people's data: keep it like {home()}."
 
 
 def restored(source: Path) -> str:
     """Lay out a copy in an empty home folder."""
     copied = restore(source)
-    Trail(home()).note("restored")
+    AuditLog(home()).note("restored")
     return f"{_words(copied)} were laid out in {home()}."
 
 
-def erased(person: str | None, column: str | None, *, look: bool) -> str:
+def erased(person: str, column: str | None, *, look: bool) -> str:
     """Take one person out; say what was done, and where nothing could be."""
-    if person is None:
-        raise InputError("erase", "needs --person", advice="see `evenhand erase --help`")
     return "\n".join(_told(erase_person(person, column=column, look=look), look))
 
 

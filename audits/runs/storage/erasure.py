@@ -18,11 +18,11 @@ import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
 from audits.runs.executing import system
-from audits.runs.keeping.database import database
-from audits.runs.keeping.rewriting import Rewriter
-from audits.runs.keeping.saved import SavedRun, SavedRuns
-from audits.runs.keeping.store import RunStore, home
-from audits.runs.keeping.trail import Trail
+from audits.runs.storage.audit_log import AuditLog
+from audits.runs.storage.database import database
+from audits.runs.storage.row_removal import Rewriter
+from audits.runs.storage.saved import SavedRun, SavedRuns
+from audits.runs.storage.store import RunStore, home, write_json
 
 __all__ = ["Erased", "erase_person"]
 
@@ -84,7 +84,7 @@ def erase_person(
     saved = SavedRuns(base)
     runs = saved.list()
     touched: set[Path] = set()
-    with _rewriting(folder) as rewriter:
+    with contextlib.closing(Rewriter(folder)) as rewriter:
         for path, columns, reading in _files(folder, runs, column):
             name = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
             ours = path.is_relative_to(folder)
@@ -108,17 +108,8 @@ def erase_person(
                 _forget_run(Path(run.base_dir), run.key)
     told.measured = _measured(person, base, look)
     if not look:
-        Trail(folder).note("erased", what="one person")
+        AuditLog(folder).note("erased", what="one person")
     return told
-
-
-@contextlib.contextmanager
-def _rewriting(folder: Path) -> Iterator[Rewriter]:
-    rewriter = Rewriter(folder)
-    try:
-        yield rewriter
-    finally:
-        rewriter.close()
 
 
 def _files(
@@ -172,10 +163,7 @@ def _forget_run(space: Path, key: str) -> None:
     path = space / "runs.json"
     with contextlib.suppress(FileNotFoundError, ValueError), system.alone(path.with_suffix(".lock")):
         runs = json.loads(path.read_text(encoding="utf-8"))
-        kept = [run for run in runs if run.get("key") != key]
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
-        partial.replace(path)
+        write_json(path, [run for run in runs if run.get("key") != key])
 
 
 def _measured(person: str, base: Path | None, look: bool) -> int:

@@ -1,8 +1,9 @@
 """The schema of the database, version by version.
 
 It grows by appending to `MIGRATIONS`, never by changing an entry: each is a list of statements that SQLite
-and PostgreSQL both understand. A database of an older version is brought up to date when it is opened
-(`audits.runs.keeping.migrating`); a copy of its rows, for ``evenhand restore``, lies in ``backups`` then.
+and PostgreSQL both understand. A database of an older version is brought up to date when it is opened, in one
+transaction; a copy of its rows, for ``evenhand restore``, lies in ``backups`` then. An older Evenhand that
+finds a version it does not know refuses to touch the database.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from typing import Any
 
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.processes import goes_on, this_process
+from audits.runs.storage.store import write_json
 
 __all__ = ["ask_to_cancel", "asked_to_cancel", "disk_by_workspace", "servers", "tell"]
 
@@ -32,10 +33,7 @@ def tell(base: Path, facts: Mapping[str, Any]) -> None:
     name = this_process(base)
     path = base / "status" / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.json"
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps({**facts, "process": name}), encoding="utf-8")
-        partial.replace(path)
+        write_json(path, {**facts, "process": name})
     except OSError as error:
         raise RunFailed(f"How the server stands cannot be written down ({error.strerror}).") from error
 

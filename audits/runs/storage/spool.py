@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import RunFailed
+from audits.runs.storage.store import write_json
 
-__all__ = ["Pending"]
+__all__ = ["Spool"]
 
 
-class Pending:
+class Spool:
     """The runs that wait in a home folder's ``pending``."""
 
     def __init__(self, base: Path) -> None:
@@ -28,10 +29,7 @@ class Pending:
             If it cannot be written.
         """
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            partial = self._folder / f"{row['id']}.partial"
-            partial.write_text(json.dumps(row), encoding="utf-8")
-            partial.replace(self._folder / f"{row['id']}.json")
+            write_json(self._folder / f"{row['id']}.json", row)
         except OSError as error:
             raise RunFailed(f"The run cannot be noted ({error.strerror}).") from error
 

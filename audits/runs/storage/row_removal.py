@@ -1,6 +1,6 @@
 """Taking one person's rows out of a file, in a process that can do nothing else.
 
-``python -m audits.runs.keeping.rewriting`` is that process: told a folder, which is all it sees, then files.
+``python -m audits.runs.storage.row_removal`` is that process: told a folder, all that it sees, then files.
 """
 
 from __future__ import annotations
