@@ -1,16 +1,16 @@
 """ONNX graphs of standard layers as torch networks: what stands behind the encoding of the columns.
 
 Steps that turn a cell into numbers and have no slope (a one-hot encoding, a filled-in value) stay with
-onnxruntime: their outputs, and the columns of numbers, are the *design* that the network reads. Where the
-network is linear layers with ReLU, tanh or sigmoid units between them it becomes exactly that, whatever steps
-the exporter made of it; otherwise a module that carries out the same steps in float64. Nothing here is
-trusted by itself: see `audits.models.networks.exact`, which holds scores against the runtime's.
+onnxruntime: their outputs, and the columns of numbers, are the *design* that the network reads. The network
+is linear layers with ReLU, tanh or sigmoid units between them, whatever steps the exporter made of it; what
+is none is asked for scores only. Nothing here is trusted by itself: see `audits.models.networks.exact`, which
+holds scores against the runtime's.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ import onnx
 from onnx import numpy_helper
 
 from audits.models.onnx.file import attributes_of
-from audits.models.onnx.steps import STEPS, Unfit, linear, transformed
+from audits.models.onnx.steps import STEPS, Unfit, linear
 
 if TYPE_CHECKING:
     import torch
@@ -39,12 +39,84 @@ class Layers:
     ----------
     cuts : tuple of str
         Tensors that onnxruntime computes, and graph inputs of numbers: side by side they are the design.
-    network : callable
-        From the widths of the cuts to the torch module of logits (m, k), or of one log-odds (m, 1).
     """
 
+    graph: _Graph
+    nodes: tuple[onnx.NodeProto, ...]
     cuts: tuple[str, ...]
-    network: Callable[[tuple[int, ...]], torch.nn.Module]
+    tensor: str
+
+    def network(self, widths: tuple[int, ...]) -> torch.nn.Module:
+        """Return the torch module of logits (m, k), or of one log-odds (m, 1), from the widths of the cuts.
+
+        Raises
+        ------
+        Unfit
+            If it is no linear layers with bends between them.
+        """
+        from torch import nn
+
+        bends = {"Relu": nn.ReLU, "Tanh": nn.Tanh, "Sigmoid": nn.Sigmoid}
+
+        layers: list[nn.Module] = []
+        wanted = self.tensor
+        for _ in range(len(self.nodes) + 1):
+            ends = self._affine_in(wanted)
+            if ends is None:
+                break
+            if ends <= set(self.cuts):
+                layers.append(self._line(self.cuts, widths, wanted))
+                return nn.Sequential(*layers[::-1]).double()
+            if len(ends) != 1:
+                break
+            (bent,) = ends
+            node = self.graph.made_by[bent]
+            before = node.input[0]
+            layers += [self._line((bent,), (self._width(before, widths),), wanted), bends[node.op_type]()]
+            wanted = before
+        raise Unfit
+
+    def _affine_in(self, tensor: str) -> set[str] | None:
+        """Return the cuts and outputs of bends that a tensor is an affine function of; None if it is none."""
+        constants = self.graph.constants
+        waiting, ends, seen = [tensor], set(), set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen or name in constants or not name:
+                continue
+            seen.add(name)
+            node = self.graph.made_by.get(name.removesuffix(_SCORES))
+            if name in self.cuts or node is None or node.op_type in {"Relu", "Tanh", "Sigmoid"}:
+                ends.add(name)
+            elif name.endswith(_SCORES) or node.op_type in _AFFINE or _by_constant(node, constants):
+                waiting += list(node.input)
+            else:
+                return None
+        return ends
+
+    def _width(self, tensor: str, widths: tuple[int, ...]) -> int:
+        import torch
+
+        if tensor in self.cuts:
+            return widths[self.cuts.index(tensor)]
+        known = _split(torch.zeros(2, sum(widths), dtype=torch.float64), self.cuts, widths)
+        return int(_run(self.nodes, known, tensor, self.graph.constants).reshape(2, -1).shape[1])
+
+    def _line(self, starts: tuple[str, ...], widths: tuple[int, ...], tensor: str) -> torch.nn.Linear:
+        """Return the affine function from `starts` to `tensor`: its values at 0 and at unit vectors."""
+        import torch
+
+        size = sum(widths)
+        if size > _MOST_INPUTS:
+            raise Unfit
+        points = torch.cat([torch.zeros(1, size), torch.eye(size)]).double()
+        known = _split(points, starts, widths)
+        values = known[tensor] if tensor in known else _run(self.nodes, known, tensor, self.graph.constants)
+        values = values.reshape(size + 1, -1)
+        made = torch.nn.Linear(size, values.shape[1], dtype=torch.float64)
+        made.weight.data = (values[1:] - values[0]).T.contiguous()
+        made.bias.data = values[0].clone()
+        return made
 
 
 def layers_of(model: onnx.ModelProto, output: str, *, number: bool = False) -> tuple[Layers, ...]:
@@ -67,12 +139,10 @@ def layers_of(model: onnx.ModelProto, output: str, *, number: bool = False) -> t
 
     graph = _Graph(model)
     found = []
-    ways = [*((each, False) for each in graph.before_activation(output)), (output, True)]
-    for tensor, chances in [(output, False)] if number else ways:
+    for tensor in [output] if number else graph.before_activation(output):
         with contextlib.suppress(Unfit):
             cuts, nodes = graph.behind(tensor)
-            part = _Part(graph, nodes, cuts, tensor)
-            found.append(Layers(cuts, part.chances if chances else part.logits))
+            found.append(Layers(graph, nodes, cuts, tensor))
     return tuple(found)
 
 
@@ -128,7 +198,7 @@ class _Graph:
                 if self.inputs.get(name) not in _NUMERIC:
                     raise Unfit
                 cuts.append(name)
-            elif node.op_type not in STEPS or not _takes(node, self):
+            elif not name.endswith(_SCORES) and (node.op_type not in STEPS or not _takes(node, self)):
                 if self._mixes(name, set()):
                     raise Unfit
                 cuts.append(name)
@@ -197,7 +267,7 @@ def _run(
     for node in nodes:
         outputs = [name for name in node.output if name]
         if node.op_type == "LinearClassifier":
-            outputs = [node.output[1], _scores_name(node)]
+            outputs = [_scores_name(node)]
         if all(name in tensors for name in outputs):
             continue
         given = [of(name) for name in node.input]
@@ -209,7 +279,6 @@ def _run(
             # two logistic scores are each other's opposite: the second is the log-odds, not their difference
             paired = scores.shape[1] == 2 and attributes_of(node).get("post_transform") == b"LOGISTIC"
             tensors[_scores_name(node)] = scores[:, 1:] if paired else scores
-            tensors[node.output[1]] = transformed(scores, attributes_of(node))
         else:
             tensors[outputs[0]] = STEPS[node.op_type](given, attributes_of(node), raw)
         if wanted in tensors:
@@ -222,110 +291,6 @@ _AFFINE = {
     "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Gather", "ArrayFeatureExtractor", "Scaler", "Neg",
     "LinearRegressor", "ReduceSum",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """The steps between the cuts and one tensor."""
-
-    graph: _Graph
-    nodes: tuple[onnx.NodeProto, ...]
-    cuts: tuple[str, ...]
-    tensor: str
-
-    def logits(self, widths: tuple[int, ...]) -> torch.nn.Module:
-        """Return the network of a tensor of logits: plain layers where it is some, else its steps."""
-        plain = self._plain_layers(widths)
-        return plain if plain is not None else self._module(widths, chances=False)
-
-    def chances(self, widths: tuple[int, ...]) -> torch.nn.Module:
-        """Return a network whose logits are the logarithms of the chances that the tensor holds."""
-        return self._module(widths, chances=True)
-
-    def _module(self, widths: tuple[int, ...], *, chances: bool) -> torch.nn.Module:
-        import torch
-
-        part = self
-
-        class Steps(torch.nn.Module):
-            """The steps of a graph, (m, w) to logits (m, k)."""
-
-            def forward(self, z: torch.Tensor) -> torch.Tensor:
-                found = _run(part.nodes, _split(z, part.cuts, widths), part.tensor, part.graph.constants)
-                found = found.reshape(len(z), -1)
-                if not chances:
-                    return found
-                if found.shape[1] == 1:
-                    found = torch.cat([1.0 - found, found], dim=1)
-                return found.clamp(min=1e-30).log()
-
-        return Steps()
-
-    def _plain_layers(self, widths: tuple[int, ...]) -> torch.nn.Module | None:
-        """Return the network as linear layers with bends between them, None if it is none."""
-        from torch import nn
-
-        bends = {"Relu": nn.ReLU, "Tanh": nn.Tanh, "Sigmoid": nn.Sigmoid}
-
-        layers: list[nn.Module] = []
-        wanted = self.tensor
-        for _ in range(len(self.nodes) + 1):
-            ends = self._affine_in(wanted)
-            if ends is None:
-                return None
-            if ends <= set(self.cuts):
-                layers.append(self._line(self.cuts, widths, wanted))
-                return nn.Sequential(*layers[::-1]).double()
-            if len(ends) != 1:
-                return None
-            (bent,) = ends
-            node = self.graph.made_by[bent]
-            before = node.input[0]
-            layers += [self._line((bent,), (self._width(before, widths),), wanted), bends[node.op_type]()]
-            wanted = before
-        return None
-
-    def _affine_in(self, tensor: str) -> set[str] | None:
-        """Return the cuts and outputs of bends that a tensor is an affine function of; None if it is none."""
-        constants = self.graph.constants
-        waiting, ends, seen = [tensor], set(), set()
-        while waiting:
-            name = waiting.pop()
-            if name in seen or name in constants or not name:
-                continue
-            seen.add(name)
-            node = self.graph.made_by.get(name.removesuffix(_SCORES))
-            if name in self.cuts or node is None or node.op_type in {"Relu", "Tanh", "Sigmoid"}:
-                ends.add(name)
-            elif name.endswith(_SCORES) or node.op_type in _AFFINE or _by_constant(node, constants):
-                waiting += list(node.input)
-            else:
-                return None
-        return ends
-
-    def _width(self, tensor: str, widths: tuple[int, ...]) -> int:
-        import torch
-
-        if tensor in self.cuts:
-            return widths[self.cuts.index(tensor)]
-        known = _split(torch.zeros(2, sum(widths), dtype=torch.float64), self.cuts, widths)
-        return int(_run(self.nodes, known, tensor, self.graph.constants).reshape(2, -1).shape[1])
-
-    def _line(self, starts: tuple[str, ...], widths: tuple[int, ...], tensor: str) -> torch.nn.Linear:
-        """Return the affine function from `starts` to `tensor`: its values at 0 and at unit vectors."""
-        import torch
-
-        size = sum(widths)
-        if size > _MOST_INPUTS:
-            raise Unfit
-        points = torch.cat([torch.zeros(1, size), torch.eye(size)]).double()
-        known = _split(points, starts, widths)
-        values = known[tensor] if tensor in known else _run(self.nodes, known, tensor, self.graph.constants)
-        values = values.reshape(size + 1, -1)
-        made = torch.nn.Linear(size, values.shape[1], dtype=torch.float64)
-        made.weight.data = (values[1:] - values[0]).T.contiguous()
-        made.bias.data = values[0].clone()
-        return made
 
 
 def _by_constant(node: onnx.NodeProto, constants: Mapping[str, np.ndarray]) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["STEPS", "Step", "Unfit", "linear", "transformed"]
+__all__ = ["STEPS", "Step", "Unfit", "linear"]
 
 Step = Callable[..., "torch.Tensor"]
 
@@ -31,21 +31,6 @@ def linear(x: torch.Tensor, about: dict[str, Any]) -> torch.Tensor:
     return found if not offsets else found + torch.tensor(np.array(offsets, dtype=np.float64))
 
 
-def transformed(scores: torch.Tensor, about: dict[str, Any]) -> torch.Tensor:
-    """Return what a classifier makes of its scores: a chance for each class."""
-    import torch
-
-    how = about.get("post_transform", b"NONE")
-    if scores.shape[1] == 1:  # one score of two classes
-        chance = torch.sigmoid(scores) if how in {b"LOGISTIC", b"SOFTMAX"} else scores
-        return torch.cat([1.0 - chance, chance], dim=1)
-    if how == b"SOFTMAX":
-        return torch.softmax(scores, dim=1)
-    if how not in {b"LOGISTIC", b"NONE"}:
-        raise Unfit
-    return torch.sigmoid(scores) if how == b"LOGISTIC" else scores
-
-
 def _gemm(x: list[Any], about: dict[str, Any], _: Any) -> torch.Tensor:
     left = x[0].T if about.get("transA") else x[0]
     right = x[1].T if about.get("transB") else x[1]
@@ -60,16 +45,6 @@ def _scaled(x: list[Any], about: dict[str, Any], _: Any) -> torch.Tensor:
         torch.tensor(np.array(about.get(key, d))) for key, d in (("offset", 0.0), ("scale", 1.0))
     )
     return (x[0] - offset.double()) * scale.double()
-
-
-def _normalised(x: list[Any], about: dict[str, Any], _: Any) -> torch.Tensor:
-    norm = about.get("norm", b"MAX")
-    size = {
-        b"L1": lambda: x[0].abs().sum(dim=1, keepdim=True),
-        b"L2": lambda: x[0].square().sum(dim=1, keepdim=True).sqrt(),
-        b"MAX": lambda: x[0].amax(dim=1, keepdim=True),
-    }[norm]()
-    return x[0] / size
 
 
 def _concat(x: list[Any], about: dict[str, Any], _: Any) -> torch.Tensor:
@@ -157,34 +132,11 @@ def _summed(x: list[Any], about: dict[str, Any], raw: list[Any]) -> torch.Tensor
     return x[0].sum(dim=tuple(axes), keepdim=bool(about.get("keepdims", 1)))
 
 
-def _clipped(x: list[Any], about: dict[str, Any], raw: list[Any]) -> torch.Tensor:
-    low = raw[1] if len(raw) > 1 and raw[1] is not None else about.get("min", -np.inf)
-    high = raw[2] if len(raw) > 2 and raw[2] is not None else about.get("max", np.inf)
-    return x[0].clamp(float(low), float(high))
-
-
-def _plain(name: str) -> Step:
-    import torch
-
-    made = {
-        "Relu": torch.relu,
-        "Sigmoid": torch.sigmoid,
-        "Tanh": torch.tanh,
-        "Softplus": torch.nn.functional.softplus,
-        "Exp": torch.exp,
-        "Erf": torch.erf,
-        "Sqrt": torch.sqrt,
-        "Neg": torch.neg,
-    }[name]
-    return lambda x, _, __: made(x[0])
-
-
-def _lazy(name: str) -> Step:
-    return lambda x, about, raw: _plain(name)(x, about, raw)
-
-
 STEPS: dict[str, Step] = {
-    **{name: _lazy(name) for name in ("Relu", "Sigmoid", "Tanh", "Softplus", "Exp", "Erf", "Sqrt", "Neg")},
+    "Relu": lambda x, _, __: x[0].relu(),
+    "Sigmoid": lambda x, _, __: x[0].sigmoid(),
+    "Tanh": lambda x, _, __: x[0].tanh(),
+    "Neg": lambda x, _, __: -x[0],
     "Identity": lambda x, _, __: x[0],
     "Cast": lambda x, _, __: x[0],
     "Dropout": lambda x, _, __: x[0],
@@ -205,12 +157,6 @@ STEPS: dict[str, Step] = {
     "Gather": _picked,
     "ArrayFeatureExtractor": _extracted,
     "Scaler": _scaled,
-    "Normalizer": _normalised,
-    "Softmax": lambda x, about, __: x[0].softmax(dim=about.get("axis", -1)),
-    "LeakyRelu": lambda x, about, __: x[0].clamp(min=0) + about.get("alpha", 0.01) * x[0].clamp(max=0),
-    "Elu": lambda x, about, __: x[0].clamp(min=0) + about.get("alpha", 1.0) * (x[0].clamp(max=0).exp() - 1),
-    "Clip": _clipped,
     "ReduceSum": _summed,
-    "LinearClassifier": lambda x, about, __: transformed(linear(x[0], about), about),
     "LinearRegressor": _regressed,
 }
