@@ -16,8 +16,8 @@ import sklearn
 
 from audits.data import FeatureSpace
 from audits.errors import InputError
-from audits.models.heads import Numbers, number_sign
 from audits.models.labels import label_numbers
+from audits.models.outputs import Numbers, number_sign
 from audits.models.protocol import need_columns
 from audits.models.trained.baselines import NAMES, fit_pipeline
 from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
