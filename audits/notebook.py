@@ -29,6 +29,7 @@ from audits.data.given import given_table
 from audits.errors import InputError
 from audits.findings import Findings
 from audits.models import Subject, model_facts
+from audits.models.factory import make_subject
 from audits.models.in_memory.answers import InMemoryModel, Output
 from audits.models.in_memory.objects import (
     ignored_columns,
@@ -38,7 +39,6 @@ from audits.models.in_memory.objects import (
     says_what_it_reads,
 )
 from audits.models.labels import cut_threshold
-from audits.models.making import make_subject
 from audits.models.predictions import HigherIs, Made
 from audits.models.spec import ModelSpec
 from audits.models.subject import subject_of

@@ -149,7 +149,7 @@ def reference() -> str:
     lines += ["## Data and models", ""]
     for name in ("audits.data.files.reading.read_table", "audits.data.building.building.build_data",
                  "audits.data.spec.DataSpec",
-                 "audits.models.spec.ModelSpec", "audits.models.making.make_subject"):  # fmt: skip
+                 "audits.models.spec.ModelSpec", "audits.models.factory.make_subject"):  # fmt: skip
         lines += [f"::: {name}", ""]
     lines += ["## Audits", ""]
     for name in AUDITS.ours:

@@ -33,11 +33,11 @@ from audits.errors import InputError, RunFailed
 from audits.runs.monitoring.arrivals import Arrival, file_batches, read_json
 from audits.runs.monitoring.inboxes import inbox, take_files
 from audits.runs.monitoring.monitors import Batch, KeptMonitor, Known, Monitors, Stored
-from audits.runs.monitoring.quick import at_hand, is_at_once
 from audits.runs.monitoring.scoring import Scorer
 from audits.runs.monitoring.written import as_audited
 from audits.runs.storage.database import database, is_unreachable
 from audits.runs.storage.store import home
+from audits.sensitivity.monitor.models import Carried
 
 __all__ = ["INGEST", "Answer", "Busy", "Ingest", "Taken", "drop_folder", "webhook_hosts"]
 
@@ -209,7 +209,7 @@ class Ingest:
         if before is not None and "bundle" in vars(before[1]):  # it never changes, and is ready
             vars(fresh)["bundle"] = before[1].bundle
         else:
-            vars(fresh)["bundle"] = at_hand(fresh.bundle)
+            _ = fresh.bundle  # ready now
         return fresh
 
     async def answer(self, monitor: KeptMonitor, body: bytes, kind: str, key: str | None) -> Answer:
@@ -229,8 +229,8 @@ class Ingest:
         if self._waiting > _MOST_WAITING:
             raise Busy
         with span("monitor.batch", monitor=monitor.id, kind=kind, bytes=len(body)) as told:
-            most = body.count(b"{") - 1  # every row is an object of its own
-            if len(body) <= _SMALL and kind == "json" and is_at_once(monitor.bundle, most):
+            at_once = len(body) <= _SMALL and kind == "json"
+            if at_once and not isinstance(monitor.bundle.audited, Carried):
                 batch, rows, notes = self._prepare(monitor, body, kind, key)
             else:
                 loop = asyncio.get_running_loop()

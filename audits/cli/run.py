@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from audits.cli.folder import publish, results_folder
 from audits.cli.words import called_as, counted, found_lines, one_line, wrapped, written
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
-from audits.models.facts import accuracy_words
+from audits.models.metadata import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executing.executors import InlineExecutor, ProcessExecutor
 from audits.runs.gates.gate import STRICT, Gate, GateJudgement, gate_of, judge

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.data.values import is_missing, text_of
+from audits.models.factory import make_subject
 from audits.models.formats import format_of
-from audits.models.making import make_subject
 from audits.models.spec import model_path
 
 if TYPE_CHECKING:

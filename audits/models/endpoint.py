@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.checks import choices
-from audits.models.heads import (
+from audits.models.onnx.inputs import check_columns
+from audits.models.outputs import (
     Numbers,
     class_scores,
     name_classes,
@@ -26,7 +27,6 @@ from audits.models.heads import (
     read_probabilities,
     zipmap_keys,
 )
-from audits.models.onnx.inputs import check_columns
 from audits.models.protocol import class_text, label_values
 from audits.models.service import Service
 

@@ -21,6 +21,7 @@ import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
 from audits.data.values import text_of
+from audits.models.diagnostics import remarks, why_not_clear
 from audits.models.networks.gradients import Differentiable
 from audits.models.predictions import (
     HigherIs,
@@ -33,7 +34,6 @@ from audits.models.protocol import (
     favorable_columns,
     label_values,
 )
-from audits.models.remarks import remarks, why_not_clear
 from audits.models.spec import Train
 from audits.models.thresholds import Threshold, cuts, threshold_words
 

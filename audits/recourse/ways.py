@@ -34,7 +34,7 @@ from audits.data.partition import resample
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models import Subject
-from audits.models.making import train_model
+from audits.models.factory import train_model
 from audits.progress import Progress, part, silent
 from audits.recourse.result import GroupAction
 from audits.recourse.walking import Way, score_rows

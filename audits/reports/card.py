@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from audits.models.facts import accuracy_words
+from audits.models.metadata import accuracy_words
 from audits.reports.blocks import Grid, grid
 from audits.reports.contents import AID, FINDS, RunLike, sections
 from audits.runs.documents import dump_yaml

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
 
-from audits.models.facts import accuracy_words
+from audits.models.metadata import accuracy_words
 from audits.records import Section
 from audits.reports.blocks import (
     Block,

@@ -19,7 +19,7 @@ from audits.data.files.larger import beyond_limits
 from audits.data.heavy import check_spread
 from audits.errors import InputError, NotCounted, RunFailed, not_installed
 from audits.models import Subject, make_subject, model_facts
-from audits.models.making import without_feature
+from audits.models.factory import without_feature
 from audits.progress import Progress, part, silent
 from audits.records import loaded
 from audits.runs.across import levels_of

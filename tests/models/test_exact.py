@@ -169,25 +169,14 @@ def test_a_torch_network_has_the_statistic_that_its_onnx_file_has(people, make_d
         assert second == pytest.approx(first, abs=1e-4)
 
 
-def test_a_step_that_mixes_people_s_features_before_a_layer_is_followed(people, make_data, tmp_path):
-    import torch
-
+def test_a_step_that_mixes_people_s_features_is_no_standard_layer(people, make_data, tmp_path):
     own = make_pipeline(StandardScaler(), Normalizer(), LogisticRegression())
     own.fit(people[["age", "income"]].to_numpy(np.float32), people["hired"])
     made = to_onnx(own, initial_types=[("X", FloatTensorType([None, 2]))], options={"zipmap": False})
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
     data = make_data(people, features=("age", "income"))
     subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.onnx"), columns=("age", "income")))
-    exact, frame = subject.differentiable, data.frame.astype({"age": float})
-    assert exact is not None
-    z = torch.tensor(subject.space.encode(frame), requires_grad=True)
-    odds = logits_over(exact, subject.space, frame)(z)[:, 0]
-    np.testing.assert_allclose(torch.sigmoid(odds).detach(), subject.scores, rtol=0, atol=TOLERANCE)
-    odds.sum().backward()
-    slope = z.grad.numpy()[:, subject.space.blocks["age"].start] / subject.space.scale["age"][1]
-    by_hand = differences(subject, frame, "age", 0.25)
-    # near the middle of both features the step of 0.25 year bends a person's direction
-    assert np.isclose(slope, by_hand, rtol=1e-2, atol=5e-4).mean() > 0.98
+    assert subject.differentiable is None
 
 
 def test_trees_and_foreign_steps_have_no_gradient(people, data, make_data, tmp_path, save):

@@ -21,10 +21,9 @@ from sklearn.preprocessing import OneHotEncoder
 from audits.data import DataSpec, build_data, read_table
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_spec
-from audits.runs.monitoring.quick import quicker
 from audits.runs.monitoring.scoring import Scorer
 from audits.sensitivity import MonitorBundle, SensitivityOptions, SensitivityResult, sensitivity
-from audits.sensitivity.monitor.models import CarriedFile, CarriedTrees
+from audits.sensitivity.monitor.models import CarriedFile
 
 catboost = pytest.importorskip("catboost")
 lightgbm = pytest.importorskip("lightgbm")
@@ -32,8 +31,7 @@ skops = pytest.importorskip("skops.io")
 xgboost = pytest.importorskip("xgboost")
 
 READ = ["town", "skill", "owner", "height", "job"]  # not in the table's order
-FILES = ("m.json", "m.ubj", "zeros.txt", "m.cbm", "m.skops")
-PLAIN = "m.txt"  # of LightGBM, whose trees can be written down
+FILES = ("m.json", "m.ubj", "m.txt", "m.cbm", "m.skops")
 QUICK = {"bootstrap": 100, "match_set": "off", "status_model": "logistic"}
 
 
@@ -68,8 +66,7 @@ def write(path: Path, frame: pd.DataFrame) -> None:
             path
         )
     elif path.suffix == ".txt":
-        how = {"zero_as_missing": path.stem == "zeros"}  # no tree of ours tells a 0 from what is next to it
-        own = lightgbm.LGBMClassifier(n_estimators=15, min_child_samples=5, verbose=-1, n_jobs=1, **how)
+        own = lightgbm.LGBMClassifier(n_estimators=15, min_child_samples=5, verbose=-1, n_jobs=1)
         own.fit(coded, y).booster_.save_model(path)
     elif path.suffix == ".cbm":
         texts = x.assign(town=x["town"].fillna(""), owner=x["owner"].astype(str))
@@ -95,7 +92,7 @@ def audit(path: Path, frame: pd.DataFrame, **data: object) -> tuple[Subject, Sen
     return subject, sensitivity(subject, SensitivityOptions(**QUICK))
 
 
-@pytest.fixture(scope="module", params=[*FILES, PLAIN])
+@pytest.fixture(scope="module", params=FILES)
 def audited(request, tmp_path_factory) -> tuple[Subject, SensitivityResult, MonitorBundle]:
     path, frame = tmp_path_factory.mktemp("files") / request.param, people()
     write(path, frame)
@@ -112,8 +109,8 @@ def test_a_file_travels_and_gives_the_audits_numbers(audited):
     frame = subject.data.frame.loc[found.people.index]
     rows = sent(frame, bundle.reads)
     assert {None} < {row["job"] for row in rows}, "the table says ?"
-    assert type(bundle.audited) is (CarriedTrees if PLAIN in found.model["name"] else CarriedFile)
-    for scored in (bundle.score(frame), quicker(bundle).score(rows)):
+    assert type(bundle.audited) is CarriedFile
+    for scored in (bundle.score(frame), bundle.score(rows)):
         np.testing.assert_allclose(scored.score, found.people["score"], rtol=0, atol=1e-12)
         np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=1e-9)
         np.testing.assert_array_equal(scored.flagged, found.people["flagged"])
@@ -122,55 +119,16 @@ def test_a_file_travels_and_gives_the_audits_numbers(audited):
     assert (found.people["sensitivity"] > 0).mean() > 0.9
 
 
-@pytest.mark.parametrize("n", [1, 40])
-def test_without_frames_a_file_says_the_same(audited, n):
-    subject, _, bundle = audited
-    quick = quicker(bundle)
-    assert type(quick.audited) is not type(bundle.audited), "these columns need no frame"
-    rows = sent(subject.data.frame.iloc[5 : 5 + n], bundle.reads)
-    strange = (
-        {},
-        {"owner": None, "job": None, "town": None},
-        {"skill": -1e6},
-        {"town": "moon"},
-        {"job": "a"},
-    )
-    for more in strange:
-        changed = [{**rows[0], **more}, *rows[1:]]
-        before, after = bundle.score(changed), quick.score(changed)
-        for name in ("score", "sensitivity", "contributions"):
-            np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=1e-12)
-        assert after.unseen == before.unseen
-
-
 def test_what_the_audit_never_saw_reaches_the_model_as_it_was_sent(audited):
     subject, _, bundle = audited
     frame = subject.data.frame.head(60).rename_axis(index=None)
     told = []
     for town in ("moon", "mars", "north"):
         there = frame.assign(town=town)
-        scored = quicker(bundle).score(sent(there, bundle.reads))
+        scored = bundle.score(sent(there, bundle.reads))
         np.testing.assert_allclose(scored.score, subject.favorable_score(there), rtol=0, atol=1e-12)
         told.append(len(scored.unseen))
     assert told == [60, 60, 0]
-
-
-def test_the_trees_of_a_lightgbm_file_say_what_the_library_says(tmp_path: Path):
-    """Of missing values where none was in training, of numbers at a threshold, and of the other class."""
-    frame = people()
-    for favorable in (0, 1):
-        whole = frame.assign(height=frame["height"].fillna(165.0) if favorable else frame["height"])
-        write(tmp_path / PLAIN, whole)
-        subject, found = audit(tmp_path / PLAIN, whole, favorable=favorable)
-        trees = MonitorBundle.of(found).audited
-        rows = subject.data.frame.rename_axis(index=None).sample(400, replace=True, random_state=1)
-        cuts = trees.model.trees.threshold[trees.model.trees.feature == READ.index("skill")]
-        cuts = np.concatenate([cuts, np.nextafter(cuts, np.inf), [np.nan, 0.0, 1e300, -1e300]])
-        rows["skill"] = np.resize(cuts, len(rows))
-        rows.loc[rows.index[:99], "height"] = np.nan
-        rows["town"] = np.resize(np.array(["moon", "mars", None, "west"], dtype=object), len(rows))
-        assert len(np.unique(cuts)) > 50
-        np.testing.assert_allclose(trees.score(rows), subject.favorable_score(rows), rtol=0, atol=1e-15)
 
 
 def test_values_with_names_of_their_own_are_given_back_to_the_model(tmp_path: Path):
@@ -205,9 +163,8 @@ def test_where_pages_are_served_no_library_is_loaded(audited, tmp_path: Path):
     bundle.save(tmp_path)
     code = (
         "import sys; from pathlib import Path; from audits.sensitivity import MonitorBundle\n"
-        "from audits.runs.monitoring.quick import at_hand, is_at_once\n"
-        "b = at_hand(MonitorBundle.load(Path(sys.argv[1])))\n"
-        "assert not is_at_once(b, 1) and b.encoder.columns\n"
+        "b = MonitorBundle.load(Path(sys.argv[1]))\n"
+        "assert b.encoder.columns\n"
         "bad = {'xgboost', 'catboost', 'skops', 'onnx', 'onnxruntime', 'sklearn'} & set(sys.modules)\n"
         "assert not bad, bad"
     )

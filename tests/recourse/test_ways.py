@@ -10,7 +10,7 @@ import audits
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
-from audits.models.making import train_model
+from audits.models.factory import train_model
 from audits.progress import silent
 from audits.recourse import RecourseResult
 from audits.recourse.actions import actions_of

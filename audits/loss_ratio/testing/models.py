@@ -17,7 +17,7 @@ from audits.loss_ratio.moving.targets import target_of
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.testing.moved import run_tests
 from audits.models import Model, Subject
-from audits.models.making import train_model
+from audits.models.factory import train_model
 from audits.models.subspaces import category_units
 from audits.models.trained.fair import balanced
 from audits.models.trained.reductions import train_reductions

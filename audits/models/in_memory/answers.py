@@ -12,7 +12,7 @@ import pandas as pd
 
 from audits.data.given import Reader
 from audits.errors import InputError
-from audits.models.heads import class_scores
+from audits.models.outputs import class_scores
 from audits.models.protocol import check_scores, class_text, need_columns
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from audits.checks import choices
 from audits.data.frames import with_columns
 from audits.data.given import Given, Reader
 from audits.errors import InputError
-from audits.models.heads import name_classes, named_by_data, number_sign
 from audits.models.in_memory.answers import InMemoryModel, InMemoryNumber, Output, answers_of
 from audits.models.in_memory.networks import is_network, network_call, with_gradient
+from audits.models.outputs import name_classes, named_by_data, number_sign
 from audits.models.protocol import class_text, label_values
 
 if TYPE_CHECKING:

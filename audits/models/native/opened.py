@@ -20,7 +20,9 @@ from audits.checks import choices
 from audits.data.values import as_text, places_of
 from audits.data.written import Written
 from audits.errors import InputError
-from audits.models.heads import (
+from audits.models.onnx.file import check_size
+from audits.models.onnx.inputs import check_columns, column_for
+from audits.models.outputs import (
     Numbers,
     class_scores,
     name_classes,
@@ -29,8 +31,6 @@ from audits.models.heads import (
     probabilities_of,
     read_probabilities,
 )
-from audits.models.onnx.file import check_size
-from audits.models.onnx.inputs import check_columns, column_for
 from audits.models.protocol import class_text, need_columns
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from onnx.helper import tensor_dtype_to_np_dtype as numpy_dtype
 from audits.checks import choices
 from audits.data import Limits
 from audits.errors import InputError
-from audits.models.onnx.work import check_count, check_work
+from audits.models.onnx.limits import check_count, check_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,25 +1,25 @@
 """ONNX graphs of standard layers as torch networks: what stands behind the encoding of the columns.
 
 Steps that turn a cell into numbers and have no slope (a one-hot encoding, a filled-in value) stay with
-onnxruntime: their outputs, and the columns of numbers, are the *design* that the network reads. Where the
-network is linear layers with ReLU, tanh or sigmoid units between them it becomes exactly that, whatever steps
-the exporter made of it; otherwise a module that carries out the same steps in float64. Nothing here is
-trusted by itself: see `audits.models.networks.exact`, which holds scores against the runtime's.
+onnxruntime: their outputs, and the columns of numbers, are the *design* that the network reads. The network
+is linear layers with ReLU, tanh or sigmoid units between them, whatever steps the exporter made of it; what
+is none is asked for scores only. Nothing here is trusted by itself: see `audits.models.networks.exact`, which
+holds scores against the runtime's.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 from audits.models.onnx.file import attributes_of
-from audits.models.onnx.steps import STEPS, Unfit, linear, transformed
 
 if TYPE_CHECKING:
     import torch
@@ -28,7 +28,18 @@ __all__ = ["Layers", "layers_of"]
 
 _MIXING = {"Gemm", "MatMul", "LinearClassifier", "LinearRegressor", "Normalizer", "Softmax", "ReduceSum"}
 _MOST_INPUTS = 20_000
-Tensors = dict[str, "torch.Tensor"]
+_BENDS = {"Relu", "Tanh", "Sigmoid"}
+_AFFINE = {
+    "Identity", "Cast", "Dropout", "Add", "Sub", "Sum", "MatMul", "Gemm", "Concat", "FeatureVectorizer",
+    "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Gather", "ArrayFeatureExtractor", "Scaler", "Neg",
+    "LinearRegressor", "ReduceSum",
+}  # fmt: skip
+_STEPS = _AFFINE | _BENDS | {"Mul", "Div"}
+Arrays = dict[str, np.ndarray]
+
+
+class Unfit(ValueError):
+    """The graph holds something that is no standard layer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +50,81 @@ class Layers:
     ----------
     cuts : tuple of str
         Tensors that onnxruntime computes, and graph inputs of numbers: side by side they are the design.
-    network : callable
-        From the widths of the cuts to the torch module of logits (m, k), or of one log-odds (m, 1).
     """
 
+    graph: _Graph
+    nodes: tuple[onnx.NodeProto, ...]
     cuts: tuple[str, ...]
-    network: Callable[[tuple[int, ...]], torch.nn.Module]
+    tensor: str
+
+    def network(self, widths: tuple[int, ...]) -> torch.nn.Module:
+        """Return the torch module of logits (m, k), or of one log-odds (m, 1), from the widths of the cuts.
+
+        Raises
+        ------
+        Unfit
+            If it is no linear layers with bends between them.
+        """
+        from torch import nn
+
+        bends = {"Relu": nn.ReLU, "Tanh": nn.Tanh, "Sigmoid": nn.Sigmoid}
+
+        layers: list[nn.Module] = []
+        wanted = self.tensor
+        for _ in range(len(self.nodes) + 1):
+            ends = self._affine_in(wanted)
+            if ends is None:
+                break
+            if ends <= set(self.cuts):
+                layers.append(self._line(self.cuts, widths, wanted))
+                return nn.Sequential(*layers[::-1]).double()
+            if len(ends) != 1:
+                break
+            (bent,) = ends
+            node = self.graph.made_by[bent]
+            before = node.input[0]
+            layers += [self._line((bent,), (self._width(before, widths),), wanted), bends[node.op_type]()]
+            wanted = before
+        raise Unfit
+
+    def _affine_in(self, tensor: str) -> set[str] | None:
+        """Return the cuts and outputs of bends that a tensor is an affine function of; None if it is none."""
+        constants = self.graph.constants
+        waiting, ends, seen = [tensor], set(), set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen or name in constants or not name:
+                continue
+            seen.add(name)
+            node = self.graph.made_by.get(name.removesuffix(_SCORES))
+            if name in self.cuts or node is None or node.op_type in _BENDS:
+                ends.add(name)
+            elif name.endswith(_SCORES) or node.op_type in _AFFINE or _by_constant(node, constants):
+                waiting += list(node.input)
+            else:
+                return None
+        return ends
+
+    def _width(self, tensor: str, widths: tuple[int, ...]) -> int:
+        if tensor in self.cuts:
+            return widths[self.cuts.index(tensor)]
+        known = _split(np.zeros((2, sum(widths))), self.cuts, widths)
+        return int(_run(self.graph, self.nodes, known, tensor).reshape(2, -1).shape[1])
+
+    def _line(self, starts: tuple[str, ...], widths: tuple[int, ...], tensor: str) -> torch.nn.Linear:
+        """Return the affine function from `starts` to `tensor`: its values at 0 and at unit vectors."""
+        import torch
+
+        size = sum(widths)
+        if size > _MOST_INPUTS:
+            raise Unfit
+        known = _split(np.vstack([np.zeros(size), np.eye(size)]), starts, widths)
+        values = known[tensor] if tensor in known else _run(self.graph, self.nodes, known, tensor)
+        values = values.reshape(size + 1, -1)
+        made = torch.nn.Linear(size, values.shape[1], dtype=torch.float64)
+        made.weight.data = torch.from_numpy(np.ascontiguousarray((values[1:] - values[0]).T))
+        made.bias.data = torch.from_numpy(values[0].copy())
+        return made
 
 
 def layers_of(model: onnx.ModelProto, output: str, *, number: bool = False) -> tuple[Layers, ...]:
@@ -67,30 +147,29 @@ def layers_of(model: onnx.ModelProto, output: str, *, number: bool = False) -> t
 
     graph = _Graph(model)
     found = []
-    ways = [*((each, False) for each in graph.before_activation(output)), (output, True)]
-    for tensor, chances in [(output, False)] if number else ways:
+    for tensor in [output] if number else graph.before_activation(output):
         with contextlib.suppress(Unfit):
             cuts, nodes = graph.behind(tensor)
-            part = _Part(graph, nodes, cuts, tensor)
-            found.append(Layers(cuts, part.chances if chances else part.logits))
+            found.append(Layers(graph, nodes, cuts, tensor))
     return tuple(found)
 
 
 class _Graph:
-    """A parsed graph, its constants as float64 tensors, and steps by what they give."""
+    """A parsed graph, its constants as float64 arrays, and steps by what they give."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self.made_by = {name: node for node in model.graph.node for name in node.output if name}
         self.order = list(model.graph.node)
         self.inputs = {each.name: each.type.tensor_type.elem_type for each in model.graph.input}
         self.constants: dict[str, np.ndarray] = {
-            each.name: numpy_helper.to_array(each) for each in model.graph.initializer
+            each.name: _constant(each) for each in model.graph.initializer
         }
+        self.opsets = list(model.opset_import)
         for node in model.graph.node:
             if node.op_type == "Constant":
                 value = attributes_of(node).get("value")
                 if isinstance(value, onnx.TensorProto):
-                    self.constants[node.output[0]] = numpy_helper.to_array(value)
+                    self.constants[node.output[0]] = _constant(value)
 
     def before_activation(self, output: str) -> list[str]:
         """Return the tensors that a last sigmoid, softmax or classifier turned into `output`."""
@@ -128,7 +207,7 @@ class _Graph:
                 if self.inputs.get(name) not in _NUMERIC:
                     raise Unfit
                 cuts.append(name)
-            elif node.op_type not in STEPS or not _takes(node, self):
+            elif not name.endswith(_SCORES) and (node.op_type not in _STEPS or not _takes(node, self)):
                 if self._mixes(name, set()):
                     raise Unfit
                 cuts.append(name)
@@ -181,151 +260,57 @@ def _takes(node: onnx.NodeProto, graph: _Graph) -> bool:
     return True
 
 
-def _run(
-    nodes: tuple[onnx.NodeProto, ...], known: Tensors, wanted: str, constants: Mapping[str, np.ndarray]
-) -> torch.Tensor:
-    """Carry out the steps that `wanted` needs, the first axis of every tensor being people."""
-    import torch
+def _constant(tensor: onnx.TensorProto) -> np.ndarray:
+    made = numpy_helper.to_array(tensor)
+    return made.astype(np.float64) if made.dtype.kind == "f" else made
 
-    tensors = dict(known)
 
-    def of(name: str) -> Any:
-        if name not in tensors and name in constants:
-            tensors[name] = torch.tensor(np.asarray(constants[name], dtype=np.float64))
-        return tensors.get(name)
-
+def _run(graph: _Graph, nodes: tuple[onnx.NodeProto, ...], known: Arrays, wanted: str) -> np.ndarray:
+    """Carry out in float64 the steps that `wanted` needs, the first axis of every array being people."""
+    values = dict(known)
     for node in nodes:
-        outputs = [name for name in node.output if name]
-        if node.op_type == "LinearClassifier":
-            outputs = [node.output[1], _scores_name(node)]
-        if all(name in tensors for name in outputs):
+        name = _scores_name(node) if node.op_type == "LinearClassifier" else node.output[0]
+        given = {each: values.get(each, graph.constants.get(each)) for each in node.input if each}
+        if name in values or any(each is None for each in given.values()):  # in front of what was given
             continue
-        given = [of(name) for name in node.input]
-        if any(value is None for name, value in zip(node.input, given, strict=True) if name):
-            continue  # in front of what was given
-        raw = [constants.get(name) for name in node.input]
-        if node.op_type == "LinearClassifier":
-            scores = linear(given[0], attributes_of(node))
-            # two logistic scores are each other's opposite: the second is the log-odds, not their difference
-            paired = scores.shape[1] == 2 and attributes_of(node).get("post_transform") == b"LOGISTIC"
-            tensors[_scores_name(node)] = scores[:, 1:] if paired else scores
-            tensors[node.output[1]] = transformed(scores, attributes_of(node))
-        else:
-            tensors[outputs[0]] = STEPS[node.op_type](given, attributes_of(node), raw)
-        if wanted in tensors:
+        values[name] = _step(node, given, graph)  # type: ignore[arg-type]
+        if wanted in values:
             break
-    return tensors[wanted]
+    return values[wanted]
 
 
-_AFFINE = {
-    "Identity", "Cast", "Dropout", "Add", "Sub", "Sum", "MatMul", "Gemm", "Concat", "FeatureVectorizer",
-    "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Gather", "ArrayFeatureExtractor", "Scaler", "Neg",
-    "LinearRegressor", "ReduceSum",
-}  # fmt: skip
+def _step(node: onnx.NodeProto, given: Arrays, graph: _Graph) -> np.ndarray:
+    """Carry out one step, by the evaluator of the standard itself but for what exporters leave open."""
+    x, about, kind = given[node.input[0]], attributes_of(node), node.op_type
+    if kind in {"LinearClassifier", "LinearRegressor"}:
+        return _linear(x, about, kind)
+    if kind in {"Identity", "Cast", "Dropout"}:
+        return x
+    if kind == "Reshape":  # exporters write the number of rows of the example
+        shape = given[node.input[1]].tolist()
+        return x.reshape(
+            -1 if -1 not in shape[1:] else len(x),
+            *(size or x.shape[k + 1] for k, size in enumerate(shape[1:])),
+        )
+    if kind == "Concat":
+        rows = max(len(each) for each in given.values())
+        given = {name: np.broadcast_to(each, (rows, *each.shape[1:])) for name, each in given.items()}
+    step = helper.make_function("step", "Step", list(given), node.output[:1], [node], graph.opsets)
+    outputs: Any = ReferenceEvaluator(step).run(None, given, attributes={})
+    found: np.ndarray = outputs[0]
+    return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """The steps between the cuts and one tensor."""
-
-    graph: _Graph
-    nodes: tuple[onnx.NodeProto, ...]
-    cuts: tuple[str, ...]
-    tensor: str
-
-    def logits(self, widths: tuple[int, ...]) -> torch.nn.Module:
-        """Return the network of a tensor of logits: plain layers where it is some, else its steps."""
-        plain = self._plain_layers(widths)
-        return plain if plain is not None else self._module(widths, chances=False)
-
-    def chances(self, widths: tuple[int, ...]) -> torch.nn.Module:
-        """Return a network whose logits are the logarithms of the chances that the tensor holds."""
-        return self._module(widths, chances=True)
-
-    def _module(self, widths: tuple[int, ...], *, chances: bool) -> torch.nn.Module:
-        import torch
-
-        part = self
-
-        class Steps(torch.nn.Module):
-            """The steps of a graph, (m, w) to logits (m, k)."""
-
-            def forward(self, z: torch.Tensor) -> torch.Tensor:
-                found = _run(part.nodes, _split(z, part.cuts, widths), part.tensor, part.graph.constants)
-                found = found.reshape(len(z), -1)
-                if not chances:
-                    return found
-                if found.shape[1] == 1:
-                    found = torch.cat([1.0 - found, found], dim=1)
-                return found.clamp(min=1e-30).log()
-
-        return Steps()
-
-    def _plain_layers(self, widths: tuple[int, ...]) -> torch.nn.Module | None:
-        """Return the network as linear layers with bends between them, None if it is none."""
-        from torch import nn
-
-        bends = {"Relu": nn.ReLU, "Tanh": nn.Tanh, "Sigmoid": nn.Sigmoid}
-
-        layers: list[nn.Module] = []
-        wanted = self.tensor
-        for _ in range(len(self.nodes) + 1):
-            ends = self._affine_in(wanted)
-            if ends is None:
-                return None
-            if ends <= set(self.cuts):
-                layers.append(self._line(self.cuts, widths, wanted))
-                return nn.Sequential(*layers[::-1]).double()
-            if len(ends) != 1:
-                return None
-            (bent,) = ends
-            node = self.graph.made_by[bent]
-            before = node.input[0]
-            layers += [self._line((bent,), (self._width(before, widths),), wanted), bends[node.op_type]()]
-            wanted = before
-        return None
-
-    def _affine_in(self, tensor: str) -> set[str] | None:
-        """Return the cuts and outputs of bends that a tensor is an affine function of; None if it is none."""
-        constants = self.graph.constants
-        waiting, ends, seen = [tensor], set(), set()
-        while waiting:
-            name = waiting.pop()
-            if name in seen or name in constants or not name:
-                continue
-            seen.add(name)
-            node = self.graph.made_by.get(name.removesuffix(_SCORES))
-            if name in self.cuts or node is None or node.op_type in {"Relu", "Tanh", "Sigmoid"}:
-                ends.add(name)
-            elif name.endswith(_SCORES) or node.op_type in _AFFINE or _by_constant(node, constants):
-                waiting += list(node.input)
-            else:
-                return None
-        return ends
-
-    def _width(self, tensor: str, widths: tuple[int, ...]) -> int:
-        import torch
-
-        if tensor in self.cuts:
-            return widths[self.cuts.index(tensor)]
-        known = _split(torch.zeros(2, sum(widths), dtype=torch.float64), self.cuts, widths)
-        return int(_run(self.nodes, known, tensor, self.graph.constants).reshape(2, -1).shape[1])
-
-    def _line(self, starts: tuple[str, ...], widths: tuple[int, ...], tensor: str) -> torch.nn.Linear:
-        """Return the affine function from `starts` to `tensor`: its values at 0 and at unit vectors."""
-        import torch
-
-        size = sum(widths)
-        if size > _MOST_INPUTS:
-            raise Unfit
-        points = torch.cat([torch.zeros(1, size), torch.eye(size)]).double()
-        known = _split(points, starts, widths)
-        values = known[tensor] if tensor in known else _run(self.nodes, known, tensor, self.graph.constants)
-        values = values.reshape(size + 1, -1)
-        made = torch.nn.Linear(size, values.shape[1], dtype=torch.float64)
-        made.weight.data = (values[1:] - values[0]).T.contiguous()
-        made.bias.data = values[0].clone()
-        return made
+def _linear(x: np.ndarray, about: Mapping[str, Any], kind: str) -> np.ndarray:
+    """Return the scores (n, k) of a linear classifier or regressor."""
+    how = about.get("post_transform", b"NONE")
+    if kind == "LinearRegressor" and how != b"NONE":
+        raise Unfit
+    scores = x @ np.array(about["coefficients"], dtype=float).reshape(-1, x.shape[1]).T
+    scores += np.array(about.get("intercepts") or 0.0, dtype=float)
+    # two logistic scores are each other's opposite: the second is the log-odds, not their difference
+    paired = kind == "LinearClassifier" and scores.shape[1] == 2 and how == b"LOGISTIC"
+    return scores[:, 1:] if paired else scores
 
 
 def _by_constant(node: onnx.NodeProto, constants: Mapping[str, np.ndarray]) -> bool:
@@ -335,7 +320,5 @@ def _by_constant(node: onnx.NodeProto, constants: Mapping[str, np.ndarray]) -> b
     return node.op_type == "Mul" and sum(each in constants for each in node.input) == 1
 
 
-def _split(z: torch.Tensor, cuts: tuple[str, ...], widths: tuple[int, ...]) -> Tensors:
-    import torch
-
-    return dict(zip(cuts, torch.split(z, list(widths), dim=1), strict=True))
+def _split(z: np.ndarray, cuts: tuple[str, ...], widths: tuple[int, ...]) -> Arrays:
+    return dict(zip(cuts, np.split(z, np.cumsum(widths)[:-1], axis=1), strict=True))

@@ -17,7 +17,10 @@ import pandas as pd
 from audits.checks import choices
 from audits.data.written import Written
 from audits.errors import InputError
-from audits.models.heads import (
+from audits.models.onnx.file import class_labels, parse_onnx
+from audits.models.onnx.graph import ROWS_AT_ONCE, Graph, find_outputs, open_graph, open_session
+from audits.models.onnx.inputs import Input, input_notes
+from audits.models.outputs import (
     Numbers,
     check_labels,
     class_scores,
@@ -28,9 +31,6 @@ from audits.models.heads import (
     read_probabilities,
     zipmap_keys,
 )
-from audits.models.onnx.file import class_labels, parse_onnx
-from audits.models.onnx.graph import ROWS_AT_ONCE, Graph, find_outputs, open_graph, open_session
-from audits.models.onnx.inputs import Input, input_notes
 from audits.models.protocol import class_text, need_columns
 
 if TYPE_CHECKING:

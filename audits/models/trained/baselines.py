@@ -27,7 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from audits.errors import InputError
 from audits.models.protocol import need_columns
-from audits.models.trained.asked import Asked, Logistic, prepare
+from audits.models.trained.pipelines import Logistic, OnPipeline, prepare
 from audits.models.trained.training import training_digest
 from audits.threads import one_thread
 
@@ -45,7 +45,7 @@ _FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 5}
 
 
 @dataclass(frozen=True, eq=False)
-class BaselinePipeline(Asked):
+class BaselinePipeline(OnPipeline):
     """A pipeline trained on `columns`; `score` gives the probability of the favourable outcome.
 
     A level of a category that was not seen in training counts as none of the known ones; a number

@@ -13,9 +13,9 @@ from scipy.special import softmax
 from audits.data import FeatureSpace
 from audits.models.labels import class_codes
 from audits.models.protocol import label_values, need_columns
-from audits.models.trained.asked import Asked, Logistic
 from audits.models.trained.baselines import NAMES, fit_pipeline
 from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
+from audits.models.trained.pipelines import Logistic, OnPipeline
 from audits.models.trained.training import OnSpace, training_digest
 from audits.progress import Progress, silent
 
@@ -30,7 +30,7 @@ __all__ = ["ClassNetwork", "ClassPipeline", "LogisticClasses", "train_classes"]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassPipeline(Asked):
+class ClassPipeline(OnPipeline):
     """A pipeline trained on `columns`; `score` gives the probability of each of its `classes`, (n, k)."""
 
     name: str

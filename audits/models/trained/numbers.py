@@ -16,12 +16,12 @@ import sklearn
 
 from audits.data import FeatureSpace
 from audits.errors import InputError
-from audits.models.heads import Numbers, number_sign
 from audits.models.labels import label_numbers
+from audits.models.outputs import Numbers, number_sign
 from audits.models.protocol import need_columns
-from audits.models.trained.asked import Asked
 from audits.models.trained.baselines import NAMES, fit_pipeline
 from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
+from audits.models.trained.pipelines import OnPipeline
 from audits.models.trained.training import OnSpace, training_digest
 from audits.progress import Progress, silent
 
@@ -48,7 +48,7 @@ class _Trained(Numbers):
 
 
 @dataclass(frozen=True, eq=False)
-class PipelineNumbers(Asked, _Trained):
+class PipelineNumbers(OnPipeline, _Trained):
     """A pipeline of scikit-learn's regressors."""
 
     pipeline: Pipeline

@@ -6,23 +6,27 @@ Nothing of scikit-learn is needed to score by it, and nothing in it can run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, softmax
 
 from audits.data.blocks import Block, LevelBlock, NumberBlock
 from audits.data.values import MISSING
 from audits.errors import InputError
-from audits.models.trees.arrays import MOST_LEVELS, Trees
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
-__all__ = ["PlainTrees", "TreeColumn", "pipeline_columns", "plain_trees"]
+__all__ = ["PlainTrees", "TreeColumn", "Trees", "pipeline_columns", "plain_trees"]
 
+MOST_LEVELS = 255
+"""Codes of a category run from 0 to 254; the place after them in a set of levels is for no known one."""
+
+_PAIRS = 1_000_000  # of a row and a tree, looked at together: below some 100 MB
 _NOBODY = "\0no such level"
 
 
@@ -74,6 +78,116 @@ class TreeColumn:
 
 
 @dataclass(frozen=True, eq=False)
+class Trees:
+    """Trees one after the other; a node's children come after it.
+
+    Gives scikit-learn's own outputs to the last digit: leaves are reached by the same comparisons (a forest
+    compares float32 values with float64 thresholds) and summed in the order of the trees.
+
+    Attributes
+    ----------
+    roots : (t,) int
+        First node of each tree.
+    feature : (m,) int
+        Column that a node compares, -1 for a leaf.
+    threshold : (m,) float
+        Rows up to it go to the left.
+    left, right : (m,) int
+    missing_left : (m,) uint8
+        Where a missing number goes.
+    level_set : (m,) int
+        Row of `level_sets` for a node that asks for categories, else -1.
+    level_sets : (s, 256) uint8
+        By code whether a category goes to the left; the last place is for one that is not known.
+    value : (m, k) float
+        What a leaf gives to each output; of boosting (m, 1), and the trees take the outputs in turn.
+    start : (k,) float
+        What boosting begins with; empty for a forest.
+    """
+
+    roots: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    level_set: np.ndarray
+    level_sets: np.ndarray
+    value: np.ndarray
+    start: np.ndarray
+
+    @property
+    def is_forest(self) -> bool:
+        """Whether the trees' outputs are averaged, not added up to log-odds."""
+        return not len(self.start)
+
+    def check(self, columns: int) -> None:
+        """Raise `InputError` if a node points to no later node, or to no column or set of levels."""
+        m = len(self.feature)
+        inner = np.flatnonzero(self.feature >= 0)
+        children = np.concatenate([self.left[inner], self.right[inner]])
+        each = (self.threshold, self.left, self.right, self.missing_left, self.level_set, self.value)
+        good = (
+            {len(array) for array in each} == {m}
+            and self.value.ndim == 2
+            and self.level_sets.shape[1:] == (MOST_LEVELS + 1,)
+            and len(self.roots) > 0
+            and (self.is_forest or (len(self.roots) % len(self.start) == 0 and self.value.shape[1] == 1))
+            and _within(self.roots, 0, m)
+            and _within(self.feature, -1, columns)
+            and _within(children, 0, m)
+            and bool((children > np.concatenate([inner, inner])).all())
+            and _within(self.level_set, -1, len(self.level_sets))
+        )
+        if not good:
+            raise InputError("bundle", "must hold trees whose nodes lead to later nodes and known columns")
+
+    def outputs(self, x: np.ndarray) -> np.ndarray:
+        """Return probabilities (n, k) of the rows of a matrix (n, d); k is 1 where there are two classes."""
+        width = len(self.start) or self.value.shape[1]
+        total = np.zeros((len(x), width)) + (0.0 if self.is_forest else self.start)
+        at_once = max(1, _PAIRS // len(self.roots))
+        for first in range(0, len(x), at_once):
+            part = slice(first, first + at_once)
+            for place, leaves in enumerate(self._leaves(x[part])):
+                if self.is_forest:
+                    total[part] += self.value[leaves]
+                else:
+                    total[part, place % width] += self.value[leaves, 0]
+        if self.is_forest:
+            return total / len(self.roots)
+        return expit(total) if width == 1 else softmax(total, axis=1)
+
+    def _leaves(self, x: np.ndarray) -> np.ndarray:
+        """Return the leaf of each row (n, d) in each tree, (t, n)."""
+        at = np.repeat(self.roots.astype(np.intp), len(x))
+        rows = np.tile(np.arange(len(x)), len(self.roots))
+        live = np.flatnonzero(self.feature[at] >= 0)
+        while live.size:
+            here = at[live]
+            left = self._goes_left(here, x[rows[live], self.feature[here]])
+            at[live] = np.where(left, self.left[here], self.right[here])
+            live = live[self.feature[at[live]] >= 0]
+        return at.reshape(len(self.roots), len(x))
+
+    def _goes_left(self, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        left = values <= self.threshold[nodes]
+        if self.is_forest:
+            return left
+        gone = np.isnan(values)
+        left |= gone & (self.missing_left[nodes] > 0)
+        sets = self.level_set[nodes]
+        asked = sets >= 0
+        codes = np.where(gone[asked], MOST_LEVELS, values[asked]).astype(np.intp)
+        left[asked] = self.level_sets[sets[asked], codes] > 0
+        return left
+
+
+def _within(values: np.ndarray, low: int, high: int) -> bool:
+    return values.dtype.kind in "iu" and bool(((values >= low) & (values < high)).all())
+
+
+@dataclass(frozen=True, eq=False)
 class PlainTrees:
     """Columns and trees; scores are those of the pipeline that they were taken from."""
 
@@ -85,39 +199,14 @@ class PlainTrees:
         """Raw columns that are read."""
         return tuple(each.column for each in self.inputs)
 
-    @property
-    def width(self) -> int:
-        """Columns of the matrix."""
-        return sum(len(each.places) for each in self.inputs)
-
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return probabilities (n, k); k is 1, the second class's, where there are two classes."""
         return self.trees.outputs(self._matrix(frame))
 
-    def score_moved(self, frame: pd.DataFrame, moves: Mapping[str, pd.Series]) -> np.ndarray:
-        """Return probabilities (1 + copies, n, k) of n rows, and of copies with one column replaced.
-
-        Parameters
-        ----------
-        moves : mapping of str to Series
-            A column's raw values in all its copies, n a copy.
-        """
-        base, n = self._matrix(frame), len(frame)
-        copies = [len(raw) // n for raw in moves.values()] if n else [0] * len(moves)
-        x = np.repeat(base[None], 1 + sum(copies), axis=0)
-        own = {each.column: each for each in self.inputs}
-        moved, at = [], 1
-        for (column, raw), count in zip(moves.items(), copies, strict=True):
-            if column in own and count:
-                which, places = slice(at, at + count), list(own[column].places)
-                x[which, :, places] = own[column].encode(raw).reshape(count, n, -1)
-                moved.append((which, places))
-            at += count
-        return self.trees.outputs_of_copies(x, moved)
-
     def _matrix(self, frame: pd.DataFrame) -> np.ndarray:
-        single = self.trees.kind == "forest"  # scikit-learn's forests read float32
-        x = np.empty((len(frame), self.width), dtype=np.float32 if single else np.float64)
+        width = sum(len(each.places) for each in self.inputs)
+        # scikit-learn's forests read float32
+        x = np.empty((len(frame), width), dtype=np.float32 if self.trees.is_forest else np.float64)
         with np.errstate(over="ignore"):
             for each in self.inputs:
                 x[:, list(each.places)] = each.encode(frame[each.column])
@@ -126,7 +215,7 @@ class PlainTrees:
     def arrays(self) -> dict[str, np.ndarray]:
         """Return trees and codes of levels by name."""
         codes = {f"codes.{k}": each.codes for k, each in enumerate(self.inputs) if each.codes is not None}
-        return {**{f"trees.{name}": array for name, array in self.trees.arrays().items()}, **codes}
+        return {**{f"trees.{each.name}": getattr(self.trees, each.name) for each in fields(Trees)}, **codes}
 
     def describe(self) -> list[dict[str, Any]]:
         """Return the columns as plain data; their codes are among `arrays`."""
@@ -168,8 +257,9 @@ class PlainTrees:
             _fits(each) for each in inputs
         ):
             raise InputError("bundle", "must have columns that fill the matrix of its trees")
-        named = {name[6:]: array for name, array in arrays.items() if name.startswith("trees.")}
-        return cls(inputs, Trees.of(named, width))
+        trees = Trees(*(arrays[f"trees.{each.name}"] for each in fields(Trees)))
+        trees.check(width)
+        return cls(inputs, trees)
 
 
 def _fits(column: TreeColumn) -> bool:

@@ -77,7 +77,7 @@ def _reads(model: Any) -> Iterator[Read]:
     elif opened is not None:
         yield from _sklearn_reads(opened.model, model.given)
     elif hasattr(model, "pipeline"):
-        from audits.models.trained.asked import prepare
+        from audits.models.trained.pipelines import prepare
 
         yield from _sklearn_reads(model.pipeline, lambda rows: prepare(rows, model.numbers, model.levels))
     else:

@@ -6,7 +6,7 @@ letters of points 1 and 2, each with what a run tells of it or that the provider
 
 from __future__ import annotations
 
-from audits.models.facts import accuracy_words
+from audits.models.metadata import accuracy_words
 from audits.reports.blocks import Block, Document, Facts, Heading, Text
 from audits.reports.contents import AID, RunLike, findings, head, reproduce, sections
 from audits.runs.registry import AUDITS

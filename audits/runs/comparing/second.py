@@ -10,8 +10,8 @@ from audits.data import AuditData
 from audits.data.partition import with_counts
 from audits.errors import InputError
 from audits.models import Subject
-from audits.models.making import with_features
-from audits.models.remarks import remarks
+from audits.models.diagnostics import remarks
+from audits.models.factory import with_features
 from audits.models.subject import subject_of
 from audits.stats.words import people
 

@@ -115,7 +115,7 @@ class ProcessExecutor:
 
         With `plan`, arguments of `audits.runs.planning.power.plan`, the audits are not run but planned for;
         `Run.planned` has what was found, and nothing is kept of it. So with `ask`, arguments of
-        `audits.models.asking.what_if`: the model is asked about one person, and `Run.answer` says what it
+        `audits.models.what_if.what_if`: the model is asked about one person, and `Run.answer` says what it
         answered.
         """
         from audits.runs.spec import parse_spec  # late: the workers load their libraries meanwhile

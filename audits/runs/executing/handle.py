@@ -104,7 +104,7 @@ class Run:
     planned : sequence of dict
         Of a plan what it found, `audits.runs.planning.power.Planned` made plain.
     answer : dict or None
-        Of a question to the model what it said, as `audits.models.asking.what_if` returns it.
+        Of a question to the model what it said, as `audits.models.what_if.what_if` returns it.
     """
 
     def __init__(self, key: str, owner: str | None) -> None:

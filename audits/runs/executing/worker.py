@@ -156,7 +156,7 @@ def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
 
 
 def _asked(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    from audits.models.asking import what_if
+    from audits.models.what_if import what_if
     from audits.runs.execute import remembered_subject
     from audits.runs.executing.threads import fixed_threads, thread_count
     from audits.runs.spec import parse_spec

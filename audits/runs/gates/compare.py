@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from audits.models.facts import accuracy_words
+from audits.models.metadata import accuracy_words
 from audits.runs.gates.places import place_names
 from audits.runs.registry import AUDITS
 from audits.stats.words import count, number

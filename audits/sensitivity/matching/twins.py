@@ -23,7 +23,7 @@ from audits.data.frames import with_columns
 from audits.data.values import MISSING, as_text
 from audits.errors import InputError
 from audits.models import Subject
-from audits.models.making import train_model
+from audits.models.factory import train_model
 from audits.models.protocol import Model
 from audits.models.trained.mlp import Network
 from audits.progress import Progress, part, silent

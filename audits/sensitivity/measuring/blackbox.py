@@ -23,7 +23,6 @@ from audits.progress import Progress, silent
 from audits.sensitivity.measuring.gradients import Measured, Status, status_gradient
 
 __all__ = [
-    "Ask",
     "Score",
     "StatusAt",
     "copies_of",
@@ -38,9 +37,6 @@ _ROWS = 65_536
 
 Score = Callable[[pd.DataFrame], np.ndarray]
 
-Ask = Callable[[pd.DataFrame, Mapping[str, pd.Series]], np.ndarray]
-"""Scores of n rows, and of copies in which one column is replaced by n values a copy: (1 + copies, n)."""
-
 
 def measure_blackbox(
     frame: pd.DataFrame,
@@ -53,7 +49,6 @@ def measure_blackbox(
     step: float,
     literal: bool = False,
     counts: Mapping[str, Sequence[float]] | None = None,
-    ask: Ask | None = None,
     progress: Progress = silent,
 ) -> Measured:
     """Return sensitivities of the rows of `frame` at points `z` (n, d) with F known by its scores only.
@@ -68,13 +63,10 @@ def measure_blackbox(
         In standard deviations; at least one whole step of a whole number.
     counts : mapping of str to sequence of float, optional
         People by value of each column that is swapped, from `level_counts`; of these rows by default.
-    ask : callable, optional
-        What `score` says of people and of all their moved copies, found faster than by asking about each.
     """
     if counts is None:
         counts = level_counts(z, space)
-    ask = ask or (lambda people, moves: score(_stacked(people, moves)))
-    asked = _Asked(ask, frozenset(columns), tuple(statuses), space, step, literal, counts)
+    asked = _Asked(score, frozenset(columns), tuple(statuses), space, step, literal, counts)
     frame = frame[[column for column in frame.columns if column in asked.columns]]
     copies = 1 + sum(copies_of(block) for block in space.parts if block.column in asked.columns)
     at_once = max(1, _ROWS // copies)
@@ -89,7 +81,7 @@ def measure_blackbox(
 class _Asked:
     """What stays the same for all people."""
 
-    ask: Ask
+    score: Score
     columns: frozenset[str]
     statuses: tuple[Status, ...]
     space: FeatureSpace
@@ -115,8 +107,8 @@ def _chunk(
     n, space = len(z), asked.space
     read = [(place, block) for place, block in enumerate(space.parts) if block.column in asked.columns]
     moves = [_moves(z, block, asked) for _, block in read]
-    scores = asked.ask(frame, {block.column: raw for (_, block), raw in zip(read, moves, strict=True)})
-    scores = scores.reshape(1 + sum(copies_of(block) for _, block in read), n)
+    stacked = _stacked(frame, {block.column: raw for (_, block), raw in zip(read, moves, strict=True)})
+    scores = asked.score(stacked).reshape(1 + sum(copies_of(block) for _, block in read), n)
     base, at = scores[0], 1
     gradients = [status_gradient(z, status, asked.literal) for status in asked.statuses]
     standing = [StatusAt.of(status, z, asked.literal) for status in asked.statuses]

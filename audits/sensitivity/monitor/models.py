@@ -3,7 +3,7 @@
 People are measured as the audit measured them: finite differences of numbers, swaps of categories weighted
 by how common values were among the people audited, so that neither the order of rows nor the size of a
 batch changes a result. What is carried is a model file (ONNX, XGBoost, LightGBM, CatBoost, skops), or the
-trees of a forest or of boosting trained here, or of a LightGBM file, as plain arrays.
+trees of a forest or of boosting trained here as plain arrays.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models.formats import reopen
 from audits.models.trees.plain import PlainTrees
-from audits.sensitivity.measuring.blackbox import Ask, level_counts, measure_blackbox
+from audits.sensitivity.measuring.blackbox import level_counts, measure_blackbox
 from audits.sensitivity.measuring.gradients import Measured, Status
 
 if TYPE_CHECKING:
     from audits.models import Model, Subject
-    from audits.models.trees.plain import PlainTrees
 
 __all__ = ["MOST_BYTES", "Carried", "CarriedFile", "CarriedTrees", "carry", "restore", "unpack"]
 
@@ -106,11 +105,6 @@ class Carried:
             {name: self.raw(columns[name], entries[name]) for name in self.columns}, index=pd.RangeIndex(n)
         )
 
-    @property
-    def ask(self) -> Ask | None:
-        """A faster way to score moved copies, where there is one."""
-        return None
-
     def measure(
         self,
         columns: Mapping[str, Sequence[Any]],
@@ -130,7 +124,6 @@ class Carried:
             step=self.step,
             literal=literal,
             counts=self.counts,
-            ask=self.ask,
         )
 
     def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -205,11 +198,6 @@ class CarriedTrees(Carried):
         """Return the probability of the favourable outcome of raw rows, (n,)."""
         return self.chance(self.model.score(frame))
 
-    @property
-    def ask(self) -> Ask | None:
-        """Follow a moved copy only from where it leaves its person's way through a tree."""
-        return lambda frame, moves: self.chance(self.model.score_moved(frame, moves))
-
     def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all but `favorable` and `encoding` as plain data and arrays."""
         own = {"trees": self.model.describe(), "counts": self.counts, "step": self.step}
@@ -259,7 +247,7 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
         packed = _packed(own_trees)
         if len(packed["arrays"]) > MOST_BYTES:
             why = f"The trees of the {model.name} take more than {MOST_BYTES // 10**6} MB."
-        elif _scores_as(own_trees, subject, _CHECKED if content else len(subject.scores)):
+        elif _scores_as(own_trees, subject, len(subject.scores)):
             return packed
         else:
             why = f"The {model.name} rebuilt from plain arrays scores otherwise than itself."
@@ -285,11 +273,7 @@ def _scores_as(own: CarriedFile | CarriedTrees, subject: Subject, most: int) -> 
 
 
 def _trees_of(model: Model) -> PlainTrees | None:
-    """Return the trees of a forest or boosting of chances that was trained here, or of a LightGBM file."""
-    if getattr(getattr(model, "file", None), "kind", None) == "LightGBM" and model.classes is not None:
-        from audits.models.trees.lightgbm_trees import lightgbm_trees
-
-        return lightgbm_trees(model)  # type: ignore[arg-type]
+    """Return the trees of a forest or boosting of chances that was trained here."""
     pipeline = getattr(model, "pipeline", None)
     if pipeline is None or not hasattr(pipeline[-1], "predict_proba") or hasattr(pipeline[-1], "coef_"):
         return None

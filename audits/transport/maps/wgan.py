@@ -3,6 +3,9 @@
 Equation 1 of the paper: the generator G lowers ``mean D(G(x)) + λ mean c(x, G(x))`` and the critic D lowers
 ``mean D(x') − mean D(G(x))``, so the critic scores real people of the target group low and generated ones
 high. (The public code has the opposite sign on both, which is the same game.)
+
+By hand, since a pass takes 2 ms of processor time so and 9.5 ms by torch (batches of 64, two hidden
+layers of 128), and there are 20,001 of them.
 """
 
 from __future__ import annotations

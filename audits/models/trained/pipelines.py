@@ -1,7 +1,8 @@
-"""What pipelines that were trained here say of people: the same digits as scikit-learn gives, sooner.
+"""Scores of pipelines that are trained here: the same digits as scikit-learn gives, sooner for few people.
 
-Whatever the rows, its `ColumnTransformer` takes 4 ms and a forest 5 more, and searches ask about a few people
-ten thousand times. The columns of a pipeline are therefore encoded here, and its trees asked one by one.
+Whatever the rows, its `ColumnTransformer` takes 4 ms and its trees 5 more, and searches ask about a few
+people ten thousand times. Columns are therefore encoded here, a forest is asked tree by tree, and boosting
+as arrays.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
     import torch
     from sklearn.pipeline import Pipeline
 
-__all__ = ["Asked", "Logistic", "prepare"]
+__all__ = ["Logistic", "OnPipeline", "prepare"]
+
 
 _CELLS = 2_000_000  # of a matrix that is made here: scikit-learn's may be sparse all along
-_PAIRS = 100_000  # of a row and a tree of a boosting, up to which arrays are sooner than its own code
+_PAIRS = 100_000  # of a row and a tree, up to which arrays are sooner than scikit-learn's own code
 
 
-class Asked:
+class OnPipeline:
     """A model with a fitted `pipeline` of the columns that it reads as `numbers` and as `levels`."""
 
     pipeline: Pipeline
@@ -37,15 +39,15 @@ class Asked:
 
     def matrix(self, frame: pd.DataFrame) -> Any:
         """Return what the last step reads of raw rows, (n, m): an array, or a sparse one."""
-        with one_thread():
-            columns = self._columns
-            width = sum(len(each.places) for each in columns)
-            if not columns or len(frame) * width > _CELLS:
+        columns = self._columns
+        width = sum(len(each.places) for each in columns)
+        if not columns or len(frame) * width > _CELLS:
+            with one_thread():
                 return self.pipeline[:-1].transform(prepare(frame, self.numbers, self.levels))
-            made = np.empty((len(frame), width))
-            for each in columns:
-                made[:, list(each.places)] = each.encode(frame[each.column])
-            return sparse.csr_matrix(made) if self.pipeline[0].sparse_output_ else made
+        made = np.empty((len(frame), width))
+        for each in columns:
+            made[:, list(each.places)] = each.encode(frame[each.column])
+        return sparse.csr_matrix(made) if self.pipeline[0].sparse_output_ else made
 
     def chances(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of each class, (n, k)."""
@@ -53,29 +55,18 @@ class Asked:
         if trees is not None and len(frame) * len(trees.trees.roots) <= _PAIRS:
             found = trees.score(frame)
             return np.concatenate([1 - found, found], axis=1)
-        return self._says(frame, "predict_proba")
+        read, last = self.matrix(frame), self.pipeline[-1]
+        with one_thread():
+            if not hasattr(last, "estimators_"):
+                return last.predict_proba(read)
+            with np.errstate(over="ignore"):
+                x = np.ascontiguousarray(read, dtype=np.float32)  # what trees of scikit-learn compare
+            return sum(each.tree_.predict(x) for each in last.estimators_) / len(last.estimators_)
 
     def value(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the number predicted, (n,)."""
-        return self._says(frame, "predict")
-
-    def _says(self, frame: pd.DataFrame, what: str) -> np.ndarray:
-        """Ask scikit-learn's own code.
-
-        A forest is asked tree by tree, where boosting of few people is asked as arrays: both ways have the
-        same digits, and arrays take as long for one person of a forest (1 ms of processor time) and four
-        times as long for 5,000, while boosting's own code takes 20 ms to begin.
-        """
-        read, last = self.matrix(frame), self.pipeline[-1]
         with one_thread():
-            if hasattr(last, "estimators_"):
-                with np.errstate(over="ignore"):
-                    x = np.ascontiguousarray(read, dtype=np.float32)  # what trees of scikit-learn compare
-                if np.isfinite(x).all():
-                    found = sum(each.tree_.predict(x) for each in last.estimators_) / len(last.estimators_)
-                    return found if what == "predict_proba" else found[:, 0]
-            said: np.ndarray = getattr(last, what)(read)
-            return said
+            return self.pipeline[-1].predict(self.matrix(frame))
 
     @cached_property
     def _columns(self) -> tuple[TreeColumn, ...]:
@@ -93,7 +84,7 @@ class Asked:
         return plain_trees(self.pipeline, self.numbers, self.levels)
 
 
-class Logistic(Asked):
+class Logistic(OnPipeline):
     """A logistic regression of two classes or more: a `Differentiable` model, one linear layer."""
 
     name: str

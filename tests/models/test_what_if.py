@@ -13,7 +13,7 @@ from audits.data import build_data, data_spec
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
-from audits.models.asking import what_if
+from audits.models.what_if import what_if
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,14 @@
-"""How much a graph makes of little, read off the file: loops, and tensors far larger than what makes them.
+"""How large a graph is, read off the file: its nodes, functions written out, and the tensors that it holds.
 
-What can be read before anything runs is refused here. What depends on the data is met by the limits on the
-process that runs the graph and on the time of one run.
+What a graph makes of them as it runs (loops, tensors filled by a number) is met by the limits on the process
+that runs it and on the time of one run.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
-
-import numpy as np
-from google.protobuf.message import DecodeError
-from onnx import numpy_helper
 
 from audits.errors import InputError
 
@@ -23,15 +19,12 @@ __all__ = ["check_count", "check_work"]
 
 _MOST_NODES = 50_000
 _MOST_LEVELS = 10
-_MOST_TRIPS = 1_000_000
 _MOST_VALUES = 50_000_000
-_LONGEST_SHAPE = 64
 _WRITTEN_OUT = " once its functions are written out where they are used"
-_MAKERS = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1, "Reshape": 1, "EyeLike": 0}
 
 
 def check_work(model: onnx.ModelProto, name: str) -> None:
-    """Raise `InputError` for more nodes, levels, trips of a loop or values of a tensor than any model needs.
+    """Raise `InputError` for more nodes, levels or values of a tensor than any model needs.
 
     Parameters
     ----------
@@ -45,26 +38,14 @@ def check_work(model: onnx.ModelProto, name: str) -> None:
     _check_functions(model, graphs, name)
     nodes = sum(len(graph.node) for graph in graphs) + sum(len(each.node) for each in model.functions)
     _check_nodes(nodes, name)
-    known: dict[str, tuple[int, ...]] = {}
     for graph in graphs:
-        for sparse in graph.sparse_initializer:
-            _check_values(math.prod(sparse.dims), "a sparse tensor", name)
-        for tensor in graph.initializer:
-            _check_values(math.prod(tensor.dims), f"the tensor {tensor.name!r}", name)
-            known |= _numbers(tensor, tensor.name, name)
+        tensors = [(tensor, f"the tensor {tensor.name!r}") for tensor in graph.initializer]
+        sparse = list(graph.sparse_initializer)
         for node in graph.node:
-            for item in node.attribute:
-                if item.HasField("sparse_tensor"):
-                    _check_values(math.prod(item.sparse_tensor.dims), "a sparse tensor", name)
-                if item.HasField("t"):
-                    _check_values(math.prod(item.t.dims), f"a constant of {node.op_type}", name)
-                    if node.op_type == "Constant" and node.output:
-                        known |= _numbers(item.t, node.output[0], name)
-                if node.op_type == "Constant" and item.name in {"value_int", "value_ints"} and node.output:
-                    known[node.output[0]] = tuple(item.ints) or (item.i,)
-    for graph in graphs:
-        for node in graph.node:
-            _check_node(node, known, name)
+            tensors += [(item.t, f"a constant of {node.op_type}") for item in node.attribute]
+            sparse += [item.sparse_tensor for item in node.attribute]
+        for tensor, what in (*tensors, *((each, "a sparse tensor") for each in sparse)):
+            _check_values(math.prod(tensor.dims) if tensor.dims else 1, what, name)
 
 
 def check_count(model: onnx.ModelProto, name: str) -> None:
@@ -120,21 +101,6 @@ def _nodes_of(function: onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
                 waiting += graph.node
 
 
-def _check_node(node: onnx.NodeProto, known: Mapping[str, tuple[int, ...]], name: str) -> None:
-    given = [known.get(each) for each in node.input]
-    if node.op_type == "Loop" and given and given[0] and given[0][0] > _MOST_TRIPS:
-        raise InputError(
-            name, f"must go round a loop at most {_MOST_TRIPS:,} times, but goes {given[0][0]:,} times"
-        )
-    place = _MAKERS.get(node.op_type)
-    if place is not None and len(given) > place and given[place]:
-        _check_values(math.prod(max(size, 1) for size in given[place] or ()), f"a {node.op_type}", name)
-    if node.op_type == "Range" and len(given) == 3 and all(given):
-        start, limit, step = (each[0] for each in given if each)
-        if step:
-            _check_values(math.ceil((limit - start) / step), "a Range", name)
-
-
 def _check_values(number: int, what: str, name: str) -> None:
     if number > _MOST_VALUES:
         raise InputError(
@@ -156,16 +122,3 @@ def _graphs(model: onnx.ModelProto, name: str) -> Iterator[onnx.GraphProto]:
             for item in node.attribute:
                 inner = [item.g] if item.HasField("g") else list(item.graphs)
                 waiting += [(each, level + 1) for each in inner]
-
-
-def _numbers(tensor: onnx.TensorProto, title: str, name: str) -> dict[str, tuple[int, ...]]:
-    """Return the few whole numbers that a tensor holds, which may be a shape or a number of trips."""
-    if math.prod(tensor.dims) > _LONGEST_SHAPE:
-        return {}
-    try:
-        values = numpy_helper.to_array(tensor)
-    except (ValueError, TypeError, OverflowError, DecodeError, KeyError):
-        raise InputError(name, f"has a tensor that is not whole: {title[:80]!r}") from None
-    if not np.issubdtype(values.dtype, np.integer):
-        return {}
-    return {title: tuple(int(each) for each in values.ravel())}
