@@ -75,8 +75,9 @@ def app(train: str) -> Iterator[Running]:
     from audits.data import DataSpec, build_data
     from audits.models import make_subject, model_spec
     from audits.runs.keeping.database import Database
-    from audits.runs.monitoring.monitors import Monitors
-    from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
+    from audits.monitor.monitors import Monitors
+    from audits.monitor.bundle import MonitorBundle
+    from audits.sensitivity import SensitivityOptions, sensitivity
 
     frame = pd.read_csv(SHARED / "compas.csv")
     spec = DataSpec(label="two_year_recid", favorable=0, protected=("race",), features=COLUMNS)

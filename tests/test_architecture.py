@@ -29,7 +29,6 @@ LAYERS = (
         "mapped",
         "records",
         "options",
-        "client",
         "report_kinds",
     ),
     ("stats",),
@@ -40,6 +39,7 @@ LAYERS = (
     AUDITS,
     ("paired",),
     ("runs",),
+    ("monitor",),
     ("reports",),
     ("arguments", "findings"),
     ("cli", "notebook", "pytest_plugin"),
@@ -278,10 +278,9 @@ NAMED = {
     "app/tables/held.py": ({"groups"}, A_KEY),
     "app/tables/holding.py": ({"groups"}, A_KEY),
     "app/monitor/alarms.py": ({"sensitivity"}, A_KEY),
-    "app/monitor/watching.py": ({"sensitivity"}, A_KEY),
-    "app/serving/ingest.py": ({"sensitivity"}, A_KEY),
-    "app/serving/monitor_reading.py": ({"groups"}, A_KEY),
-    "app/serving/openapi.py": ({"sensitivity"}, A_KEY),
+    "app/monitor/dashboard.py": ({"sensitivity"}, A_KEY),
+    "app/serving/ingestion.py": ({"sensitivity"}, A_KEY),
+    "app/serving/monitor_api.py": ({"groups"}, A_KEY),
     "app/tables/summary.py": ({"groups"}, A_KEY),
     "app/tour/steps.py": (
         {"groups", "rule_sets", "flipset", "sensitivity", "recourse"},
@@ -292,9 +291,6 @@ NAMED = {
     "audits/connect.py": ({"groups"}, "what Fairlearn's MetricFrame does, by the audit that does it"),
     "audits/data/building/naming.py": ({"groups"}, "what people call a column of theirs"),
     "audits/foreign.py": ({"groups"}, "what another library calls an argument"),
-    "audits/runs/monitoring/scoring.py": ({"sensitivity"}, A_KEY),
-    "audits/runs/monitoring/storing.py": ({"sensitivity"}, A_KEY),
-    "audits/runs/monitoring/windows.py": ({"groups"}, A_KEY),
     "audits/runs/registry.py": (set(AUDITS), "the one list, in the order of pages"),
     "audits/transport/maps/options.py": ({"barycentre"}, "how a coupling becomes a map"),
     "audits/transport/maps/protocol.py": ({"groups"}, "a function of its own"),
@@ -310,7 +306,7 @@ IMPORTED = {
     "audits/connect.py": ({"groups"}, "Fairlearn's metrics by its own"),
     "audits/reports/laws": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/runs/mitigating.py": ({"mitigation"}, "what mitigation runs, where all audits are known"),
-    "audits/runs/monitoring": ({"sensitivity"}, MONITOR),
+    "audits/monitor": ({"sensitivity"}, MONITOR),
     "audits/runs/comparing/treating.py": (
         {"mitigation"},
         "what mitigation leaves behind, where models are compared",
@@ -357,7 +353,7 @@ def test_a_list_of_audits_would_be_seen():
     code = 'ABLE = ("groups", "rule_sets")\nif name == "flipset":\n    result = audits["recourse"].result'
     assert named_audits(ast.parse(code)) == {"groups", "rule_sets", "flipset", "recourse"}
     assert not named_audits(ast.parse('"""Of groups: rule_sets and flipset."""\nrule_sets = groups'))
-    assert imported_audits(ROOT / "app" / "monitor" / "watching.py") == {"sensitivity"}
+    assert imported_audits(ROOT / "app" / "monitor" / "dashboard.py") == {"sensitivity"}
     assert "app/selection.py" in dict(generic())
     assert not [where for where, _ in generic() if "recourse" in where]
 
@@ -396,8 +392,7 @@ MANY = {
     "audits/rule_sets/packing.py pack": PARTS,
     "audits/rule_sets/words.py finding": PARTS,
     "audits/rule_sets/words.py warnings_for": PARTS,
-    "audits/runs/monitoring/handling.py change_alarm": SAID,
-    "audits/runs/monitoring/monitors.py create": SAID,
+    "audits/monitor/monitors.py create": SAID,
     "audits/stats/verdicts.py judge": SAID,
     "audits/sensitivity/measuring/blackbox.py measure_blackbox": "audit and bundle ask: no context is both's",
     "audits/sensitivity/matching/sets.py match_set": SAID,

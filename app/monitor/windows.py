@@ -15,10 +15,10 @@ from app.widgets import notices
 from app.widgets.results.verdict_cards import title_of
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.monitor.monitors import KeptMonitor
+from audits.monitor.windows import MOST, audits_of_windows, needing_rows, nouns
 from audits.records import Audit
 from audits.runs.keeping.saved import SavedRun
-from audits.runs.monitoring.monitors import KeptMonitor
-from audits.runs.monitoring.windows import MOST, audits_of_windows, needing_rows, nouns
 
 __all__ = ["audit_window", "keep_rows"]
 

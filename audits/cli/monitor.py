@@ -12,7 +12,7 @@ from audits.cli.words import counted
 from audits.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
-    from audits.sensitivity import MonitorBundle
+    from audits.monitor.bundle import MonitorBundle
 
 _SEND_SECONDS = 300.0
 
@@ -28,7 +28,7 @@ def export(folder: Path, out: Path, note: str) -> str:
         If the folder holds no finished run with a sensitivity audit, its model cannot be carried along, or
         `out` cannot be written.
     """
-    from audits.runs.monitoring.written import with_values, written_words
+    from audits.monitor.recoded import with_values, written_words
 
     made, section = _bundle(folder, note)
     bundle = with_values(made, section)
@@ -74,8 +74,8 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
         If the bundle or the table cannot be read, a column is missing, or a value is wrong.
     """
     from audits.data import read_table
-    from audits.runs.monitoring.written import frame_as_audited
-    from audits.sensitivity import MonitorBundle
+    from audits.monitor.recoded import frame_as_audited
+    from audits.monitor.bundle import MonitorBundle
 
     bundle = MonitorBundle.load(folder)
     frame = frame_as_audited(bundle, read_table(rows).frame)
@@ -113,10 +113,10 @@ def replayed(
         If a bundle or the table cannot be read, a column is missing, or a value is wrong.
     """
     from audits.data import read_table
-    from audits.runs.monitoring.monitors import MOST_PEOPLE, Batch
-    from audits.runs.monitoring.replaying import Replay, compared, replay
-    from audits.runs.monitoring.written import frame_as_audited
-    from audits.sensitivity import MonitorBundle
+    from audits.monitor.monitors import MOST_PEOPLE, Batch
+    from audits.monitor.replay import Replay, compared, replay
+    from audits.monitor.recoded import frame_as_audited
+    from audits.monitor.bundle import MonitorBundle
 
     frame = read_table(rows).frame
 
@@ -155,7 +155,7 @@ def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:
     RunFailed
         If the server could not be reached for five minutes.
     """
-    from audits.client import Monitor
+    from audits.monitor.client import Monitor
     from audits.data import read_table
 
     token = os.environ.get("EVENHAND_MONITOR_TOKEN", "")
@@ -200,8 +200,8 @@ def window(
     """
     from audits.runs.documents import dump_yaml
     from audits.runs.keeping.database import database
-    from audits.runs.monitoring.monitors import Monitors
-    from audits.runs.monitoring.windows import file_name, moment, needs_rows, take_window, window_spec
+    from audits.monitor.monitors import Monitors
+    from audits.monitor.windows import file_name, moment, needs_rows, take_window, window_spec
 
     monitors = Monitors(database())
     known = monitors.identities()

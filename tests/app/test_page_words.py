@@ -26,7 +26,7 @@ _NOT_ON_PAGES = (
     "audits/foreign",
     "audits/runs/gates",
     "audits/runs/keeping",
-    "audits/runs/monitoring",
+    "audits/monitor",
     "audits/runs/registry.py",
     "audits/runs/reading/fetching.py",
     "audits/models/in_memory",

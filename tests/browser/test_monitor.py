@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from audits.runs.keeping.database import Database
-from audits.runs.monitoring.monitors import Monitors
+from audits.monitor.monitors import Monitors
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 

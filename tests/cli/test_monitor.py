@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from audits.runs.keeping.database import database
-from audits.runs.monitoring.monitors import Batch, Monitors
-from audits.sensitivity import MonitorBundle
-from audits.sensitivity.monitor.profile import Sent
+from audits.monitor.monitors import Batch, Monitors
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.profile import Sent
 from tests.cli.conftest import write_spec
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,9 +21,10 @@ import pytest
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.keeping.database import Database
-from audits.runs.monitoring.monitors import KeptMonitor, Monitors
+from audits.monitor.monitors import KeptMonitor, Monitors
 from audits.runs.spec import parse_spec
-from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
+from audits.monitor.bundle import MonitorBundle
+from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.runs.postgres import serve
 from tests.sensitivity.conftest import people, subject_of
 

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from audits.runs.keeping.database import Database
-from audits.runs.monitoring.monitors import Monitors
+from audits.monitor.monitors import Monitors
 from tests.monitor.conftest import FULL_APP, ROUTES_ALONE, ROW, Server, start
 
 SENDERS = 6

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.runs.monitoring.monitors import Batch, Monitors, Stored
-from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
-from audits.sensitivity.monitor.profile import Sent
+from audits.monitor.monitors import Batch, Monitors, Stored
+from audits.monitor.bundle import MonitorBundle
+from audits.sensitivity import SensitivityOptions, sensitivity
+from audits.monitor.profile import Sent
 from tests.monitor.conftest import store_of
 from tests.sensitivity.conftest import people, subject_of
 

@@ -21,9 +21,10 @@ from sklearn.preprocessing import OneHotEncoder
 from audits.data import DataSpec, build_data, read_table
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_spec
-from audits.runs.monitoring.quick import quicker
-from audits.runs.monitoring.scoring import Scorer
-from audits.sensitivity import MonitorBundle, SensitivityOptions, SensitivityResult, sensitivity
+from audits.monitor.quick import quicker
+from audits.monitor.scoring import Scorer
+from audits.monitor.bundle import MonitorBundle
+from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
 from audits.sensitivity.monitor.models import CarriedFile, CarriedTrees
 
 catboost = pytest.importorskip("catboost")
@@ -204,8 +205,8 @@ def test_where_pages_are_served_no_library_is_loaded(audited, tmp_path: Path):
     _, _, bundle = audited
     bundle.save(tmp_path)
     code = (
-        "import sys; from pathlib import Path; from audits.sensitivity import MonitorBundle\n"
-        "from audits.runs.monitoring.quick import at_hand, is_at_once\n"
+        "import sys; from pathlib import Path; from audits.monitor.bundle import MonitorBundle\n"
+        "from audits.monitor.quick import at_hand, is_at_once\n"
         "b = at_hand(MonitorBundle.load(Path(sys.argv[1])))\n"
         "assert not is_at_once(b, 1) and b.encoder.columns\n"
         "bad = {'xgboost', 'catboost', 'skops', 'onnx', 'onnxruntime', 'sklearn'} & set(sys.modules)\n"

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from app.serving import ingest, webhooks
+from app.serving import webhook
 from audits.errors import InputError, RunFailed
-from audits.runs.monitoring import history
-from audits.runs.monitoring.arrivals import read_arrow, read_json
-from audits.runs.monitoring.buckets import Buckets
-from audits.runs.monitoring.monitors import Batch, Monitors, check_webhook
-from audits.runs.monitoring.tables import BATCHES, BUCKETS, CASES, FLAGS, PREDICTIONS, STATES
-from audits.sensitivity import MonitorBundle, Scored
-from audits.sensitivity.monitor.profile import Sent
-from audits.sensitivity.monitor.streams import read_head
+from audits.monitor import history
+from audits.monitor.ingestion import read_arrow, read_json
+from audits.monitor.buckets import Buckets
+from audits.monitor.monitors import Batch, Monitors, check_webhook
+from audits.monitor.tables import BATCHES, BUCKETS, CASES, FLAGS, PREDICTIONS, STATES
+from audits.monitor.bundle import MonitorBundle, Scored
+from audits.monitor.profile import Sent
+from audits.monitor.detectors import read_head
 from tests.monitor.conftest import ROW
 from tests.sensitivity.conftest import people
 

@@ -6,9 +6,9 @@ import tracemalloc
 
 import pytest
 
-from app.serving.ingest import _SMALL
+from app.serving.ingestion import _SMALL
 from audits.errors import InputError
-from audits.runs.monitoring.arrivals import read_json
+from audits.monitor.ingestion import read_json
 
 _WORST = {
     "objects": b'{"rows":[' + b",".join([b"{}"] * 5400) + b"]}",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.serving.ingest import Answer, Ingest
-from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
+from app.serving.ingestion import Answer, Ingest
+from audits.monitor.monitors import Batch, KeptMonitor, Monitors
 from tests.monitor.conftest import ROW, store_of
 
 BODY = json.dumps({"rows": [ROW]}).encode()

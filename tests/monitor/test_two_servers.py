@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from audits.runs.keeping.database import Database
-from audits.runs.monitoring.monitors import Monitors
+from audits.monitor.monitors import Monitors
 from tests.monitor.conftest import ROW, start
 
 TIMES = 12

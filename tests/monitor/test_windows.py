@@ -21,11 +21,11 @@ from app.serving.monitor_windows import WINDOW, submit_window
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.execute import execute
-from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
-from audits.runs.monitoring.windows import file_name, is_window_of, needs_rows, take_window, window_spec
+from audits.monitor.monitors import Batch, KeptMonitor, Monitors
+from audits.monitor.windows import file_name, is_window_of, needs_rows, take_window, window_spec
 from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
-from audits.sensitivity.monitor.profile import Sent
+from audits.monitor.profile import Sent
 from tests.monitor.conftest import ROW, Server, start, store_of
 from tests.sensitivity.conftest import people
 

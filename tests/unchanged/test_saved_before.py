@@ -23,7 +23,7 @@ from audits.errors import InputError
 from audits.results import verdict_as_now as as_now
 from audits.runs.keeping.database import database
 from audits.runs.keeping.saved import SavedRuns
-from audits.runs.monitoring.monitors import Monitors
+from audits.monitor.monitors import Monitors
 from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
 from tests.cli.conftest import cli  # noqa: F401  (a fixture)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from audits.sensitivity.monitor.cells import ColumnCells, cells_of, counted, number_cells, padded, range_of
+from audits.sensitivity.monitor.bins import ColumnCells, cells_of, counted, number_cells, padded, range_of
 from audits.stats.control import flag_rate_bound
 from audits.stats.words import count, number, percent
 

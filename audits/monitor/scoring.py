@@ -1,9 +1,8 @@
 """Monitors that carry a model along (a stranger's file, or trees) measure in a worker process.
 
-A stranger's file is never opened, and trees of many people never hold up pages, where pages are served. Few
-people are measured by trees on the spot: to ask the worker takes longer.
+A stranger's file is never opened, and trees never hold up pages, where pages are served.
 
-`Scorer` is the parent's side; ``python -m audits.runs.monitoring.scoring`` is the worker, with limits on
+`Scorer` is the parent's side; ``python -m audits.monitor.scoring`` is the worker, with limits on
 memory and on files. They speak JSON, one message a line, so that nothing it says can run in the parent.
 """
 
@@ -22,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from audits.errors import InputError, RunFailed
+from audits.monitor.bundle import MonitorBundle, Scored
+from audits.monitor.recoded import plain_values
 from audits.runs.executing.process import WorkerProcess
-from audits.runs.monitoring.quick import is_at_once, quicker
-from audits.runs.monitoring.written import plain_values
-from audits.sensitivity import MonitorBundle, Scored
 from audits.sensitivity.measuring.gradients import exceeds
+from audits.sensitivity.monitor.models import Carried, CarriedFile
 
 __all__ = ["Scorer"]
 
@@ -61,7 +60,7 @@ class Scorer:
         RunFailed
             If the worker ended, took too long, or cannot open the model.
         """
-        if is_at_once(bundle, people):
+        if not isinstance(bundle.audited, Carried):
             return bundle.score_columns(columns, people)
         points, _ = bundle.encoder.encode(columns, people)  # what is wrong is told without the worker
         with self._lock:
@@ -155,7 +154,10 @@ def _serve() -> None:
 def _opened(text: str, weights: bytes) -> MonitorBundle | InputError:
     """Return a bundle with its model opened, or why that cannot be."""
     try:
-        return quicker(MonitorBundle.parse(text, weights))
+        bundle = MonitorBundle.parse(text, weights)
+        if isinstance(bundle.audited, CarriedFile):
+            _ = bundle.audited.model  # opened now
+        return bundle
     except InputError as error:
         return error
 
