@@ -7,8 +7,8 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from audits.monitor.client import Monitor
     from audits.findings import Findings
+    from audits.monitor.client import Monitor
     from audits.notebook import audit
     from audits.runs.comparing.two_models import compare
     from audits.runs.gates.checking import check

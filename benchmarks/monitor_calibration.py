@@ -18,10 +18,10 @@ from functools import partial
 
 import numpy as np
 
-from audits.sensitivity.monitor.bins import number_cells, numbers
+from audits.monitor.detectors import SHARES, Detectors, Outcomes
+from audits.monitor.profile import Look, Profile, Sent
 from audits.monitor.rates import Tally
-from audits.monitor.profile import Look, Profile, Sent, hashed
-from audits.monitor.detectors import SHARES, Outcomes, Detectors
+from audits.sensitivity.monitor.bins import hashed, number_cells, numbers
 from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
 from benchmarks.calibration import SLOW, Row, Simulation

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import state
 from app.serving.monitor_api import INGEST
-from app.serving.monitor_windows import Submitted, audits_of, submit_window
+from app.serving.monitor_windows import Submitted, WindowRequest, audits_of, submit_window
 from app.widgets import notices
 from app.widgets.results.verdict_cards import title_of
 from app.workspaces.workspace import Workspace
@@ -85,7 +85,7 @@ def _submit(monitor: KeptMonitor, space: Workspace, asked: dict[str, Any]) -> No
     state.forget("window-asked")
     try:
         space.check_writable()
-        submitted = submit_window(INGEST.monitors, INGEST.monitors.get(monitor.id), asked)
+        submitted = submit_window(INGEST.monitors, INGEST.monitors.get(monitor.id), WindowRequest(**asked))
     except (InputError, RunFailed) as error:
         state.keep("window-problem", (monitor.id, str(error)))
     else:

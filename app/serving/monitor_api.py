@@ -27,7 +27,7 @@ from app.serving.webhook import webhook_hosts
 from audits.errors import InputError, RunFailed
 from audits.monitor.admin import SCOPES
 from audits.monitor.detectors import SHARES
-from audits.monitor.ingestion import Outcomes, PredictionBatch, fault_of, read_outcomes, strict_json
+from audits.monitor.ingestion import OutcomeBatch, PredictionBatch, fault_of, read_outcomes, strict_json
 from audits.monitor.monitors import MOST_PEOPLE, KeptMonitor
 from audits.monitor.recoded import meanings
 from audits.runs.keeping.database import is_full
@@ -129,7 +129,7 @@ class MeasuredRow(BaseModel):
     unseen: list[str] = []
 
 
-class Measured(BaseModel):
+class MeasuredBatch(BaseModel):
     """What a stored batch is answered with."""
 
     batch: int
@@ -206,8 +206,8 @@ API = FastAPI(
     title="Evenhand",
     version=VERSION,
     description="Predictions of a deployed model in, sensitivity to protected status out. No protected "
-    "attribute is needed unless the model itself reads it; what is sent of them under `protected` is counted, and kept "
-    "only beside an id, until retention removes it.",
+    "attribute is needed unless the model itself reads it; what is sent of them under `protected` is "
+    "counted, and kept only beside an id, until retention removes it.",
     openapi_url="/v1/openapi.json",
     docs_url=None,
     redoc_url=None,
@@ -252,10 +252,10 @@ def _schema(model: type[BaseModel], *more: str) -> dict[str, Any]:
     f"{_ONE}/predictions",
     summary="Measure and store a batch",
     description=f"At most {MOST_PEOPLE:,} people and {MAX_BODY_MB} MB. What is answered with 200 is on "
-    "disk. A value that the audit never saw is measured as no known one and named under `unseen`. A batch sent again "
-    "under its `Idempotency-Key` is answered again and stored once, for as long as the monitor keeps it.",
+    "disk. A value that the audit never saw is measured as no known one and named under `unseen`. A batch "
+    "sent again under its `Idempotency-Key` is answered again and stored once, while the monitor keeps it.",
     openapi_extra=_schema(PredictionBatch, *_ARROW),
-    responses={200: {"model": Measured}},
+    responses={200: {"model": MeasuredBatch}},
 )
 async def post_predictions(monitor: Sender, request: Request) -> JSONResponse:
     kind, key = _kind(request), request.headers.get("idempotency-key")
@@ -269,7 +269,7 @@ async def post_predictions(monitor: Sender, request: Request) -> JSONResponse:
     f"{_ONE}/predictions",
     summary="Note outcomes of people whose predictions were stored with an id",
     description="What is known already is passed over; what is known otherwise is named and not changed.",
-    openapi_extra=_schema(Outcomes),
+    openapi_extra=_schema(OutcomeBatch),
 )
 async def note_outcomes(monitor: Sender, request: Request) -> dict[str, Any]:
     if _kind(request) != "json":

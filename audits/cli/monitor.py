@@ -74,8 +74,8 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
         If the bundle or the table cannot be read, a column is missing, or a value is wrong.
     """
     from audits.data import read_table
-    from audits.monitor.recoded import frame_as_audited
     from audits.monitor.bundle import MonitorBundle
+    from audits.monitor.recoded import frame_as_audited
 
     bundle = MonitorBundle.load(folder)
     frame = frame_as_audited(bundle, read_table(rows).frame)
@@ -113,10 +113,10 @@ def replayed(
         If a bundle or the table cannot be read, a column is missing, or a value is wrong.
     """
     from audits.data import read_table
-    from audits.monitor.monitors import MOST_PEOPLE, Batch
-    from audits.monitor.replay import Replay, compared, replay
-    from audits.monitor.recoded import frame_as_audited
     from audits.monitor.bundle import MonitorBundle
+    from audits.monitor.monitors import MOST_PEOPLE, Batch
+    from audits.monitor.recoded import frame_as_audited
+    from audits.monitor.replay import Replay, compared, replay
 
     frame = read_table(rows).frame
 
@@ -155,8 +155,8 @@ def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:
     RunFailed
         If the server could not be reached for five minutes.
     """
-    from audits.monitor.client import Monitor
     from audits.data import read_table
+    from audits.monitor.client import Monitor
 
     token = os.environ.get("EVENHAND_MONITOR_TOKEN", "")
     if not token:
@@ -198,10 +198,10 @@ def window(
     InputError
         If there is no such monitor, or the window or an audit cannot be.
     """
-    from audits.runs.documents import dump_yaml
-    from audits.runs.keeping.database import database
     from audits.monitor.monitors import Monitors
     from audits.monitor.windows import file_name, moment, needs_rows, take_window, window_spec
+    from audits.runs.documents import dump_yaml
+    from audits.runs.keeping.database import database
 
     monitors = Monitors(database())
     known = monitors.identities()

@@ -120,17 +120,16 @@ class Detectors:
             events.append((Detector("impossible"), flag_rate_bound(0, int(max(plain["people"], 2)))))
             if plain["repeats"]:
                 events.append((Detector("repeats"), float(plain["repeats"]["bound"])))
-        self.streams = [stream for stream, _ in ranks] + [stream for stream, _ in events]
+        self.detectors = [stream for stream, _ in ranks] + [stream for stream, _ in events]
         self._ranks = len(ranks)
-        many = {kind: sum(each.kind == kind for each in self.streams) for kind in KINDS}
-        between = [max(budget * many[each.kind] / SHARES[each.kind], 1.0) for each in self.streams]
+        many = {kind: sum(each.kind == kind for each in self.detectors) for kind in KINDS}
+        between = [max(budget * many[each.kind] / SHARES[each.kind], 1.0) for each in self.detectors]
         self._watch = ChangeWatch(
             padded([counts for _, counts in ranks]), [bound for _, bound in events], between
         )
         self.block: list[int] = []
         self.counts: dict[str, dict[str, int]] = {}
         self.counted = 0
-        self._stands = b""  # what was dumped or restored last, while nobody has come since
         self._begun = self.dump()
 
     @staticmethod
@@ -158,29 +157,27 @@ class Detectors:
     def _places(self) -> dict[tuple[str, str, str, str], int]:
         return {
             (each.kind, each.attribute, each.about, each.rate): place
-            for place, each in enumerate(self.streams)
+            for place, each in enumerate(self.detectors)
         }
 
     @property
     def levels(self) -> dict[str, float]:
-        """How far each stream is on its way to an alarm, by its key, from 0 to 1."""
-        return {each.key: float(level) for each, level in zip(self.streams, self._watch.levels, strict=True)}
+        """How far each detector is on its way to an alarm, by its key, from 0 to 1."""
+        return {
+            each.key: float(level) for each, level in zip(self.detectors, self._watch.levels, strict=True)
+        }
 
     def dump(self) -> bytes:
         """Return where the streams stand."""
         head = json.dumps({"block": self.block, "counts": self.counts, "counted": self.counted}).encode()
-        self._stands = len(head).to_bytes(_DUMP_HEAD, "little") + head + self._watch.dump()
-        return self._stands
+        return len(head).to_bytes(_DUMP_HEAD, "little") + head + self._watch.dump()
 
     def restore(self, dumped: bytes) -> None:
         """Go on from what `dump` gave; from the beginning where that is nothing."""
         dumped = dumped or self._begun
-        if dumped == self._stands:
-            return
         head, end = read_head(dumped), _end_of_head(dumped)
         self.block, self.counts, self.counted = head["block"], head["counts"], head["counted"]
         self._watch.restore(dumped[end:])
-        self._stands = dumped
 
     def own_decisions(self, scores: np.ndarray, sent: Sequence[bool | None]) -> np.ndarray:
         """Return decisions (n,) as sent, else by the audited threshold, else -1."""
@@ -203,10 +200,9 @@ class Detectors:
         counts: np.ndarray,
     ) -> Followed:
         """Take a batch of n people, of whom `counts` (n,) bool are counted."""
-        self._stands = b""
         n = len(scores)
         cells = np.full((n, self._ranks), -1)
-        events = np.full((n, len(self.streams) - self._ranks), -1)
+        events = np.full((n, len(self.detectors) - self._ranks), -1)
         decisions = self.own_decisions(scores, sent.decisions)
         if self._profile is not None and look is not None:
             width = look.cells.shape[1]
@@ -230,7 +226,6 @@ class Detectors:
 
     def learn(self, known: Outcomes) -> list[tuple[int, Detector]]:
         """Take outcomes; return alarms as places among them and streams."""
-        self._stands = b""
         cells = np.full((len(known.good), self._ranks), -1)
         members: dict[tuple[str, str], list[int]] = {}
         for place, groups in enumerate(known.protected):
@@ -249,11 +244,11 @@ class Detectors:
             at = self._places.get(("outcomes", attribute, group, "calibration"))
             if at is not None:
                 cells[mine, at] = number_cells(good - known.scores[mine], own["apart"])
-        events = np.full((len(cells), len(self.streams) - self._ranks), -1)
+        events = np.full((len(cells), len(self.detectors) - self._ranks), -1)
         return list(self._named(self._watch.update(cells, events)))
 
     def _named(self, found: Sequence[Crossing]) -> list[tuple[int, Detector]]:
-        return [(each.person, self.streams[each.stream]) for each in found]
+        return [(each.person, self.detectors[each.stream]) for each in found]
 
     def _groups(self, cells: np.ndarray, decisions: np.ndarray, sent: Sent) -> None:
         for attribute, values in sent.protected.items():

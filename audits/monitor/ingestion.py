@@ -29,7 +29,7 @@ from audits.monitor.scoring import Scorer
 __all__ = [
     "Arrival",
     "FileReader",
-    "Outcomes",
+    "OutcomeBatch",
     "PredictionBatch",
     "fault_of",
     "file_batches",
@@ -139,7 +139,7 @@ class _Beside(BaseModel):
 class PredictionBatch(_Beside):
     """A batch of predictions."""
 
-    rows: list[dict[str, Any]] = Field(
+    rows: Annotated[list[dict[str, Any]], FailFast()] = Field(
         min_length=1,
         max_length=MOST_PEOPLE,
         description="Each with exactly the columns that the monitor reads.",
@@ -155,8 +155,8 @@ class PredictionBatch(_Beside):
     )
 
 
-class Outcomes(BaseModel):
-    """Outcomes by the sender's ids: whether each was the favorable one."""
+class OutcomeBatch(BaseModel):
+    """OutcomeBatch by the sender's ids: whether each was the favorable one."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -191,14 +191,14 @@ def read_json(body: bytes, reads: Sequence[str]) -> Arrival:
 
 
 def read_outcomes(body: bytes) -> dict[str, bool]:
-    """Read `Outcomes`.
+    """Read `OutcomeBatch`.
 
     Raises
     ------
     InputError
         If it is no such JSON.
     """
-    return parsed(Outcomes, strict_json(body)).outcomes
+    return parsed(OutcomeBatch, strict_json(body)).outcomes
 
 
 def strict_json(body: bytes) -> Any:

@@ -16,8 +16,8 @@ from app.drafting import drafts
 from app.serving import monitor_api
 from app.serving.ingestion import Ingest
 from app.workspaces.workspace import Workspace
-from audits.monitor.monitors import Batch
 from audits.monitor.bundle import MonitorBundle
+from audits.monitor.monitors import Batch
 from audits.monitor.profile import Sent
 from tests.app.test_pages import figures
 from tests.sensitivity.conftest import people

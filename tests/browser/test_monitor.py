@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from audits.runs.keeping.database import Database
 from audits.monitor.monitors import Monitors
+from audits.runs.keeping.database import Database
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audits.runs.keeping.database import database
-from audits.monitor.monitors import Batch, Monitors
 from audits.monitor.bundle import MonitorBundle
+from audits.monitor.monitors import Batch, Monitors
 from audits.monitor.profile import Sent
+from audits.runs.keeping.database import database
 from tests.cli.conftest import write_spec
 
 ROOT = Path(__file__).resolve().parents[2]

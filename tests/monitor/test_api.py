@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from audits.errors import RunFailed
-from audits.runs.keeping.database import Database, is_unreachable
-from audits.monitor.monitors import Batch, Monitors, Stored
 from audits.monitor.bundle import MonitorBundle
+from audits.monitor.monitors import Batch, Monitors, Stored
+from audits.runs.keeping.database import Database, is_unreachable
 from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.models.test_plain_trees import subject_of
 from tests.monitor.conftest import ROW, Server, start, store_of
@@ -326,7 +326,7 @@ def test_the_description_names_every_status(server: Server):
     answer = server.post({"rows": [{**ROW, "town": "moon"}]})[1]
     import jsonschema
 
-    schema = {**document["components"]["schemas"]["Measured"], "components": document["components"]}
+    schema = {**document["components"]["schemas"]["MeasuredBatch"], "components": document["components"]}
     jsonschema.validate(answer, schema)
     assert answer["rows"][0]["unseen"] == ["town"]
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from audits.runs.keeping.database import Database
 from audits.monitor.monitors import Monitors
+from audits.runs.keeping.database import Database
 from tests.monitor.conftest import FULL_APP, ROUTES_ALONE, ROW, Server, start
 
 SENDERS = 6

@@ -21,9 +21,8 @@ from sklearn.preprocessing import OneHotEncoder
 from audits.data import DataSpec, build_data, read_table
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_spec
-from audits.monitor.quick import quicker
-from audits.monitor.scoring import Scorer
 from audits.monitor.bundle import MonitorBundle
+from audits.monitor.scoring import Scorer
 from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
 from audits.sensitivity.monitor.models import CarriedFile, CarriedTrees
 
@@ -114,7 +113,7 @@ def test_a_file_travels_and_gives_the_audits_numbers(audited):
     rows = sent(frame, bundle.reads)
     assert {None} < {row["job"] for row in rows}, "the table says ?"
     assert type(bundle.audited) is (CarriedTrees if PLAIN in found.model["name"] else CarriedFile)
-    for scored in (bundle.score(frame), quicker(bundle).score(rows)):
+    for scored in (bundle.score(frame), bundle.score(rows)):
         np.testing.assert_allclose(scored.score, found.people["score"], rtol=0, atol=1e-12)
         np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=1e-9)
         np.testing.assert_array_equal(scored.flagged, found.people["flagged"])
@@ -123,34 +122,13 @@ def test_a_file_travels_and_gives_the_audits_numbers(audited):
     assert (found.people["sensitivity"] > 0).mean() > 0.9
 
 
-@pytest.mark.parametrize("n", [1, 40])
-def test_without_frames_a_file_says_the_same(audited, n):
-    subject, _, bundle = audited
-    quick = quicker(bundle)
-    assert type(quick.audited) is not type(bundle.audited), "these columns need no frame"
-    rows = sent(subject.data.frame.iloc[5 : 5 + n], bundle.reads)
-    strange = (
-        {},
-        {"owner": None, "job": None, "town": None},
-        {"skill": -1e6},
-        {"town": "moon"},
-        {"job": "a"},
-    )
-    for more in strange:
-        changed = [{**rows[0], **more}, *rows[1:]]
-        before, after = bundle.score(changed), quick.score(changed)
-        for name in ("score", "sensitivity", "contributions"):
-            np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=1e-12)
-        assert after.unseen == before.unseen
-
-
 def test_what_the_audit_never_saw_reaches_the_model_as_it_was_sent(audited):
     subject, _, bundle = audited
     frame = subject.data.frame.head(60).rename_axis(index=None)
     told = []
     for town in ("moon", "mars", "north"):
         there = frame.assign(town=town)
-        scored = quicker(bundle).score(sent(there, bundle.reads))
+        scored = bundle.score(sent(there, bundle.reads))
         np.testing.assert_allclose(scored.score, subject.favorable_score(there), rtol=0, atol=1e-12)
         told.append(len(scored.unseen))
     assert told == [60, 60, 0]
@@ -206,9 +184,8 @@ def test_where_pages_are_served_no_library_is_loaded(audited, tmp_path: Path):
     bundle.save(tmp_path)
     code = (
         "import sys; from pathlib import Path; from audits.monitor.bundle import MonitorBundle\n"
-        "from audits.monitor.quick import at_hand, is_at_once\n"
-        "b = at_hand(MonitorBundle.load(Path(sys.argv[1])))\n"
-        "assert not is_at_once(b, 1) and b.encoder.columns\n"
+        "b = MonitorBundle.load(Path(sys.argv[1]))\n"
+        "assert b.encoder.columns\n"
         "bad = {'xgboost', 'catboost', 'skops', 'onnx', 'onnxruntime', 'sklearn'} & set(sys.modules)\n"
         "assert not bad, bad"
     )

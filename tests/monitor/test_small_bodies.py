@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from app.serving.ingestion import _SMALL
+from app.serving.ingestion import MAX_IN_PROCESS
 from audits.errors import InputError
 from audits.monitor.ingestion import read_json
 
@@ -25,7 +25,7 @@ _WORST = {
 @pytest.mark.parametrize("name", list(_WORST))
 def test_a_small_body_takes_no_more_than_a_megabyte_whatever_is_in_it(name):
     body = _WORST[name]
-    assert len(body) <= _SMALL
+    assert len(body) <= MAX_IN_PROCESS
     tracemalloc.start()
     try:
         read_json(body, ("a",))

@@ -1,44 +1,61 @@
-"""Requests that come at once are measured first and then stored together; one alone is stored as well."""
+"""Requests that come while others are measured are measured and stored together; one alone is as well."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from app.serving.ingestion import Answer, Ingest
-from audits.monitor.monitors import Batch, KeptMonitor, Monitors
+from app.serving.ingestion import Ingest
+from audits.errors import InputError
+from audits.monitor.monitors import Monitors
+from audits.monitor.scoring import Scorer
 from tests.monitor.conftest import ROW, store_of
 
-BODY = json.dumps({"rows": [ROW]}).encode()
+
+class Slow(Scorer):
+    """Notes how many people it is asked about at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+
+    def score(self, identity, bundle, columns, people):
+        self.asked.append(people)
+        time.sleep(0.3)
+        return super().score(identity, bundle, columns, people)
 
 
-@pytest.mark.parametrize("many", [1, 8])
-def test_requests_that_are_there_share_a_transaction(bundle, tmp_path: Path, monkeypatch, many):
-    monitors = Monitors(store_of(tmp_path))
+@pytest.mark.parametrize("wrong", [False, True])
+def test_what_waits_is_measured_together(bundle, tmp_path: Path, wrong):
+    """A row that is wrong is its sender's alone."""
+    monitors, scorer = Monitors(store_of(tmp_path)), Slow()
     monitor, _ = monitors.create(bundle, name="m")
-    together = list[int]()
+    service = Ingest(monitors, scorer, tick_seconds=60.0)
+    rows = [{**ROW, "skill": place / 10} for place in range(8)]
+    if wrong:
+        rows[5]["skill"] = "many"
+    bodies = [json.dumps({"rows": [row], "ids": [str(place)]}).encode() for place, row in enumerate(rows)]
 
-    def store(batches: list[Batch]) -> list:
-        together.append(len(batches))
-        return Monitors.store(monitors, batches)
+    async def send() -> list:
+        asked = [service.answer(monitor, body, "json", None) for body in bodies]
+        return await asyncio.gather(*asked, return_exceptions=True)
 
-    monkeypatch.setattr(monitors, "store", store)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)  # the writing thread gets its turn whenever it has something to do
-    service = Ingest(monitors, tick_seconds=60.0)
     service.start()
     try:
-        answers = asyncio.run(at_once(service, monitor, many))
+        answers = asyncio.run(send())
     finally:
         service.close()
-        sys.setswitchinterval(interval)
-    assert together == [many]
-    assert sorted(json.loads(each.text)["batch"] for each in answers) == list(range(many))
-
-
-async def at_once(service: Ingest, monitor: KeptMonitor, many: int) -> list[Answer]:
-    return await asyncio.gather(*(service.answer(monitor, BODY, "json", None) for _ in range(many)))
+    refused = [place for place, each in enumerate(answers) if isinstance(each, InputError)]
+    assert refused == ([5] if wrong else [])
+    assert scorer.asked[0] + scorer.asked[1] == 8
+    assert len(scorer.asked) <= (2 + 8 if wrong else 2)
+    for place, answer in enumerate(answers):
+        if place not in refused:
+            [row] = answer["rows"]
+            assert row["id"] == str(place)
+            assert row["sensitivity"] == pytest.approx(bundle.score([rows[place]]).sensitivity[0])
+    assert monitors.get(monitor.id).people == 8 - len(refused)

@@ -13,8 +13,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from app.serving import tracing
 from app.serving.ingestion import Ingest
 from audits.errors import InputError
-from audits.runs.executing.handle import Run, RunError
 from audits.monitor.monitors import Monitors
+from audits.runs.executing.handle import Run, RunError
 from tests.monitor.conftest import ROW, store_of
 
 

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from audits.runs.keeping.database import Database
 from audits.monitor.monitors import Monitors
+from audits.runs.keeping.database import Database
 from tests.monitor.conftest import ROW, start
 
 TIMES = 12

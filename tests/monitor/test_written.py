@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from audits.cli import monitor as commands
-from audits.runs.documents import dump_yaml
-from audits.runs.execute import execute
+from audits.monitor.bundle import MonitorBundle
 from audits.monitor.ingestion import read_json
 from audits.monitor.recoded import (
     as_audited,
@@ -19,8 +18,9 @@ from audits.monitor.recoded import (
     with_values,
     written_words,
 )
+from audits.runs.documents import dump_yaml
+from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
-from audits.monitor.bundle import MonitorBundle
 from tests.sensitivity.conftest import people
 
 DATA = {

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from audits.errors import InputError
+from audits.monitor.bundle import MonitorBundle
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
-from audits.monitor.bundle import MonitorBundle
 from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.sensitivity.conftest import people, subject_of
 

@@ -20,13 +20,13 @@ from typing import Any
 
 import pandas as pd
 
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.monitors import Batch, Monitors
 from audits.runs.executing.inline import InlineExecutor
 from audits.runs.keeping.database import database
 from audits.runs.keeping.saved import SavedRuns
-from audits.monitor.monitors import Batch, Monitors
 from audits.runs.spec import parse_spec
 from audits.runs.version import VERSION
-from audits.monitor.bundle import MonitorBundle
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parents[1] / "sample_data"

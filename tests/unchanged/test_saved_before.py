@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 
 from audits.errors import InputError
+from audits.monitor.monitors import Monitors
 from audits.results import verdict_as_now as as_now
 from audits.runs.keeping.database import database
 from audits.runs.keeping.saved import SavedRuns
-from audits.monitor.monitors import Monitors
 from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
 from tests.cli.conftest import cli  # noqa: F401  (a fixture)
