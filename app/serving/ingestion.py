@@ -24,6 +24,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from app.serving.tracing import span
 from app.serving.webhook import Delivery
 from app.tables.readers import READERS
@@ -368,7 +370,7 @@ class Ingest:
                 stored = job.stored.result(_FILE_SECONDS)
             except TimeoutError:
                 raise RunFailed("The database takes too long; give the file again later.") from None
-                flags = job.batch.scored.flagged
+                flags: np.ndarray = job.batch.scored.flagged
             if stored.replayed:
                 before += len(flags)
             else:

@@ -94,7 +94,7 @@ class TokenRequest(_Strict):
 class Rotation(_Strict):
     """How long the old first token goes on to work."""
 
-    hours: float = Field(24.0, ge=0, le=8760)
+    hours: Annotated[float, Field(ge=0, le=8760)] = 24.0
 
 
 class Listing(BaseModel):
@@ -466,7 +466,7 @@ async def _other_method(request: Request, _: HTTPException) -> JSONResponse:
         method
         for route in API.routes
         if isinstance(route, APIRoute) and route.matches(scope)[0] is not Match.NONE
-        for method in sorted(route.methods)
+        for method in sorted(route.methods or ())
     ]
     return _error(405, f"The method must be {' or '.join(methods)}.", {"Allow": ", ".join(methods)})
 

@@ -128,7 +128,7 @@ def test_batches_stored_together_end_as_those_stored_one_by_one(monitors: Monito
                     {name: value for name, value in row._mapping.items() if name not in _TIMES}
                     for row in connection.execute(sa.select(table).where(table.c.monitor == monitor.id))
                 ]
-                for table in (BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, PREDICTIONS, STATES)
+                for table in (BATCHES, BUCKETS, CASES, FLAGS, PREDICTIONS, STATES)
             ]
         assert {each.replayed for each in told} == {True, False}
         kept.append((told, state.people, state.flagged, state.chart_value, rows))
