@@ -304,12 +304,8 @@ NAMED = {
 }
 MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
 IMPORTED = {
-    "app/monitor": ({"sensitivity"}, MONITOR),
-    "app/tables/readers.py": ({"sensitivity"}, MONITOR),
-    "app/serving": ({"sensitivity"}, MONITOR),
     "app/widgets/choices/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),
     "app/saved/runs.py": ({"groups"}, "the tables that laws ask for are of rates by group"),
-    "audits/cli/monitor.py": ({"sensitivity"}, MONITOR),
     "audits/connect.py": ({"groups"}, "Fairlearn's metrics by its own"),
     "audits/reports/laws": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/runs/mitigating.py": ({"mitigation"}, "what mitigation runs, where all audits are known"),
@@ -360,7 +356,7 @@ def test_a_list_of_audits_would_be_seen():
     code = 'ABLE = ("groups", "rule_sets")\nif name == "flipset":\n    result = audits["recourse"].result'
     assert named_audits(ast.parse(code)) == {"groups", "rule_sets", "flipset", "recourse"}
     assert not named_audits(ast.parse('"""Of groups: rule_sets and flipset."""\nrule_sets = groups'))
-    assert imported_audits(ROOT / "app" / "monitor" / "dashboard.py") == {"sensitivity"}
+    assert imported_audits(ROOT / "audits" / "monitor" / "bundle.py") == {"sensitivity"}
     assert "app/selection.py" in dict(generic())
     assert not [where for where, _ in generic() if "recourse" in where]
 
