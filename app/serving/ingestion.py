@@ -370,7 +370,7 @@ class Ingest:
                 stored = job.stored.result(_FILE_SECONDS)
             except TimeoutError:
                 raise RunFailed("The database takes too long; give the file again later.") from None
-                flags: np.ndarray = job.batch.scored.flagged
+            flags: np.ndarray = job.batch.scored.flagged
             if stored.replayed:
                 before += len(flags)
             else:
