@@ -1,5 +1,5 @@
 """What a service imports: ``evenhand.Monitor(url, token).send(frame)``."""
 
-from audits.client import Monitor
+from audits.monitor.client import Monitor
 
 __all__ = ["Monitor"]

@@ -7,8 +7,8 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from audits.client import Monitor
     from audits.findings import Findings
+    from audits.monitor.client import Monitor
     from audits.notebook import audit
     from audits.runs.comparing.two_models import compare
     from audits.runs.gates.checking import check
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "audit": "audits.notebook",
     "Findings": "audits.findings",
-    "Monitor": "audits.client",
+    "Monitor": "audits.monitor.client",
     "check": "audits.runs.gates.checking",
     "compare": "audits.runs.comparing.two_models",
     "GateFailed": "audits.runs.gates.gate",

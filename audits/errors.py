@@ -24,7 +24,7 @@ _EXTRAS = {
     "transport": {"ot"},
     "onnx": {"onnx", "onnxruntime"},
     "train": {"sklearn"},
-    "app": {"streamlit", "starlette", "uvicorn"},
+    "app": {"streamlit", "starlette", "fastapi", "uvicorn"},
     "neural": {"torch", "safetensors", "fairlearn"},
     "postgres": {"psycopg"},
     "dask": {"dask", "distributed"},

@@ -74,9 +74,10 @@ def app(train: str) -> Iterator[Running]:
     from app.workspaces.workspace import issue_token
     from audits.data import DataSpec, build_data
     from audits.models import make_subject, model_spec
-    from audits.runs.monitoring.monitors import Monitors
+    from audits.monitor.bundle import MonitorBundle
+    from audits.monitor.monitors import Monitors
     from audits.runs.storage.database import Database
-    from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
+    from audits.sensitivity import SensitivityOptions, sensitivity
 
     frame = pd.read_csv(SHARED / "compas.csv")
     spec = DataSpec(label="two_year_recid", favorable=0, protected=("race",), features=COLUMNS)

@@ -18,10 +18,10 @@ from functools import partial
 
 import numpy as np
 
-from audits.sensitivity.monitor.cells import number_cells, numbers
-from audits.sensitivity.monitor.groups import Tally
-from audits.sensitivity.monitor.profile import Look, Profile, Sent, hashed
-from audits.sensitivity.monitor.streams import SHARES, Outcomes, Streams
+from audits.monitor.detectors import SHARES, Detectors, Outcomes
+from audits.monitor.profile import Look, Profile, Sent
+from audits.monitor.rates import Tally
+from audits.sensitivity.monitor.bins import hashed, number_cells, numbers
 from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
 from benchmarks.calibration import SLOW, Row, Simulation
@@ -120,7 +120,7 @@ def deployment(
     """
     reference = draw(REFERENCE, rng)
     profile = profile_of(reference)
-    streams = Streams(profile, BUDGET)
+    streams = Detectors(profile, BUDGET)
     threshold = np.quantile(reference.sensitivity, 0.95, method="inverted_cdf")
     above = int((reference.sensitivity > threshold).sum())
     chart = design_chart(flag_rate_bound(above, REFERENCE), people_between=BUDGET / SHARES["flags"])

@@ -29,7 +29,6 @@ LAYERS = (
         "mapped",
         "records",
         "options",
-        "client",
         "report_kinds",
     ),
     ("stats",),
@@ -40,6 +39,7 @@ LAYERS = (
     AUDITS,
     ("paired",),
     ("runs",),
+    ("monitor",),
     ("reports",),
     ("arguments", "findings"),
     ("cli", "notebook", "pytest_plugin"),
@@ -278,10 +278,9 @@ NAMED = {
     "app/tables/held.py": ({"groups"}, A_KEY),
     "app/tables/holding.py": ({"groups"}, A_KEY),
     "app/monitor/alarms.py": ({"sensitivity"}, A_KEY),
-    "app/monitor/watching.py": ({"sensitivity"}, A_KEY),
-    "app/serving/ingest.py": ({"sensitivity"}, A_KEY),
-    "app/serving/monitor_reading.py": ({"groups"}, A_KEY),
-    "app/serving/openapi.py": ({"sensitivity"}, A_KEY),
+    "app/monitor/dashboard.py": ({"sensitivity"}, A_KEY),
+    "app/serving/ingestion.py": ({"sensitivity"}, A_KEY),
+    "app/serving/monitor_api.py": ({"groups"}, A_KEY),
     "app/tables/summary.py": ({"groups"}, A_KEY),
     "app/tour/steps.py": (
         {"groups", "rule_sets", "flipset", "attribute_swap", "recourse"},
@@ -290,25 +289,25 @@ NAMED = {
     "audits/cli/monitor.py": ({"sensitivity"}, A_KEY),
     "audits/connect.py": ({"groups"}, "what Fairlearn's MetricFrame does, by the audit that does it"),
     "audits/data/building/naming.py": ({"groups"}, "what people call a column of theirs"),
-    "audits/runs/monitoring/scoring.py": ({"sensitivity"}, A_KEY),
-    "audits/runs/monitoring/storing.py": ({"sensitivity"}, A_KEY),
-    "audits/runs/monitoring/windows.py": ({"groups"}, A_KEY),
+    "audits/monitor/alarms.py": ({"groups", "sensitivity"}, A_KEY),
+    "audits/monitor/bundle.py": ({"groups", "sensitivity"}, A_KEY),
+    "audits/monitor/detectors.py": ({"groups", "sensitivity"}, A_KEY),
+    "audits/monitor/profile.py": ({"sensitivity"}, A_KEY),
+    "audits/monitor/scoring.py": ({"sensitivity"}, A_KEY),
+    "audits/monitor/storage.py": ({"sensitivity"}, A_KEY),
+    "audits/monitor/windows.py": ({"groups"}, A_KEY),
     "audits/runs/registry.py": (set(AUDITS), "the one list, in the order of pages"),
     "audits/transport/maps/options.py": ({"barycentre"}, "how a coupling becomes a map"),
     "audits/transport/maps/protocol.py": ({"groups"}, "a function of its own"),
 }
 MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
 IMPORTED = {
-    "app/monitor": ({"sensitivity"}, MONITOR),
-    "app/tables/readers.py": ({"sensitivity"}, MONITOR),
-    "app/serving": ({"sensitivity"}, MONITOR),
     "app/widgets/choices/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),
     "app/saved/runs.py": ({"groups"}, "the tables that laws ask for are of rates by group"),
-    "audits/cli/monitor.py": ({"sensitivity"}, MONITOR),
     "audits/connect.py": ({"groups"}, "Fairlearn's metrics by its own"),
     "audits/reports/laws": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/runs/mitigating.py": ({"mitigation"}, "what mitigation runs, where all audits are known"),
-    "audits/runs/monitoring": ({"sensitivity"}, MONITOR),
+    "audits/monitor": ({"sensitivity"}, MONITOR),
     "audits/runs/comparing/treating.py": (
         {"mitigation"},
         "what mitigation leaves behind, where models are compared",
@@ -355,7 +354,7 @@ def test_a_list_of_audits_would_be_seen():
     code = 'ABLE = ("groups", "rule_sets")\nif name == "flipset":\n    result = audits["recourse"].result'
     assert named_audits(ast.parse(code)) == {"groups", "rule_sets", "flipset", "recourse"}
     assert not named_audits(ast.parse('"""Of groups: rule_sets and flipset."""\nrule_sets = groups'))
-    assert imported_audits(ROOT / "app" / "monitor" / "watching.py") == {"sensitivity"}
+    assert imported_audits(ROOT / "audits" / "monitor" / "bundle.py") == {"sensitivity"}
     assert "app/selection.py" in dict(generic())
     assert not [where for where, _ in generic() if "recourse" in where]
 
@@ -396,8 +395,7 @@ MANY = {
     "audits/rule_sets/packing.py pack": PARTS,
     "audits/rule_sets/words.py finding": PARTS,
     "audits/rule_sets/words.py warnings_for": PARTS,
-    "audits/runs/monitoring/handling.py change_alarm": SAID,
-    "audits/runs/monitoring/monitors.py create": SAID,
+    "audits/monitor/monitors.py create": SAID,
     "audits/stats/verdicts.py judge": SAID,
     "audits/sensitivity/judging.py judge_groups": PARTS,
     "audits/sensitivity/measuring/blackbox.py measure_blackbox": "audit and bundle ask: no context is both's",
@@ -416,7 +414,6 @@ LONG = {
     # functions with longer bodies; likewise
     "app/flipset/choices.py _more": CONTROLS,
     "app/rule_sets/choices.py _more": CONTROLS,
-    "app/serving/openapi.py document": "one document, as it is served",
     "app/widgets/audit_page.py audit_page": "a page from top to bottom, ended where something lacks",
     "audits/data/building/building.py build_data": PACKED,
     "audits/flipset/counterparts/inventing.py map_match": STEPS,

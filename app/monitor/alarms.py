@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from app import state
-from app.serving.monitor_api import INGEST
-from app.serving.monitor_reading import as_csv
+from app.serving.monitor_api import INGEST, as_csv
 from app.widgets import notices
 from app.widgets.results.figure_card import number_columns
 from audits.errors import InputError, RunFailed
-from audits.sensitivity.monitor.watching import Alarm, Flag
+from audits.monitor.alarms import Alarm
+from audits.monitor.dashboard import Flag
 from audits.stats.words import count, number
 
 __all__ = ["alarms_card", "flags_card"]
-
-
-_DEEDS: dict[str, dict[str, Any]] = {
-    "Acknowledge": {"acknowledge": True},
-    "Snooze for a day": {"snooze_hours": 24},
-    "Close": {"resolve": True},
-}
 
 
 def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Alarm]]) -> None:
@@ -48,7 +41,7 @@ def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Ala
     st.dataframe(seen, hide_index=True, height=min(38 + 35 * len(seen), 248), alt="Alarms, latest first")
     st.download_button(
         "Alarms (CSV)",
-        data=lambda: as_csv({"alarms": [dataclasses.asdict(each) for each in alarms]}),
+        data=lambda: as_csv([dataclasses.asdict(each) for each in alarms]),
         file_name=f"alarms-{identity[:8]}.csv",
         mime="text/csv",
         on_click="ignore",
@@ -56,7 +49,7 @@ def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Ala
 
 
 def _row(alarm: Alarm) -> dict[str, str]:
-    state = "lasts" if alarm.lasts else "closed" if alarm.resolved else "over"
+    state = "lasts" if alarm.lasts else "over"
     return {
         "alarm": str(alarm.place),
         "raised": _time(alarm.raised),
@@ -65,7 +58,6 @@ def _row(alarm: Alarm) -> dict[str, str]:
         "state": f"{state}, {'waiting' if alarm.waits else 'seen'}",
         "people": f"{count(alarm.person)} to {count(alarm.last_person)}",
         "found": f"{count(alarm.times)} times" if alarm.times > 1 else "once",
-        "owner": alarm.owner,
         "note": alarm.note,
     }
 
@@ -82,28 +74,19 @@ def _one(identity: str, alarm: Alarm) -> None:
         )
         key = f"alarm-note-{identity}-{alarm.place}"
         st.text_input("Note", key=key, max_chars=10_000)
-        st.text_input("Owner", value=alarm.owner, key=f"{key}-owner", max_chars=200)
         with st.container(horizontal=True):
-            for label, changed in _DEEDS.items():
-                st.button(
-                    label, key=f"{key}-{label}", on_click=_do, args=(identity, alarm.place, key, changed)
-                )
-            st.button("Its people", key=f"{key}-people", on_click=_show_people, args=(identity, alarm))
+            st.button("Acknowledge", key=f"{key}-done", on_click=_do, args=(identity, alarm.place, key))
+            st.button("Affected people", key=f"{key}-people", on_click=_show_people, args=(identity, alarm))
 
 
 def _show_people(identity: str, alarm: Alarm) -> None:
     state.keep(f"people-of-{identity}", (alarm.place, alarm.person, alarm.last_person))
 
 
-def _do(identity: str, place: int, key: str, changed: dict[str, Any]) -> None:
-    """Acknowledge, snooze or close an alarm, with the note and the owner that stand beside it."""
-    state.forget("alarm-problem")
-    note, owner = state.widget(key) or "", state.widget(f"{key}-owner") or ""
-    try:
-        state.workspace().check_writable()
-        INGEST.monitors.change_alarm(identity, place, note=note, owner=owner, **changed)
-    except (InputError, RunFailed) as error:
-        state.keep("alarm-problem", str(error))
+def _do(identity: str, place: int, key: str) -> None:
+    """Acknowledge an alarm with the note beside it."""
+    note = state.widget(key) or ""
+    _try(lambda: INGEST.monitors.acknowledge(identity, place, note))
 
 
 def _all_at_once(identity: str, waiting: int, later: int) -> None:
@@ -117,10 +100,15 @@ def _all_at_once(identity: str, waiting: int, later: int) -> None:
 
 def _done(identity: str, key: str) -> None:
     """Acknowledge every alarm that waits."""
+    note = state.widget(key) or ""
+    _try(lambda: INGEST.monitors.acknowledge_all(identity, note))
+
+
+def _try(change: Callable[[], object]) -> None:
     state.forget("alarm-problem")
     try:
         state.workspace().check_writable()
-        INGEST.monitors.acknowledge_all(identity, state.widget(key) or "")
+        change()
     except (InputError, RunFailed) as error:
         state.keep("alarm-problem", str(error))
 

@@ -10,14 +10,14 @@ import streamlit as st
 
 from app import state
 from app.serving.monitor_api import INGEST
-from app.serving.monitor_windows import Submitted, audits_of, submit_window
+from app.serving.monitor_windows import Submitted, WindowRequest, audits_of, submit_window
 from app.widgets import notices
 from app.widgets.results.verdict_cards import title_of
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.monitor.monitors import KeptMonitor
+from audits.monitor.windows import MOST, audits_of_windows, needing_rows, nouns
 from audits.records import Audit
-from audits.runs.monitoring.monitors import KeptMonitor
-from audits.runs.monitoring.windows import MOST, audits_of_windows, needing_rows, nouns
 from audits.runs.storage.saved import SavedRun
 
 __all__ = ["audit_window", "keep_rows"]
@@ -85,7 +85,7 @@ def _submit(monitor: KeptMonitor, space: Workspace, asked: dict[str, Any]) -> No
     state.forget("window-asked")
     try:
         space.check_writable()
-        submitted = submit_window(INGEST.monitors, INGEST.monitors.get(monitor.id), asked)
+        submitted = submit_window(INGEST.monitors, INGEST.monitors.get(monitor.id), WindowRequest(**asked))
     except (InputError, RunFailed) as error:
         state.keep("window-problem", (monitor.id, str(error)))
     else:

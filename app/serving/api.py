@@ -69,15 +69,11 @@ def faults() -> dict[str, str]:
         found["readers"] = "What reads tables is not loaded yet."
     if not monitor_api.INGEST.alive:
         found["monitors"] = "What stores predictions has not started, or has ended."
+    elif monitor_api.INGEST.stuck:
+        found["webhook"] = "A webhook has not answered for more than a minute."
     if not TENDING.alive:
         found["tending"] = "What cancels, removes and reconciles has not started, or has ended."
     return found
-
-
-async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer for an address of the API that there is not: never with a page."""
-    sentence = "There is nothing at this address; /api/v1/openapi.json lists what there is."
-    await JSONResponse({"error": sentence}, status_code=404)(scope, receive, send)
 
 
 class WholeAddress:
@@ -118,12 +114,13 @@ def _page(scope: Scope) -> str:
     return scope["path"].removeprefix(scope.get("root_path", "")) or "/"
 
 
+monitor_api.API.add_api_route("/v1/health", health, summary="Is the server up?")
+monitor_api.API.add_api_route(
+    "/v1/ready", ready, summary="Can visitors be served now? If not, `faults` says why"
+)
 ROUTES = [
-    Route("/api/v1/health", health, methods=["GET"]),
     Route("/metrics", metrics, methods=["GET"]),
-    Route("/api/v1/ready", ready, methods=["GET"]),
-    *monitor_api.ROUTES,
-    Mount("/api", app=_nothing),
+    Mount("/api", app=monitor_api.API),
     *documentation.ROUTES,
     *plotly_script.ROUTES,
 ]
@@ -134,6 +131,5 @@ MIDDLEWARE = [
     Middleware(Bounded),
     Middleware(WholeAddress),
     Middleware(RemembersVisits),
-    Middleware(monitor_api.Straight),
     Middleware(Downloads),
 ]

@@ -1,166 +1,416 @@
-"""The monitors' HTTP routes: predictions in, sensitivity out. What they take and give is in `openapi`."""
+"""The monitors' HTTP API: predictions in, sensitivity out; alarms, tokens, settings, audits of windows."""
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import errno
+import io
 import logging
 import os
-import re
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
+from fastapi import Body, Depends, FastAPI, HTTPException, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
-from app.serving.ingest import INGEST, Busy
-from app.serving.monitor_reading import QUESTIONS, Question, Reading, as_csv, described
-from app.serving.openapi import document
+from app.serving.ingestion import INGEST, MAX_IN_PROCESS, Busy
+from app.serving.monitor_windows import WindowRequest, audit_of, audits_of_monitor, submit_window
+from app.serving.webhook import webhook_hosts
 from audits.errors import InputError, RunFailed
-from audits.runs.monitoring.arrivals import read_outcomes
-from audits.runs.monitoring.handling import SCOPES
-from audits.runs.monitoring.monitors import KeptMonitor
+from audits.monitor.admin import SCOPES
+from audits.monitor.detectors import SHARES
+from audits.monitor.ingestion import OutcomeBatch, PredictionBatch, fault_of, read_outcomes, strict_json
+from audits.monitor.monitors import MOST_PEOPLE, KeptMonitor
+from audits.monitor.recoded import meanings
 from audits.runs.storage.database import is_full
+from audits.runs.version import VERSION
 
-__all__ = ["INGEST", "ROUTES", "Straight"]
+__all__ = ["API", "INGEST", "as_csv"]
 
 MAX_BODY_MB = int(os.environ.get("EVENHAND_MAX_BATCH_MB", "8"))
-_KINDS = {
-    "application/json": "json",
-    "application/vnd.apache.arrow.stream": "arrow",
-    "application/vnd.apache.arrow.file": "arrow",
-}
-_LONGEST_KEY = 200
+_ARROW = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file")
+_KINDS = {"application/json": "json", **dict.fromkeys(_ARROW, "arrow")}
+_MAX_KEY = 200
+_MAX_READ_ON = 256_000_000
 _NO_TOKEN = "The monitor's token is missing or wrong; send it as Authorization: Bearer TOKEN."  # noqa: S105
+_ABSENT = frozenset({"monitor", "alarm", "token", "audit"})
+_FAULTS = {
+    401: "The token is missing or wrong.",
+    403: "The token may do other things, not this one.",
+    404: "No such monitor, alarm, token or audit.",
+    405: "The address has another method: `Allow` names it.",
+    409: "The idempotency key was used for another content. Nothing was stored.",
+    413: "The body is too large. Nothing was stored.",
+    415: "The content type is none of those listed, or the body is compressed.",
+    422: "Columns, types or values are wrong: names the row and the column. Nothing was stored.",
+    429: "Too many requests came with this token, or wrong tokens from here; `Retry-After` says when.",
+    500: "The server failed in a way that nobody foresaw; its log says how.",
+    503: "The database cannot be used, or too much waits. Nothing was stored: send it again.",
+    507: "The disk is full. Nothing was stored: send it again when there is room.",
+}
 _log = logging.getLogger("evenhand")
-_MOST_HEARD = 256_000_000
 
 
-class _Refused(Exception):
-    """A request answered with another status than 200."""
-
-    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(sentence)
-        self.status, self.headers = status, headers
+class _Error(BaseModel):
+    error: str
 
 
-async def predictions(request: Request) -> Response:
-    """Measure and store a batch of predictions."""
-    try:
-        monitor = await _monitor(request)
-        kind = _kind(request)
-        key = _key(request)
-        body = await _body(request)
-        answer = await INGEST.answer(monitor, body, kind, key)
-    except _Refused as refused:
-        return _error(refused.status, str(refused), refused.headers)
-    except InputError as error:
-        if error.where == "Idempotency-Key":
-            return _error(409, str(error))
-        return _error(404 if error.where == "monitor" else 422, str(error))
-    except Busy:
-        return _error(503, "Too many batches wait; send this one again in a moment.", {"Retry-After": "1"})
-    except RunFailed as error:
-        return _unstored(error)
-    except ClientDisconnect:
-        return Response(status_code=400)
-    except Exception:  # noqa: BLE001  (whoever sends must hear, in the form that every fault has)
-        _log.exception("A batch of predictions could not be answered")
-        return _error(500, "The server failed at this batch; whether it is stored, its log must tell.")
-    return Response(answer.text, media_type="application/json")
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
-async def outcomes(request: Request) -> Response:
-    """Note outcomes of people whose predictions were stored with an id."""
+class MonitorChange(_Strict):
+    """What is to be changed of a monitor."""
 
-    async def learn() -> dict[str, Any]:
-        monitor = await _monitor(request)
-        if _kind(request) != "json":
-            raise _Refused(415, "Content-Type must be application/json.")
-        body = await _body(request)
-        known = await run_in_threadpool(lambda: INGEST.learn(monitor, read_outcomes(body)))
-        return dataclasses.asdict(known)
-
-    return await _told(learn)
+    name: str | None = None
+    note: str | None = None
+    webhook: str | None = None
+    keep_rows: bool | None = None
 
 
-def _answering(question: Question) -> Any:
-    """Return the route of a question."""
+class AlarmChange(_Strict):
+    """What is said of an alarm."""
 
-    async def answer(request: Request) -> Response:
-        async def ask() -> dict[str, Any]:
-            strange = [name for name in request.query_params if name not in question.query]
-            if strange:
-                known = ", ".join(question.query) or "none"
-                raise _Refused(422, f"The query has an unknown name, {strange[0][:80]}; known: {known}.")
-            monitor = await _monitor(request, question.scope, now=question.path == "")
-            body = await _body(request) if question.method in {"POST", "PATCH"} else b""
-            asked = Reading(INGEST.monitors, monitor, request.path_params, request.query_params, body)
-            found = await run_in_threadpool(question.answer, asked)
-            if question.method != "GET":
-                INGEST.forget(monitor.id)
-            return dict(found)
-
-        return await _told(ask, request.query_params.get("format", "json"))
-
-    return answer
+    acknowledge: bool = True
+    note: str | None = Field(None, max_length=10_000)
 
 
-async def monitors(request: Request) -> Response:
-    """List the monitors that the token is of."""
+class TokenRequest(_Strict):
+    """A token to be made."""
 
-    async def ask() -> dict[str, Any]:
+    scope: Literal["send", "read", "manage"]
+    name: str = ""
+    days: float | None = Field(None, gt=0, le=36_500)
+
+
+class Rotation(_Strict):
+    """How long the old first token goes on to work."""
+
+    hours: Annotated[float, Field(ge=0, le=8760)] = 24.0
+
+
+class Listing(BaseModel):
+    """Which entries of a list, and in which form."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    most: int = Field(200, ge=0, le=10_000)
+    format: Literal["json", "csv"] = "json"
+
+
+class AlarmListing(Listing):
+    """Which alarms."""
+
+    state: Literal["all", "waiting", "lasting"] = "all"
+
+
+class PeopleListing(Listing):
+    """Which flagged people."""
+
+    alarm: int | None = Field(None, ge=0, le=10**15)
+
+
+class MeasuredRow(BaseModel):
+    """What is said of one person."""
+
+    sensitivity: float = Field(ge=0)
+    flagged: bool
+    score: float = Field(description="Probability of the favorable outcome.")
+    top: dict[str, float] = Field(description="The three features with the largest parts in the sensitivity.")
+    id: str = ""
+    unseen: list[str] = []
+
+
+class MeasuredBatch(BaseModel):
+    """What a stored batch is answered with."""
+
+    batch: int
+    people: int
+    counted: int = Field(description="Without persons seen before within the window.")
+    flagged: int
+    threshold: float
+    replayed: bool = Field(description="It had been stored before, and was not again.")
+    alarms: list[str]
+    notes: list[str]
+    rows: list[MeasuredRow]
+
+
+class _StrictRequest(Request):
+    """A request whose body is small, and JSON without anything that JSON has not."""
+
+    async def body(self) -> bytes:
+        """Return the body."""
+        if not hasattr(self, "_body"):
+            self._body = await _read_body(self, MAX_IN_PROCESS)
+        return self._body
+
+    async def json(self) -> Any:
+        """Return what it says."""
+        try:
+            return strict_json(await self.body())
+        except InputError as error:
+            raise HTTPException(422, str(error)) from None
+
+
+class _Route(APIRoute):
+    def get_route_handler(self) -> Any:
+        """Read the request strictly."""
+        handle = super().get_route_handler()
+
+        async def strictly(request: Request) -> Response:
+            return await handle(_StrictRequest(request.scope, request.receive))
+
+        return strictly
+
+
+class May:
+    """Finds the monitor that a request names, if its token may do what `scope` says."""
+
+    def __init__(self, scope: str, *, now: bool = False) -> None:
+        self._scope, self._now = scope, now
+
+    async def __call__(self, monitor: str, request: Request) -> KeptMonitor:
+        """Return the monitor."""
         token = _token(request)
-        found = [
-            await INGEST.find(each) for each in await run_in_threadpool(INGEST.monitors.opened_by, token)
-        ]
-        mine = [each for each in found if each.opens(token, "read")]
-        if not mine:
-            raise _Refused(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
-        return {"monitors": [described(each) for each in mine]}
-
-    return await _told(ask)
-
-
-async def _told(ask: Callable[[], Awaitable[dict[str, Any]]], form: str = "json") -> Response:
-    """Answer, or say what is wrong."""
-    try:
-        if form not in {"json", "csv"}:
-            raise _Refused(422, "format must be json or csv.")
-        found = await ask()
-    except _Refused as refused:
-        return _error(refused.status, str(refused), refused.headers)
-    except InputError as error:
-        if os.strerror(errno.ENOSPC) in str(error):  # a window's table had no room in its workspace
-            return _error(507, str(error), {"Retry-After": "60"})
-        missing = error.where in {"monitor", "alarm", "message", "token", "audit"}
-        return _error(404 if missing else 422, str(error))
-    except RunFailed as error:
-        return _unstored(error)
-    except ClientDisconnect:
-        return Response(status_code=400)
-    except Exception:  # noqa: BLE001  (whoever asks must hear, in the form that every fault has)
-        _log.exception("A request about a monitor could not be answered")
-        return _error(500, "The server failed at this request; its log says how.")
-    if form == "csv":
-        return Response(as_csv(found), media_type="text/csv")
-    return JSONResponse(found)
+        try:
+            if len(monitor) > 64 or not monitor.isalnum():
+                raise InputError("monitor", "must be one that exists", monitor)
+            found = await INGEST.find(monitor, now=self._now)
+            if not self._now and not any(found.opens(token, each) for each in SCOPES):
+                found = await INGEST.find(monitor, now=True)  # the token was made elsewhere just now?
+        except RunFailed:  # whoever has shown no token yet is not told which database it is
+            _log.exception("A monitor could not be found")
+            sentence = "Nothing was stored: the database cannot be used. Send it again."
+            raise HTTPException(503, sentence, {"Retry-After": "5"}) from None
+        if found.opens(token, self._scope):
+            return found
+        if any(found.opens(token, other) for other in SCOPES):
+            raise HTTPException(403, f"This token may not {self._scope}; the monitor has others that may.")
+        raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
 
 
-def _unstored(error: RunFailed) -> Response:
-    """Say that nothing was stored: for want of room, or for now."""
-    if is_full(error):
-        sentence = "Nothing was stored: the server's disk is full. Send it again when there is room."
-        return _error(507, sentence, {"Retry-After": "60"})
-    return _error(503, f"Nothing was stored: {error} Send it again.", {"Retry-After": "5"})
+Sender = Annotated[KeptMonitor, Depends(May("send"))]
+Reader = Annotated[KeptMonitor, Depends(May("read"))]
+Fresh = Annotated[KeptMonitor, Depends(May("read", now=True))]
+Manager = Annotated[KeptMonitor, Depends(May("manage"))]
+
+API = FastAPI(
+    title="Evenhand",
+    version=VERSION,
+    description="Predictions of a deployed model in, sensitivity to protected status out. No protected "
+    "attribute is needed unless the model itself reads it; what is sent of them under `protected` is "
+    "counted, and kept only beside an id, until retention removes it.",
+    openapi_url="/v1/openapi.json",
+    docs_url=None,
+    redoc_url=None,
+    responses={status: {"model": _Error, "description": text} for status, text in _FAULTS.items()},
+    dependencies=[Depends(HTTPBearer(auto_error=False))],
+    redirect_slashes=False,
+)
+API.router.route_class = _Route
+_ONE = "/v1/monitors/{monitor}"
 
 
-async def openapi(_: Request) -> JSONResponse:
-    """Give the description of this API."""
-    return JSONResponse(document(MAX_BODY_MB))
+@API.get("/v1/monitors", summary="The monitors that the token is of")
+async def list_monitors(request: Request) -> dict[str, Any]:
+    token = _token(request)
+    identities = await run_in_threadpool(INGEST.monitors.opened_by, token)
+    found = [await INGEST.find(each) for each in identities]
+    mine = [each for each in found if each.opens(token, "read")]
+    if not mine:
+        raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
+    return {"monitors": [described(each) for each in mine]}
+
+
+@API.get(_ONE, summary="What a monitor reads, promises, and where it stands")
+def read_monitor(monitor: Fresh) -> dict[str, Any]:
+    return described(monitor)
+
+
+@API.patch(_ONE, summary="Change its name, note, webhook or keep_rows")
+def change_monitor(monitor: Manager, change: MonitorChange) -> dict[str, Any]:
+    INGEST.monitors.change(monitor.id, webhook_hosts(), **change.model_dump())
+    INGEST.forget(monitor.id)
+    return described(INGEST.monitors.get(monitor.id))
+
+
+def _schema(model: type[BaseModel], *more: str) -> dict[str, Any]:
+    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    content: dict[str, Any] = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content | {kind: {} for kind in more}}}
+
+
+@API.post(
+    f"{_ONE}/predictions",
+    summary="Measure and store a batch",
+    description=f"At most {MOST_PEOPLE:,} people and {MAX_BODY_MB} MB. What is answered with 200 is on "
+    "disk. A value that the audit never saw is measured as no known one and named under `unseen`. A batch "
+    "sent again under its `Idempotency-Key` is answered again and stored once, while the monitor keeps it.",
+    openapi_extra=_schema(PredictionBatch, *_ARROW),
+    responses={200: {"model": MeasuredBatch}},
+)
+async def post_predictions(monitor: Sender, request: Request) -> JSONResponse:
+    kind, key = _kind(request), request.headers.get("idempotency-key")
+    if key is not None and not (0 < len(key) <= _MAX_KEY and key.isprintable() and key.isascii()):
+        raise HTTPException(422, f"Idempotency-Key must be 1 to {_MAX_KEY} printable ASCII characters.")
+    body = await _read_body(request, MAX_BODY_MB * 1_000_000)
+    return JSONResponse(await INGEST.answer(monitor, body, kind, key))
+
+
+@API.patch(
+    f"{_ONE}/predictions",
+    summary="Note outcomes of people whose predictions were stored with an id",
+    description="What is known already is passed over; what is known otherwise is named and not changed.",
+    openapi_extra=_schema(OutcomeBatch),
+)
+async def note_outcomes(monitor: Sender, request: Request) -> dict[str, Any]:
+    if _kind(request) != "json":
+        raise HTTPException(415, "Content-Type must be application/json.")
+    body = await _read_body(request, MAX_BODY_MB * 1_000_000)
+    known = await run_in_threadpool(lambda: INGEST.learn(monitor, read_outcomes(body)))
+    return dataclasses.asdict(known)
+
+
+@API.get(f"{_ONE}/history", summary="Its history in stretches, at most 512")
+def read_history(monitor: Reader, most: Annotated[int, Query(ge=1, le=10_000)] = 512) -> dict[str, Any]:
+    points = INGEST.monitors.points(monitor.id, most)
+    return {"history": [dataclasses.asdict(point) for point in points]}
+
+
+@API.get(f"{_ONE}/alarms", summary="Its alarms, latest first")
+def list_alarms(monitor: Reader, wanted: Annotated[AlarmListing, Query()]) -> Any:
+    found = INGEST.monitors.alarms(monitor.id, wanted.most)
+    chosen = [
+        each
+        for each in found
+        if wanted.state == "all" or (each.waits if wanted.state == "waiting" else each.lasts)
+    ]
+    waiting = INGEST.monitors.waiting(monitor.id)[0]
+    return _listed("alarms", chosen, wanted, waiting=waiting)
+
+
+@API.patch(f"{_ONE}/alarms/{{alarm}}", summary="Acknowledge an alarm, with a note")
+def change_alarm(monitor: Manager, alarm: str, change: AlarmChange) -> dict[str, Any]:
+    place = _number("alarm", alarm)
+    INGEST.monitors.acknowledge(monitor.id, place, change.note, acknowledged=change.acknowledge)
+    return dataclasses.asdict(INGEST.monitors.alarm(monitor.id, place))
+
+
+@API.get(f"{_ONE}/people", summary="Flagged people, latest first")
+def list_people(monitor: Reader, wanted: Annotated[PeopleListing, Query()]) -> Any:
+    within = None
+    if wanted.alarm is not None:
+        found = INGEST.monitors.alarm(monitor.id, wanted.alarm)
+        within = (found.person, found.last_person)
+    return _listed("people", INGEST.monitors.flags(monitor.id, wanted.most, within), wanted)
+
+
+@API.get(f"{_ONE}/groups", summary="Rates of groups, with intervals that hold at all times")
+def list_groups(monitor: Reader) -> dict[str, Any]:
+    return {"groups": [dataclasses.asdict(each) for each in INGEST.monitors.rates(monitor.id)]}
+
+
+@API.get(f"{_ONE}/inputs", summary="Missing, unseen and impossible values by column so far")
+def list_inputs(monitor: Reader) -> dict[str, Any]:
+    return {"columns": INGEST.monitors.counted(monitor.id)}
+
+
+@API.get(f"{_ONE}/audits", summary="Audits of windows of what it received, latest first")
+def list_audits(monitor: Reader) -> dict[str, Any]:
+    return {"audits": audits_of_monitor(monitor)}
+
+
+@API.post(f"{_ONE}/audits", summary="Audit a window: the last so many people, or dates")
+def audit_window(monitor: Manager, wanted: WindowRequest) -> dict[str, Any]:
+    return submit_window(INGEST.monitors, INGEST.monitors.get(monitor.id), wanted).facts
+
+
+@API.get(f"{_ONE}/audits/{{audit}}", summary="How such an audit stands; its results once done")
+def read_audit(monitor: Reader, audit: str) -> dict[str, Any]:
+    return audit_of(monitor, audit)
+
+
+@API.get(f"{_ONE}/tokens", summary="Its further tokens")
+def list_tokens(monitor: Manager) -> dict[str, Any]:
+    names = ("id", "name", "scope", "created", "expires")
+    tokens = INGEST.monitors.get(monitor.id).tokens
+    return {"tokens": [{name: getattr(each, name) for name in names} for each in tokens]}
+
+
+@API.post(f"{_ONE}/tokens", summary="Make a token that may send, read or manage")
+def make_token(monitor: Manager, wanted: TokenRequest) -> dict[str, Any]:
+    token, text = INGEST.monitors.make_token(monitor.id, **wanted.model_dump())
+    INGEST.forget(monitor.id)
+    return {"id": token.id, "scope": token.scope, "expires": token.expires, "token": text}
+
+
+@API.post(f"{_ONE}/tokens/rotate", summary="A new first token; the old one lives on for hours")
+def rotate_token(monitor: Manager, wanted: Annotated[Rotation, Body()] = Rotation()) -> dict[str, Any]:  # noqa: B008
+    text = INGEST.monitors.rotate(monitor.id, hours=wanted.hours)
+    INGEST.forget(monitor.id)
+    return {"token": text}
+
+
+@API.delete(f"{_ONE}/tokens/{{token}}", summary="Have a token open nothing any more")
+def remove_token(monitor: Manager, token: str) -> dict[str, Any]:
+    INGEST.monitors.remove_token(monitor.id, token)
+    INGEST.forget(monitor.id)
+    return {"removed": token}
+
+
+def described(monitor: KeptMonitor) -> dict[str, Any]:
+    """Return what is said of a monitor."""
+    bundle = monitor.bundle
+    same = ("id", "name", "note", "created", "people", "flagged", "keep_days", "keep_people")
+    return {
+        **{name: getattr(monitor, name) for name in same},
+        "reads": list(bundle.reads),
+        "values": meanings(bundle),
+        "threshold": bundle.threshold,
+        "protected": bundle.about["protected"],
+        "people_between_false_alarms": monitor.budget,
+        "shares": SHARES if bundle.known is not None else {"flags": 1.0},
+        "window_days": monitor.settings.get("window_days", 30),
+        "keep_rows": monitor.keeps_rows,
+        "webhook": bool(monitor.webhook),
+        "chart": {**dataclasses.asdict(monitor.chart), "value": monitor.chart_value},
+    }
+
+
+def _listed(name: str, entries: list[Any], wanted: Listing, **more: Any) -> Any:
+    rows = [dataclasses.asdict(each) for each in entries]
+    if wanted.format == "csv":
+        return Response(as_csv(rows), media_type="text/csv")
+    return {**more, name: rows}
+
+
+def as_csv(rows: list[dict[str, Any]]) -> str:
+    """Return rows as CSV; what a spreadsheet would compute begins with an apostrophe."""
+    text = io.StringIO()
+    if rows:
+        table = csv.DictWriter(text, list(rows[0]))
+        table.writeheader()
+        table.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    computes = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if computes else value
+
+
+def _number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 15:
+        raise InputError(name, "must be one of this monitor", text[:40])
+    return int(text)
 
 
 def _token(request: Request) -> str:
@@ -168,61 +418,27 @@ def _token(request: Request) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-async def _monitor(request: Request, scope: str = "send", *, now: bool = False) -> KeptMonitor:
-    """Return the monitor that the request names and has a token of that may do what `scope` says."""
-    identity, token = request.path_params["monitor"], _token(request)
-    try:
-        if len(identity) > 64 or not identity.isalnum():
-            raise InputError("monitor", "must be one that exists", identity)
-        found = await INGEST.find(identity, now=now)
-        if not now and not any(found.opens(token, each) for each in SCOPES):  # made elsewhere just now?
-            found = await INGEST.find(identity, now=True)
-    except InputError as error:
-        raise _Refused(404, str(error)) from None
-    except RunFailed:  # whoever has shown no token yet is not told which database it is
-        _log.exception("A monitor could not be found")
-        sentence = "Nothing was stored: the database cannot be used. Send it again."
-        raise _Refused(503, sentence, {"Retry-After": "5"}) from None
-    if found.opens(token, scope):
-        return found
-    if any(found.opens(token, other) for other in SCOPES):
-        raise _Refused(403, f"This token may not {scope}; the monitor has others that may.")
-    raise _Refused(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
-
-
 def _kind(request: Request) -> str:
     if request.headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
-        raise _Refused(
-            415,
-            "Content-Encoding must be left out: send the body as it is.",
-            {"Accept-Encoding": "identity"},
-        )
+        sentence = "Content-Encoding must be left out: send the body as it is."
+        raise HTTPException(415, sentence, {"Accept-Encoding": "identity"})
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given not in _KINDS:
-        raise _Refused(415, f"Content-Type must be one of {', '.join(_KINDS)}.")
+        raise HTTPException(415, f"Content-Type must be one of {', '.join(_KINDS)}.")
     return _KINDS[given]
 
 
-def _key(request: Request) -> str | None:
-    key = request.headers.get("idempotency-key")
-    if key is not None and not (0 < len(key) <= _LONGEST_KEY and key.isprintable() and key.isascii()):
-        raise _Refused(422, f"Idempotency-Key must be 1 to {_LONGEST_KEY} printable ASCII characters.")
-    return key
-
-
-async def _body(request: Request) -> bytes:
+async def _read_body(request: Request, most: int) -> bytes:
     """Return the body; one that is too large is not kept, but read on so that the answer is heard."""
-    most = MAX_BODY_MB * 1_000_000
-    too_large = _Refused(
-        413, f"A body may have at most {MAX_BODY_MB} MB; send several batches.", {"Connection": "close"}
-    )
+    sentence = f"A body may have at most {most // 1000:,} kB here; send several batches."
+    too_large = HTTPException(413, sentence, {"Connection": "close"})
     stated = request.headers.get("content-length", "")
-    if stated.isdigit() and int(stated) > _MOST_HEARD:
+    if stated.isdigit() and int(stated) > _MAX_READ_ON:
         raise too_large
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > _MOST_HEARD:
+        if size > _MAX_READ_ON:
             raise too_large
         if size <= most:
             parts.append(part)
@@ -233,64 +449,68 @@ async def _body(request: Request) -> bytes:
     return b"".join(parts)
 
 
-def _error(status: int, sentence: str, headers: dict[str, Any] | None = None) -> JSONResponse:
-    return JSONResponse({"error": sentence}, status_code=status, headers=headers)
+def _error(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"error": sentence}, status, dict(headers or {}))
 
 
-class _OtherMethods:
-    """Answers every method that a route does not have; the pages behind it would answer with a page."""
-
-    def __init__(self, allowed: str) -> None:
-        self._allowed = allowed
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse."""
-        sentence = f"The method must be {self._allowed}."
-        await _error(405, sentence, {"Allow": self._allowed.replace(" or ", ", ")})(scope, receive, send)
+@API.exception_handler(404)
+async def _not_found(_: Request, error: HTTPException) -> JSONResponse:
+    sentence = "There is nothing at this address; /api/v1/openapi.json lists what there is."
+    return _error(404, sentence if error.detail == "Not Found" else error.detail)
 
 
-class Straight:
-    """Has predictions answered here, not behind what pages need: sessions, a route among many, compression.
-
-    For one person that takes longer than to measure him.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer predictions; pass everything else on."""
-        if scope["type"] == "http" and scope["method"] == "POST":
-            found = _PREDICTIONS.fullmatch(scope["path"].removeprefix(scope.get("root_path", "")))
-            if found is not None:
-                scope["path_params"] = found.groupdict()
-                response = await predictions(Request(scope, receive))
-                await response(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
-
-
-_ONE = "/api/v1/monitors/{monitor}"
-_PREDICTIONS = re.compile(_ONE.format(monitor="(?P<monitor>[0-9A-Za-z]+)") + "/predictions")
-
-
-def _routes() -> list[Route]:
-    """Return every route, and behind those of each address one that refuses other methods."""
-    routes = [
-        ("GET", "/api/v1/openapi.json", openapi),
-        ("GET", "/api/v1/monitors", monitors),
-        ("POST", f"{_ONE}/predictions", predictions),
-        ("PATCH", f"{_ONE}/predictions", outcomes),
-        *((each.method, _ONE + each.path, _answering(each)) for each in QUESTIONS),
+@API.exception_handler(405)
+async def _other_method(request: Request, _: HTTPException) -> JSONResponse:
+    scope = dict(request.scope)
+    methods = [
+        method
+        for route in API.routes
+        if isinstance(route, APIRoute) and route.matches(scope)[0] is not Match.NONE
+        for method in sorted(route.methods or ())
     ]
-    # an address with a name in it must not hide the one that is spelled out
-    addresses = sorted({path for _, path, _ in routes}, key=lambda path: path.count("{"))
-    made: list[Route] = []
-    for address in addresses:
-        own = [(method, run) for method, path, run in routes if path == address]
-        made += [Route(address, run, methods=[method]) for method, run in own]
-        made.append(Route(address, _OtherMethods(" or ".join(method for method, _ in own))))
-    return made
+    return _error(405, f"The method must be {' or '.join(methods)}.", {"Allow": ", ".join(methods)})
 
 
-ROUTES = _routes()
+@API.exception_handler(HTTPException)
+async def _refused(_: Request, error: HTTPException) -> JSONResponse:
+    return _error(error.status_code, str(error.detail), error.headers)
+
+
+@API.exception_handler(RequestValidationError)
+async def _wrong(_: Request, error: RequestValidationError) -> JSONResponse:
+    first = dict(error.errors()[0])
+    first["loc"] = first["loc"][1:]  # without "body" or "query"
+    return _error(422, str(fault_of(first)))
+
+
+@API.exception_handler(InputError)
+async def _wrong_value(_: Request, error: InputError) -> JSONResponse:
+    if os.strerror(errno.ENOSPC) in str(error):  # a window's table had no room in its workspace
+        return _error(507, str(error), {"Retry-After": "60"})
+    status = 409 if error.where == "Idempotency-Key" else 404 if error.where in _ABSENT else 422
+    return _error(status, str(error))
+
+
+@API.exception_handler(RunFailed)
+async def _unstored(_: Request, error: RunFailed) -> JSONResponse:
+    """Say that nothing was stored: for want of room, or for now."""
+    if is_full(error):
+        sentence = "Nothing was stored: the server's disk is full. Send it again when there is room."
+        return _error(507, sentence, {"Retry-After": "60"})
+    return _error(503, f"Nothing was stored: {error} Send it again.", {"Retry-After": "5"})
+
+
+@API.exception_handler(Busy)
+async def _busy(_: Request, __: Busy) -> JSONResponse:
+    return _error(503, "Too many batches wait; send this one again in a moment.", {"Retry-After": "1"})
+
+
+@API.exception_handler(ClientDisconnect)
+async def _gone(_: Request, __: ClientDisconnect) -> Response:
+    return Response(status_code=400)
+
+
+@API.exception_handler(Exception)
+async def _failed(_: Request, error: Exception) -> JSONResponse:
+    _log.error("A request about a monitor could not be answered", exc_info=error)
+    return _error(500, "The server failed at this request; whether it is stored, its log must tell.")

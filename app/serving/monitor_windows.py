@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from app import work
 from app.workspaces.workspace import Workspace, is_token
 from audits.errors import InputError
-from audits.runs.monitoring.monitors import KeptMonitor, Monitors
-from audits.runs.monitoring.windows import (
+from audits.monitor.monitors import KeptMonitor, Monitors
+from audits.monitor.windows import (
+    MOST,
     Window,
     file_name,
     is_window_of,
@@ -23,10 +25,26 @@ from audits.runs.monitoring.windows import (
 from audits.runs.spec import parse_spec
 from audits.runs.storage.saved import SavedRun, SavedRuns
 
-__all__ = ["WINDOW", "Submitted", "audit_of", "audits_of", "audits_told", "submit_window"]
+__all__ = ["Submitted", "WindowRequest", "audit_of", "audits_of", "audits_of_monitor", "submit_window"]
 
-WINDOW = ("last", "since", "until", "outcomes", "audits", "title")
-"""What may be asked of a window: keys of the body."""
+
+class WindowRequest(BaseModel):
+    """A window to be audited: either `last`, or `since` and `until` or one of them."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    last: int | None = Field(None, ge=1, le=MOST, description="The last so many people.")
+    since: str | None = Field(None, description="A date or time, of UTC unless it says otherwise.")
+    until: str | None = Field(None, description="A date or time; not included.")
+    outcomes: bool = Field(False, description="Only people whose outcome is known, with it.")
+    audits: list[str | dict[str, Any]] | None = Field(
+        None,
+        min_length=1,
+        max_length=20,
+        description="As in a spec; by default groups, rule_sets, and where rows are kept flipset.",
+    )
+    title: str = Field("", max_length=200)
+
 
 _SHOWN = ("id", "title", "status", "created", "ended", "verdict", "finding", "error")
 
@@ -41,53 +59,31 @@ class Submitted:
     notes: list[str]
 
     @property
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """All of it as plain data."""
         return {"audit": self.key, "window": self.window.facts, "audits": self.audits, "notes": self.notes}
 
 
-def submit_window(monitors: Monitors, monitor: KeptMonitor, asked: Mapping[str, Any]) -> Submitted:
+def submit_window(monitors: Monitors, monitor: KeptMonitor, wanted: WindowRequest) -> Submitted:
     """Have a window audited in the monitor's workspace.
-
-    Parameters
-    ----------
-    asked : mapping
-        Some of `WINDOW`.
 
     Raises
     ------
     InputError
         If the window or an audit is wrong, or cannot be, or the monitor is of no workspace.
     """
-    audits, outcomes = _audits(asked.get("audits")), asked.get("outcomes", False)
-    if not isinstance(outcomes, bool):
-        raise InputError("outcomes", "must be true or false", outcomes)
-    last = asked.get("last")
-    if last is not None and (isinstance(last, bool) or not isinstance(last, int)):
-        raise InputError("last", "must be a whole number of people", last)
-    title = asked.get("title", "")
-    if not isinstance(title, str) or len(title) > 200:
-        raise InputError("title", "must be text of at most 200 characters")
-    space = _space(monitor)
-    times = {name: moment(name, asked.get(name)) for name in ("since", "until")}
+    audits, outcomes, space = wanted.audits or (), wanted.outcomes, _space(monitor)
+    times = {name: moment(name, getattr(wanted, name)) for name in ("since", "until")}
     rows = needs_rows(audits) if audits else monitor.keeps_rows
-    window = take_window(monitors, monitor.id, last=last, outcomes=outcomes, rows=rows, **times)
+    window = take_window(monitors, monitor.id, last=wanted.last, outcomes=outcomes, rows=rows, **times)
     spec, notes = window_spec(monitor, window, file_name(monitor), audits, outcomes=outcomes)
     parse_spec(spec, space.folder)  # an audit's options are refused before anything is kept
     content = io.BytesIO()
     window.frame.to_parquet(content, index=False)
     content.seek(0)
     spec["data"]["path"] = str(space.add_file(file_name(monitor), content))
-    run = work.submit(space, spec, title or f"Window of {monitor.name}")
+    run = work.submit(space, spec, wanted.title or f"Window of {monitor.name}")
     return Submitted(run.key, window, [name for each in spec["audits"] for name in each], notes)
-
-
-def _audits(asked: Any) -> Sequence[Any]:
-    if asked is None:
-        return ()
-    if not isinstance(asked, list) or not 1 <= len(asked) <= 20:
-        raise InputError("audits", "must be a list of 1 to 20 audits", asked)
-    return asked
 
 
 def _space(monitor: KeptMonitor) -> Workspace:
@@ -107,9 +103,9 @@ def audits_of(monitor: KeptMonitor) -> list[SavedRun]:
     return [run for run in SavedRuns().list(owner=monitor.owner) if is_window_of(monitor.id, run.spec)]
 
 
-def audits_told(monitor: KeptMonitor) -> list[dict[str, Any]]:
+def audits_of_monitor(monitor: KeptMonitor) -> list[dict[str, Any]]:
     """Return them as plain data."""
-    return [_told(run) for run in audits_of(monitor)]
+    return [_facts(run) for run in audits_of(monitor)]
 
 
 def audit_of(monitor: KeptMonitor, key: str) -> dict[str, Any]:
@@ -124,9 +120,9 @@ def audit_of(monitor: KeptMonitor, key: str) -> dict[str, Any]:
     if run is None:
         raise InputError("audit", "must be one of a window of this monitor", key[:80])
     results = SavedRuns().load(run.id, monitor.owner).to_json() if run.status == "done" else None
-    return {**_told(run), "results": results}
+    return {**_facts(run), "results": results}
 
 
-def _told(run: SavedRun) -> dict[str, Any]:
+def _facts(run: SavedRun) -> dict[str, Any]:
     sentence = " ".join(run.spec["data"].get("mended", ()))
     return {"audit": run.key, **{name: getattr(run, name) for name in _SHOWN}, "window": sentence}

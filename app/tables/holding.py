@@ -32,8 +32,8 @@ from audits.data.selecting import group_of, selected_rows
 from audits.data.values import is_missing
 from audits.errors import InputError
 from audits.models.native.skops_file import without_tensors
+from audits.monitor.ingestion import Arrival, read_arrow, read_file, read_json
 from audits.records import loaded
-from audits.runs.monitoring.arrivals import Arrival, read_arrow, read_file, read_json
 from audits.runs.reading.countable import rows_drawn
 from audits.runs.reading.drawn import draw_table, of_all
 from audits.runs.registry import AUDITS, usual_others

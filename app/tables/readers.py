@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from audits.errors import InputError, RunFailed
+from audits.monitor.ingestion import Arrival
+from audits.monitor.profile import Sent
 from audits.runs.executing import sandbox
 from audits.runs.executing.nursery import Child, LimitReached, Nursery
-from audits.runs.monitoring.arrivals import Arrival
-from audits.sensitivity.monitor.profile import Sent
 
 __all__ = ["READERS", "Readers"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state
-from app.monitor.making import finished_audits, make_monitor
-from app.monitor.watching import choose_monitor, watch
+from app.monitor.dashboard import choose_monitor, watch
+from app.monitor.factory import finished_audits, make_monitor
 from app.widgets import notices
 from app.widgets.frame import page_text, title
 from audits.errors import RunFailed

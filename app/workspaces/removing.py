@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app import work
 from app.drafting.named_files import files_of
-from app.serving.ingest import INGEST
+from app.serving.ingestion import INGEST
 from app.state import note
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace

@@ -13,7 +13,7 @@ from audits.cli.words import counted, written
 from audits.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
-    from audits.sensitivity import MonitorBundle
+    from audits.monitor.bundle import MonitorBundle
 
 _SEND_SECONDS = 300.0
 
@@ -29,7 +29,7 @@ def export(folder: Path, out: Path, note: str) -> str:
         If the folder holds no finished run with a sensitivity audit, its model cannot be carried along, or
         `out` cannot be written.
     """
-    from audits.runs.monitoring.written import with_values, written_words
+    from audits.monitor.recoded import with_values, written_words
 
     made, section = _bundle(folder, note)
     bundle = with_values(made, section)
@@ -67,8 +67,8 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
         If the bundle or the table cannot be read, a column is missing, or a value is wrong.
     """
     from audits.data import read_table
-    from audits.runs.monitoring.written import frame_as_audited
-    from audits.sensitivity import MonitorBundle
+    from audits.monitor.bundle import MonitorBundle
+    from audits.monitor.recoded import frame_as_audited
 
     bundle = MonitorBundle.load(folder)
     frame = frame_as_audited(bundle, read_table(rows).frame)
@@ -102,10 +102,10 @@ def replayed(
         If a bundle or the table cannot be read, a column is missing, or a value is wrong.
     """
     from audits.data import read_table
-    from audits.runs.monitoring.monitors import MOST_PEOPLE, Batch
-    from audits.runs.monitoring.replaying import Replay, compared, replay
-    from audits.runs.monitoring.written import frame_as_audited
-    from audits.sensitivity import MonitorBundle
+    from audits.monitor.bundle import MonitorBundle
+    from audits.monitor.monitors import MOST_PEOPLE, Batch
+    from audits.monitor.recoded import frame_as_audited
+    from audits.monitor.replay import Replay, compared, replay
 
     frame = read_table(rows).frame
 
@@ -144,8 +144,8 @@ def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:
     RunFailed
         If the server could not be reached for five minutes.
     """
-    from audits.client import Monitor
     from audits.data import read_table
+    from audits.monitor.client import Monitor
 
     token = os.environ.get("EVENHAND_MONITOR_TOKEN", "")
     if not token:
@@ -187,9 +187,9 @@ def window(
     InputError
         If there is no such monitor, or the window or an audit cannot be.
     """
+    from audits.monitor.monitors import Monitors
+    from audits.monitor.windows import file_name, moment, needs_rows, take_window, window_spec
     from audits.runs.documents import dump_yaml
-    from audits.runs.monitoring.monitors import Monitors
-    from audits.runs.monitoring.windows import file_name, moment, needs_rows, take_window, window_spec
     from audits.runs.storage.database import database
 
     monitors = Monitors(database())

@@ -24,7 +24,7 @@ from audits.sensitivity.measuring.gradients import Measured, exceeds
 from audits.sensitivity.measuring.scene import MeasuredPeople, Models
 from audits.sensitivity.monitor.models import carry
 from audits.sensitivity.monitor.networks import parameter_table
-from audits.sensitivity.monitor.profiling import profile_of
+from audits.sensitivity.monitor.reference import profile_of
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.words import PERFECT, finding, too_few, warnings_for

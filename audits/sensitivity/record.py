@@ -9,8 +9,6 @@ from audits.sensitivity.options import SensitivityOptions
 
 if TYPE_CHECKING:
     from audits.data import AuditData
-    from audits.sensitivity.monitor.bundle import MonitorBundle
-    from audits.sensitivity.result import SensitivityResult
 
 __all__ = ["AUDIT"]
 
@@ -34,14 +32,6 @@ def _seconds(options: SensitivityOptions, size: Size) -> float:
     moved = 0.0 if size.trained in _GRADIENT else 0.5 * size.width * thousands
     status = attributes * (0.8 + 0.03 * size.width) * thousands  # a network, learned and asked
     return 1.5 + each + twins + status + moved * (1 + options.smooth / 10)
-
-
-def _bundle(result: SensitivityResult, *, note: str = "") -> MonitorBundle:
-    from audits.sensitivity.monitor.bundle import (
-        MonitorBundle,  # late: a record loads nothing but its options
-    )
-
-    return MonitorBundle.of(result, note=note)
 
 
 AUDIT = Audit(
@@ -72,7 +62,7 @@ AUDIT = Audit(
         "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
         "known size can be planted among the predictions."
     ),
-    bundle=_bundle,
+    bundle="audits.monitor.bundle:bundle_of",
     pages=OnPages(
         labels={
             "protected": "Protected attributes",

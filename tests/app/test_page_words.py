@@ -26,7 +26,7 @@ _NOT_ON_PAGES = (
     "audits/aliases",
     "audits/runs/gates",
     "audits/runs/storage",
-    "audits/runs/monitoring",
+    "audits/monitor",
     "audits/runs/registry.py",
     "audits/runs/reading/fetching.py",
     "audits/models/in_memory",

@@ -14,11 +14,11 @@ from streamlit.testing.v1 import AppTest
 from app import work
 from app.drafting import drafts
 from app.serving import monitor_api
-from app.serving.ingest import Ingest
+from app.serving.ingestion import Ingest
 from app.workspaces.workspace import Workspace
-from audits.runs.monitoring.monitors import Batch
-from audits.sensitivity import MonitorBundle
-from audits.sensitivity.monitor.profile import Sent
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.monitors import Batch
+from audits.monitor.profile import Sent
 from tests.app.test_pages import figures
 from tests.sensitivity.conftest import people
 

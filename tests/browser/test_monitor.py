@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from audits.runs.monitoring.monitors import Monitors
+from audits.monitor.monitors import Monitors
 from audits.runs.storage.database import Database
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
@@ -93,19 +93,18 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     expect(card).to_contain_text(f"Person {person} (desk")  # still the one chosen
 
     shown = page.locator(".st-key-alarm-0")
-    shown.get_by_role("button", name="Its people").click()
+    shown.get_by_role("button", name="Affected people").click()
     expect(page.get_by_role("heading", name="Flagged people of alarm 0")).to_be_visible(timeout=LIVE)
     page.get_by_role("button", name="All flagged people").click()
     acts.settle(page)
-    for label, text in (("Note", "asked the desk"), ("Owner", "Ada")):
-        acts.tab_to(page, f'.st-key-alarm-0 [aria-label="{label}"]', 160)
-        page.keyboard.type(text)
-    acts.tab_to(page, '.st-key-alarm-0 [class*="-Acknowledge"] button')
+    acts.tab_to(page, '.st-key-alarm-0 [aria-label="Note"]', 160)
+    page.keyboard.type("asked the desk")
+    acts.tab_to(page, '.st-key-alarm-0 [class*="-done"] button')
     page.keyboard.press("Enter")
     kept = Monitors(Database(f"sqlite:///{server.home / 'evenhand.sqlite'}"))
     expect(page.locator(".st-key-alarm-0")).to_have_count(0, timeout=LIVE)
     first = kept.alarm(address.split("/")[-2], 0)
-    assert (first.note, first.owner) == ("asked the desk", "Ada")
+    assert first.note == "asked the desk"
     assert kept.waiting(address.split("/")[-2])[0] == before + len(answer["alarms"] + later["alarms"]) - 1
 
     good, bad = tmp_path / "monday.csv", tmp_path / "tuesday.csv"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audits.runs.monitoring.monitors import Batch, Monitors
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.monitors import Batch, Monitors
+from audits.monitor.profile import Sent
 from audits.runs.storage.database import database
-from audits.sensitivity import MonitorBundle
-from audits.sensitivity.monitor.profile import Sent
 from tests.cli.conftest import write_spec
 
 ROOT = Path(__file__).resolve().parents[2]

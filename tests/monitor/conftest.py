@@ -18,12 +18,13 @@ from typing import Any
 import onnx
 import pytest
 
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.monitors import KeptMonitor, Monitors
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
-from audits.runs.monitoring.monitors import KeptMonitor, Monitors
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import Database
-from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
+from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.runs.postgres import serve
 from tests.sensitivity.conftest import people, subject_of
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import evenhand
-from audits.runs.monitoring.monitors import Monitors
+from audits.monitor.monitors import Monitors
 from tests.monitor.conftest import ROOT, ROW, Server, start, store_of
 from tests.sensitivity.conftest import people
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from app.serving.ingest import Ingest, Taken
+from app.serving.ingestion import Ingest, Taken
 from audits.errors import InputError, RunFailed
-from audits.runs.monitoring.inboxes import inbox, take_files
-from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
-from audits.runs.monitoring.scoring import Scorer
+from audits.monitor.inbox import inbox, take_files
+from audits.monitor.monitors import Batch, KeptMonitor, Monitors
+from audits.monitor.scoring import Scorer
 from tests.monitor.conftest import ROW, store_of
 from tests.sensitivity.conftest import people
 

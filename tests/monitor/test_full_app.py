@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from audits.runs.monitoring.monitors import Monitors
+from audits.monitor.monitors import Monitors
 from audits.runs.storage.database import Database
 from tests.monitor.conftest import FULL_APP, ROUTES_ALONE, ROW, Server, start
 

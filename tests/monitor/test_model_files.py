@@ -21,8 +21,9 @@ from sklearn.preprocessing import OneHotEncoder
 from audits.data import DataSpec, build_data, read_table
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_spec
-from audits.runs.monitoring.scoring import Scorer
-from audits.sensitivity import MonitorBundle, SensitivityOptions, SensitivityResult, sensitivity
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.scoring import Scorer
+from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
 from audits.sensitivity.monitor.models import CarriedFile
 
 catboost = pytest.importorskip("catboost")
@@ -162,7 +163,7 @@ def test_where_pages_are_served_no_library_is_loaded(audited, tmp_path: Path):
     _, _, bundle = audited
     bundle.save(tmp_path)
     code = (
-        "import sys; from pathlib import Path; from audits.sensitivity import MonitorBundle\n"
+        "import sys; from pathlib import Path; from audits.monitor.bundle import MonitorBundle\n"
         "b = MonitorBundle.load(Path(sys.argv[1]))\n"
         "assert b.encoder.columns\n"
         "bad = {'xgboost', 'catboost', 'skops', 'onnx', 'onnxruntime', 'sklearn'} & set(sys.modules)\n"

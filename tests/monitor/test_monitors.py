@@ -9,21 +9,23 @@ import sqlite3
 import threading
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from app.serving import ingest, webhooks
+from app.serving import webhook
 from audits.errors import InputError, RunFailed
-from audits.runs.monitoring import history
-from audits.runs.monitoring.arrivals import read_arrow, read_json
-from audits.runs.monitoring.buckets import Buckets
-from audits.runs.monitoring.monitors import Batch, Monitors, check_webhook
-from audits.runs.monitoring.tables import BATCHES, BUCKETS, CASES, FLAGS, PREDICTIONS, STATES
-from audits.sensitivity import MonitorBundle, Scored
-from audits.sensitivity.monitor.profile import Sent
-from audits.sensitivity.monitor.streams import read_head
+from audits.monitor import history, storage
+from audits.monitor.alarms import Message
+from audits.monitor.bundle import MonitorBundle, Scored
+from audits.monitor.detectors import read_head
+from audits.monitor.ingestion import read_arrow, read_json
+from audits.monitor.monitors import Batch, Monitors, check_webhook
+from audits.monitor.profile import Sent
+from audits.monitor.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, PREDICTIONS, STATES
+from audits.runs.storage.database import is_full
 from tests.monitor.conftest import ROW
 from tests.sensitivity.conftest import people
 
@@ -152,7 +154,7 @@ def test_a_transaction_that_fails_leaves_nothing_behind(monitors: Monitors, bund
             own = Batch(monitor.id, scored, "x", look=bundle.look(scored))
             if fails:
                 with monkeypatch.context() as patch:
-                    patch.setattr(Buckets, "write", lambda _: 1 / 0)  # the last that is written
+                    patch.setattr(storage, "extend_history", lambda *_: 1 / 0)  # written late
                     with pytest.raises(ZeroDivisionError):
                         monitors.store([own])
             monitors.store([own])
@@ -199,7 +201,7 @@ def test_a_long_history_is_read_some_at_a_time(monitors: Monitors, bundle, monke
     scored = bundle.score_columns(rows, 40)
     monitors.store([Batch(monitor.id, scored, str(place)) for place in range(5)])
     whole = monitors.drift(monitor.id).p_value
-    monkeypatch.setattr(history, "_MOST_READ", 100)
+    monkeypatch.setattr(history, "_MAX_READ", 100)
     monitors._tests.clear()
     read = [monitors.catch_up(bundle, monitor.id) for _ in range(3)]
     assert read == [False, True, True]
@@ -280,68 +282,77 @@ def test_addresses_that_only_look_allowed_are_not(address: str):
         check_webhook(address, ("hooks.ours",))
 
 
-def test_webhooks_are_told_once_and_redirects_are_not_followed(bundle, tmp_path: Path, monkeypatch):
+class Hook(http.server.BaseHTTPRequestHandler):
+    heard: ClassVar[list[dict]] = []
+
+    def do_POST(self) -> None:
+        self.heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        if self.path == "/none":
+            self.wfile.write(b"\x15\x03\x01\x00 no HTTP\r\n\r\n")
+            return
+        self.send_response(302 if self.path == "/away" else 204)
+        self.send_header("Location", "http://127.0.0.1:1/")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("path", "told"), [("/alarm", True), ("/away", False), ("/none", False)])
+def test_a_webhook_is_told_once_and_a_failure_stands_on_the_alarm(bundle, tmp_path, monkeypatch, path, told):
+    """A redirect is not followed, and what is no HTTP fails like any other answer."""
     from tests.monitor.conftest import store_of
-
-    heard: list[dict] = []
-
-    class Hook(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(302 if self.path == "/away" else 204)
-            self.send_header("Location", "http://127.0.0.1:1/")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     hook = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
     threading.Thread(target=hook.serve_forever, daemon=True).start()
     host = f"127.0.0.1:{hook.server_port}"
     monkeypatch.setenv("EVENHAND_WEBHOOK_HOSTS", host)
     now = [1e9]
-    monitors, teller = Monitors(store_of(tmp_path), clock=lambda: now[0]), webhooks.Teller()
+    monitors, delivery = Monitors(store_of(tmp_path), clock=lambda: now[0]), webhook.Delivery()
 
-    def tell() -> None:
-        while teller.deliver(monitors):
+    def deliver() -> None:
+        while delivery.begin(monitors):
             for _ in range(500):
-                if not teller._busy:
+                if not delivery.busy:
                     break
                 time.sleep(0.01)
 
     try:
-        for path, state in (("/alarm", "told"), ("/away", "waiting")):
-            monitor, _ = monitors.create(
-                bundle,
-                name="m & co",
-                people_between=2000,
-                webhook=f"http://{host}{path}",
-                webhook_hosts=ingest.webhook_hosts(),
-            )
-            monitors.store([batch(monitor, [True] * 120)])
-            heard.clear()
-            tell()
-            tell()
-            assert [each["monitor"] for each in heard] == [monitor.id]  # one condition, told once
-            [message] = monitors.messages(monitor.id)
-            assert message.state == state
-            assert monitors.alarms(monitor.id)[0].told.startswith("plain: ")
-        for _ in range(8):  # it is tried again ever later, then lies among the dead
+        address = {"webhook": f"http://{host}{path}", "webhook_hosts": (host,)}
+        monitor, _ = monitors.create(bundle, name="m", people_between=2000, **address)
+        monitors.store([batch(monitor, [True] * 120)])
+        Hook.heard.clear()
+        deliver()
+        deliver()
+        assert [each["monitor"] for each in Hook.heard] == [monitor.id]  # one condition, told once
+        for _ in range(8):  # a failure is tried again ever later, then given up
             now[0] += 30_000
-            tell()
-        assert len(heard) == 6
-        [dead] = monitors.messages(monitor.id, "dead")
-        assert "302" in dead.outcome
-        monitors.change(monitor.id, ingest.webhook_hosts(), webhook=f"http://{host}/alarm", hook="slack")
-        monitors.try_again(monitor.id, dead.id)
-        tell()
-        assert len(heard) == 7
-        monitors.store([batch(monitor, [False] * 4000), batch(monitor, [True] * 100)])
-        tell()
-        assert "m &amp; co" in heard[-1]["text"]
+            deliver()
+        assert len(Hook.heard) == (1 if told else 6)
+        assert not delivery.busy
+        alarm = monitors.alarms(monitor.id)[0]
+        assert (alarm.told == "webhook told") == told
+        assert ("after 6 tries" in alarm.told) != told
+        assert monitors.overview()[0]["dead"] == (not told)
     finally:
         hook.shutdown()
-        teller.close()
+        delivery.close()
+
+
+def test_alarms_and_messages_of_earlier_versions_are_plain_alarms(monitors: Monitors, bundle):
+    monitor, _ = monitors.create(bundle, name="m", people_between=500)
+    monitors.store([batch(monitor, [True] * 60)])
+    old = {"owner": "Ada", "snoozed": 9e9, "resolved": 1e9, "note": "feed", "told": "email: mailed"}
+    message = Message("x" * 32, monitor.id, 0, "email", "a@b.c", "{}", "waiting", 0, 1e9, 1e9, "")
+    with monitors.database.writing() as connection:
+        connection.execute(sa.update(CASES).where(CASES.c.monitor == monitor.id).values(**old))
+        connection.execute(sa.insert(MESSAGES), [vars(message)])
+    alarm = monitors.alarms(monitor.id)[0]
+    assert (alarm.note, alarm.waits, alarm.lasts) == ("Owner: Ada. feed", False, False)
+    delivery = webhook.Delivery()
+    delivery.begin(monitors)
+    delivery.close()
+    assert "e-mail is no longer sent" in monitors.alarms(monitor.id)[0].told
 
 
 @pytest.mark.parametrize(
@@ -350,16 +361,16 @@ def test_webhooks_are_told_once_and_redirects_are_not_followed(bundle, tmp_path:
         (b"{", "must be JSON"),
         (b"\xff\xfe", "must be JSON"),
         (b"[" * 100_000, "must be JSON"),
-        (b"[]", r'must be an object \{"rows"'),
-        (b'{"rows": 3}', "rows must be a list"),
-        (b'{"rows": []}', "rows must hold from 1 to 10,000 people, got 0"),
+        (b"[]", "the body must"),
+        (b'{"rows": 3}', "rows must be a valid list"),
+        (b'{"rows": []}', "rows must have at least 1"),
         (b'{"rows": [{"skill": NaN, "height": 1, "town": "a"}]}', "send null for a missing one"),
-        (b'{"rows": [{}], "more": 1}', "unknown keys 'more'"),
-        (json.dumps({"rows": [ROW], "ids": ["a", "b"]}).encode(), "ids must be a list of 1 texts"),
+        (b'{"rows": [{}], "more": 1}', "more is unknown"),
+        (json.dumps({"rows": [ROW], "ids": ["a", "b"]}).encode(), "ids must be a list of 1"),
         (json.dumps({"rows": [ROW], "ids": ["\ud800"]}).encode(), "half of a character"),
         (json.dumps({"rows": [ROW], "ids": ["\x00"]}).encode(), "printable"),
         (json.dumps({"rows": [ROW], "at": "noon"}).encode(), "at must be a time"),
-        (json.dumps({"rows": [ROW] * 10_001}).encode(), "got 10001"),
+        (json.dumps({"rows": [ROW] * 10_001}).encode(), "at most 10000"),
     ],
 )
 def test_bad_json_is_named(body: bytes, words: str):
@@ -401,7 +412,6 @@ def test_an_arrow_body_that_unpacks_to_very_much_is_refused():
 
 
 def test_a_full_disk_is_told_apart_and_recovered_from(bundle, tmp_path: Path):
-    from app.serving.monitor_api import _unstored
     from tests.monitor.conftest import store_of
 
     database = store_of(tmp_path)
@@ -420,7 +430,7 @@ def test_a_full_disk_is_told_apart_and_recovered_from(bundle, tmp_path: Path):
 
     with pytest.raises(RunFailed, match="full") as found:
         fill()
-    assert _unstored(found.value).status_code == 507
+    assert is_full(found.value)
     before = monitors.get(monitor.id).people
     room(10**6)
     monitors.store([batch(monitor, [True] * 2000)])

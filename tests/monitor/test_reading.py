@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from audits.runs.monitoring.monitors import Monitors
+from audits.monitor.monitors import Monitors
 from tests.monitor.conftest import ROW, Server, start, store_of
 
 SECRET = "let prometheus in"
@@ -67,20 +70,13 @@ def test_outcomes_are_noted_by_id(server: Server):
     assert rates["a"]["outcomes"] == 1
 
 
-def test_an_alarm_is_handled(server: Server):
-    [first, second, *_] = reversed(call(server, "GET", "/alarms")[1]["alarms"])
-    change = {
-        "acknowledge": True,
-        "note": "feed broken",
-        "owner": "Ada",
-        "severity": "low",
-        "snooze_hours": 2,
-    }
-    status, told = call(server, "PATCH", f"/alarms/{first['place']}", change)
-    assert status == 200, told
-    assert (told["owner"], told["severity"], told["note"]) == ("Ada", "low", "feed broken")
-    assert told["snoozed"] > told["raised"] + 7000
-    assert call(server, "PATCH", f"/alarms/{second['place']}", {"resolve": True})[1]["resolved"] is not None
+def test_an_alarm_is_acknowledged_with_a_note(server: Server):
+    [first, *_] = reversed(call(server, "GET", "/alarms")[1]["alarms"])
+    waiting = call(server, "GET", "/alarms")[1]["waiting"]
+    status, alarm = call(server, "PATCH", f"/alarms/{first['place']}", {"note": "feed broken"})
+    assert (status, alarm["note"], alarm["acknowledged"] is None) == (200, "feed broken", False), alarm
+    assert call(server, "GET", "/alarms")[1]["waiting"] == waiting - 1
+    assert not {"owner", "snoozed", "resolved"} & alarm.keys()
     people = call(server, "GET", f"/people?alarm={first['place']}&most=5")[1]["people"]
     assert all(first["person"] <= each["person"] <= first["last_person"] for each in people)
     request = urllib.request.Request(
@@ -116,17 +112,16 @@ def test_tokens_have_scopes_and_end(server: Server):
 
 
 def test_a_webhook_is_changed(server: Server):
-    assert call(server, "PATCH", "", {"webhook": "http://hooks.ours/a", "hook": "teams"})[1]["webhook"]
-    assert call(server, "PATCH", "", {"email": ["ada@example.org"]})[1]["email"] == 1
-    for bad, words in (
-        ({"webhook": "http://evil.example/"}, "allowed are hooks.ours"),
-        ({"hook": "fax"}, "hook must be"),
-        ({"email": ["a@b\r\nBcc: c@d"]}, "addresses such as"),
-        ({"token": 1}, "unknown keys"),
-        ({}, "must be of name"),
+    assert call(server, "PATCH", "", {"webhook": "http://hooks.ours/a"})[1]["webhook"]
+    for bad in (
+        {"webhook": "http://evil.example/"},
+        {"webhook": "http://hooks.ours/a\r\nX: y"},
+        {"webhook": "http://hooks.ours/a b"},
+        {"email": ["ada@example.org"]},
+        {"token": 1},
+        {},
     ):
-        status, answer = call(server, "PATCH", "", bad)
-        assert (status, words in answer["error"]) == (422, True), answer
+        assert call(server, "PATCH", "", bad)[0] == 422, bad
 
 
 def test_prometheus_is_let_in_by_its_token(server: Server):
@@ -143,53 +138,50 @@ PAIR = {"rows": [ROW, ROW]}
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body", "words"),
+    ("method", "path", "body", "where"),
     [
-        ("POST", "/predictions", {**PAIR, "scores": [0.5]}, "scores must be a list of 2"),
-        ("POST", "/predictions", {**PAIR, "scores": [0.5, 1.5]}, "scores[1] must be the probability"),
-        ("POST", "/predictions", {**PAIR, "scores": ["a", True]}, "scores[0] must be the probability"),
-        ("POST", "/predictions", {**PAIR, "decisions": [True, "yes"]}, "decisions[1] must be true"),
-        ("POST", "/predictions", {**PAIR, "decisions": [[], {}]}, "decisions[0] must be true"),
-        ("POST", "/predictions", {**PAIR, "persons": [1, 2]}, "persons[0] must be printable"),
-        ("POST", "/predictions", {**PAIR, "protected": ["a"]}, "protected must be an object"),
-        ("POST", "/predictions", {**PAIR, "protected": {"g": ["a"]}}, "protected.g must be a list of 2"),
-        ("POST", "/predictions", {**PAIR, "protected": {"\u0000": ["a", "b"]}}, "printable"),
-        ("POST", "/predictions", {**PAIR, "protected": {str(k): [] for k in range(99)}}, "at most 20"),
-        ("PATCH", "/predictions", {"outcomes": {}}, "must hold from 1"),
-        ("PATCH", "/predictions", {"outcomes": {"a": "yes"}}, "must be true or false"),
-        ("PATCH", "/predictions", {"outcomes": {"a": 0.0}}, "must be true or false"),
-        ("PATCH", "/predictions", {"outcomes": [1]}, "must be an object of your ids"),
-        ("PATCH", "/predictions", b"{" * 100_000, "must be JSON"),
-        ("PATCH", "/predictions", b'{"outcomes": {"a": true, "a": false}}', "a key twice"),
-        ("PATCH", "/alarms/0", {}, "must say what to change"),
-        ("PATCH", "/alarms/0", {"snooze_hours": 1e300}, "snooze_hours must lie"),
-        ("PATCH", "/alarms/0", {"acknowledge": "yes"}, "acknowledge must be true or false"),
-        ("PATCH", "/alarms/0", {"note": "\ud800"}, "half of a character"),
-        ("PATCH", "/alarms/0", {"owner": 3}, "owner must be text"),
-        ("PATCH", "/alarms/0", {"severity": ["low"]}, "severity must be"),
-        ("POST", "/tokens", {"scope": "all"}, "scope must be"),
-        ("POST", "/tokens", {"scope": "send", "days": -1}, "days must lie"),
-        ("POST", "/tokens/rotate", b"[]", "must be an object"),
-        ("GET", "/alarms?most=-1", None, "most must be a whole number"),
-        ("GET", "/alarms?most=99999999999999999999", None, "most must be a whole number"),
-        ("GET", "/alarms?state=x", None, "state must be"),
-        ("GET", "/alarms?every=1", None, "unknown name, every"),
-        ("GET", "/alarms?format=xml", None, "format must be json or csv"),
-        ("GET", "/messages?state=lost", None, "state must be"),
+        ("POST", "/predictions", {**PAIR, "scores": [0.5]}, "scores"),
+        ("POST", "/predictions", {**PAIR, "scores": [0.5, 1.5]}, "scores[1]"),
+        ("POST", "/predictions", {**PAIR, "scores": ["a", True]}, "scores[0]"),
+        ("POST", "/predictions", {**PAIR, "decisions": [True, "yes"]}, "decisions[1]"),
+        ("POST", "/predictions", {**PAIR, "decisions": [[], {}]}, "decisions[0]"),
+        ("POST", "/predictions", {**PAIR, "persons": [1, 2]}, "persons[0]"),
+        ("POST", "/predictions", {**PAIR, "protected": ["a"]}, "protected"),
+        ("POST", "/predictions", {**PAIR, "protected": {"g": ["a"]}}, "protected.g"),
+        ("POST", "/predictions", {**PAIR, "protected": {"\u0000": ["a", "b"]}}, "protected"),
+        ("POST", "/predictions", {**PAIR, "protected": {str(k): [] for k in range(99)}}, "protected"),
+        ("PATCH", "/predictions", {"outcomes": {}}, "outcomes"),
+        ("PATCH", "/predictions", {"outcomes": {"a": "yes"}}, "outcomes.a"),
+        ("PATCH", "/predictions", {"outcomes": {"a": 0.0}}, "outcomes.a"),
+        ("PATCH", "/predictions", {"outcomes": [1]}, "outcomes"),
+        ("PATCH", "/predictions", b"{" * 100_000, "the body"),
+        ("PATCH", "/predictions", b'{"outcomes": {"a": true, "a": false}}', "the body"),
+        ("PATCH", "/alarms/0", {"acknowledge": "yes"}, "acknowledge"),
+        ("PATCH", "/alarms/0", {"note": "\ud800"}, "the body"),
+        ("PATCH", "/alarms/0", {"owner": "Ada"}, "owner"),
+        ("PATCH", "/alarms/0", b'{"note": "a", "note": "b"}', "the body"),
+        ("POST", "/tokens", {"scope": "all"}, "scope"),
+        ("POST", "/tokens", {"scope": "send", "days": -1}, "days"),
+        ("POST", "/tokens/rotate", b"[]", ""),
+        ("GET", "/alarms?most=-1", None, "most"),
+        ("GET", "/alarms?most=99999999999999999999", None, "most"),
+        ("GET", "/alarms?state=x", None, "state"),
+        ("GET", "/alarms?every=1", None, "every"),
+        ("GET", "/alarms?format=xml", None, "format"),
     ],
 )
-def test_what_is_wrong_is_told_and_changes_nothing(server: Server, method: str, path: str, body, words: str):
+def test_what_is_wrong_is_told_and_changes_nothing(server: Server, method: str, path: str, body, where: str):
     status, answer = call(server, method, path, body)
-    assert (status, words in answer["error"]) == (422, True), answer
+    assert (status, answer["error"].startswith(where)) == (422, True), answer
 
 
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
-        ("PATCH", "/alarms/9999", {"resolve": True}),
-        ("PATCH", "/alarms/x", {"resolve": True}),
+        ("PATCH", "/alarms/9999", {"acknowledge": True}),
+        ("PATCH", "/alarms/x", {"acknowledge": True}),
         ("GET", "/people?alarm=9999", None),
-        ("POST", "/messages/none", None),
+        ("GET", "/messages", None),
         ("DELETE", "/tokens/none", None),
         ("GET", "/nothing", None),
     ],
@@ -198,25 +190,21 @@ def test_what_is_not_there_is_told(server: Server, method: str, path: str, body)
     assert call(server, method, path, body)[0] == 404
 
 
-def test_the_description_lists_every_address(server: Server):
-    from app.serving.monitor_reading import QUESTIONS
-
-    _, document = server.ask("GET", "/api/v1/openapi.json")
-    for each in QUESTIONS:
-        own = document["paths"]["/api/v1/monitors/{monitor}" + each.path][each.method.lower()]
-        assert own["summary"] == each.summary
+def test_a_change_larger_than_16_kb_is_refused_unread(server: Server):
+    assert call(server, "PATCH", "/alarms/0", {"note": "x" * 20_000})[0] == 413
 
 
-def test_the_dashboard_asks_for_what_there_is(server: Server):
-    import re
-    from pathlib import Path
-
+def test_the_dashboard_and_the_alerting_rules_ask_for_what_there_is(server: Server):
     request = urllib.request.Request(
         f"http://127.0.0.1:{server.port}/metrics", headers={"Authorization": f"Bearer {SECRET}"}
     )
     with urllib.request.urlopen(request, timeout=30) as answer:
         text = answer.read().decode()
-    dashboard = (Path(__file__).resolve().parents[2] / "docs" / "grafana.json").read_text()
-    asked = set(re.findall(r"evenhand_monitor_\w+", dashboard))
-    assert len(asked) >= 6
-    assert all(f"\n{name}{{" in text for name in asked)
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    rules = yaml.safe_load((docs / "prometheus-rules.yml").read_text())
+    [group] = rules["groups"]
+    assert all({"alert", "expr", "labels", "annotations"} <= rule.keys() for rule in group["rules"])
+    for asked in ((docs / "grafana.json").read_text(), " ".join(rule["expr"] for rule in group["rules"])):
+        names = set(re.findall(r"evenhand_monitor_\w+", asked))
+        assert len(names) >= 4
+        assert all(f"\n{name}{{" in text for name in names)

@@ -6,9 +6,9 @@ import tracemalloc
 
 import pytest
 
-from app.serving.ingest import _SMALL
+from app.serving.ingestion import MAX_IN_PROCESS
 from audits.errors import InputError
-from audits.runs.monitoring.arrivals import read_json
+from audits.monitor.ingestion import read_json
 
 _WORST = {
     "objects": b'{"rows":[' + b",".join([b"{}"] * 5400) + b"]}",
@@ -25,7 +25,7 @@ _WORST = {
 @pytest.mark.parametrize("name", list(_WORST))
 def test_a_small_body_takes_no_more_than_a_megabyte_whatever_is_in_it(name):
     body = _WORST[name]
-    assert len(body) <= _SMALL
+    assert len(body) <= MAX_IN_PROCESS
     tracemalloc.start()
     try:
         read_json(body, ("a",))

@@ -1,55 +1,61 @@
-"""Requests that wait together are stored together, each once; one alone is stored as well."""
+"""Requests that come while others are measured are measured and stored together; one alone is as well."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from app.serving.ingest import Answer, Ingest
-from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
+from app.serving.ingestion import Ingest
+from audits.errors import InputError
+from audits.monitor.monitors import Monitors
+from audits.monitor.scoring import Scorer
 from tests.monitor.conftest import ROW, store_of
 
-BODY = json.dumps({"rows": [ROW]}).encode()
+
+class Slow(Scorer):
+    """Notes how many people it is asked about at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+
+    def score(self, identity, bundle, columns, people):
+        self.asked.append(people)
+        time.sleep(0.3)
+        return super().score(identity, bundle, columns, people)
 
 
-@pytest.mark.parametrize("many", [0, 8])
-def test_requests_that_wait_share_a_transaction(bundle, tmp_path: Path, monkeypatch, many):
-    """The first request is held inside its transaction until all the others wait."""
-    monitors = Monitors(store_of(tmp_path))
+@pytest.mark.parametrize("wrong", [False, True])
+def test_what_waits_is_measured_together(bundle, tmp_path: Path, wrong):
+    """A row that is wrong is its sender's alone."""
+    monitors, scorer = Monitors(store_of(tmp_path)), Slow()
     monitor, _ = monitors.create(bundle, name="m")
-    together = list[int]()
-    writing, go_on = threading.Event(), threading.Event()
+    service = Ingest(monitors, scorer, tick_seconds=60.0)
+    rows = [{**ROW, "skill": place / 10} for place in range(8)]
+    if wrong:
+        rows[5]["skill"] = "many"
+    bodies = [json.dumps({"rows": [row], "ids": [str(place)]}).encode() for place, row in enumerate(rows)]
 
-    def store(batches: list[Batch]) -> list:
-        together.append(len(batches))
-        writing.set()
-        assert go_on.wait(60)
-        return Monitors.store(monitors, batches)
+    async def send() -> list:
+        asked = [service.answer(monitor, body, "json", None) for body in bodies]
+        return await asyncio.gather(*asked, return_exceptions=True)
 
-    monkeypatch.setattr(monitors, "store", store)
-    service = Ingest(monitors, tick_seconds=60.0)
     service.start()
     try:
-        answers = asyncio.run(one_and_then(service, monitor, many, writing, go_on))
+        answers = asyncio.run(send())
     finally:
-        go_on.set()
         service.close()
-    assert sum(together) == 1 + many
-    assert len(together) == (2 if many else 1), "those who waited share one transaction"
-    assert sorted(json.loads(each.text)["batch"] for each in answers) == list(range(1 + many))
-
-
-async def one_and_then(
-    service: Ingest, monitor: KeptMonitor, many: int, writing: threading.Event, go_on: threading.Event
-) -> list[Answer]:
-    first = asyncio.create_task(service.answer(monitor, BODY, "json", None))
-    assert await asyncio.to_thread(writing.wait, 60)
-    rest = [asyncio.create_task(service.answer(monitor, BODY, "json", None)) for _ in range(many)]
-    while service._waiting < 1 + many or any(kept._jobs for kept in service._gathering.values()):
-        await asyncio.sleep(0.01)
-    go_on.set()
-    return [await first, *await asyncio.gather(*rest)]
+    refused = [place for place, each in enumerate(answers) if isinstance(each, InputError)]
+    assert refused == ([5] if wrong else [])
+    assert max(scorer.asked) > 1, "who waits is measured with others"
+    assert sum(scorer.asked) == 8 or wrong
+    for place, answer in enumerate(answers):
+        if place not in refused:
+            [row] = answer["rows"]
+            assert row["id"] == str(place)
+            assert row["sensitivity"] == pytest.approx(bundle.score([rows[place]]).sensitivity[0])
+    assert monitors.get(monitor.id).people == 8 - len(refused)

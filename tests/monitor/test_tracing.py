@@ -11,10 +11,10 @@ import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from app.serving import tracing
-from app.serving.ingest import Ingest
+from app.serving.ingestion import Ingest
 from audits.errors import InputError
+from audits.monitor.monitors import Monitors
 from audits.runs.executing.handle import Run, RunError
-from audits.runs.monitoring.monitors import Monitors
 from tests.monitor.conftest import ROW, store_of
 
 

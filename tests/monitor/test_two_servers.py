@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from audits.runs.monitoring.monitors import Monitors
+from audits.monitor.monitors import Monitors
 from audits.runs.storage.database import Database
 from tests.monitor.conftest import ROW, start
 

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 from audits.cli import monitor as commands
-from audits.runs.documents import dump_yaml
-from audits.runs.execute import execute
-from audits.runs.monitoring.arrivals import read_json
-from audits.runs.monitoring.written import (
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.ingestion import read_json
+from audits.monitor.recoded import (
     as_audited,
     frame_as_audited,
     meanings,
     with_values,
     written_words,
 )
+from audits.runs.documents import dump_yaml
+from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
-from audits.sensitivity import MonitorBundle
 from tests.sensitivity.conftest import people
 
 DATA = {

@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from app.serving import api
-from app.serving.ingest import Ingest
+from app.serving.ingestion import Ingest
 from app.serving.tending import Tending
 from app.workspaces.workspace import Workspace, new_token
 from audits.errors import InputError, RunFailed

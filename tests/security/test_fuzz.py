@@ -17,7 +17,7 @@ import pytest
 from audits.data import read_table
 from audits.errors import InputError
 from audits.models.onnx.file import parse_onnx
-from audits.runs.monitoring.arrivals import read_arrow, read_json
+from audits.monitor.ingestion import read_arrow, read_json
 from audits.runs.spec import parse_spec
 from tests.security.corpus import MODELS, _arrow, _loop, _parquet, _workbook, pa
 

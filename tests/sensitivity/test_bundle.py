@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 
 from audits.errors import InputError
+from audits.monitor.bundle import MonitorBundle
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
-from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
+from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.sensitivity.conftest import people, subject_of
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
@@ -105,7 +106,7 @@ def test_a_carried_file_that_was_changed_is_refused(loans):
 def test_it_loads_without_torch_streamlit_or_sklearns_trees(bundle, tmp_path: Path):
     bundle.save(tmp_path)
     code = (
-        "import sys; from pathlib import Path; from audits.sensitivity import MonitorBundle\n"
+        "import sys; from pathlib import Path; from audits.monitor.bundle import MonitorBundle\n"
         "b = MonitorBundle.load(Path(sys.argv[1]))\n"
         "b.score([{'skill': 0.1, 'height': 171, 'town': 'west'}])\n"
         "assert not {'torch', 'streamlit', 'plotly'} & set(sys.modules), sorted(sys.modules)"

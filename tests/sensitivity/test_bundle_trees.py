@@ -12,7 +12,8 @@ from safetensors.numpy import load, save
 from audits.data import DataSpec, LabelCut, build_data
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
-from audits.sensitivity import MonitorBundle, SensitivityOptions, SensitivityResult, sensitivity
+from audits.monitor.bundle import MonitorBundle
+from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
 from audits.sensitivity.monitor import models as carried
 from tests.models.test_plain_trees import strangers, subject_of
 from tests.sensitivity import conftest

@@ -20,13 +20,13 @@ from typing import Any
 
 import pandas as pd
 
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.monitors import Batch, Monitors
 from audits.runs.executing.inline import InlineExecutor
-from audits.runs.monitoring.monitors import Batch, Monitors
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import database
 from audits.runs.storage.saved import SavedRuns
 from audits.runs.version import VERSION
-from audits.sensitivity import MonitorBundle
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parents[1] / "sample_data"

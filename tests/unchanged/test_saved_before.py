@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from audits.errors import InputError
+from audits.monitor.monitors import Monitors
 from audits.results import verdict_as_now as as_now
-from audits.runs.monitoring.monitors import Monitors
 from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import database

@@ -25,6 +25,7 @@ import pandas as pd
 from audits.data.rows import RowEncoder, columns_of
 from audits.errors import InputError
 from audits.models.networks.dense import Dense
+from audits.monitor.profile import Look, Profile
 from audits.sensitivity.measuring.gradients import (
     Audited,
     Measured,
@@ -35,10 +36,9 @@ from audits.sensitivity.measuring.gradients import (
 )
 from audits.sensitivity.monitor.models import Carried, restore, unpack
 from audits.sensitivity.monitor.networks import network_arrays, network_of, tables_of
-from audits.sensitivity.monitor.profile import Look, Profile
 from audits.sensitivity.result import SensitivityResult
 
-__all__ = ["MonitorBundle", "Scored"]
+__all__ = ["MonitorBundle", "Scored", "bundle_of"]
 
 FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT, FORMAT_FILE = range(1, 6)
 _REFERENCE = 1000
@@ -70,21 +70,27 @@ class Scored:
     unseen: dict[int, list[str]]
     points: np.ndarray | None = None
 
+    def part(self, start: int, end: int) -> Scored:
+        """Return what is said of the rows from `start` to before `end`."""
+        rows = slice(start, end)
+        return Scored(
+            self.score[rows],
+            self.sensitivity[rows],
+            self.flagged[rows],
+            self.contributions[rows],
+            self.columns,
+            {row - start: names for row, names in self.unseen.items() if start <= row < end},
+            None if self.points is None else self.points[rows],
+        )
+
     def top(self, row: int, most: int = 3) -> list[tuple[str, float]]:
         """Return the columns with the largest parts in a row's sensitivity, those above 0."""
-        return self._tops(self.contributions[row : row + 1], most)[0]
+        return self.part(row, row + 1).tops(most)[0]
 
     def tops(self, most: int = 3) -> list[list[tuple[str, float]]]:
         """Return `top` of every row."""
-        return self._tops(self.contributions, most)
-
-    def _tops(self, parts: np.ndarray, most: int) -> list[list[tuple[str, float]]]:
-        if len(parts) == 1:  # arrays of a few numbers take longer than numbers
-            row = parts[0].tolist()
-            places = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:most]
-            return [[(self.columns[k], row[k]) for k in places if row[k] > 0]]
-        order = np.argsort(-parts, axis=1, kind="stable")[:, :most]
-        values = np.take_along_axis(parts, order, axis=1).tolist()
+        order = np.argsort(-self.contributions, axis=1, kind="stable")[:, :most]
+        values = np.take_along_axis(self.contributions, order, axis=1).tolist()
         names = self.columns
         return [
             [(names[k], value) for k, value in zip(places, row, strict=True) if value > 0]
@@ -351,6 +357,11 @@ class MonitorBundle:
         except (OSError, UnicodeDecodeError) as error:
             raise InputError("bundle", f"could not be read from {folder} ({error})") from None
         return cls.parse(text, weights)
+
+
+def bundle_of(result: SensitivityResult, *, note: str = "") -> MonitorBundle:
+    """Make the bundle of a finished audit: what the audit's record names."""
+    return MonitorBundle.of(result, note=note)
 
 
 def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Audited | Carried:

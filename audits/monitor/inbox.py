@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 from audits.errors import InputError
-from audits.runs.monitoring.arrivals import FileReader, file_batches, read_file_here
-from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
-from audits.runs.monitoring.scoring import Scorer
+from audits.monitor.ingestion import FileReader, file_batches, read_file_here
+from audits.monitor.monitors import Batch, KeptMonitor, Monitors
+from audits.monitor.scoring import Scorer
 
 __all__ = ["SUFFIXES", "inbox", "take_files"]
 

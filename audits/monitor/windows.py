@@ -22,9 +22,9 @@ from audits.checks import choices
 from audits.data.doctor.findings import listed
 from audits.data.values import text_of
 from audits.errors import InputError
+from audits.monitor.monitors import KeptMonitor, Monitors
+from audits.monitor.tables import BATCHES, PREDICTIONS
 from audits.records import Audit, loaded
-from audits.runs.monitoring.monitors import KeptMonitor, Monitors
-from audits.runs.monitoring.tables import BATCHES, PREDICTIONS
 from audits.runs.registry import AUDITS
 from audits.stats.words import count
 

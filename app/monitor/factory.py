@@ -7,14 +7,14 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.serving.ingest import webhook_hosts
 from app.serving.monitor_api import INGEST
+from app.serving.webhook import webhook_hosts
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.monitor.recoded import with_values
+from audits.monitor.windows import needing_rows, nouns
 from audits.records import loaded
-from audits.runs.monitoring.windows import needing_rows, nouns
-from audits.runs.monitoring.written import with_values
 from audits.runs.registry import AUDITS
 
 __all__ = ["finished_audits", "make_monitor"]

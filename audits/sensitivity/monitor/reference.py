@@ -10,8 +10,7 @@ import pandas as pd
 
 from audits.data import FeatureSpace
 from audits.models import Subject
-from audits.sensitivity.monitor.cells import cells_of, edges_of, numbers
-from audits.sensitivity.monitor.profile import hashed
+from audits.sensitivity.monitor.bins import cells_of, edges_of, hashed, numbers
 from audits.stats.change import CELLS
 from audits.stats.control import flag_rate_bound
 

@@ -2,96 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from audits.stats.change import CELLS
 
-__all__ = ["ColumnCells", "cells_of", "counted", "edges_of", "number_cells", "numbers", "padded", "range_of"]
+__all__ = ["cells_of", "counted", "edges_of", "hashed", "number_cells", "numbers", "padded", "range_of"]
 
 _PARTS = 16
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnCells:
-    """How the cell of one person in one column is found.
-
-    Attributes
-    ----------
-    at : int
-        The column's first place in a row of points.
-    sd, mean : float
-    least, most : float
-        A number's range among the people audited.
-    low, high : float
-        The range of the column, in its own units, with some slack for rounding.
-    edges : list of float
-    levels : int
-        How many the column has; 0 of a number.
-    is_category : bool
-        Whether each level has a place of its own.
-    places : list of int
-        The cell by level; then of a missing one.
-    marks_missing : bool
-    """
-
-    at: int
-    sd: float
-    mean: float
-    least: float
-    most: float
-    low: float
-    high: float
-    edges: list[float]
-    levels: int
-    is_category: bool
-    places: list[int]
-    marks_missing: bool
-
-    @classmethod
-    def of(cls, entry: Mapping[str, Any], at: int, own: Mapping[str, Any]) -> ColumnCells:
-        """Make ready what `cells_of` and `range_of` look up."""
-        levels = len(entry["levels"]) if "levels" in own else 0
-        places = [] if "levels" not in own else _places(entry, own).tolist()
-        is_category = entry["kind"] == "categorical"
-        low, high, slack = (0.0, 0.0, 0.0) if "levels" in own else range_of(entry)
-        return cls(
-            at,
-            float(entry.get("sd") or 1.0),
-            float(entry.get("mean") or 0.0),
-            float(own.get("low", 0.0)),
-            float(own.get("high", 0.0)),
-            low - slack,
-            high + slack,
-            [float(edge) for edge in own.get("edges", ())],
-            levels,
-            is_category,
-            places,
-            bool(entry.get("marks_missing")),
-        )
-
-    def ordinary(self, row: Sequence[float]) -> int | None:
-        """Return the cell of a person (d,); None of one of whom more is to be said."""
-        value = row[self.at]
-        if self.places and self.is_category:
-            own = row[self.at : self.at + self.levels]
-            return self._known(own.index(max(own))) if any(own) else None
-        if self.marks_missing and row[self.at + 1] > 0:
-            return None
-        x = value * self.sd + self.mean
-        if self.places:
-            return self._known(round(x)) if 0 <= round(x) < self.levels else None
-        if self.least <= value <= self.most and self.low <= x <= self.high:
-            return 1 + bisect_right(self.edges, value)
-        return None
-
-    def _known(self, level: int) -> int | None:
-        cell = self.places[level]
-        return None if cell == self.places[-1] else cell
 
 
 def cells_of(
@@ -173,3 +94,19 @@ def padded(counts: Sequence[Sequence[float]]) -> np.ndarray:
     for row, own in zip(found, counts, strict=True):
         row[: len(own)] = own
     return found
+
+
+def hashed(z: np.ndarray) -> np.ndarray:
+    """Return a number a row, (n,), equal for equal rows."""
+    odd = _odd_numbers(z.shape[1])
+    bits = np.ascontiguousarray(z + 0.0).view(np.uint64)  # no minus zero
+    with np.errstate(over="ignore"):
+        mixed = (bits ^ (bits >> np.uint64(29))) * odd
+        return ((mixed ^ (mixed >> np.uint64(31))) * odd[::-1]).sum(axis=1, dtype=np.uint64)
+
+
+@lru_cache(maxsize=64)
+def _odd_numbers(width: int) -> np.ndarray:
+    numbers = np.asarray(np.random.default_rng(7).integers(1 << 62, size=width)).astype(np.uint64)
+    odd: np.ndarray = numbers | np.uint64(1)
+    return odd

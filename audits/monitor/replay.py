@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError
-from audits.runs.monitoring.monitors import Batch, KeptMonitor, Monitors
+from audits.monitor.alarms import Alarm
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.monitors import Batch, KeptMonitor, Monitors
 from audits.runs.storage.database import Database
-from audits.sensitivity import MonitorBundle
-from audits.sensitivity.monitor.watching import Alarm
 from audits.stats.words import count
 
 __all__ = ["Replay", "compared", "replay"]

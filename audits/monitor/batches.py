@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from audits.sensitivity import Scored
-from audits.sensitivity.monitor.profile import Look, Sent
+from audits.monitor.bundle import Scored
+from audits.monitor.profile import Look, Sent
 
 __all__ = ["Batch", "Everybody", "joined", "parts"]
 

@@ -1,4 +1,4 @@
-"""What a monitor shows: stretches of its chart, flagged people, alarms, drift, rates of groups."""
+"""What a monitor shows: stretches of its chart, flagged people, drift, rates of groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from audits.stats import Estimate
 
-__all__ = ["Alarm", "Drift", "Flag", "GroupRates", "Point"]
+__all__ = ["Drift", "Flag", "GroupRates", "Point"]
 
 
 @dataclass(frozen=True)
@@ -34,65 +34,6 @@ class Flag:
     sensitivity: float
     score: float
     contributions: dict[str, float]
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """One alarm: it lasts while its condition does, however often that is found again.
-
-    Attributes
-    ----------
-    place : int
-        Its number among the monitor's alarms, from 0.
-    kind, about : str
-        See `audits.sensitivity.monitor.streams`.
-    severity : str
-    person, last_person : int
-        At whom the condition was found first and latest.
-    batch : int
-        The batch in which it was found first.
-    times : int
-        How often it was found.
-    raised, latest : float
-        When.
-    ended : float or None
-        When it had not been found for so long that it is over.
-    owner : str
-        Who looks after it.
-    acknowledged, snoozed, resolved : float or None
-        When somebody looked at it, until when it is to be silent, when somebody closed it.
-    told : str
-        How telling of it went.
-    """
-
-    place: int
-    kind: str
-    about: str
-    severity: str
-    sentence: str
-    person: int
-    last_person: int
-    batch: int
-    times: int
-    raised: float
-    latest: float
-    ended: float | None
-    owner: str
-    acknowledged: float | None
-    snoozed: float | None
-    resolved: float | None
-    note: str
-    told: str
-
-    @property
-    def waits(self) -> bool:
-        """Whether nobody has looked at it."""
-        return self.acknowledged is None and self.resolved is None
-
-    @property
-    def lasts(self) -> bool:
-        """Whether its condition lasts and nobody closed it."""
-        return self.ended is None and self.resolved is None
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.data.values import is_missing, text_of
-from audits.sensitivity import MonitorBundle
+from audits.monitor.bundle import MonitorBundle
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from audits.sensitivity.monitor.profile import Sent
+    from audits.monitor.profile import Sent
 
 __all__ = ["as_audited", "frame_as_audited", "meanings", "plain_values", "with_values", "written_words"]
 

@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from app import state
-from app.serving.ingest import Taken, drop_folder
+from app.serving.ingestion import Taken, drop_folder
 from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.monitoring.monitors import KeptMonitor
-from audits.runs.monitoring.written import written_words
+from audits.monitor.monitors import KeptMonitor
+from audits.monitor.recoded import written_words
 from audits.stats.words import count
 
 __all__ = ["give_file", "remove_or_export", "send"]

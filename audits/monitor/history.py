@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,35 +12,21 @@ import sqlalchemy as sa
 from scipy.stats import ks_2samp
 
 from audits.errors import InputError
-from audits.runs.monitoring.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, MONITORS, STATES
+from audits.monitor.alarms import Alarm, alarm_of
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.dashboard import Drift, Flag, GroupRates, Point
+from audits.monitor.detectors import read_head
+from audits.monitor.rates import Tally
+from audits.monitor.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, MONITORS, STATES
 from audits.runs.storage.database import Database
-from audits.sensitivity import MonitorBundle
-from audits.sensitivity.monitor.groups import Tally
-from audits.sensitivity.monitor.streams import read_head
-from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, GroupRates, Point
 from audits.stats import wilson
 from audits.stats.sequential import DriftTest
 
 __all__ = ["History"]
 
 
-@dataclass(frozen=True)
-class MonitorStanding:
-    """What the streams of a monitor have counted: values by column, people, rates of groups."""
-
-    counts: dict[str, dict[str, int]]
-    counted: int
-    tally: dict[str, Any]
-
-    @classmethod
-    def of(cls, streams: bytes, tally: str) -> MonitorStanding:
-        """Read it from what is stored."""
-        head = read_head(streams)
-        return cls(head["counts"], head["counted"], json.loads(tally))
-
-
-_MOST_TESTS = 64  # monitors whose drift is kept in memory
-_MOST_READ = 100_000  # people read for the test of drift at one time, about half a second
+_MAX_TESTS = 64  # monitors whose drift is kept in memory
+_MAX_READ = 100_000  # people read for the test of drift at one time, about half a second
 
 
 class History:
@@ -93,7 +78,7 @@ class History:
         """Return the alarms, latest first."""
         asked = sa.select(CASES).where(CASES.c.monitor == identity).order_by(CASES.c.place.desc()).limit(most)
         with self._database.reading() as connection:
-            return [_alarm(row) for row in connection.execute(asked)]
+            return [alarm_of(row) for row in connection.execute(asked)]
 
     def alarm(self, identity: str, place: int) -> Alarm:
         """Return one alarm.
@@ -108,7 +93,7 @@ class History:
             row = connection.execute(sa.select(CASES).where(mine)).first()
         if row is None:
             raise InputError("alarm", "must be one of this monitor", place)
-        return _alarm(row)
+        return alarm_of(row)
 
     def held_against(self, bundle: MonitorBundle, identity: str, people: int) -> Drift:
         """Hold the latest `people` of a monitor against the baseline in its bundle."""
@@ -161,19 +146,18 @@ class History:
 
     def counted(self, identity: str) -> dict[str, dict[str, int]]:
         """Return by column how many values were missing, never seen, out of range or impossible so far."""
-        return self._standing(identity).counts
+        row = self._state_of(identity)
+        return {} if row is None else dict(read_head(bytes(row.streams))["counts"])
 
     def rates(self, identity: str, level: float = 0.95) -> list[GroupRates]:
         """Return the rates of each group so far; see `GroupRates`."""
-        return Tally(self._standing(identity).tally).rates(level)
+        row = self._state_of(identity)
+        return Tally({} if row is None else json.loads(row.tally)).rates(level)
 
-    def _standing(self, identity: str) -> MonitorStanding:
+    def _state_of(self, identity: str) -> Any:
         asked = sa.select(STATES).where(STATES.c.monitor == identity)
         with self._database.reading() as connection:
-            row = connection.execute(asked).first()
-        return (
-            MonitorStanding({}, 0, {}) if row is None else MonitorStanding.of(bytes(row.streams), row.tally)
-        )
+            return connection.execute(asked).first()
 
     def waiting(self, identity: str, most: int = 3) -> tuple[int, list[Alarm]]:
         """Return how many alarms nobody has acknowledged yet, and the first of them.
@@ -189,7 +173,7 @@ class History:
             ).scalar_one()
             order = (CASES.c.ended.is_not(None), CASES.c.place)
             rows = connection.execute(sa.select(CASES).where(mine).order_by(*order).limit(most)).all()
-        return int(number), [_alarm(row) for row in rows]
+        return int(number), [alarm_of(row) for row in rows]
 
     def catch_up(self, bundle: MonitorBundle, identity: str) -> bool:
         """Read some of what is stored for the test of drift; tell whether that was all of it."""
@@ -209,25 +193,21 @@ class History:
                 sa.select(BATCHES.c.place, BATCHES.c.sensitivities)
                 .where(BATCHES.c.monitor == identity, BATCHES.c.place > place)
                 .order_by(BATCHES.c.place)
-                .limit(_MOST_READ)
+                .limit(_MAX_READ)
             )
             with self._database.reading() as connection:
                 size, whole = 0, True
                 for row in connection.execute(asked):
-                    if size >= _MOST_READ:
+                    if size >= _MAX_READ:
                         whole = False
                         break
                     place, values = row.place, np.frombuffer(row.sensitivities, dtype="<f8")
                     test.update(values)
                     size += len(values)
             self._tests[identity] = (place, test)
-            while len(self._tests) > _MOST_TESTS:
+            while len(self._tests) > _MAX_TESTS:
                 del self._tests[next(iter(self._tests))]
-            return test.p_value, whole and size < _MOST_READ
-
-
-def _alarm(row: Any) -> Alarm:
-    return Alarm(**{name: value for name, value in row._mapping.items() if name != "monitor"})
+            return test.p_value, whole and size < _MAX_READ
 
 
 def _joined(rows: Sequence[Any]) -> Point:

@@ -23,11 +23,16 @@ import sqlalchemy as sa
 
 from audits.data.rows import RowEncoder
 from audits.errors import InputError
-from audits.runs.monitoring.batches import Batch
-from audits.runs.monitoring.handling import Handling, Token, check_webhook, digest, tokens_of
-from audits.runs.monitoring.history import History
-from audits.runs.monitoring.storing import Known, State, Stored
-from audits.runs.monitoring.tables import (
+from audits.monitor.admin import Admin, Token, check_webhook, digest, tokens_of
+from audits.monitor.alarms import Alarm
+from audits.monitor.batches import Batch
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.dashboard import Drift, Flag, Point
+from audits.monitor.detectors import SHARES, Detectors
+from audits.monitor.history import History
+from audits.monitor.profile import Profile
+from audits.monitor.storage import Known, State, Stored
+from audits.monitor.tables import (
     BATCHES,
     BUCKETS,
     BUNDLES,
@@ -41,10 +46,6 @@ from audits.runs.monitoring.tables import (
     TOKENS,
 )
 from audits.runs.storage.database import Database
-from audits.sensitivity import MonitorBundle
-from audits.sensitivity.monitor.profile import Profile
-from audits.sensitivity.monitor.streams import SHARES, Streams
-from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, Point
 from audits.stats.control import Chart, design_chart, flag_rate_bound
 
 __all__ = [
@@ -65,8 +66,8 @@ MOST_PEOPLE = 10_000
 """People in a batch at most."""
 
 _CONFIDENCE = 0.95
-_MOST_REMEMBERED = 100
-_LONGEST_NAME, _LONGEST_NOTE = 200, 10_000
+_MAX_REMEMBERED = 100
+_MAX_NAME, _MAX_NOTE = 200, 10_000
 _EMPTY = {"bundle": "", "weights": b""}  # columns that are no longer used
 _OF_ONE = (FLAGS, CASES, BATCHES, BUCKETS, STATES, PEOPLE, PREDICTIONS, MESSAGES, TOKENS, BUNDLES)
 _OWN = BUNDLES.c.monitor == MONITORS.c.id
@@ -89,7 +90,7 @@ class KeptMonitor:
         Ever measured, and flagged.
     settings : dict
         ``people_between`` false alarms of all kinds; ``window_days`` in which a person counts once;
-        ``email`` addresses and the ``hook``'s form.
+        ``keep_rows``.
     tokens : tuple of Token
         Those made beside the first one.
     """
@@ -141,7 +142,7 @@ class KeptMonitor:
         return found
 
 
-class Monitors(Handling, History):
+class Monitors(Admin, History):
     """The monitors of a database.
 
     Parameters
@@ -154,7 +155,7 @@ class Monitors(Handling, History):
     def __init__(self, database: Database, clock: Any = time.time) -> None:
         super().__init__(database)
         self._clock = clock
-        self._streams: dict[str, Streams] = {}
+        self._detectors: dict[str, Detectors] = {}
 
     def create(
         self,
@@ -195,7 +196,7 @@ class Monitors(Handling, History):
         InputError
             If a value is out of range, or the webhook's host is not allowed.
         """
-        for where, text, longest in (("name", name, _LONGEST_NAME), ("note", note, _LONGEST_NOTE)):
+        for where, text, longest in (("name", name, _MAX_NAME), ("note", note, _MAX_NOTE)):
             if len(text) > longest:
                 raise InputError(where, f"must be at most {longest:,} characters")
         if not name.strip():
@@ -311,15 +312,15 @@ class Monitors(Handling, History):
 
     def _state(self, connection: sa.Connection, identity: str) -> State:
         """Return where a monitor stands, to be changed within the transaction."""
-        if identity not in self._streams:
+        if identity not in self._detectors:
             names = (BUNDLES.c.bundle, MONITORS.c.settings, MONITORS.c.chart)
             asked = sa.select(*names).join_from(MONITORS, BUNDLES, _OWN).where(MONITORS.c.id == identity)
             row = connection.execute(asked).first()
             if row is not None:
-                while len(self._streams) >= _MOST_REMEMBERED:
-                    del self._streams[next(iter(self._streams))]
-                self._streams[identity] = _streams(row)
-        return State(connection, identity, self._streams.get(identity) or Streams(None, 1.0))
+                while len(self._detectors) >= _MAX_REMEMBERED:
+                    del self._detectors[next(iter(self._detectors))]
+                self._detectors[identity] = _detectors(row)
+        return State(connection, identity, self._detectors.get(identity) or Detectors(None, 1.0))
 
     def drift(self, identity: str, people: int = 2000) -> Drift:
         """Hold the latest `people` against the baseline."""
@@ -347,7 +348,7 @@ class Monitors(Handling, History):
         return int(removed)
 
 
-def _streams(row: Any) -> Streams:
+def _detectors(row: Any) -> Detectors:
     """Return a monitor's streams at their beginning, from its bundle without the weights."""
     document, settings = json.loads(row.bundle), json.loads(row.settings)
     profile = None
@@ -355,7 +356,7 @@ def _streams(row: Any) -> Streams:
         encoder = RowEncoder(document["encoding"], document["reads"])
         profile = Profile(document["known"], document["encoding"], encoder.starts)
     chart = json.loads(row.chart)
-    return Streams(profile, float(settings.get("people_between", chart["people_between"])))
+    return Detectors(profile, float(settings.get("people_between", chart["people_between"])))
 
 
 def _monitor(row: Any, tokens: tuple[Token, ...] = ()) -> KeptMonitor:

@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, empty, finish
-from audits.sensitivity.monitor.watching import Alarm, Drift, Point
+from audits.monitor.alarms import Alarm
+from audits.monitor.dashboard import Drift, Point
 from audits.stats.control import Chart
 from audits.stats.words import count, number, percent
 

@@ -12,14 +12,13 @@ import numpy as np
 import sqlalchemy as sa
 
 from audits.errors import InputError
-from audits.runs.monitoring.batches import Batch, joined, parts
-from audits.runs.monitoring.buckets import LAST, Buckets
-from audits.runs.monitoring.messages import queue, ways_of
-from audits.runs.monitoring.tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
-from audits.runs.monitoring.written import plain_values
-from audits.sensitivity.monitor.groups import Tally
-from audits.sensitivity.monitor.streams import Outcomes, Stream, Streams
-from audits.sensitivity.monitor.words import flags_sentence, severity_of, stream_sentence
+from audits.monitor.alarms import detector_sentence, flags_sentence, queue, severity_of
+from audits.monitor.batches import Batch, joined, parts
+from audits.monitor.buckets import extend_history
+from audits.monitor.detectors import Detector, Detectors, Outcomes
+from audits.monitor.rates import Tally
+from audits.monitor.recoded import plain_values
+from audits.monitor.tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
 from audits.stats.control import Chart
 
 __all__ = ["Known", "State", "Stored"]
@@ -29,41 +28,8 @@ _DAY = 86_400.0
 _QUIET = 4000  # people without a finding after which a condition is over; of flags as many as the chart needs
 _FLAGS = "flags"
 
-# made once: what SQLAlchemy does to make a statement takes longer than SQLite to carry it out
-_OWN: sa.BindParameter[Any] = sa.bindparam("own")
 _COUNTERS = ("batches", "people", "flagged", "chart_value")
-_LASTS = (CASES.c.monitor == _OWN, CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
-_LASTING = sa.select(CASES).where(*_LASTS)
-_BEFORE = LAST.subquery("last")
-_STANDS = (
-    sa.select(
-        *(MONITORS.c[name] for name in ("name", "webhook", "chart", "settings", *_COUNTERS)),
-        STATES.c.tally,
-        STATES.c.streams,
-        sa.select(sa.func.count()).select_from(CASES).where(*_LASTS).scalar_subquery().label("lasting"),
-        _BEFORE,
-    )
-    .select_from(MONITORS.outerjoin(STATES, STATES.c.monitor == MONITORS.c.id).outerjoin(_BEFORE, sa.true()))
-    .where(MONITORS.c.id == _OWN)
-)
-_SENT_BEFORE = sa.select(
-    BATCHES.c.idempotency_key, BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted
-).where(BATCHES.c.monitor == _OWN, BATCHES.c.idempotency_key.in_(sa.bindparam("keys", expanding=True)))
-_COUNT = (
-    sa.update(MONITORS).where(MONITORS.c.id == _OWN).values({name: sa.bindparam(name) for name in _COUNTERS})
-)
-_STAND = (
-    sa.update(STATES)
-    .where(STATES.c.monitor == _OWN)
-    .values(tally=sa.bindparam("tally"), streams=sa.bindparam("streams"))
-)
-_GOES_ON = ("last_person", "times", "latest", "ended", "snoozed")
-_CASE = (
-    sa.update(CASES)
-    .where(CASES.c.monitor == _OWN, CASES.c.place == sa.bindparam("at"))
-    .values({name: sa.bindparam(name) for name in _GOES_ON})
-)
-_ADD_BATCH, _ADD_FLAGS, _ADD_PREDICTIONS = (sa.insert(table) for table in (BATCHES, FLAGS, PREDICTIONS))
+_CHANGING = ("last_person", "times", "latest", "ended")
 
 
 @dataclass(frozen=True)
@@ -103,18 +69,24 @@ class State:
 
     Parameters
     ----------
-    streams : Streams
+    detectors : Detectors
         Of the monitor's bundle, at the beginning.
     """
 
-    def __init__(self, connection: sa.Connection, identity: str, streams: Streams) -> None:
-        row = connection.execute(_STANDS, {"own": identity}).first()
+    def __init__(self, connection: sa.Connection, identity: str, detectors: Detectors) -> None:
+        columns = ("name", "webhook", "chart", "settings", *_COUNTERS)
+        asked = (
+            sa.select(*(MONITORS.c[name] for name in columns), STATES.c.tally, STATES.c.streams)
+            .select_from(MONITORS.outerjoin(STATES, STATES.c.monitor == MONITORS.c.id))
+            .where(MONITORS.c.id == identity)
+        )
+        row = connection.execute(asked).first()
         self._identity, self._connection = identity, connection
         self.known = row is not None
         if row is None:
             return
         settings = json.loads(row.settings)
-        self._name, self._ways = row.name, ways_of(row.webhook, settings)
+        self._name, self._webhook = row.name, row.webhook
         self._chart = Chart(**json.loads(row.chart))
         self._budget = float(settings.get("people_between", self._chart.people_between))
         self._window = _DAY * float(settings.get("window_days", 30))
@@ -122,11 +94,12 @@ class State:
         self._batches, self._people, self._flagged = row.batches, row.people, row.flagged
         self._value = row.chart_value
         self._fresh = row.streams is None
-        self._streams = streams
+        self._detectors = detectors
         self._tally = Tally({} if self._fresh else json.loads(row.tally))
-        streams.restore(b"" if self._fresh else bytes(row.streams))
-        self._buckets = Buckets(connection, identity, row)
-        lasting = connection.execute(_LASTING, {"own": identity}) if row.lasting else ()
+        detectors.restore(b"" if self._fresh else bytes(row.streams))
+        self._rows: list[dict[str, Any]] = []
+        lasts = (CASES.c.monitor == identity, CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
+        lasting = connection.execute(sa.select(CASES).where(*lasts))
         self._open = {each.about: dict(each._mapping) for each in lasting}
         self._changed: set[str] = set()
 
@@ -154,10 +127,10 @@ class State:
         everybody = joined(batches, sizes)
         counts = self._counting(everybody.sent.persons, sum(sizes), now)
         run = self._chart.follow(everybody.flagged[counts], self._value)
-        watched = self._streams.follow(
+        watched = self._detectors.follow(
             everybody.look, everybody.scores, everybody.sensitivity, everybody.sent, counts
         )
-        decisions = self._streams.own_decisions(everybody.scores, everybody.sent.decisions)
+        decisions = self._detectors.own_decisions(everybody.scores, everybody.sent.decisions)
         self._tally.add(everybody.sent.protected, decisions, counts)
         counted = np.flatnonzero(counts)
         found = [(int(counted[place]), None) for place in run.alarms]
@@ -170,13 +143,12 @@ class State:
             walked = run.values[seen : seen + own]
             row = self._row(batch, now, own, walked)
             rows.append(row)
-            self._buckets.add(row)
             flagged = np.flatnonzero(batch.scored.flagged)
             if len(flagged):
                 flags += self._flags(batch, flagged, first, now)
             if batch.ids or self._keeps_rows:
                 remembered += self._remembered(batch, decisions[whole], counts[whole], now)
-            mine = [(at - begins, stream) for at, stream in alarms if begins <= at < begins + n]
+            mine = [(at - begins, detector) for at, detector in alarms if begins <= at < begins + n]
             raised = self._alarms(mine, first, batch.scored.flagged, now)
             stored.append(Stored(self._batches, False, tuple(raised), own))
             self._batches += 1
@@ -185,9 +157,10 @@ class State:
             self._value = row["chart_value"]
             begins, seen = begins + n, seen + own
             self._end_quiet(now)
-        for statement, made in ((_ADD_BATCH, rows), (_ADD_FLAGS, flags), (_ADD_PREDICTIONS, remembered)):
+        for table, made in ((BATCHES, rows), (FLAGS, flags), (PREDICTIONS, remembered)):
             if made:
-                self._connection.execute(statement, made)
+                self._connection.execute(sa.insert(table), made)
+        self._rows += rows
         return stored
 
     def _row(self, batch: Batch, now: float, counted: int, walked: np.ndarray) -> dict[str, Any]:
@@ -247,22 +220,24 @@ class State:
         if not self.known:
             return
         now = (self._batches, self._people, self._flagged, self._value)
-        self._connection.execute(_COUNT, {"own": self._identity, **dict(zip(_COUNTERS, now, strict=True))})
-        state = {"tally": json.dumps(self._tally.plain), "streams": self._streams.dump()}
+        mine = MONITORS.c.id == self._identity
+        counters = dict(zip(_COUNTERS, now, strict=True))
+        self._connection.execute(sa.update(MONITORS).where(mine).values(**counters))
+        state = {"tally": json.dumps(self._tally.plain), "streams": self._detectors.dump()}
         if self._fresh:
             self._connection.execute(sa.insert(STATES), [{"monitor": self._identity, **state}])
         else:
-            self._connection.execute(_STAND, {"own": self._identity, **state})
-        self._buckets.write()
-        changed = [self._open[about] for about in self._changed]
-        if changed:
-            self._connection.execute(
-                _CASE,
-                [
-                    {"own": self._identity, "at": case["place"], **{name: case[name] for name in _GOES_ON}}
-                    for case in changed
-                ],
-            )
+            own = STATES.c.monitor == self._identity
+            self._connection.execute(sa.update(STATES).where(own).values(**state))
+        if self._rows:
+            extend_history(self._connection, self._identity, self._rows)
+        for about in self._changed:
+            self._change(self._open[about])
+
+    def _change(self, case: Mapping[str, Any], **more: Any) -> None:
+        place = sa.and_(CASES.c.monitor == self._identity, CASES.c.place == case["place"])
+        changed = {name: case[name] for name in _CHANGING} | more
+        self._connection.execute(sa.update(CASES).where(place).values(**changed))
 
     def _before(self, batches: Sequence[Batch]) -> list[Stored | InputError | int | None]:
         """Return how batches ended that were sent before under their keys; None for new ones.
@@ -272,8 +247,11 @@ class State:
         keys = {batch.key for batch in batches if batch.key is not None}
         if not keys:
             return [None] * len(batches)
-        asked = {"own": self._identity, "keys": sorted(keys)}
-        rows = {row.idempotency_key: row for row in self._connection.execute(_SENT_BEFORE, asked)}
+        names = (BATCHES.c.idempotency_key, BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted)
+        asked = sa.select(*names).where(
+            BATCHES.c.monitor == self._identity, BATCHES.c.idempotency_key.in_(sorted(keys))
+        )
+        rows = {row.idempotency_key: row for row in self._connection.execute(asked)}
         found: list[Stored | InputError | int | None] = []
         first: dict[str, int] = {}
         for place, batch in enumerate(batches):
@@ -311,10 +289,11 @@ class State:
                 counts[place] = False
             else:
                 last[each] = new[each] = now
-        again = [each for each in new if each in seen]
-        for each in again:
-            mine = sa.and_(PEOPLE.c.monitor == self._identity, PEOPLE.c.person == each)
-            self._connection.execute(sa.update(PEOPLE).where(mine).values(received=now))
+        own = PEOPLE.c.monitor == self._identity
+        for each in new.keys() & seen.keys():
+            self._connection.execute(
+                sa.update(PEOPLE).where(own, PEOPLE.c.person == each).values(received=now)
+            )
         rows = [
             {"monitor": self._identity, "person": each, "received": now} for each in new if each not in seen
         ]
@@ -373,39 +352,36 @@ class State:
         self._tally.learn(known)
         nobody = np.zeros(0, dtype=bool)
         return self._alarms(
-            [(self._people - 1, stream) for _, stream in self._streams.learn(known)], 0, nobody, now
+            [(self._people - 1, detector) for _, detector in self._detectors.learn(known)], 0, nobody, now
         )
 
     def _alarms(
-        self, found: Sequence[tuple[int, Stream | None]], first: int, flagged: np.ndarray, now: float
+        self, found: Sequence[tuple[int, Detector | None]], first: int, flagged: np.ndarray, now: float
     ) -> list[str]:
         """Raise alarms for conditions that are new; return their sentences."""
         raised = []
-        for place, stream in sorted(found, key=lambda each: each[0]):
-            person, about = first + place, _FLAGS if stream is None else stream.key
+        for place, detector in sorted(found, key=lambda each: each[0]):
+            person, about = first + place, _FLAGS if detector is None else detector.key
             case = self._open.get(about)
             if case is not None and person - case["last_person"] <= self._quiet(about):
                 case.update(last_person=person, latest=now, times=case["times"] + 1)
                 self._changed.add(about)
-                if case["snoozed"] is not None and case["snoozed"] < now:
-                    case["snoozed"] = None  # awake, and it lasts: said again
-                    self._tell(case, now)
                 continue
             if case is not None:
                 self._close(about, now)
-            if stream is None:
+            if detector is None:
                 seen = self._flagged + int(np.count_nonzero(flagged[: place + 1]))
                 sentence = flags_sentence(self._chart, person + 1, seen, self._budget)
             else:
-                sentence = stream_sentence(stream, person + 1, self._budget)
+                sentence = detector_sentence(detector, person + 1, self._budget)
             raised.append(sentence)
-            self._open[about] = self._raise(about, stream, sentence, person, now)
+            self._open[about] = self._raise(about, detector, sentence, person, now)
         return raised
 
     def _raise(
-        self, about: str, stream: Stream | None, sentence: str, person: int, now: float
+        self, about: str, detector: Detector | None, sentence: str, person: int, now: float
     ) -> dict[str, Any]:
-        kind = _FLAGS if stream is None else stream.kind
+        kind = _FLAGS if detector is None else detector.kind
         mine = CASES.c.monitor == self._identity
         last = self._connection.execute(sa.select(sa.func.max(CASES.c.place)).where(mine)).scalar()
         case = {
@@ -425,12 +401,8 @@ class State:
             **dict.fromkeys(("owner", "note", "told"), ""),
         }
         self._connection.execute(sa.insert(CASES), [case])
-        self._tell(case, now)
+        queue(self._connection, self._webhook, self._identity, self._name, case, now)
         return case
-
-    def _tell(self, case: Mapping[str, Any], now: float) -> None:
-        """Put messages of an alarm into the queue, in the transaction that raises it."""
-        queue(self._connection, self._ways, self._identity, self._name, case, now)
 
     def _quiet(self, about: str) -> float:
         return max(200.0, 3 * self._chart.people_to_detect) if about == _FLAGS else _QUIET
@@ -444,9 +416,7 @@ class State:
     def _close(self, about: str, now: float) -> None:
         case = self._open.pop(about)
         self._changed.discard(about)
-        place = sa.and_(CASES.c.monitor == self._identity, CASES.c.place == case["place"])
-        changed = {name: case[name] for name in ("last_person", "times", "latest")}
-        self._connection.execute(sa.update(CASES).where(place).values(ended=now, **changed))
+        self._change(case, ended=now)
 
     def _flags(self, batch: Batch, places: np.ndarray, first: int, now: float) -> list[dict[str, Any]]:
         scored = batch.scored

@@ -2,7 +2,7 @@
 
 A stranger's file is never opened, and trees never hold up pages, where pages are served.
 
-`Scorer` is the parent's side; ``python -m audits.runs.monitoring.scoring`` is the worker, with limits on
+`Scorer` is the parent's side; ``python -m audits.monitor.scoring`` is the worker, with limits on
 memory and on files. They speak JSON, one message a line, so that nothing it says can run in the parent.
 """
 
@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from audits.errors import InputError, RunFailed
+from audits.monitor.bundle import MonitorBundle, Scored
+from audits.monitor.recoded import plain_values
 from audits.runs.executing.process import WorkerProcess
-from audits.runs.monitoring.written import plain_values
-from audits.sensitivity import MonitorBundle, Scored
 from audits.sensitivity.measuring.gradients import exceeds
 from audits.sensitivity.monitor.models import Carried, CarriedFile
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from audits.sensitivity.monitor.cells import ColumnCells, cells_of, counted, number_cells, padded, range_of
+from audits.sensitivity.monitor.bins import cells_of, counted, hashed, number_cells, padded, range_of
 from audits.stats.control import flag_rate_bound
 from audits.stats.words import count, number, percent
 
-__all__ = ["FACTOR", "MOST_APART", "Look", "Profile", "Sent", "hashed"]
+__all__ = ["FACTOR", "MOST_APART", "Look", "Profile", "Sent"]
 
 FACTOR = 3.0
 """A number beyond the audited range by more than so many times its width cannot be."""
@@ -171,30 +171,6 @@ class Profile:
 
     def look(self, z: np.ndarray, unseen: Mapping[int, Sequence[str]]) -> Look:
         """Hold points (n, d), and by row the columns with a value never seen, against the people audited."""
-        ordinary = self._ordinary(z) if len(z) == 1 and not unseen else None
-        return ordinary or self._look(z, unseen)
-
-    @cached_property
-    def _cells(self) -> list[ColumnCells]:
-        places = {
-            str(entry["column"]): (entry, at) for entry, at in zip(self.encoding, self.starts, strict=True)
-        }
-        return [ColumnCells.of(*places[own["column"]], own) for own in self.plain["columns"]]
-
-    def _ordinary(self, z: np.ndarray) -> Look | None:
-        """Return what `_look` says of one person of whom there is nothing to say; None where there is.
-
-        Most people who come alone are such, and arrays of one number each take longer than numbers.
-        """
-        row, cells = z[0].tolist(), []
-        for own in self._cells:
-            cell = own.ordinary(row)
-            if cell is None:
-                return None
-            cells.append(cell)
-        return Look(np.array([cells], dtype=int), np.zeros(1, dtype=bool), {}, (), hashed(z))
-
-    def _look(self, z: np.ndarray, unseen: Mapping[int, Sequence[str]]) -> Look:
         n = len(z)
         cells = np.full((n, len(self.columns)), -1)
         impossible = np.zeros(n, dtype=bool)
@@ -239,22 +215,6 @@ def _one_after_another(parts: Sequence[tuple[_T, ...]], sizes: Sequence[int], no
     return tuple(
         each for part, size in zip(parts, sizes, strict=True) for each in (part or (nothing,) * size)
     )
-
-
-def hashed(z: np.ndarray) -> np.ndarray:
-    """Return a number a row, (n,), equal for equal rows."""
-    odd = _odd_numbers(z.shape[1])
-    bits = np.ascontiguousarray(z + 0.0).view(np.uint64)  # no minus zero
-    with np.errstate(over="ignore"):
-        mixed = (bits ^ (bits >> np.uint64(29))) * odd
-        return ((mixed ^ (mixed >> np.uint64(31))) * odd[::-1]).sum(axis=1, dtype=np.uint64)
-
-
-@lru_cache(maxsize=64)
-def _odd_numbers(width: int) -> np.ndarray:
-    numbers = np.asarray(np.random.default_rng(7).integers(1 << 62, size=width)).astype(np.uint64)
-    odd: np.ndarray = numbers | np.uint64(1)
-    return odd
 
 
 def _beyond(

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from audits.sensitivity.monitor.streams import Outcomes
-from audits.sensitivity.monitor.watching import GroupRates
+from audits.monitor.dashboard import GroupRates
+from audits.monitor.detectors import Outcomes
 from audits.stats.sequential import calibration_sequence, gap_sequence, rate_sequence
 
 __all__ = ["Tally"]

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from audits.sensitivity.monitor.cells import number_cells, padded
-from audits.sensitivity.monitor.profile import MOST_APART, Look, Profile, Sent
+from audits.monitor.profile import MOST_APART, Look, Profile, Sent
+from audits.sensitivity.monitor.bins import number_cells, padded
 from audits.stats.change import CELLS, ChangeWatch, Crossing
 from audits.stats.control import flag_rate_bound
 
-__all__ = ["KINDS", "SHARES", "Followed", "Outcomes", "Stream", "Streams", "read_head"]
+__all__ = ["KINDS", "SHARES", "Detector", "Detectors", "Followed", "Outcomes", "read_head"]
 
 SHARES = {
     "flags": 0.5,
@@ -48,7 +48,7 @@ _DUMP_HEAD = 8
 
 
 @dataclass(frozen=True)
-class Stream:
+class Detector:
     """One thing that is watched: its kind, what it is about, and which of a group's rates, if any."""
 
     kind: str
@@ -67,7 +67,7 @@ class Stream:
 class Followed:
     """What a batch did: alarms in the order of people, and how many people counted."""
 
-    crossings: tuple[tuple[int, Stream], ...]
+    crossings: tuple[tuple[int, Detector], ...]
     counted: int
 
 
@@ -91,7 +91,7 @@ class Outcomes:
 
 
 def read_head(dumped: bytes) -> dict[str, Any]:
-    """Return the counts in what `Streams.dump` gave: ``counts`` by column, ``counted`` people, ``block``."""
+    """Return the counts in what `Detectors.dump` gave: ``counts`` by column, ``counted``, ``block``."""
     return dict(json.loads(dumped[_DUMP_HEAD : _end_of_head(dumped)]))
 
 
@@ -99,7 +99,7 @@ def _end_of_head(dumped: bytes) -> int:
     return _DUMP_HEAD + int.from_bytes(dumped[:_DUMP_HEAD], "little")
 
 
-class Streams:
+class Detectors:
     """The streams of one monitor, and where they stand.
 
     Parameters
@@ -115,72 +115,69 @@ class Streams:
         plain: Mapping[str, Any] = {} if profile is None else profile.plain
         self._plain = plain
         ranks = [] if profile is None else self._rank_streams(profile)
-        events = [(Stream("model"), _SAME_MODEL)]
+        events = [(Detector("model"), _SAME_MODEL)]
         if profile is not None:
-            events.append((Stream("impossible"), flag_rate_bound(0, int(max(plain["people"], 2)))))
+            events.append((Detector("impossible"), flag_rate_bound(0, int(max(plain["people"], 2)))))
             if plain["repeats"]:
-                events.append((Stream("repeats"), float(plain["repeats"]["bound"])))
-        self.streams = [stream for stream, _ in ranks] + [stream for stream, _ in events]
+                events.append((Detector("repeats"), float(plain["repeats"]["bound"])))
+        self.detectors = [stream for stream, _ in ranks] + [stream for stream, _ in events]
         self._ranks = len(ranks)
-        many = {kind: sum(each.kind == kind for each in self.streams) for kind in KINDS}
-        between = [max(budget * many[each.kind] / SHARES[each.kind], 1.0) for each in self.streams]
+        many = {kind: sum(each.kind == kind for each in self.detectors) for kind in KINDS}
+        between = [max(budget * many[each.kind] / SHARES[each.kind], 1.0) for each in self.detectors]
         self._watch = ChangeWatch(
             padded([counts for _, counts in ranks]), [bound for _, bound in events], between
         )
         self.block: list[int] = []
         self.counts: dict[str, dict[str, int]] = {}
         self.counted = 0
-        self._stands = b""  # what was dumped or restored last, while nobody has come since
         self._begun = self.dump()
 
     @staticmethod
-    def _rank_streams(profile: Profile) -> list[tuple[Stream, Sequence[float]]]:
+    def _rank_streams(profile: Profile) -> list[tuple[Detector, Sequence[float]]]:
         plain = profile.plain
-        found: list[tuple[Stream, Sequence[float]]] = [
-            (Stream("inputs", str(each["column"])), each["counts"]) for each in plain["columns"]
+        found: list[tuple[Detector, Sequence[float]]] = [
+            (Detector("inputs", str(each["column"])), each["counts"]) for each in plain["columns"]
         ]
-        found += [(Stream("sensitivity"), plain["sensitivity"]["counts"])]
-        found += [(Stream("scores"), plain["score"]["counts"]), (Stream("decisions"), plain["decisions"])]
+        found += [(Detector("sensitivity"), plain["sensitivity"]["counts"])]
+        found += [(Detector("scores"), plain["score"]["counts"]), (Detector("decisions"), plain["decisions"])]
         for attribute, groups in plain["groups"].items():
             sizes = [own["people"] for own in groups.values()]
-            found.append((Stream("groups", "shares of the groups", "share", attribute), [*sizes, 0.0]))
+            found.append((Detector("groups", "shares of the groups", "share", attribute), [*sizes, 0.0]))
             for name, own in groups.items():
                 at = {"attribute": attribute, "group": name}
-                found.append((Stream("groups", name, "selection", **at), own["decisions"]))
+                found.append((Detector("groups", name, "selection", **at), own["decisions"]))
                 for key, rate in (("good", "true positives"), ("bad", "false positives")):
                     if key in own:
-                        found.append((Stream("outcomes", name, rate, **at), own[key]))
+                        found.append((Detector("outcomes", name, rate, **at), own[key]))
                 if "apart" in own:
-                    found.append((Stream("outcomes", name, "calibration", **at), own["apart"]["counts"]))
+                    found.append((Detector("outcomes", name, "calibration", **at), own["apart"]["counts"]))
         return found
 
     @cached_property
     def _places(self) -> dict[tuple[str, str, str, str], int]:
         return {
             (each.kind, each.attribute, each.about, each.rate): place
-            for place, each in enumerate(self.streams)
+            for place, each in enumerate(self.detectors)
         }
 
     @property
     def levels(self) -> dict[str, float]:
-        """How far each stream is on its way to an alarm, by its key, from 0 to 1."""
-        return {each.key: float(level) for each, level in zip(self.streams, self._watch.levels, strict=True)}
+        """How far each detector is on its way to an alarm, by its key, from 0 to 1."""
+        return {
+            each.key: float(level) for each, level in zip(self.detectors, self._watch.levels, strict=True)
+        }
 
     def dump(self) -> bytes:
         """Return where the streams stand."""
         head = json.dumps({"block": self.block, "counts": self.counts, "counted": self.counted}).encode()
-        self._stands = len(head).to_bytes(_DUMP_HEAD, "little") + head + self._watch.dump()
-        return self._stands
+        return len(head).to_bytes(_DUMP_HEAD, "little") + head + self._watch.dump()
 
     def restore(self, dumped: bytes) -> None:
         """Go on from what `dump` gave; from the beginning where that is nothing."""
         dumped = dumped or self._begun
-        if dumped == self._stands:
-            return
         head, end = read_head(dumped), _end_of_head(dumped)
         self.block, self.counts, self.counted = head["block"], head["counts"], head["counted"]
         self._watch.restore(dumped[end:])
-        self._stands = dumped
 
     def own_decisions(self, scores: np.ndarray, sent: Sequence[bool | None]) -> np.ndarray:
         """Return decisions (n,) as sent, else by the audited threshold, else -1."""
@@ -203,10 +200,9 @@ class Streams:
         counts: np.ndarray,
     ) -> Followed:
         """Take a batch of n people, of whom `counts` (n,) bool are counted."""
-        self._stands = b""
         n = len(scores)
         cells = np.full((n, self._ranks), -1)
-        events = np.full((n, len(self.streams) - self._ranks), -1)
+        events = np.full((n, len(self.detectors) - self._ranks), -1)
         decisions = self.own_decisions(scores, sent.decisions)
         if self._profile is not None and look is not None:
             width = look.cells.shape[1]
@@ -228,9 +224,8 @@ class Streams:
         crossings = self._watch.update(cells, events)
         return Followed(tuple(self._named(crossings)), int(counts.sum()))
 
-    def learn(self, known: Outcomes) -> list[tuple[int, Stream]]:
+    def learn(self, known: Outcomes) -> list[tuple[int, Detector]]:
         """Take outcomes; return alarms as places among them and streams."""
-        self._stands = b""
         cells = np.full((len(known.good), self._ranks), -1)
         members: dict[tuple[str, str], list[int]] = {}
         for place, groups in enumerate(known.protected):
@@ -249,11 +244,11 @@ class Streams:
             at = self._places.get(("outcomes", attribute, group, "calibration"))
             if at is not None:
                 cells[mine, at] = number_cells(good - known.scores[mine], own["apart"])
-        events = np.full((len(cells), len(self.streams) - self._ranks), -1)
+        events = np.full((len(cells), len(self.detectors) - self._ranks), -1)
         return list(self._named(self._watch.update(cells, events)))
 
-    def _named(self, found: Sequence[Crossing]) -> list[tuple[int, Stream]]:
-        return [(each.person, self.streams[each.stream]) for each in found]
+    def _named(self, found: Sequence[Crossing]) -> list[tuple[int, Detector]]:
+        return [(each.person, self.detectors[each.stream]) for each in found]
 
     def _groups(self, cells: np.ndarray, decisions: np.ndarray, sent: Sent) -> None:
         for attribute, values in sent.protected.items():

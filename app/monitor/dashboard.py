@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import state
 from app.monitor.alarms import alarms_card, flags_card
-from app.monitor.sending import give_file, remove_or_export, send
+from app.monitor.transfer import give_file, remove_or_export, send
 from app.monitor.windows import audit_window
 from app.serving.monitor_api import INGEST
 from app.widgets import notices
@@ -17,10 +17,10 @@ from app.widgets.results.figure_card import figure_card
 from app.workspaces.workspace import Workspace
 from audits.brief import in_points
 from audits.errors import InputError, RunFailed
-from audits.runs.monitoring.monitors import KeptMonitor
-from audits.sensitivity.figures import monitors as figures
-from audits.sensitivity.monitor.watching import Alarm, Drift, GroupRates
-from audits.sensitivity.monitor.words import SEVERITIES
+from audits.monitor import figures
+from audits.monitor.alarms import SEVERITIES, Alarm
+from audits.monitor.dashboard import Drift, GroupRates
+from audits.monitor.monitors import KeptMonitor
 from audits.stats import Estimate
 from audits.stats.control import Chart, reference_for
 from audits.stats.words import count, number, p_words, percent, percent_interval

@@ -1,4 +1,4 @@
-"""Batches of predictions as they arrive: JSON, Arrow, or files."""
+"""Batches of predictions as they come in: JSON, Arrow, or files."""
 
 from __future__ import annotations
 
@@ -11,37 +11,158 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field, ValidationError
 
 from audits.checks import choices, whole_text
 from audits.data import read_table
 from audits.data.rows import columns_of
 from audits.data.values import text_of
 from audits.errors import InputError
-from audits.runs.monitoring.monitors import MOST_PEOPLE, Batch, KeptMonitor
-from audits.runs.monitoring.scoring import Scorer
-from audits.runs.monitoring.written import as_audited
-from audits.sensitivity.monitor.profile import Sent
+from audits.monitor.batches import Batch
+from audits.monitor.monitors import MOST_PEOPLE, KeptMonitor
+from audits.monitor.profile import Sent
+from audits.monitor.recoded import as_audited
+from audits.monitor.scoring import Scorer
 
 __all__ = [
     "Arrival",
     "FileReader",
+    "OutcomeBatch",
+    "PredictionBatch",
+    "fault_of",
     "file_batches",
+    "parsed",
     "read_arrow",
     "read_file",
     "read_file_here",
     "read_json",
-    "read_object",
     "read_outcomes",
+    "strict_json",
 ]
 
-_LONGEST_ID = 200
-_MOST_BYTES = 64_000_000  # of an Arrow batch once decompressed
+_MAX_ID = 200
+_MAX_BYTES = 64_000_000  # of an Arrow batch once decompressed
 _ROW = re.compile(r"(?:rows|ids|persons|scores|decisions)\[(?P<row>\d+)\](?:\.(?P<column>.+))?", re.DOTALL)
-_KEYS = ("rows", "ids", "at", "persons", "scores", "decisions", "protected")
 _PROTECTED = "protected."  # begins the names of columns with protected attributes in tables
 _BESIDE = ("id", "person", "score", "decision")  # columns of tables that are no features
-_MOST_ATTRIBUTES = 20
+
+
+def _printable(text: str) -> str:
+    # what cannot be printed cannot be stored either: half characters, and a zero in PostgreSQL
+    if not text.isprintable():
+        raise ValueError("must be printable text")
+    return text
+
+
+def _boolean(value: Any) -> Any:
+    return bool(value) if value in (0, 1) else _null(value)
+
+
+def _outcome(value: Any) -> Any:
+    return value if isinstance(value, float) else _boolean(value)
+
+
+def _null(value: Any) -> Any:
+    return None if value != value else value  # not a number
+
+
+def _moment(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+        moment.timestamp()
+    except (ValueError, OverflowError):
+        raise ValueError("must be a time such as 2024-05-31T12:00:00+00:00") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+
+
+def _group(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | list | dict) else text_of(value)
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def _listed(value: Any) -> Any:
+    return [] if value is None else value
+
+
+Identifier = Annotated[str, Field(max_length=_MAX_ID), AfterValidator(_printable)]
+Score = Annotated[float | None, Field(ge=0, le=1), BeforeValidator(_null)]
+Decision = Annotated[bool | None, BeforeValidator(_boolean)]
+Group = Annotated[Identifier | None, BeforeValidator(_group)]
+Identifiers = Annotated[list[Identifier], FailFast(), BeforeValidator(_listed)]
+Scores = Annotated[list[Score], FailFast(), BeforeValidator(_listed)]
+Decisions = Annotated[list[Decision], FailFast(), BeforeValidator(_listed)]
+Groups = Annotated[list[Group], FailFast()]
+
+
+class _Beside(BaseModel):
+    """What may be sent beside the rows, an entry a row."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    ids: Identifiers = Field([], description="Your own ids, one a row; kept for the flagged.")
+    persons: Identifiers = Field(
+        [], description="Whom each row is about; counted once in the monitor's window."
+    )
+    scores: Scores = Field([], description="The deployed model's own probability of the favorable outcome.")
+    decisions: Decisions = Field([], description="Whether the decision was favorable.")
+    protected: Annotated[dict[Identifier, Groups], BeforeValidator(lambda value: value or {})] = Field(
+        {}, max_length=20, description="By protected attribute the value of each row."
+    )
+
+    def sent(self, people: int) -> Sent:
+        """Return what was sent beside `people` rows.
+
+        Raises
+        ------
+        InputError
+            If a list has another length.
+        """
+        lists = {name: getattr(self, name) for name in ("ids", "persons", "scores", "decisions")}
+        given = {name: values for name, values in lists.items() if values}
+        for name, values in (
+            given | {f"protected.{key}": own for key, own in self.protected.items()}
+        ).items():
+            if len(values) != people:
+                raise InputError(name, f"must be a list of {people:,} entries, one a row")
+        return Sent(
+            tuple(self.scores),
+            tuple(self.decisions),
+            tuple(self.persons),
+            {name: tuple(each or None for each in values) for name, values in self.protected.items()},
+        )
+
+
+class PredictionBatch(_Beside):
+    """A batch of predictions."""
+
+    rows: Annotated[list[dict[str, Any]], FailFast()] = Field(
+        min_length=1,
+        max_length=MOST_PEOPLE,
+        description="Each with exactly the columns that the monitor reads.",
+        json_schema_extra={
+            "items": {
+                "type": "object",
+                "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
+            }
+        },
+    )
+    at: Annotated[str, AfterValidator(_moment)] | None = Field(
+        None, description="Your time; the server's own counts."
+    )
+
+
+class OutcomeBatch(BaseModel):
+    """OutcomeBatch by the sender's ids: whether each was the favorable one."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    outcomes: dict[Identifier, Annotated[bool, BeforeValidator(_outcome)]] = Field(
+        min_length=1, max_length=MOST_PEOPLE
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,53 +177,32 @@ class Arrival:
 
 
 def read_json(body: bytes, reads: Sequence[str]) -> Arrival:
-    """Read ``{"rows": [{column: value}], "ids": [text], "at": time, …}``; all but the rows may be left out.
-
-    Also ``persons``, ``scores``, ``decisions`` (lists, an entry a row) and ``protected`` (lists by
-    attribute).
+    """Read a `PredictionBatch` whose rows have exactly the columns `reads`.
 
     Raises
     ------
     InputError
-        If it is no such JSON: names the key, row and column at fault.
+        If it is none: names the key, row and column at fault.
     """
-    document = read_object(body, _KEYS, "rows")
-    rows = document["rows"]
-    if not isinstance(rows, list):
-        raise InputError("rows", "must be a list of objects", rows)
-    _check_size(len(rows))
-    ids, at, n = _ids(document.get("ids"), len(rows)), _at(document.get("at")), len(rows)
-    protected = document.get("protected")
-    if protected is not None and not isinstance(protected, dict):
-        raise InputError("protected", "must be an object of attributes to lists of texts", protected)
-    sent = _sent(
-        document.get("persons"), document.get("scores"), document.get("decisions"), protected or {}, n
-    )
-    return Arrival(columns_of(rows, reads), n, ids, at, sent)
+    batch = parsed(PredictionBatch, strict_json(body))
+    n = len(batch.rows)
+    sent = batch.sent(n)
+    return Arrival(columns_of(batch.rows, reads), n, tuple(batch.ids), batch.at or "", sent)
 
 
 def read_outcomes(body: bytes) -> dict[str, bool]:
-    """Read ``{"outcomes": {id: true or false}}``: whether each was the favourable one.
+    """Read `OutcomeBatch`.
 
     Raises
     ------
     InputError
         If it is no such JSON.
     """
-    outcomes = read_object(body, ("outcomes",), "outcomes")["outcomes"]
-    if not isinstance(outcomes, dict):
-        raise InputError("outcomes", "must be an object of your ids to true or false", outcomes)
-    if not 1 <= len(outcomes) <= MOST_PEOPLE:
-        raise InputError("outcomes", f"must hold from 1 to {MOST_PEOPLE:,} ids", len(outcomes))
-    _ids(list(outcomes), len(outcomes))
-    for identity, outcome in outcomes.items():
-        if outcome not in (0, 1) or isinstance(outcome, float):
-            raise InputError(f"outcomes[{identity!r}]", "must be true or false", outcome)
-    return {identity: bool(outcome) for identity, outcome in outcomes.items()}
+    return parsed(OutcomeBatch, strict_json(body)).outcomes
 
 
-def read_object(body: bytes, known: Sequence[str], *needed: str) -> dict[str, Any]:
-    """Read a JSON object that has some of the keys `known` and all those `needed`.
+def strict_json(body: bytes) -> Any:
+    """Read JSON in UTF-8 without numbers that JSON has not, half characters, or a key given twice.
 
     Raises
     ------
@@ -112,77 +212,38 @@ def read_object(body: bytes, known: Sequence[str], *needed: str) -> dict[str, An
     try:
         text = body.decode("utf-8-sig")
         document = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
-        if "digits" in str(error):  # Python reads whole numbers of at most 4,300 digits
-            raise InputError("the body", "must hold numbers that are not this large") from None
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:  # Python reads whole numbers of at most 4,300 digits
         raise InputError("the body", f"must be JSON in UTF-8 ({str(error)[:120]})") from None
     whole_text("the body", body, document)
-    if not isinstance(document, dict) or not all(name in document for name in needed):
-        shape = f'{{"{needed[0]}": [...]}}' if needed == ("rows",) else f"with {choices(needed or known)}"
-        raise InputError("the body", f"must be an object {shape}")
-    strange = [key[:_LONGEST_ID] for key in document if key not in known]
-    if strange:
-        raise InputError(
-            "the body", f"has unknown keys {choices(strange)}", advice=f"known are {choices(known)}"
-        )
     return document
 
 
-def _sent(persons: Any, scores: Any, decisions: Any, protected: Mapping[str, Any], people: int) -> Sent:
-    """Check what was said beside the rows.
+def parsed(model: type[_Model], document: Any) -> _Model:
+    """Return `document` as `model` has it.
 
     Raises
     ------
     InputError
-        Naming the entry at fault.
+        Naming the first value at fault.
     """
-    if len(protected) > _MOST_ATTRIBUTES:
-        raise InputError("protected", f"must hold at most {_MOST_ATTRIBUTES} attributes", len(protected))
-    groups = {}
-    for name, values in protected.items():
-        _ids([name], 1)
-        listed = _listed(f"protected.{name}", values, people)
-        texts = [
-            "" if each is None else text_of(each) if not isinstance(each, str) else each for each in listed
-        ]
-        checked = _ids(texts, people, f"protected.{name}")
-        groups[name] = tuple(each or None for each in checked)
-    return Sent(
-        tuple(_chance(each, place) for place, each in enumerate(_listed("scores", scores, people))),
-        tuple(_yes(each, place) for place, each in enumerate(_listed("decisions", decisions, people))),
-        _ids(persons, people, "persons"),
-        groups,
-    )
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise fault_of(error.errors(include_url=False, include_context=False)[0]) from None
 
 
-def _listed(where: str, values: Any, people: int) -> list[Any]:
-    if values is None:
-        return []
-    if not isinstance(values, list) or len(values) != people:
-        raise InputError(where, f"must be a list of {people:,} entries, one a row")
-    return values
-
-
-def _chance(value: Any, place: int) -> float | None:
-    if value is None or value != value:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise InputError(
-            f"scores[{place}]",
-            "must be the probability of the favourable outcome, from 0 to 1, or null",
-            value,
-        )
-    return float(value)
-
-
-def _yes(value: Any, place: int) -> bool | None:
-    if value is None or value != value:
-        return None
-    if value not in (0, 1):
-        raise InputError(f"decisions[{place}]", "must be true (favourable), false or null", value)
-    return bool(value)
+def fault_of(error: Mapping[str, Any]) -> InputError:
+    """Return one of Pydantic's errors as the project's."""
+    where = ""
+    for part in error["loc"]:
+        where += f"[{part}]" if isinstance(part, int) else f"{'.' * bool(where)}{str(part)[:_MAX_ID]}"
+    rule = re.sub(r"^(Value error, must|[A-Z]\w+ should)", "must", str(error["msg"]))
+    rule = {"extra_forbidden": "is unknown", "missing": "is missing"}.get(error["type"], rule)
+    value = error["input"]
+    shown = isinstance(value, str | int | float | bool) and error["type"] not in {"extra_forbidden"}
+    return InputError(where or "the body", rule, *([str(value)[:_MAX_ID]] if shown else []))
 
 
 def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
@@ -205,12 +266,12 @@ def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
         kept, people, size = [], 0, 0
         for part in parts:
             people, size = people + part.num_rows, size + part.nbytes
-            if people > MOST_PEOPLE or size > _MOST_BYTES:
+            if people > MOST_PEOPLE or size > _MAX_BYTES:
                 break
             kept.append(part)
         _check_size(people)
-        if size > _MOST_BYTES:
-            raise InputError("the body", f"must decompress to at most {_MOST_BYTES // 10**6} MB")
+        if size > _MAX_BYTES:
+            raise InputError("the body", f"must decompress to at most {_MAX_BYTES // 10**6} MB")
         table = pa.Table.from_batches(kept, schema=opened.schema)
         table.validate(full=True)  # texts that end before they begin would be read out of bounds
     except (pa.ArrowException, OSError, ValueError, SystemError) as error:
@@ -287,7 +348,7 @@ def file_batches(
         with _rows_as_in_files(start):
             scored = scorer.score(monitor.id, bundle, part, min(MOST_PEOPLE, arrival.people - start))
         key = f"file:{digest}:{place}"
-        source = _printable(path.name)
+        source = _printable_name(path.name)
         look, sent = bundle.look(scored), told.part(rows)
         more: dict[str, Any] = {"source": source, "look": look, "sent": sent, "columns": part}
         batches.append(Batch(monitor.id, scored, digest, key, arrival.ids[rows], **more))
@@ -318,7 +379,7 @@ def _rows_as_in_files(start: int) -> Iterator[None]:
 
 def _arrival(names: Sequence[str], values: Any, people: int, reads: Sequence[str]) -> Arrival:
     """Pick the columns that are read; another one than ``id`` is an error, as is a missing one."""
-    twice = sorted({name[:_LONGEST_ID] for name, count in Counter(names).items() if count > 1})
+    twice = sorted({name[:_MAX_ID] for name, count in Counter(names).items() if count > 1})
     if twice:
         raise InputError("the batch", f"has several columns named {choices(twice)}")
     missing = [name for name in reads if name not in names]
@@ -330,22 +391,19 @@ def _arrival(names: Sequence[str], values: Any, people: int, reads: Sequence[str
         if name not in reads and name not in _BESIDE and not name.startswith(_PROTECTED)
     ]
     if extra:
-        extra = [name[:_LONGEST_ID] for name in extra]
+        extra = [name[:_MAX_ID] for name in extra]
         raise InputError("the batch", f"has columns that are not read: {choices(extra)}")
-    ids = values("id") if "id" in names and "id" not in reads else None
-    if ids is not None:
-        ids = ["" if each is None else str(each) for each in ids]
-    beside = {name: values(name) for name in _BESIDE[1:] if name in names and name not in reads}
-    persons = beside.get("person")
-    if persons is not None:
-        persons = ["" if each is None else str(each) for each in persons]
+    beside = {f"{name}s": values(name) for name in _BESIDE if name in names and name not in reads}
+    for name in beside.keys() & {"ids", "persons"}:
+        beside[name] = ["" if each is None else str(each) for each in beside[name]]
     protected = {
         name.removeprefix(_PROTECTED): values(name)
         for name in names
         if name.startswith(_PROTECTED) and name not in reads
     }
-    sent = _sent(persons, beside.get("score"), beside.get("decision"), protected, people)
-    return Arrival({name: values(name) for name in reads}, people, _ids(ids, people), sent=sent)
+    said = parsed(_Beside, {**beside, "protected": protected})
+    columns = {name: values(name) for name in reads}
+    return Arrival(columns, people, tuple(said.ids), sent=said.sent(people))
 
 
 def _check_size(people: int) -> None:
@@ -354,37 +412,12 @@ def _check_size(people: int) -> None:
         raise InputError("rows", f"must hold from 1 to {MOST_PEOPLE:,} people", people, advice)
 
 
-def _ids(ids: Any, people: int, where: str = "ids") -> tuple[str, ...]:
-    if ids is None:
-        return ()
-    if not isinstance(ids, list) or len(ids) != people:
-        raise InputError(where, f"must be a list of {people:,} texts, one a row")
-    for place, each in enumerate(ids):
-        # what cannot be printed cannot be stored either: half characters, and a zero in PostgreSQL
-        if not isinstance(each, str) or len(each) > _LONGEST_ID or not each.isprintable():
-            raise InputError(
-                f"{where}[{place}]", f"must be printable text of at most {_LONGEST_ID} characters", each
-            )
-    return tuple(ids)
-
-
-def _at(at: Any) -> str:
-    if at is None:
-        return ""
-    try:
-        moment = datetime.fromisoformat(at if isinstance(at, str) else "")
-        moment.timestamp()
-    except (ValueError, OverflowError):
-        raise InputError("at", "must be a time such as 2024-05-31T12:00:00+00:00", at) from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
-
-
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON; of a key given twice nobody knows which value was meant."""
     found = dict(pairs)
     if len(found) != len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise InputError("the body", "must not give a key twice in one object", twice[:_LONGEST_ID])
+        raise InputError("the body", "must not give a key twice in one object", twice[:_MAX_ID])
     return found
 
 
@@ -392,5 +425,5 @@ def _no_constant(text: str) -> float:
     raise InputError("the body", "must hold numbers that JSON has; send null for a missing one", text)
 
 
-def _printable(name: str) -> str:
-    return "".join(each if each.isprintable() else "?" for each in name[:200])
+def _printable_name(name: str) -> str:
+    return "".join(each if each.isprintable() else "?" for each in name[:_MAX_ID])

@@ -1,0 +1,474 @@
+"""Predictions coming in: read, measured, and stored before they are answered.
+
+What waits for a monitor is measured together, and what is measured is stored together in one transaction, so
+that many small requests share a call of the model and a write to disk. A request is answered when its
+transaction is on disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import math
+import queue
+import shutil
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.serving.tracing import span
+from app.serving.webhook import Delivery
+from app.tables.readers import READERS
+from audits.errors import InputError, RunFailed
+from audits.monitor.bundle import Scored
+from audits.monitor.inbox import inbox, take_files
+from audits.monitor.ingestion import Arrival, file_batches, read_json
+from audits.monitor.monitors import MOST_PEOPLE, Batch, KeptMonitor, Known, Monitors, Stored
+from audits.monitor.recoded import as_audited
+from audits.monitor.scoring import Scorer
+from audits.runs.storage.database import database, is_unreachable
+from audits.runs.storage.store import home
+
+__all__ = ["INGEST", "MAX_IN_PROCESS", "Busy", "Ingest", "Taken", "drop_folder"]
+
+MAX_IN_PROCESS = 16_384
+"""Bytes of a body that is read where pages are served; larger ones go undecoded to a sandbox."""
+
+_MAX_WAITING = 200
+_MAX_TOGETHER = 64
+_FRESH_SECONDS = 5.0
+_FILE_SECONDS = 300.0
+_SKEW_SECONDS = 300.0
+_TOP = 3
+_MAX_REMEMBERED = 100
+_MAX_READ = 20  # monitors whose history is read before anybody asks
+_log = logging.getLogger("evenhand")
+
+
+class Busy(RuntimeError):
+    """More batches wait than are worth keeping waiting."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What came of a file: people stored, flags and alarms among them, and people stored `before`."""
+
+    people: int
+    flagged: int
+    alarms: int
+    before: int
+
+
+@dataclass(eq=False)
+class _Job:
+    """A batch on its way: what came, then what was measured; `stored` is its end."""
+
+    arrival: Arrival
+    sha256: str
+    key: str | None
+    kind: str
+    context: Context
+    batch: Any = None
+    stored: Future[Stored] = field(default_factory=Future)
+
+    def end(self, outcome: Stored | Exception) -> None:
+        """Tell whoever waits."""
+        with suppress(InvalidStateError):  # whoever asked has gone
+            if isinstance(outcome, Exception):
+                self.stored.set_exception(outcome)
+            else:
+                self.stored.set_result(outcome)
+
+
+class Ingest:
+    """The service behind the monitors' routes; start and close it with the server."""
+
+    def __init__(
+        self,
+        monitors: Monitors | None = None,
+        scorer: Scorer | None = None,
+        *,
+        tick_seconds: float = 5.0,
+        prune_seconds: float = 600.0,
+    ) -> None:
+        self._monitors = monitors
+        self._tick_seconds, self._prune_seconds = tick_seconds, prune_seconds
+        self._arrived: dict[str, list[_Job]] = {}  # by monitor, not yet measured
+        self._lock = threading.Lock()
+        self._measured: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
+        self._waiting = 0  # batches of requests, not yet stored
+        self._pool = ThreadPoolExecutor(4, thread_name_prefix="evenhand-measure")
+        self._delivery = Delivery()
+        self._raised = threading.Event()
+        self._known: dict[str, tuple[float, KeptMonitor]] = {}
+        self._scorer = scorer or Scorer()
+        self._read: set[str] = set()
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    @property
+    def monitors(self) -> Monitors:
+        """The monitors of the process's database.
+
+        Raises
+        ------
+        RunFailed
+            If the database cannot be used.
+        """
+        if self._monitors is None:
+            try:
+                self._monitors = Monitors(database())
+            except InputError as error:  # the fault is the server's, not the sender's
+                raise RunFailed(str(error)) from error
+        return self._monitors
+
+    def start(self) -> None:
+        """Begin to write, and to look after files dropped and retention."""
+        for run in (self._write, self._tend, self._deliver):
+            thread = threading.Thread(target=run, name=f"evenhand{run.__name__}", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    @property
+    def alive(self) -> bool:
+        """Whether what is put here is stored, told of and looked after: it was started and goes on."""
+        return bool(self._threads) and all(thread.is_alive() for thread in self._threads)
+
+    @property
+    def stuck(self) -> list[str]:
+        """Webhooks that have not answered for more than a minute."""
+        return self._delivery.stuck
+
+    def close(self) -> None:
+        """Store what waits, then end."""
+        self._stop.set()
+        self._raised.set()
+        self._pool.shutdown(wait=True)
+        self._measured.put(None)
+        for thread in self._threads:
+            thread.join(timeout=60)
+        self._delivery.close()
+        self._scorer.close()
+
+    async def find(self, identity: str, *, now: bool = False) -> KeptMonitor:
+        """Return a monitor, as it was at most five seconds ago, or as it is `now`.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        found = self._known.get(identity)
+        if now or found is None or time.monotonic() - found[0] > _FRESH_SECONDS:
+            loop = asyncio.get_running_loop()
+            fresh = await loop.run_in_executor(self._pool, self._load, identity)
+            found = (time.monotonic(), fresh)
+            self._known[identity] = found
+            while len(self._known) > _MAX_REMEMBERED:
+                self._known.pop(next(iter(self._known)))
+        return found[1]
+
+    def _load(self, identity: str) -> KeptMonitor:
+        try:
+            fresh = self.monitors.get(identity)
+        except InputError:
+            self._known.pop(identity, None)
+            raise
+        before = self._known.get(identity)
+        if before is not None:  # its bundle never changes
+            vars(fresh)["bundle"] = before[1].bundle
+        _ = fresh.bundle.encoder  # ready now
+        return fresh
+
+    async def answer(self, monitor: KeptMonitor, body: bytes, kind: str, key: str | None) -> dict[str, Any]:
+        """Measure and store what a request brought; return what it is answered with.
+
+        Raises
+        ------
+        InputError
+            If the body is wrong.
+        RunFailed
+            If the database cannot be used: nothing was stored.
+        Busy
+            If too much waits already.
+        """
+        if not self.alive:  # nobody would ever answer
+            raise RunFailed("What stores predictions has not started on this server.")
+        if self._waiting > _MAX_WAITING:
+            raise Busy
+        self._waiting += 1
+        try:
+            with span("monitor.batch", monitor=monitor.id, kind=kind, bytes=len(body)) as attributes:
+                arrival = await self._arrival(monitor, body, kind)
+                attributes.set_attribute("people", arrival.people)
+                job = _Job(arrival, hashlib.sha256(body).hexdigest(), key, kind, copy_context())
+                self._add(monitor, job)
+                stored = await asyncio.wrap_future(job.stored)
+                attributes.set_attribute("alarms", len(stored.alarms))
+        finally:
+            self._waiting -= 1
+        return _answer_of(monitor, job.batch, stored)
+
+    async def _arrival(self, monitor: KeptMonitor, body: bytes, kind: str) -> Arrival:
+        """Read a body: a small one of JSON here, every other in a sandbox."""
+        bundle = monitor.bundle
+        if kind == "json" and len(body) <= MAX_IN_PROCESS:
+            return read_json(body, bundle.reads)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, READERS().body, monitor.id, body, kind, bundle.reads)
+
+    def _add(self, monitor: KeptMonitor, job: _Job) -> None:
+        with self._lock:
+            if monitor.id in self._arrived:  # whoever measures there takes this, too
+                self._arrived[monitor.id].append(job)
+                return
+            self._arrived[monitor.id] = [job]
+        self._pool.submit(self._measure_waiting, monitor)
+
+    def _measure_waiting(self, monitor: KeptMonitor) -> None:
+        """Measure what waits for a monitor until nothing does; one thread a monitor at a time."""
+        while True:
+            with self._lock:
+                waiting, number, people = self._arrived[monitor.id], 0, 0
+                for job in waiting:
+                    people += job.arrival.people
+                    if number and people > MOST_PEOPLE:
+                        break
+                    number += 1
+                if not number:
+                    del self._arrived[monitor.id]
+                    return
+                jobs = waiting[:number]
+                del waiting[:number]
+            self._measure(monitor, jobs)
+
+    def _measure(self, monitor: KeptMonitor, jobs: Sequence[_Job]) -> None:
+        """Measure jobs together; where that fails, one by one, so that each sender hears of his own rows."""
+        try:
+            for job, batch in zip(jobs, self._batches(monitor, jobs), strict=True):
+                job.batch = batch
+            self._measured.put(list(jobs))
+        except Exception as error:  # noqa: BLE001  (each sender must hear)
+            if len(jobs) > 1:
+                for job in jobs:
+                    self._measure(monitor, [job])
+                return
+            if not isinstance(error, (InputError, RunFailed)):
+                _log.exception("A batch of predictions could not be measured")
+            jobs[0].end(error)
+
+    def _batches(self, monitor: KeptMonitor, jobs: Sequence[_Job]) -> list[Batch]:
+        bundle = monitor.bundle
+        read = [as_audited(bundle, job.arrival.columns, job.arrival.sent) for job in jobs]
+        columns = {name: [each for own, _ in read for each in own[name]] for name in bundle.reads}
+        people = sum(job.arrival.people for job in jobs)
+        scored = jobs[0].context.run(self._scored, monitor, columns, people)
+        batches, start = list[Batch](), 0
+        for job, (own, sent) in zip(jobs, read, strict=True):
+            part = scored.part(start, start + job.arrival.people)
+            start += job.arrival.people
+            more: dict[str, Any] = {"look": bundle.look(part), "sent": sent, "columns": own}
+            come = job.arrival
+            batches.append(Batch(monitor.id, part, job.sha256, job.key, come.ids, come.at, job.kind, **more))
+        return batches
+
+    def _scored(self, monitor: KeptMonitor, columns: Mapping[str, Sequence[Any]], people: int) -> Scored:
+        with span("monitor.score", people=people):
+            return self._scorer.score(monitor.id, monitor.bundle, columns, people)
+
+    def _write(self) -> None:
+        """Store measured batches, as many together as there are: the life of the writing thread."""
+        part: list[_Job] | None = []
+        while part is not None:
+            part = self._measured.get()
+            jobs = list(part or ())
+            while part is not None and len(jobs) < _MAX_TOGETHER and not self._measured.empty():
+                part = self._measured.get()
+                jobs += part or ()
+            if jobs:
+                self._store(jobs)
+
+    def _store(self, jobs: Sequence[_Job]) -> None:
+        try:
+            found = jobs[0].context.run(self._stored, [job.batch for job in jobs])
+        except Exception as error:  # noqa: BLE001  (each sender must hear that nothing was stored)
+            if len(jobs) > 1 and not is_unreachable(error):  # one batch must not take the others down with it
+                for job in jobs:
+                    self._store([job])
+                return
+            _log.error("A batch of predictions could not be stored: %s", error)
+            known = isinstance(error, RunFailed)
+            for job in jobs:
+                job.end(error if known else RunFailed("The predictions could not be stored."))
+            return
+        for job, outcome in zip(jobs, found, strict=True):
+            job.end(outcome)
+        if any(isinstance(outcome, Stored) and outcome.alarms for outcome in found):
+            self._raised.set()
+
+    def _stored(self, batches: Sequence[Batch]) -> list[Stored | InputError]:
+        with span("monitor.store", batches=len(batches)):
+            return self.monitors.store(batches)
+
+    def learn(self, monitor: KeptMonitor, outcomes: Mapping[str, bool]) -> Known:
+        """Note outcomes by the sender's ids; what is returned is on disk."""
+        known = self.monitors.learn(monitor.id, outcomes)
+        if known.alarms:
+            self._raised.set()
+        return known
+
+    def forget(self, identity: str) -> None:
+        """Read a monitor anew when it is asked for next: its tokens or settings changed."""
+        found = self._known.get(identity)
+        if found is not None:
+            self._known[identity] = (-math.inf, found[1])
+
+    def remove(self, identity: str) -> None:
+        """Remove a monitor with all that it measured, and the files that were dropped for it.
+
+        Raises
+        ------
+        RunFailed
+            If the database cannot be used.
+        """
+        self.monitors.delete(identity)
+        self._known.pop(identity, None)
+        READERS().forget(f"monitor {identity}")
+        shutil.rmtree(home() / "monitors" / identity, ignore_errors=True)
+
+    def take(self, monitor: KeptMonitor, path: Path) -> Taken:
+        """Measure and store the people in a file, and wait until they are on disk.
+
+        Raises
+        ------
+        InputError
+            If the file or any row of it is wrong: nothing was stored.
+        RunFailed
+            If the database cannot be used, or the process that measures ended. What was stored of the file
+            by then is not counted again when it is given again.
+        """
+        nobody = Arrival({}, 0)
+        jobs = [
+            _Job(nobody, batch.sha256, batch.key, "file", copy_context(), batch)
+            for batch in file_batches(monitor, path, self._scorer, READERS().file)
+        ]
+        for job in jobs:
+            self._measured.put([job])
+        people = before = flagged = alarms = 0
+        for job in jobs:
+            try:
+                stored = job.stored.result(_FILE_SECONDS)
+            except TimeoutError:
+                raise RunFailed("The database takes too long; give the file again later.") from None
+            flags: np.ndarray = job.batch.scored.flagged
+            if stored.replayed:
+                before += len(flags)
+            else:
+                people += len(flags)
+                flagged += int(flags.sum())
+                alarms += len(stored.alarms)
+        return Taken(people, flagged, alarms, before)
+
+    def _deliver(self) -> None:
+        """Tell of alarms: at once where one was raised here, else every few seconds."""
+        while not self._stop.is_set():
+            begun = 0
+            try:
+                begun = self._delivery.begin(self.monitors)
+            except RunFailed as error:  # the database is away
+                _log.warning("Alarms could not be told: %s", error)
+            except Exception:  # noqa: BLE001  (the thread lives on)
+                _log.exception("Alarms could not be told")
+            self._raised.wait(0.2 if begun else self._tick_seconds)
+            self._raised.clear()
+
+    def _tend(self) -> None:
+        """Take files dropped, and remove what is past retention: the life of the tending thread."""
+        pruned = -math.inf
+        while True:
+            try:
+                prune = time.monotonic() - pruned > self._prune_seconds
+                for identity in self.monitors.identities():
+                    self._tend_one(identity, prune)
+                if prune:
+                    pruned = time.monotonic()
+            except RunFailed as error:
+                _log.warning("Monitors could not be looked after: %s", error)
+            except Exception:  # noqa: BLE001  (the thread lives on)
+                _log.exception("Monitors could not be looked after")
+            if self._stop.wait(self._tick_seconds):
+                return
+
+    def _tend_one(self, identity: str, prune: bool) -> None:
+        try:
+            root = home() / "monitors"
+            if inbox(root, identity).is_dir():
+                take_files(self.monitors, identity, root, self._scorer, READERS().file)
+            if prune:
+                self.monitors.prune(identity)
+            if identity not in self._read and len(self._read) < _MAX_READ:
+                bundle = self.monitors.get(identity).bundle
+                if self.monitors.catch_up(bundle, identity):  # nobody who opens the page shall wait for it
+                    self._read.add(identity)
+        except RunFailed as error:
+            _log.warning("The monitor %s could not be looked after: %s", identity, error)
+        except Exception:  # noqa: BLE001  (one monitor must not keep the others waiting)
+            _log.exception("The monitor %s could not be looked after", identity)
+
+
+def _answer_of(monitor: KeptMonitor, batch: Batch, stored: Stored) -> dict[str, Any]:
+    scored = batch.scored
+    values = (scored.sensitivity.tolist(), scored.flagged.tolist(), scored.score.tolist(), scored.tops(_TOP))
+    rows: list[dict[str, Any]] = [
+        {"sensitivity": value, "flagged": flag, "score": score, "top": dict(top)}
+        for value, flag, score, top in zip(*values, strict=True)
+    ]
+    for place, identity in enumerate(batch.ids):
+        rows[place]["id"] = identity
+    for place, names in scored.unseen.items():
+        rows[place]["unseen"] = names
+    return {
+        "batch": stored.place,
+        "people": len(rows),
+        "counted": stored.counted,
+        "flagged": int(scored.flagged.sum()),
+        "threshold": monitor.bundle.threshold,
+        "replayed": stored.replayed,
+        "alarms": list(stored.alarms),
+        "notes": [*_clock_notes(batch.stated), *(batch.look.notes if batch.look else ())],
+        "rows": rows,
+    }
+
+
+INGEST = Ingest()
+"""The server's one, started and ended with it."""
+
+
+def drop_folder(monitor: KeptMonitor) -> Path:
+    """Return the folder whose files a monitor takes, made if absent."""
+    folder = inbox(home() / "monitors", monitor.id)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def _clock_notes(at: str) -> list[str]:
+    """Say when the sender's clock is far from ours; ours counts."""
+    if not at:
+        return []
+    apart = datetime.fromisoformat(at).timestamp() - time.time()
+    if abs(apart) <= _SKEW_SECONDS:
+        return []
+    way = "ahead of" if apart > 0 else "behind"
+    return [
+        f"The stated time is {abs(apart):,.0f} seconds {way} the server's clock; the server's time counts."
+    ]

@@ -1,0 +1,1 @@
+"""Deployed monitors: what measures people, what is watched, stored and shown, and the client that sends."""

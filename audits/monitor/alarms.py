@@ -1,0 +1,216 @@
+"""Alarms: what they say, how grave they are, and the webhook's messages of them, with retries."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from audits.data import named_with
+from audits.monitor.detectors import Detector
+from audits.monitor.tables import MESSAGES
+from audits.stats.control import Chart
+from audits.stats.words import count, people_in, percent
+from audits.stats.words import people as people_words
+
+__all__ = [
+    "RETRIES",
+    "SEVERITIES",
+    "Alarm",
+    "Message",
+    "alarm_of",
+    "claim",
+    "detector_sentence",
+    "flags_sentence",
+    "note_delivery",
+    "queue",
+    "severity_of",
+]
+
+RETRIES = (10.0, 60.0, 600.0, 3600.0, 21_600.0)
+"""Seconds until a message is tried again; after the last it is given up, and its alarm says so."""
+
+SEVERITIES = ("low", "medium", "high")
+_LEASE = 120.0  # a claim of a process that ended is free again after so many seconds
+_GRAVE = frozenset({"flags", "model", "impossible", "groups", "outcomes"})
+_SENTENCES = {
+    "inputs": "Values of “{about}” are no longer distributed as among the audited people",
+    "sensitivity": "Sensitivities are no longer distributed as among the audited people",
+    "scores": "The model's scores are no longer distributed as among the audited people",
+    "decisions": "The share of favorable decisions is no longer that of the audited people",
+    "impossible": "Values come in that cannot be, by the range of the audited people",
+    "repeats": "Equal rows come in more often than chance makes them: the same people may be sent again",
+    "model": "The deployed model scores or decides otherwise than the audited one: it may be another version",
+    "share": "The shares of the groups of “{attribute}” are no longer those of the audited people",
+    "selection": "The share of favorable decisions among {who} is no longer that of the audit",
+    "true positives": "The true positive rate of {who} is no longer that of the audit",
+    "false positives": "The false positive rate of {who} is no longer that of the audit",
+    "calibration": "Outcomes of {who} lie apart from the scores otherwise than in the audit",
+}
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """One alarm: it lasts while its condition does, however often that is found again.
+
+    Attributes
+    ----------
+    place : int
+        Its number among the monitor's alarms, from 0.
+    kind, about : str
+        See `audits.monitor.detectors`.
+    person, last_person : int
+        At whom the condition was found first and latest.
+    batch : int
+        The batch in which it was found first.
+    times : int
+        How often it was found.
+    raised, latest : float
+        When.
+    ended : float or None
+        When it had not been found for so long that it is over.
+    acknowledged : float or None
+        When somebody looked at it.
+    told : str
+        How the webhook's delivery went.
+    """
+
+    place: int
+    kind: str
+    about: str
+    severity: str
+    sentence: str
+    person: int
+    last_person: int
+    batch: int
+    times: int
+    raised: float
+    latest: float
+    ended: float | None
+    acknowledged: float | None
+    note: str
+    told: str
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has looked at it."""
+        return self.acknowledged is None
+
+    @property
+    def lasts(self) -> bool:
+        """Whether its condition lasts."""
+        return self.ended is None
+
+
+def alarm_of(row: Any) -> Alarm:
+    """Return a stored alarm; one that an earlier version closed is over and acknowledged, its owner noted."""
+    stored = dict(row._mapping)
+    for name in ("monitor", "snoozed"):
+        del stored[name]
+    owner, resolved = stored.pop("owner"), stored.pop("resolved")
+    if owner:
+        stored["note"] = f"Owner: {owner}. {stored['note']}".strip()
+    if resolved is not None:
+        stored |= {name: stored[name] or resolved for name in ("ended", "acknowledged")}
+    return Alarm(**stored)
+
+
+def severity_of(kind: str) -> str:
+    """Return how grave an alarm of a kind is."""
+    return "high" if kind in _GRAVE else "medium"
+
+
+def detector_sentence(detector: Detector, people: int, budget: float) -> str:
+    """Say that a detector alarmed after `people`."""
+    text = _SENTENCES[detector.rate or detector.kind].format(
+        about=detector.about,
+        attribute=detector.attribute,
+        who=people_in(named_with(detector.attribute, detector.group)),
+    )
+    return f"{text} (after {people_words(people)}). {_promise(budget)}"
+
+
+def flags_sentence(chart: Chart, people: int, flagged: int, budget: float) -> str:
+    """Say that the chart of flags alarmed."""
+    return (
+        f"More people are flagged than the {percent(chart.rate, 1000)} that chance allows: the chart reached "
+        f"its limit after {people_words(people)} ({count(flagged)} flagged so far). {_promise(budget)}"
+    )
+
+
+def _promise(budget: float) -> str:
+    return f"Without a change, all kinds together alarm once in {count(budget)} people on average at most."
+
+
+@dataclass(frozen=True)
+class Message:
+    """A webhook's message of an alarm: ``state`` is waiting, told or dead."""
+
+    id: str
+    monitor: str
+    place: int
+    way: str
+    address: str
+    body: str
+    state: str
+    tries: int
+    made: float
+    due: float
+    outcome: str
+
+
+def queue(
+    connection: sa.Connection, webhook: str, monitor: str, name: str, alarm: Mapping[str, Any], now: float
+) -> None:
+    """Queue an alarm's message to the `webhook`, in the transaction that raises it."""
+    if not webhook:
+        return
+    keys = ("kind", "about", "severity", "person", "sentence")
+    event = {"monitor": monitor, "name": name, "alarm": alarm["place"], **{key: alarm[key] for key in keys}}
+    event["raised"] = datetime.fromtimestamp(alarm["raised"], UTC).isoformat()
+    body = json.dumps(event, ensure_ascii=False)
+    message = Message(
+        secrets.token_hex(16), monitor, alarm["place"], "plain", webhook, body, "waiting", 0, now, now, ""
+    )
+    connection.execute(sa.insert(MESSAGES), [vars(message)])
+
+
+def claim(connection: sa.Connection, now: float, busy: frozenset[str], most: int = 16) -> list[Message]:
+    """Take messages that are due, one an address and none of the `busy`: nobody else takes them now."""
+    asked = (
+        sa.select(MESSAGES)
+        .where(MESSAGES.c.state == "waiting", MESSAGES.c.due <= now, MESSAGES.c.address.not_in(busy))
+        .order_by(MESSAGES.c.due, MESSAGES.c.made, MESSAGES.c.place)
+        .limit(50 * most)
+    )
+    by_address: dict[str, Message] = {}
+    for row in connection.execute(asked):
+        by_address.setdefault(row.address, Message(**row._mapping))
+    taken = list(by_address.values())[:most]
+    for message in taken:
+        changed = sa.update(MESSAGES).where(MESSAGES.c.id == message.id)
+        connection.execute(changed.values(due=now + _LEASE, tries=message.tries + 1))
+    return taken
+
+
+def note_delivery(connection: sa.Connection, message: Message, fault: str, now: float) -> str:
+    """Note how a try went, `fault` empty where it arrived; return what its alarm is to say."""
+    tries = message.tries + 1
+    if not fault:
+        state, said, due = "told", "webhook told", now
+    elif tries > len(RETRIES):
+        state, said, due = "dead", f"webhook not told after {tries} tries: {fault}", now
+    else:
+        state, said, due = (
+            "waiting",
+            f"webhook not told yet: {fault}; tried again later",
+            now + RETRIES[tries - 1],
+        )
+    row = {"state": state, "due": due, "outcome": (fault or "told")[:500], "tries": tries}
+    connection.execute(sa.update(MESSAGES).where(MESSAGES.c.id == message.id).values(**row))
+    return said[:500]
