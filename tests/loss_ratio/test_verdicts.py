@@ -27,8 +27,8 @@ MOVED = Grounds("only in directions tied to sex")
     [
         (2.0, 400, EVIDENCE, True),
         (1.4, 2000, EVIDENCE, False),
-        (1.05, 400, NO_MATERIAL, None),
-        (1.27, 4000, NO_MATERIAL, None),
+        (1.05, 400, NO_MATERIAL, False),
+        (1.27, 4000, NO_MATERIAL, False),
         (1.4, 60, INSUFFICIENT, None),
         (1.4, 9, INSUFFICIENT, None),
     ],
