@@ -30,7 +30,11 @@ _HELD_OUT = 0.3  # of all rows, where a model is trained on the others
 def _seconds(options: LossRatioOptions, size: Size) -> float:
     thousands = size.rows / (_HELD_OUT if size.trained else 1.0) / 20_000
     start = 1.0 + _TRAINING.get(size.trained or "", 0.0) * thousands
-    turns = 1 + (len(options.misspecified.angles) if options.misspecified else 0)
+    learned = options.metric == "learned"
+    turned = 0
+    if options.misspecified:  # both ways where no direction says which is up
+        turned = len(options.misspecified.angles) * (1 if options.misspecified.turn else 2)
+    turns = 1 + learned * (2 if size.trained in _GRADIENT else 1) + turned
     if size.trained not in _GRADIENT:
         return start + turns * _SEARCH * min(1.0, size.rows / 20_000)
     flow = 1.2e-10 * size.rows * options.steps_for(number=False) * 64 * (size.width + 64)

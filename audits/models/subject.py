@@ -165,7 +165,7 @@ class Subject:
         return self.probability_of(self.data.frame) if self.by_class else self.scores
 
     def probability_of(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what `favorable_score` gives (n,), of a model with classes the probability of a favorable one."""
+        """Return the favorable score (n,); of a model with classes the probability of a favorable one."""
         if not self.by_class:
             return self.favorable_score(frame)
         return self._summed(check_scores(self.model.score(frame), frame, self.model.name))
