@@ -51,7 +51,7 @@ def _labels(data: AuditData) -> None:
 
 def _sensitive(data: AuditData) -> list[str]:
     """What `sensitive` may name."""
-    from audits.loss_ratio.metrics.choosing import sensitive_columns
+    from audits.loss_ratio.metrics.selection import sensitive_columns
 
     return list(sensitive_columns(data))
 
@@ -72,10 +72,10 @@ AUDIT = Audit(
     runs="audits.loss_ratio.audit:loss_ratio",
     paired="audits.paired.loss_ratio:paired",
     keys="audits.loss_ratio:keys.json",
-    says="audits.loss_ratio.words:headline",
+    says="audits.loss_ratio.text:headline",
     needs=("torch",),
     presents="audits.loss_ratio.exhibits:section",
-    usual="audits.loss_ratio.metrics.choosing:usual_options",
+    usual="audits.loss_ratio.metrics.selection:usual_options",
     seconds=_seconds,
     asks_anew=True,
     unplanned=(

@@ -10,7 +10,7 @@ import pytest
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, figures, loss_ratio
-from audits.loss_ratio.judging import Grounds, judge_ratio, stand
+from audits.loss_ratio.inference import Grounds, judge_ratio, stand
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from audits.stats.means import MeanTest
