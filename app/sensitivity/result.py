@@ -77,7 +77,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _headline(result: SensitivityResult) -> None:
     how = f"{percent_interval(result.flagged)} flagged · {result.method}"
-    headline(words.headline(result), result.verdict, result.finding, how)
+    headline(text.headline(result), result.verdict, result.finding, how)
 
 
 def show_earlier(result: SensitivityResult) -> None:
@@ -132,7 +132,7 @@ def _person(found: RunResult, space: Workspace, row: Any, data: DataHeld) -> Non
         index=pd.Index(parts.index, name="feature"),
     ).sort_values("contribution", ascending=False, kind="stable")
     with card_of(row):
-        st.text(words.person_sentence(result, row))
+        st.text(text.person_sentence(result, row))
         with st.container(key="quiet-person"):
             above = "above" if bool(person["flagged"]) else "below"
             st.text(
