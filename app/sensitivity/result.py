@@ -22,7 +22,7 @@ from app.widgets.results.result_frame import earlier_figure, fine_print, headlin
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.runs.result import RunResult
-from audits.sensitivity import SensitivityResult, words
+from audits.sensitivity import SensitivityResult, text
 from audits.sensitivity.exhibits import SAID, curves_table, metrics_table, sides_table
 from audits.sensitivity.figures import people as figures
 from audits.sensitivity.record import AUDIT
