@@ -65,8 +65,8 @@ AUDIT = Audit(
     limits=(
         "The answer is as good as the fair metric: it says which people are alike, and the test holds "
         "for that choice. Where directions are learned and the model uses them, intervals held the ratio "
-        "along the true direction in about 80 of 100 simulations, not 95. A moved person need not exist. The audit finds that losses "
-        "differ; it does not prove why, nor that the difference is unjustified."
+        "along the true direction in about 80 of 100 simulations, not 95. A moved person need not exist. "
+        "The audit finds that losses differ; it does not prove why, nor that the difference is unjustified."
     ),
     options=LossRatioOptions,
     result="audits.loss_ratio.result:LossRatioResult",
