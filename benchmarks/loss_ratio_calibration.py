@@ -166,9 +166,10 @@ def simulations() -> list[Simulation]:
             run = partial(_verdicts, world, model)
             setting = f"independent, {world}, {model}"
             found.append(Simulation("loss_ratio", setting, run, part=SLOW))
-    for tie, model in ((0.25, "logistic"), (0.35, "logistic"), (0.5, "logistic"), (0.35, "mlp")):
-        setting = f"a tie of {tie:g} deviations that a {model} model does not use, 2,000 rows"
-        run = partial(_tied, tie, model, setting)
+    for tie, column, model in _TIES:
+        use = "uses" if column == "x0" else "does not use"
+        setting = f"a tie of {tie:g} deviations that a {model} model {use}, 2,000 rows"
+        run = partial(_tied, tie, column, model, setting)
         found.append(Simulation("loss_ratio", setting, run, part=SLOW))
     for name in MEANS:
         for n in (100, 400, 2000):
@@ -191,21 +192,36 @@ def _verdicts(world: str, model: str, numbers: range) -> Iterator[Row]:
     yield Row("loss_ratio", "evidence of a difference", setting, "false alarms", 0.05, hits, len(numbers))
 
 
-def _tied(tie: float, model: str, setting: str, numbers: range) -> Iterator[Row]:
-    """A real tie of which the model makes no use: evidence, and the true direction's ratio."""
+_LEARNED = (
+    "“Where directions are learned and the model uses them, intervals held the ratio along the true "
+    "direction in about 80 of 100 simulations, not 95”"
+)
+_TIES = (
+    (0.25, "x5", "logistic"),
+    (0.35, "x5", "logistic"),
+    (0.5, "x5", "logistic"),
+    (0.35, "x5", "mlp"),
+    (1.0, "x0", "logistic"),
+)
+
+
+def _tied(tie: float, column: str, model: str, setting: str, numbers: range) -> Iterator[Row]:
+    """A real tie that the model uses or not: evidence, and the true direction's ratio."""
     evidence = covered = 0
     for number in numbers:
-        subject = tied(tie, "x5", np.random.default_rng([number, 31]), model=model)
+        subject = tied(tie, column, np.random.default_rng([number, 31]), model=model)
         told = {"steps": 200}
         found = loss_ratio(subject, LossRatioOptions(**told), rng=number)
-        truth = LossRatioOptions(metric="expert", directions=({"x5": 1.0},), **told)
+        truth = LossRatioOptions(metric="expert", directions=({column: 1.0},), **told)
         ratio = float(loss_ratio(subject, truth, rng=0).statistic.value or 0.0)
         said = found.judged.interval
         evidence += found.verdict == EVIDENCE
         covered += (said.low or 0.0) <= ratio <= (said.high or np.inf)
     worlds = len(numbers)
-    yield Row("loss_ratio", "evidence of a difference", setting, "false alarms", 0.05, evidence, worlds)
-    yield Row("loss_ratio", "ratio of the true direction", setting, "coverage", 0.95, covered, worlds)
+    kind, aim = ("power", 0.8) if column == "x0" else ("false alarms", 0.05)
+    yield Row("loss_ratio", "evidence of a difference", setting, kind, aim, evidence, worlds)
+    shown, said = "ratio of the true direction", _LEARNED if column == "x0" else ""
+    yield Row("loss_ratio", shown, setting, "coverage", 0.95, covered, worlds, said=said)
 
 
 def _means(name: str, n: int, numbers: range) -> Iterator[Row]:

@@ -27,7 +27,7 @@ from audits.brief import begun
 from audits.loss_ratio import LossRatioResult, Standing
 from audits.loss_ratio import figures as figures
 from audits.loss_ratio.exhibits import SAID
-from audits.loss_ratio.words import headline_at, person_sentence
+from audits.loss_ratio.text import headline_at, person_sentence
 from audits.runs.result import RunResult
 
 __all__ = ["show_earlier", "show_result"]

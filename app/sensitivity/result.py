@@ -22,7 +22,7 @@ from app.widgets.results.result_frame import earlier_figure, fine_print, headlin
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.runs.result import RunResult
-from audits.sensitivity import SensitivityResult, words
+from audits.sensitivity import SensitivityResult, text
 from audits.sensitivity.exhibits import SAID, curves_table, metrics_table, sides_table
 from audits.sensitivity.figures import people as figures
 from audits.sensitivity.record import AUDIT
@@ -77,7 +77,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _headline(result: SensitivityResult) -> None:
     how = f"{percent_interval(result.flagged)} flagged · {result.method}"
-    headline(words.headline(result), result.judged, result.finding, how)
+    headline(text.headline(result), result.judged, result.finding, how)
 
 
 def show_earlier(result: SensitivityResult) -> None:
@@ -132,7 +132,7 @@ def _person(found: RunResult, space: Workspace, row: Any, data: DataHeld) -> Non
         index=pd.Index(parts.index, name="feature"),
     ).sort_values("contribution", ascending=False, kind="stable")
     with card_of(row):
-        st.text(words.person_sentence(result, row))
+        st.text(text.person_sentence(result, row))
         with st.container(key="quiet-person"):
             above = "above" if bool(person["flagged"]) else "below"
             st.text(

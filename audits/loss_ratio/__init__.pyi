@@ -1,12 +1,12 @@
+from .attack.flow import Flow as Flow
+from .attack.flow import gradient_flow as gradient_flow
+from .attack.flow import step_sizes as step_sizes
 from .audit import loss_ratio as loss_ratio
-from .judging import Standing as Standing
-from .judging import Tested as Tested
+from .inference import Standing as Standing
+from .inference import Tested as Tested
 from .metrics.distances import FairMetric as FairMetric
 from .metrics.distances import matrix_metric as matrix_metric
 from .metrics.distances import projection_metric as projection_metric
-from .moving.flow import Flow as Flow
-from .moving.flow import gradient_flow as gradient_flow
-from .moving.flow import step_sizes as step_sizes
 from .options import LossRatioOptions as LossRatioOptions
 from .result import CurvePoint as CurvePoint
 from .result import FeatureMove as FeatureMove

@@ -8,11 +8,11 @@ from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.data.heavy import check_spread
 from audits.errors import InputError
-from audits.loss_ratio.metrics.choosing import choose_metric
+from audits.loss_ratio.attack.people import move_people
+from audits.loss_ratio.attack.slopes import slopes_of
 from audits.loss_ratio.metrics.crossfit import extremes
 from audits.loss_ratio.metrics.distances import FairMetrics
-from audits.loss_ratio.moving.people import move_people
-from audits.loss_ratio.moving.slopes import slopes_of
+from audits.loss_ratio.metrics.selection import choose_metric
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.packing import pack
 from audits.loss_ratio.result import LossRatioResult

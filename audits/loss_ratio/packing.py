@@ -10,9 +10,9 @@ import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
 from audits.data.blocks import NumberBlock
-from audits.loss_ratio.judging import stand
+from audits.loss_ratio.attack.people import MovedPeople
+from audits.loss_ratio.inference import stand
 from audits.loss_ratio.metrics.distances import FairMetrics
-from audits.loss_ratio.moving.people import MovedPeople
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.result import (
     FeatureMove,
@@ -25,7 +25,7 @@ from audits.loss_ratio.result import (
 )
 from audits.loss_ratio.testing.heat_map import heat_map_of
 from audits.loss_ratio.testing.moved import RatioTests
-from audits.loss_ratio.words import grounds_of, outside_of, warnings_for
+from audits.loss_ratio.text import grounds_of, outside_of, warnings_for
 from audits.models import Subject
 from audits.models.protocol import class_text
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.loss_ratio.judging import Grounds, Standing, Tested, stand
+from audits.loss_ratio.inference import Grounds, Standing, Tested, stand
 from audits.loss_ratio.metrics.distances import Told
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict

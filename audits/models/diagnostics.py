@@ -46,7 +46,9 @@ def why_not_clear(subject: Any) -> str:
     the label itself is no model.
     """
     data = subject.data
-    learned = subject.training is not None and data.frame.index.isin(subject.training.frame.index).any()
+    training, counted = subject.training, data.weights is not None and data.design is None
+    # of counts a row's people are divided between both parts
+    learned = training is not None and not counted and data.frame.index.isin(training.frame.index).any()
     if learned or subject.made == "in_sample":
         return "the model was trained on these people"
     if subject.made != "unknown" or data.y is None or getattr(subject.model, "column", None) == data.label:

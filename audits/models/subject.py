@@ -162,7 +162,13 @@ class Subject:
     @property
     def probabilities(self) -> np.ndarray:
         """Scores of the people audited, (n,): of a model with classes the probability of a favorable one."""
-        return self._summed(self.model.score(self.data.frame)) if self.by_class else self.scores
+        return self.probability_of(self.data.frame) if self.by_class else self.scores
+
+    def probability_of(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the favorable score (n,); of a model with classes the probability of a favorable one."""
+        if not self.by_class:
+            return self.favorable_score(frame)
+        return self._summed(check_scores(self.model.score(frame), frame, self.model.name))
 
     @cached_property
     def cannot_clear(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,16 @@ import pandas as pd
 
 from audits.data import named_with
 from audits.loss_ratio.result import LossRatioResult
-from audits.paired.moved import mean_moved, ratio_moved
+from audits.paired.moved import Moved, mean_moved, ratio_moved
 from audits.paired.pairing import Pairing, Row, other_people, people_of, same_people
 from audits.stats.words import people_in
 
 __all__ = ["paired"]
 
-_GIVEN = "Intervals take the fair metric as given, and each model's own search for where it errs."
+_GIVEN = (
+    "The interval of the mean ratio's change holds the directions that both audits hold possible; the others "
+    "take the fair metric as given, and each model's own search for where it errs."
+)
 _WHY = {"": "it is about each model by itself"}
 
 
@@ -27,9 +31,21 @@ def paired(first: LossRatioResult, second: LossRatioResult, subjects: Any = None
     people = people_of(tables[1])
     ratios = [table["ratio"].to_numpy(dtype=float) for table in tables]
     everyone, material = np.ones(len(tables[1]), dtype=bool), float(second.options["material"]) - 1.0
-    moved = mean_moved(people, everyone, *ratios)
+    moved = _with_directions(mean_moved(people, everyone, *ratios), first, second)
+    told = not (first.words.nothing or second.words.nothing)
     words = "mean ratio of a person's loss after the move to before"
-    rows = [Row("statistic", words, first.statistic, second.statistic, moved, "number", material=material)]
+    rows = [
+        Row(
+            "statistic",
+            words,
+            first.statistic,
+            second.statistic,
+            moved,
+            "number",
+            judged=told,
+            material=material,
+        )
+    ]
     wrong = ratio_moved(people, *(_errors(table) for table in tables))
     words = "ratio of errors after the move to before"
     stated = (first.error_ratio.statistic, second.error_ratio.statistic)
@@ -46,10 +62,28 @@ def paired(first: LossRatioResult, second: LossRatioResult, subjects: Any = None
         rows.append(
             Row(
                 where, words, earlier.statistic, row.statistic, mean_moved(people, inside, *ratios), "number",
-                material=material,
+                judged=False,
             )
         )  # fmt: skip
     return Pairing(tuple(rows), given=_GIVEN, why=_WHY)
+
+
+def _with_directions(moved: Moved, first: LossRatioResult, second: LossRatioResult) -> Moved:
+    """Widen the change by what the ratios may be along other directions in both confidence regions."""
+    if moved.ends is None or not (first.loss_ends or second.loss_ends):
+        return moved
+    down, up = ([0.0, 0.0], [0.0, 0.0])
+    for place, result in enumerate((first, second)):
+        means = [test.mean for test in (result.loss_test, *result.loss_ends)]
+        down[place], up[place] = means[0] - min(means), max(means) - means[0]
+    ends = moved.ends
+
+    def widened(level: float) -> tuple[float, float]:
+        low, high = ends(level)
+        return low - down[1] - up[0], high + up[1] + down[0]
+
+    method = f"{moved.method}, over the directions that the data allow"
+    return dataclasses.replace(moved, ends=widened, method=method)
 
 
 def _errors(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

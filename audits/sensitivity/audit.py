@@ -90,7 +90,7 @@ def _match(
     if options.match_set == "off":
         return None, "Not asked for.", {}
     subject = people.subject
-    distance = distances(subject, found.score)
+    distance = distances(subject, subject.scores)
     held: dict[str, Any] = {
         "weights": people.weights,
         "bands": options.bands,

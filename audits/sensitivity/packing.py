@@ -9,7 +9,7 @@ import pandas as pd
 
 from audits.models import Subject
 from audits.models.thresholds import cuts
-from audits.sensitivity.judging import (
+from audits.sensitivity.inference import (
     Withheld,
     baseline_of,
     feature_shares,
@@ -27,7 +27,7 @@ from audits.sensitivity.monitor.networks import parameter_table
 from audits.sensitivity.monitor.reference import profile_of
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import SensitivityResult
-from audits.sensitivity.words import PERFECT, finding, too_few, warnings_for
+from audits.sensitivity.text import PERFECT, finding, too_few, warnings_for
 from audits.stats import wilson
 from audits.stats.words import number
 

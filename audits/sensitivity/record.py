@@ -30,7 +30,8 @@ def _seconds(options: SensitivityOptions, size: Size) -> float:
         1 if options.protected is None or isinstance(options.protected, str) else len(options.protected)
     )
     moved = 0.0 if size.trained in _GRADIENT else 0.5 * size.width * thousands
-    status = attributes * (0.8 + 0.03 * size.width) * thousands  # a network, learned and asked
+    fits = 1 + (20 if 20_000 * thousands < 3000 else 5)  # the first network, and those of the cross-fits
+    status = attributes * fits * (0.05 + (0.8 + 0.03 * size.width) * thousands)  # learned and asked
     return 1.5 + each + twins + status + moved * (1 + options.smooth / 10)
 
 
@@ -52,7 +53,7 @@ AUDIT = Audit(
     runs="audits.sensitivity.audit:sensitivity",
     paired="audits.paired.sensitivity:paired",
     keys="audits.sensitivity:keys.json",
-    says="audits.sensitivity.words:headline",
+    says="audits.sensitivity.text:headline",
     needs=("torch",),
     presents="audits.sensitivity.exhibits:section",
     usual=_usual,

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from audits.loss_ratio.metrics.choosing import choose_metric
 
 from audits.data import AuditData, FeatureSpace, data_spec, load_data, public_section
 from audits.loss_ratio import LossRatioOptions
-from audits.loss_ratio.metrics.choosing import choose_metric
+from audits.loss_ratio.attack.people import move_people
 from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
-from audits.loss_ratio.moving.people import move_people
 from audits.loss_ratio.testing.models import balanced_accuracy, compare_models
 from audits.loss_ratio.testing.moved import run_tests
 from audits.models import Model, Subject, make_subject, model_spec

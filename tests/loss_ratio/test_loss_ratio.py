@@ -15,9 +15,9 @@ from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
 from audits.loss_ratio import figures as figures
+from audits.loss_ratio.attack.flow import step_sizes
 from audits.loss_ratio.exhibits import section as loss_ratio_section
 from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
-from audits.loss_ratio.moving.flow import step_sizes
 from audits.loss_ratio.testing.heat_map import linear_ratios, turned
 from audits.loss_ratio.testing.moved import turned_metrics
 from audits.models import make_subject, model_spec

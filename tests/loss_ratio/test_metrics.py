@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from audits.errors import InputError
-from audits.loss_ratio.metrics.choosing import _explore_objective, explore_metric, factor_directions, pairs_of
 from audits.loss_ratio.metrics.distances import direction_of, matrix_metric, projection_metric
+from audits.loss_ratio.metrics.selection import (
+    _explore_objective,
+    explore_metric,
+    factor_directions,
+    pairs_of,
+)
 
 
 def test_a_projection_by_hand():

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from audits.loss_ratio.attack import flow as flowing
+from audits.loss_ratio.attack import regions
+from audits.loss_ratio.attack.flow import gradient_flow, layers_of, step_sizes
+from audits.loss_ratio.attack.regions import RegionFlow, pull_of
 from audits.loss_ratio.metrics.distances import matrix_metric, projection_metric
-from audits.loss_ratio.moving import flow as flowing
-from audits.loss_ratio.moving import regions
-from audits.loss_ratio.moving.flow import gradient_flow, layers_of, step_sizes
-from audits.loss_ratio.moving.regions import RegionFlow, pull_of
 
 
 def network(d: int, hidden: tuple[int, ...]) -> torch.nn.Sequential:

@@ -15,10 +15,10 @@ from audits.__main__ import main
 from audits.data import DataSpec, FeatureSpace, build_data, data_spec
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
+from audits.loss_ratio.attack.search import black_box_flow
+from audits.loss_ratio.attack.targets import target_of
 from audits.loss_ratio.exhibits import section as loss_ratio_section
 from audits.loss_ratio.metrics.distances import projection_metric
-from audits.loss_ratio.moving.search import black_box_flow
-from audits.loss_ratio.moving.targets import target_of
 from audits.models import Subject, make_subject, model_spec
 from audits.results import load_result, save_result
 

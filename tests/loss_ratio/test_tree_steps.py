@@ -10,7 +10,7 @@ import pytest
 
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.moving.search import crossing_values
+from audits.loss_ratio.attack.search import crossing_values
 from audits.models import ModelSpec, make_subject
 
 KINDS = ["xgboost", "lightgbm", "catboost"]

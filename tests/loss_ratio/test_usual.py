@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import DataSpec, build_data
-from audits.loss_ratio.metrics.choosing import usual_options
+from audits.loss_ratio.metrics.selection import usual_options
 
 
 def _data(features: tuple[str, ...], protected: tuple[str, ...] = ("race", "sex")):

@@ -10,7 +10,7 @@ import pytest
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, figures, loss_ratio
-from audits.loss_ratio.judging import Grounds, judge_ratio, stand
+from audits.loss_ratio.inference import Grounds, judge_ratio, stand
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from audits.stats.means import MeanTest
@@ -27,8 +27,8 @@ MOVED = Grounds("only in directions tied to sex")
     [
         (2.0, 400, EVIDENCE, True),
         (1.4, 2000, EVIDENCE, False),
-        (1.05, 400, NO_MATERIAL, None),
-        (1.27, 4000, NO_MATERIAL, None),
+        (1.05, 400, NO_MATERIAL, False),
+        (1.27, 4000, NO_MATERIAL, False),
         (1.4, 60, INSUFFICIENT, None),
         (1.4, 9, INSUFFICIENT, None),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from audits.data import build_data, data_spec
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.words import headline, person_sentence
+from audits.loss_ratio.text import headline, person_sentence
 from audits.models import make_subject, model_spec
 from tests.sentences import all_read_well
 

@@ -38,8 +38,8 @@ ASKED: dict[str, tuple[dict[str, Any], float]] = {
     "rule_sets": ({"protected": ["sex"], "permutations": 199}, 0.05),
     "attribute_swap": ({"attribute": ["sex"]}, 0.0),
     "mitigation": ({"protected": ["sex"], "amounts": [0.05], "also": {}}, 0.05),
-    # which half's direction a row of several people is moved along
-    "loss_ratio": ({"sensitive": ["sex"], "steps": 50}, 0.005),
+    # which fold's direction a row of several people is moved along
+    "loss_ratio": ({"sensitive": ["sex"], "steps": 50}, 0.01),
     "sensitivity": ({"protected": "sex", "bootstrap": 200}, 0.02),
 }
 """Options of each audit, and how far a share may lie from that of the other form of the table; 0 where

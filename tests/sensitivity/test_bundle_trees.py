@@ -67,7 +67,7 @@ def test_a_model_of_several_labels_and_the_literal_form_travel():
     subject = subject_of("boosting", "grade", "a", predict="label")
     found = sensitivity(subject, SensitivityOptions(gradient="literal", step=0.3, **QUICK))
     scored = MonitorBundle.parse(*MonitorBundle.of(found).dump()).score(subject.data.frame)
-    np.testing.assert_allclose(scored.score, subject.scores, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(scored.score, subject.probabilities, rtol=0, atol=1e-15)
     np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=0, atol=1e-12)
 
 

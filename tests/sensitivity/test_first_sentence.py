@@ -9,7 +9,7 @@ import pytest
 from audits.runs.registry import AUDITS
 from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
 from audits.sensitivity.figures import people as figures
-from audits.sensitivity.words import headline
+from audits.sensitivity.text import headline
 from audits.stats import EVIDENCE, INSUFFICIENT
 from benchmarks.sensitivity_calibration import penalized
 from tests.sensitivity.conftest import people, subject_of

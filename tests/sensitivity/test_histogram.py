@@ -11,7 +11,7 @@ import pytest
 
 from audits.results import load_result, save_result
 from audits.sensitivity import SensitivityOptions, sensitivity
-from audits.sensitivity.judging import histogram_of
+from audits.sensitivity.inference import histogram_of
 from tests.sensitivity.conftest import people, subject_of
 
 

@@ -11,7 +11,7 @@ import pytest
 from audits.data import build_data, data_spec
 from audits.models import make_subject, model_spec
 from audits.sensitivity import SensitivityOptions, sensitivity
-from audits.sensitivity.words import person_sentence
+from audits.sensitivity.text import person_sentence
 from tests.sentences import all_read_well
 
 

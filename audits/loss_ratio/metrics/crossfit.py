@@ -30,7 +30,7 @@ __all__ = ["FOLDS", "extremes", "folds_of", "learn_metric", "told_by"]
 FOLDS = 10
 """Folds of the people, each moved along what the others teach."""
 
-_HALVINGS = 3
+_HALVINGS = 10
 _MOST_PEOPLE = 1_000_000  # dealt one by one
 _RIDGE = 1e-6  # of the spread within groups, so that directions without any can be told apart too
 

@@ -14,8 +14,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from audits.data import AuditData
+from audits.loss_ratio.attack.flow import step_sizes
 from audits.loss_ratio.metrics.distances import FairMetrics
-from audits.loss_ratio.moving.flow import step_sizes
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models import Subject
 from audits.models.networks.gradients import logits_over

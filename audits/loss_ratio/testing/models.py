@@ -11,9 +11,9 @@ import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
 from audits.errors import InputError
-from audits.loss_ratio.metrics.choosing import choose_metric
-from audits.loss_ratio.moving.people import MovedPeople, move_people
-from audits.loss_ratio.moving.targets import target_of
+from audits.loss_ratio.attack.people import MovedPeople, move_people
+from audits.loss_ratio.attack.targets import target_of
+from audits.loss_ratio.metrics.selection import choose_metric
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.testing.moved import run_tests
 from audits.models import Model, Subject

@@ -15,11 +15,11 @@ import numpy as np
 
 from audits.data import AuditData
 from audits.errors import InputError
+from audits.loss_ratio.attack.flow import Flow
+from audits.loss_ratio.attack.losses import LEAST_LOSS, loss_ratios
+from audits.loss_ratio.attack.people import MovedPeople, move_people
+from audits.loss_ratio.attack.targets import Target
 from audits.loss_ratio.metrics.distances import FairMetric, FairMetrics, direction_of
-from audits.loss_ratio.moving.flow import Flow
-from audits.loss_ratio.moving.losses import LEAST_LOSS, loss_ratios
-from audits.loss_ratio.moving.people import MovedPeople, move_people
-from audits.loss_ratio.moving.targets import Target
 from audits.loss_ratio.options import LossRatioOptions, Misspecified
 from audits.loss_ratio.result import CurvePoint, Floored, GroupRatio, PaperBounds, TurnedRatio
 from audits.models import Subject

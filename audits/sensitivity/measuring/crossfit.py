@@ -26,7 +26,7 @@ from audits.stats import Estimate
 
 __all__ = ["CrossFits", "cross_fit", "mean_area"]
 
-FITS, FEW_ROWS_FITS, FEW_ROWS = 5, 10, 3000
+FITS, FEW_ROWS_FITS, FEW_ROWS = 5, 20, 3000
 """Cross-fits behind a verdict; where rows are few, one network differs more from the next, and is quick."""
 
 _HELD_OUT = 0.5

@@ -173,7 +173,7 @@ def measure_by(
         return measure_blackbox(
             data.frame,
             z,
-            subject.favorable_score,
+            subject.probability_of,
             subject.model.columns,
             statuses,
             space,

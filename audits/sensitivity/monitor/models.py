@@ -268,7 +268,7 @@ def _scores_as(own: CarriedFile | CarriedTrees, subject: Subject, most: int) -> 
     rows = subject.data.frame.head(most).rename_axis(index=None)
     sent = rows[list(own.columns)].astype(object)
     columns = {str(name): values.where(values.notna(), None).tolist() for name, values in sent.items()}
-    apart = own.score(own.frame(columns, len(rows))) - subject.favorable_score(rows)
+    apart = own.score(own.frame(columns, len(rows))) - subject.probability_of(rows)
     return bool(np.abs(apart).max(initial=0.0) <= _EXACT)
 
 

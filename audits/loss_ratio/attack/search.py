@@ -27,8 +27,8 @@ import pandas as pd
 from audits.data.blocks import LevelBlock, NumberBlock
 from audits.data.frames import with_columns
 from audits.data.space import FeatureSpace
+from audits.loss_ratio.attack.flow import Flow
 from audits.loss_ratio.metrics.distances import FairMetric
-from audits.loss_ratio.moving.flow import Flow
 from audits.models.subspaces import category_units
 from audits.progress import Progress, silent
 

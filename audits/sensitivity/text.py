@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from audits.brief import begun, brief
 from audits.data import group_name
-from audits.sensitivity.judging import JudgedGroups
+from audits.sensitivity.inference import JudgedGroups
 from audits.sensitivity.measuring.protected import StatusQuality
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, SensitivityResult

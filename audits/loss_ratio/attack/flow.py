@@ -24,9 +24,9 @@ import numpy as np
 
 from audits.checks import finite, one_of
 from audits.errors import InputError
+from audits.loss_ratio.attack.losses import Loss, loss_function, softplus
+from audits.loss_ratio.attack.regions import RegionFlow, pull_of
 from audits.loss_ratio.metrics.distances import FairMetric
-from audits.loss_ratio.moving.losses import Loss, loss_function, softplus
-from audits.loss_ratio.moving.regions import RegionFlow, pull_of
 from audits.progress import Progress, silent
 from audits.stats.words import people
 

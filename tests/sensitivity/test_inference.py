@@ -11,9 +11,9 @@ import pytest
 
 from audits.data import AuditData
 from audits.models import Subject
-from audits.sensitivity.judging import JudgedGroups, judge_groups, ratio_p_value
+from audits.sensitivity.inference import JudgedGroups, judge_groups, ratio_p_value
 from audits.sensitivity.options import SensitivityOptions
-from audits.sensitivity.words import too_few
+from audits.sensitivity.text import too_few
 from audits.stats import EVIDENCE, INSUFFICIENT
 
 N = 840

@@ -8,10 +8,10 @@ import numpy as np
 
 from audits.brief import brief, shortest
 from audits.data.blocks import NumberBlock
-from audits.loss_ratio.judging import Grounds
+from audits.loss_ratio.attack.losses import LEAST_LOSS
+from audits.loss_ratio.attack.people import OF_TREES, MovedPeople
+from audits.loss_ratio.inference import Grounds
 from audits.loss_ratio.metrics.distances import FairMetrics
-from audits.loss_ratio.moving.losses import LEAST_LOSS
-from audits.loss_ratio.moving.people import OF_TREES, MovedPeople
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.result import LossRatioResult
 from audits.loss_ratio.testing.moved import RatioTests

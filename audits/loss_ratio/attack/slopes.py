@@ -9,8 +9,8 @@ import pandas as pd
 
 from audits.data.blocks import Block, NumberBlock
 from audits.data.frames import with_columns
-from audits.loss_ratio.moving.people import answers_at, differentiable_of
-from audits.loss_ratio.moving.targets import Target, target_of
+from audits.loss_ratio.attack.people import answers_at, differentiable_of
+from audits.loss_ratio.attack.targets import Target, target_of
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models import Subject
 from audits.models.networks.gradients import logits_over

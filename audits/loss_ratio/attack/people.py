@@ -12,10 +12,10 @@ import pandas as pd
 
 from audits.data import AuditData
 from audits.errors import InputError, RunFailed
+from audits.loss_ratio.attack.flow import Flow, gradient_flow
+from audits.loss_ratio.attack.search import MOST_SCORED, SEARCH_STEPS, FoundPoints, black_box_flow, scorings
+from audits.loss_ratio.attack.targets import Answers, Target, target_of
 from audits.loss_ratio.metrics.distances import FairMetric, FairMetrics
-from audits.loss_ratio.moving.flow import Flow, gradient_flow
-from audits.loss_ratio.moving.search import MOST_SCORED, SEARCH_STEPS, FoundPoints, black_box_flow, scorings
-from audits.loss_ratio.moving.targets import Answers, Target, target_of
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models import Subject
 from audits.models.labels import NumberModel

@@ -18,7 +18,7 @@ from scipy.special import expit, logit, softmax
 from audits.checks import finite
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.loss_ratio.moving.losses import LEAST_LOSS, Loss, probability_losses
+from audits.loss_ratio.attack.losses import LEAST_LOSS, Loss, probability_losses
 from audits.models import Subject
 from audits.models.labels import NumberModel, class_codes, label_numbers
 from audits.models.protocol import class_text

@@ -165,7 +165,8 @@ def _size_and_certainty(group: GroupSensitivity) -> tuple[float, float]:
     if not ratio.value:
         return -1.0, -1.0
     ends = [abs(math.log(end)) for end in (ratio.low, ratio.high) if end]
-    return abs(math.log(ratio.value)), min(ends, default=0.0)
+    # of two groups one's ratio is the other's turned round: their last digits do not order them
+    return round(abs(math.log(ratio.value)), 9), round(min(ends, default=0.0), 9)
 
 
 def with_spread(ratio: Estimate, p: float, spread: float, level: float) -> tuple[Estimate, float]:
