@@ -287,6 +287,7 @@ NAMED = {
         {"groups", "rule_sets", "flipset", "attribute_swap", "recourse"},
         "the guided demo tells of these five, in this order and with these options",
     ),
+    "app/pages.py": (set(AUDITS), "which question each answers, in the order of pages"),
     "audits/cli/main.py": ({"explain"}, "a command, which explains an option of a spec"),
     "audits/cli/monitor.py": ({"sensitivity"}, A_KEY),
     "audits/connect.py": ({"groups"}, "what Fairlearn's MetricFrame does, by the audit that does it"),
@@ -301,6 +302,8 @@ NAMED = {
 }
 MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
 IMPORTED = {
+    "app/glance": ({"groups"}, "the groups of At a glance, ranked and as a table of badges"),
+    "app/views/glance.py": ({"groups"}, "the groups of At a glance, ranked and as a table of badges"),
     "app/monitor": ({"sensitivity"}, MONITOR),
     "app/tables/readers.py": ({"sensitivity"}, MONITOR),
     "app/serving": ({"sensitivity"}, MONITOR),
