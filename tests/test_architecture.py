@@ -286,6 +286,7 @@ NAMED = {
         {"groups", "rule_sets", "flipset", "attribute_swap", "recourse"},
         "the guided demo tells of these five, in this order and with these options",
     ),
+    "app/pages.py": (set(AUDITS), "which question each answers, in the order of pages"),
     "audits/cli/monitor.py": ({"sensitivity"}, A_KEY),
     "audits/connect.py": ({"groups"}, "what Fairlearn's MetricFrame does, by the audit that does it"),
     "audits/data/building/naming.py": ({"groups"}, "what people call a column of theirs"),
@@ -302,6 +303,8 @@ NAMED = {
 }
 MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
 IMPORTED = {
+    "app/glance": ({"groups"}, "the groups of At a glance, ranked and as a table of badges"),
+    "app/views/glance.py": ({"groups"}, "the groups of At a glance, ranked and as a table of badges"),
     "app/widgets/choices/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),
     "app/saved/runs.py": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/connect.py": ({"groups"}, "Fairlearn's metrics by its own"),

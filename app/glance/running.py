@@ -27,10 +27,10 @@ def usual_options(draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[st
         found[AUDITS.first] = {"by": [*names, names] if len(names) > 1 else names}
     given = draft["options"]
     for name, options in found.items():
-        if name in draft:
-            options |= draft[name]
-        elif {"source", "target"} <= options.keys() & given.keys():
+        if {"source", "target"} <= options.keys() & given.keys():
             options |= {key: given[key] for key in ("source", "target")}
+        elif name in draft:
+            options |= draft[name]
     return {
         name: options
         for name, options in found.items()

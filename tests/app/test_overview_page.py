@@ -40,7 +40,7 @@ def test_the_page_shows_the_runs_finding_and_moves_with_the_threshold(space) -> 
     assert not at.exception
     expected = work.result(space, space.runs()[0]["spec"]).audits[0].result
     assert at.container(key="numbers").text[0].value == expected.finding
-    assert any(expected.verdict in element.value for element in at.markdown)
+    assert any(expected.judged.badge_text in element.value for element in at.markdown)
     telling = expected.table[1].differences["true_positive_rate"].estimate
     assert telling.high < 0 <= expected.widest.demographic_parity_difference.low
     assert telling == expected.judged.interval

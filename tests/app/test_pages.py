@@ -175,7 +175,7 @@ def test_the_finding_on_the_page_is_the_inline_executors(space: Workspace) -> No
     at.run()
     expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0].result
     assert at.container(key="numbers").text[0].value == expected.finding
-    assert any(expected.verdict in element.value for element in at.markdown)
+    assert any(expected.judged.badge_text in element.value for element in at.markdown)
     assert expected.positive.size == 157
     assert expected.negative.size == 136
     assert not at.exception

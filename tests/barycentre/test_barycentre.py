@@ -24,7 +24,7 @@ from audits.progress import silent
 from audits.results import load_result, save_result
 from audits.runs.planning.power import _groups
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
-from benchmarks.case_studies import lipton
+from benchmarks.papers.fliptest import lipton
 
 
 def subject_of(frame: pd.DataFrame, **data):

@@ -122,9 +122,9 @@ def ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     ends = [row.metric(groups.rate) for row in rows]
     highest = max([groups.everyone, *(end.high or 0.0 for end in ends if end is not None)])
     last = 30 if highest < 0.3 else 100  # small rates are drawn on a scale of their own
-    figure.update_xaxes(
-        range=[0, last], ticksuffix="%", tickvals=[last * part / 4 for part in range(5)], zeroline=False
-    )
+    ticks = [last * part / 4 for part in range(5)]
+    text = [f"{at:g}%" for at in ticks]
+    figure.update_xaxes(range=[0, last], tickvals=ticks, ticktext=text, zeroline=False)
     figure.add_vline(x=100 * groups.everyone, line={"color": INK, "width": 1})
     top = {"x": 100 * groups.everyone, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
     column = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
