@@ -57,6 +57,7 @@ ELSEWHERE = {
     "groups": {
         "judged": BY_VERDICT,
         "table.impact_ratio": "impact ratios, all together",
+        "table.differences.ratio": "impact ratios, all together",  # of a pair, at the level of its difference
         "spreads.demographic_parity_ratio": "impact ratios, all together",
         "table.added": "a metric added",
         "probable.selection_rate": "bounds of a difference, groups known by probability",
@@ -82,6 +83,7 @@ ELSEWHERE = {
         "judged": BY_VERDICT,
         "groups.judged": BY_VERDICT,
         "groups.p_value": BY_VERDICT,
+        "groups.levels.difference": BY_VERDICT,  # they only have to hold for an all-clear
         "differ_p": BY_VERDICT,
         "groups.excess": "flips above chance, all groups together",
         "groups.net": "net flips, all groups together",

@@ -63,7 +63,6 @@ def test_thresholds_by_group_turn_with_the_direction(data):
         (float("nan"), "threshold must be finite"),
         ("0.5", "threshold must be a number"),
         (True, "threshold must be a number"),
-        (None, "threshold must be a number"),
     ],
 )
 def test_a_wrong_threshold_is_named(data, threshold, match):

@@ -31,7 +31,7 @@ from audits.reports.schema import results_schema
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.tables import result_tables
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from audits.stats import BADGES, EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from audits.stats.words import number
 from tests.reports.everything import EMOJI, FORMULA, HTML, LONG, write_project
 from tests.reports.parsing import Tables
@@ -121,9 +121,11 @@ def test_verdict_badge_sentence_and_json_follow_from_one_interval(name, out, run
     [shown] = [
         each for each in full(run).blocks if isinstance(each, FindingBlock) and each.title == section.title
     ]
-    assert shown.verdict == across.verdict == entry["verdict_across"]
+    assert across.verdict == entry["verdict_across"]
+    told = next(each for each in run.findings() if each.place == place)
+    assert shown.badge == told.badge_text
+    assert (entry["badge"], entry["badge_text"]) == (judged.badge, judged.badge_text)
     assert shown.finding.startswith(run.audits[place].headline)
-    assert across.verdict == result.verdict or result.verdict in shown.finding
     if interval.low is None:
         assert result.verdict == INSUFFICIENT
         return
@@ -216,10 +218,11 @@ def test_a_table_stands_under_every_figure(run, document):
 
 
 def test_findings_are_worst_first(run, document):
-    order = ["evidence of a difference", "insufficient evidence", "no material difference"]
-    verdicts = [block.verdict for block in document.blocks if isinstance(block, FindingBlock) and block.title]
-    assert len(verdicts) == len(run.audits)
-    assert verdicts == sorted(verdicts, key=order.index)
+    badges = [block.badge for block in document.blocks if isinstance(block, FindingBlock) and block.title]
+    findings = run.findings()
+    assert badges == [each.badge_text for each in findings]
+    order = [BADGES.index(each.judged.badge) for each in findings]
+    assert order == sorted(order)
 
 
 def test_the_whole_is_there_scope_digests_excluded_settings_seed_versions_command(run):
@@ -319,7 +322,7 @@ def test_every_result_has_a_compact_form_for_notebooks(name, run):
     parser = Tables()
     parser.feed(result._repr_html_())
     shown = " ".join("".join(parser.text).split())
-    assert result.verdict in shown
+    assert result.judged.badge_text in shown
     assert " ".join(result.finding.split()) in shown
     assert HTML not in result._repr_html_()
     assert parser.scripts == 0
@@ -327,7 +330,7 @@ def test_every_result_has_a_compact_form_for_notebooks(name, run):
     entry = next(audit for audit in run.audits if audit.name == name)
     assert entry._repr_html_() == result._repr_html_()
     assert repr(entry) == f"<AuditResult {name}: {result!r}>"
-    assert repr(result) == f"<{type(result).__name__}: {result.verdict}. {result.finding}>"
+    assert repr(result) == f"<{type(result).__name__}: {result.judged.badge_text}. {result.finding}>"
     assert result.finding in html.unescape(run._repr_html_())
 
 
