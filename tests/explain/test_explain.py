@@ -135,7 +135,7 @@ def test_counts_from_1_to_500_tell_what_people_tell_with_learners():
     frame["group"] = np.where(rng.random(n) < expit(frame["x"]), "a", "b")
     frame["decision"] = (rng.random(n) < expit(frame["x"] + frame["z"])).astype(int)
     frame["count"] = rng.integers(1, 500, n)
-    counted = audited(frame, data={"weights": "count"})
+    counted = audited(frame, data={"weights": {"column": "count", "kind": "counts"}})
     assert counted.judged == audited(by_person(frame)).judged
 
 

@@ -378,7 +378,7 @@ def test_a_notebook_shows_a_result_with_its_first_figure():
         figure = drawn["application/vnd.plotly.v1+json"]
         texts = json.dumps([figure["data"], figure["layout"]["yaxis"]])
         assert '"f"' in texts
-        assert '"m"' in texts
+        assert set(figure["data"][0]["meta"]) == {"value", "low", "high"}
 
 
 def test_an_audit_that_nobody_named_may_be_refused(crowd, monkeypatch):

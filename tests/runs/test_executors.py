@@ -65,9 +65,9 @@ def test_another_seed_gives_other_numbers(base):
     # so that the test above could fail
     results = [
         InlineExecutor().submit(make_spec(model={"train": "forest"}, seed=seed), base).result().to_json()
-        for seed in (11, 12)
+        for seed in (11, 12, 13, 14)
     ]
-    assert results[0]["audits"][0]["mean_of_draws"] != results[1]["audits"][0]["mean_of_draws"]
+    assert len({each["audits"][0]["mean_of_draws"] for each in results}) > 1
 
 
 def test_a_run_tells_how_far_it_is(pool, base):
