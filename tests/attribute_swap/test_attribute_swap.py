@@ -14,6 +14,7 @@ import yaml
 from audits.attribute_swap import AttributeSwapOptions, AttributeSwapResult, SwapRow, attribute_swap
 from audits.checks import build
 from audits.data import DataSpec, build_data
+from audits.data.spec import Weights
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
 from audits.models import subject as models
@@ -253,7 +254,7 @@ def test_counts_change_nothing(most: int) -> None:
     model = Rule(("sex", "age", "skill"), lambda table: helped(table) + table["age"] / 200)
     given = {"protected": ("sex", "age", "town")}
     results = [
-        swap(subject_of(frame, model, **given, weights="times"), max_pairs=100),
+        swap(subject_of(frame, model, **given, weights=Weights("times", kind="counts")), max_pairs=100),
         swap(subject_of(expanded, model, **given), max_pairs=100),
     ]
     numbers = [

@@ -131,7 +131,7 @@ def test_a_fresh_process_finds_it(folder: Path):
     arguments = ["run", str(folder / "spec.yaml"), "--out", str(folder / "own"), "--no-save"]
     done = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (described.returncode, done.returncode) == (0, 0), done.stderr
-    assert "1. top_scores: evidence of a difference" in done.stdout
+    assert "1. top_scores: ● Difference found" in done.stdout
 
 
 def test_results_follow_the_schema_that_holds_its_keys(ran: Path, cli):  # noqa: F811

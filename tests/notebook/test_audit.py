@@ -472,6 +472,5 @@ def test_verdicts_are_corrected_for_all_audits_of_the_run():
         alone += any(each.result.verdict == EVIDENCE for each in run.audits)
         table = run.verdicts
         together += (table["verdict"] == EVIDENCE).any()
-        for single, verdict, note in zip(run.audits, table["verdict"], table["note"], strict=True):
-            assert bool(note) == (single.result.verdict != verdict)
+        assert sorted(table["alone"]) == sorted(each.result.verdict for each in run.audits)
     assert together <= 6 < alone
