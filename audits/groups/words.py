@@ -15,7 +15,6 @@ from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import (
     count,
     in_words,
-    named_group,
     number,
     out_of,
     people_in,
@@ -122,7 +121,7 @@ def _minus(row: GroupRow, reference: GroupRow) -> str:
 
 def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
     """Name two groups, in ever fewer words."""
-    ours, theirs = (named_group(named_with(row.attribute, row.group)) for row in (first, second))
+    ours, theirs = people_of(first), people_of(second)
     theirs_short = "the reference group" if second.is_reference else brief(theirs, 5)
     return [
         f"{ours} {link} {theirs}",

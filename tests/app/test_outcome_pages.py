@@ -41,7 +41,7 @@ def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:
     at.number_input(key="flows-shuffles").set_value(19).run()
     result = finish(space, at)
     assert at.container(key="numbers").text[0].value == result.finding
-    assert any(result.verdict in element.value for element in at.markdown)
+    assert any(result.judged.badge_text in element.value for element in at.markdown)
     at.selectbox(key="flow-from").select(result.flows.rows[0]).run()
     at.selectbox(key="flow-to").select(result.flows.columns[0]).run()
     assert not at.exception

@@ -60,7 +60,7 @@ def ran(folder: Path, kept: Path, cli) -> Path:  # noqa: F811
         return folder
     answer: Answer = cli("run", folder / "spec.yaml", "--out", folder / "out")
     assert (answer.status, answer.err) == (0, "")
-    assert f"1. {NAME}: evidence of a difference" in answer.out
+    assert f"1. {NAME}: ● Difference found" in answer.out
     shutil.copytree(folder, kept)
     return folder
 
