@@ -15,6 +15,6 @@ __all__ = ["own_module"]
 @cache
 def own_module(audit: str, name: str) -> Any:
     """Return the module ``app/<audit>/<name>.py``; None without one, or of an audit that is not ours."""
-    path = f"app.{audit}.{name}"
-    known = audit in AUDITS.ours and find_spec(path) is not None
+    room, path = f"app.{audit}", f"app.{audit}.{name}"
+    known = audit in AUDITS.ours and find_spec(room) is not None and find_spec(path) is not None
     return importlib.import_module(path) if known else None

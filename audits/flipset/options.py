@@ -77,7 +77,7 @@ class FlipsetOptions:
     reverse: Annotated[bool, option("Also count the flips of the target's people towards the source.")] = True
     level: Level = 0.05
     material: Material = 0.10
-    permutations: Permutations = 199
+    permutations: Permutations = 239
     noise_people: Annotated[
         int | None,
         option(

@@ -148,7 +148,7 @@ class OutcomeTransportOptions:
             lt=1,
         ),
     ] = 0.10
-    permutations: Permutations = 199
+    permutations: Permutations = 239
     draws: Annotated[
         int, option("Bootstrap draws behind the intervals; 0 leaves them out.", ge=0, le=9999)
     ] = 200

@@ -34,6 +34,7 @@ _UNCOUNTED = {"groups", "flipset", "barycentre", "outcome_transport", "recourse"
 FEATURES = ["skill", "years", "job"]
 NOBODY = {
     "above_chance": "estimates of the whole flipset",
+    "deciding": "the interval that decides",
     "same_values": "estimates for everybody, feature by feature",
     "score_change": "pairs of people, as a person may have several counterparts",
     "transparency": "features",

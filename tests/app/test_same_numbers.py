@@ -98,7 +98,7 @@ def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys)
     assert entry == json.loads(json.dumps(work.result(space, record["spec"]).to_json()))["audits"][0]
     assert entry["finding"] == shown
     assert " ".join(shown.split()) in said
-    assert any(entry["verdict"] in element.value for element in at.markdown)
+    assert any(entry["badge_text"] in element.value for element in at.markdown)
 
     report = Tables()
     report.feed((out / "report.html").read_text(encoding="utf-8"))

@@ -8,6 +8,7 @@ import pytest
 
 import audits
 from audits.data import DataSpec, build_data
+from audits.data.partition import resample
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
 from audits.models.factory import train_model
@@ -84,8 +85,7 @@ def test_ways_survive_as_often_as_models_trained_again_accept_them(
     share = _refitted(way, downstream_of(subject.data, {}), moved, who, np.random.default_rng(5), silent)
     rng, by_hand = np.random.default_rng(5), np.zeros(30)
     for k in range(2):
-        rows = np.sort(rng.integers(0, subject.training.n, subject.training.n))
-        model = train_model(subject.training.take(rows), "logistic", subject.seed + k + 1, silent)
+        model = train_model(resample(subject.training, rng), "logistic", subject.seed + k + 1, silent)
         by_hand += model.score(people.frame.iloc[:30].assign(loans=0)) >= 0.5
     assert share.tolist() == (by_hand / 2).tolist()
     assert 0 < by_hand.mean() < 2

@@ -138,7 +138,7 @@ def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:
     )
     at.run()
     assert not at.exception
-    usual = ["groups", "flipset", "outcome_transport", "loss_ratio", "sensitivity"]
+    usual = ["groups", "flipset", "outcome_transport", "loss_ratio", "attribute_swap", "sensitivity"]
     assert at.multiselect(key="also").value == usual
     at.multiselect(key="also").set_value(["groups", "flipset", "sensitivity"]).run()
     at.button(key="mitigate").click().run()
@@ -206,7 +206,6 @@ def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space)
     assert not at.exception
     options = space.runs()[0]["spec"]["audits"][0]["rule_sets"]
     assert options["terms"] == {"gender": ["gay", "male"], "mood": ["brave"]}
-    assert "“gay”" in at.container(key="finding").text[0].value
     # back to a model of columns: the features are those of the table again
     at.switch_page("views/data_model.py").run()
     at.selectbox(key=f"train-{space.draft()['id']}").select("logistic").run()
@@ -282,7 +281,6 @@ def test_a_constant_model_weights_and_missing_values_on_the_page(space) -> None:
         assert not at.exception
         finding = at.container(key="numbers").text[0].value
         if score == "always":
-            assert ": 0 points (" in finding
             assert any("The model decides favorably on everyone audited" in item for item in texts(at))
         else:
             inside = frame["group"].isna()

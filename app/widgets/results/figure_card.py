@@ -156,6 +156,8 @@ def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
     for name in frame.columns:
         if "people" in str(name) and frame[name].dtype.kind == "f" and (frame[name].dropna() % 1 == 0).all():
             shown[name] = st.column_config.NumberColumn(format="localized")
+        elif frame[name].dtype.kind in "fiu" and frame[name].isna().all():
+            continue
         elif frame[name].dtype.kind == "f":
             largest = frame[name].abs().max()
             shown[name] = st.column_config.NumberColumn(format="%.1f" if largest >= 100 else "%.3f")
