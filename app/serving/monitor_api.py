@@ -203,6 +203,7 @@ Fresh = Annotated[KeptMonitor, Depends(May("read", now=True))]
 Manager = Annotated[KeptMonitor, Depends(May("manage"))]
 
 API = FastAPI(
+    strict_content_type=False,
     title="Evenhand",
     version=VERSION,
     description="Predictions of a deployed model in, sensitivity to protected status out. No protected "

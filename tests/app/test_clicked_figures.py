@@ -151,7 +151,9 @@ def _has_marks(trace: Any) -> bool:
     """Whether a trace draws what a pointer finds: no line, no legend's sample, nothing it passes over."""
     if trace.hoverinfo == "skip":
         return False
-    return trace.type != "scatter" or ("markers" in (trace.mode or "") and trace.x[0] is not None)
+    return trace.type != "scatter" or (
+        "markers" in (trace.mode or "") and len(trace.x) > 0 and trace.x[0] is not None
+    )
 
 
 def _stated(result: Any, key: str, trace: Any, point: int) -> int | None:

@@ -56,7 +56,7 @@ def test_its_data_are_the_rows_that_a_run_draws(asked):
     told = holding.answer({"ask": "data", **question})
     assert told["facts"]["n"] == told["summary"]["rows"] == 500
     assert told["facts"]["rows_read"] == ROWS
-    assert "500 of 6,000 rows were drawn by lot" in told["summary"]["notes"][0]
+    assert "500 of 6,000 rows" in told["summary"]["notes"][0]
     document = {"data": question["section"], "model": {"train": "logistic"}, "seed": 7, "audits": ["groups"]}
     subject = prepared_subject(parse_spec(document, folder))
     rows = subject.data.frame.index[:20]

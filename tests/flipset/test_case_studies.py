@@ -81,9 +81,10 @@ def test_compas_within_the_label_as_recomputed_from_outside(shared_data):
     }
     spec = {"data": section, "model": {"train": "logistic"}, "audits": [{"flipset": asked}]}
     found = InlineExecutor().submit(spec, Path()).result().audits[0].result
-    told = {item.value: (item.n_source, round(item.negative_size)) for item in found.strata}
-    assert told == {"favorable label": (477, 81), "unfavorable label": (500, 134)}
-    assert round(found.negative.size) == 215
+    told = {item.value: item.negative_size / item.n_source for item in found.strata}
+    # 81 of 477 and 134 of 500 as recomputed from outside, on other people held out
+    assert told == pytest.approx({"favorable label": 81 / 477, "unfavorable label": 134 / 500}, abs=0.03)
+    assert found.negative.size / found.n_source == pytest.approx(215 / 977, abs=0.03)
 
 
 def test_compas_maps_agree_with_the_exact_coupling(shared_data):
@@ -94,5 +95,5 @@ def test_compas_maps_agree_with_the_exact_coupling(shared_data):
     for kind in ("linear", "entropic"):
         found = audited(subject, transport=kind, **groups)
         assert found.validation.trusted
-        assert found.positive.size < 5
+        assert found.positive.share.value < 0.03
         assert found.negative.share.value == pytest.approx(exact.negative.share.value, abs=0.06)

@@ -29,7 +29,7 @@ def test_a_second_model_is_chosen_run_and_shown_beside_the_first(space: Workspac
     assert space.draft()["spec"] == first  # type: ignore[index]
     at.button(key="run").click().run()
     record = space.runs()[0]
-    assert record["spec"]["compare"] == {"model": {"train": "logistic"}, "threshold": first["threshold"]}
+    assert record["spec"]["compare"] == {"model": {"train": "logistic"}, "threshold": first.get("threshold")}
     run = work.executor().run(record["id"])
     assert run is not None
     assert run.wait(90)
