@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import dashes, decisive, named, reaching
+from audits.drawing.marks import dashes, decisive, dot, named, reaching
 from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, distinct, empty, finish, rows_named
 from audits.explain.result import ExplainResult
@@ -60,6 +60,9 @@ def left(result: ExplainResult) -> go.Figure:
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     figure.add_vline(x=100 * result.gap.value, line={"color": GREY, "dash": "dot", "width": 2})
     named(figure, [("decides", dashes(FOCUS, "solid", 4)), ("the gap overall", dashes(GREY))])
+    named(figure, [("for reading", dot(INK))])
+    if len(trusted) < len(rows):
+        named(figure, [("too few comparable", dot(CONTEXT, "circle-open"))])
     labels = distinct([first, *(name for name, _, _ in rows)], longest=_ABOVE)
     each = rows_named(figure, labels[::-1])
     figure.update_xaxes(title="difference, source minus target (percentage points)")

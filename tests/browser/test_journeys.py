@@ -38,7 +38,7 @@ def test_an_example_gives_its_published_finding_in_three_clicks(
     found = acts.finding(page)
     assert found.startswith("157 of 1,000 female people")
     assert "136 the other way" in found
-    expect(page.locator(".st-key-verdict")).to_contain_text("evidence of a difference")
+    expect(page.locator(".st-key-verdict")).to_contain_text("Difference found")
     page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     acts.settle(page)
     expect(page.locator(".st-key-person-card")).to_contain_text("A counterpart is a statistical match")

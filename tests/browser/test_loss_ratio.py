@@ -50,7 +50,7 @@ def test_tolerance_angle_and_one_person(
     _to_page(page)
     acts.run(page)
     assert "above the tolerance of 1.25" in acts.finding(page)
-    expect(page.locator(".st-key-verdict")).to_contain_text("evidence of a difference")
+    expect(page.locator(".st-key-verdict")).to_contain_text("Difference found")
     expect(page.get_by_text("Other models of these two features")).to_be_visible()
     image = page.locator(".st-key-figure-loss-ratio-map .hm image").first
     before = image.get_attribute("xlink:href")
@@ -62,7 +62,7 @@ def test_tolerance_angle_and_one_person(
     expect(page.locator(".st-key-numbers")).to_contain_text(
         "not wholly above the tolerance", timeout=acts.SLOW
     )
-    expect(page.locator(".st-key-verdict")).not_to_contain_text("evidence of a difference")
+    expect(page.locator(".st-key-verdict")).not_to_contain_text("Difference found")
     expect(page.locator(".st-key-run button").first).to_be_disabled()  # the same run answers
     acts.settle(page)  # a list that is open while the page is drawn anew closes
     page.locator(".st-key-person").scroll_into_view_if_needed()  # a list that scrolls with its page closes

@@ -27,7 +27,7 @@ def test_the_planted_group_is_first_confirmed_and_opens_with_a_click(
     acts.settle(page)
     acts.run(page)
     assert "sex = female, ethnicity = Velian, age < 30" in acts.finding(page)
-    expect(page.locator(".st-key-verdict")).to_contain_text("evidence of a difference")
+    expect(page.locator(".st-key-verdict")).to_contain_text("Difference found")
     page.locator(".st-key-leaderboard .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     acts.settle(page)
     expect(page.get_by_text("decided favorably inside")).to_be_visible(timeout=acts.SLOW)

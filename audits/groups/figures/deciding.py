@@ -5,8 +5,8 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from audits.data import group_name
-from audits.drawing.marks import decisive, whiskers
-from audits.drawing.style import CONTEXT, INK, describe
+from audits.drawing.marks import dashes, decisive, named, whiskers
+from audits.drawing.style import CONTEXT, FOCUS, INK, describe
 from audits.groups.figures.layout import MOST_GROUPS, laid_out, named_rows
 from audits.groups.judging import RATIO, ordered
 from audits.groups.metrics import METRICS
@@ -52,6 +52,7 @@ def deciding(result: GroupsResult, *, most: int = MOST_GROUPS) -> go.Figure:
     for end in (judged.immaterial_low, judged.immaterial_high):
         if end is not None:
             figure.add_vline(x=unit * end, line={"color": CONTEXT, "dash": "dot"})
+    named(figure, [("decides", dashes(FOCUS, "solid", 4)), ("your limit", dashes(CONTEXT))])
     figure.update_xaxes(title=axis, nticks=5)
     names = [(group, people) for group, people, _ in rows[::-1]]
     pitch = named_rows(figure, "" if is_probable(result) else _attribute(result), names, "")
