@@ -22,7 +22,7 @@ _WORDS = {
     "small difference": "small",
     "cannot tell yet": "can't tell yet",
     "no verdict": "no verdict",
-    "no material difference": "no difference",
+    "no material difference": "no material difference",
 }
 
 

@@ -171,8 +171,8 @@ def run(page: Page) -> None:
     ready = ".st-key-run button:enabled, .st-key-finding:not(.st-key-earlier *), .st-key-running"
     page.wait_for_selector(ready, timeout=SLOW)
     settle(page)
-    if page.locator(".st-key-run button").is_enabled():
-        page.locator(".st-key-run button").click()
+    if page.locator(".st-key-run button").last.is_enabled():
+        page.locator(".st-key-run button").last.click()
 
 
 def finding(page: Page) -> str:

@@ -8,14 +8,13 @@ from playwright.sync_api import expect
 
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
-from tests.browser.test_overview import to
 
 
 def test_a_second_model_beside_the_first(server: Server, watched: Watched, artefacts: Path) -> None:
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
-    to(page, "Compare")
+    acts.to_page(page, "Compare", ".st-key-run")
     expect(page.get_by_text("The second model", exact=True)).to_be_visible()
     acts.run(page)
     assert "second model" in acts.finding(page)

@@ -19,43 +19,6 @@ def to_page(page: Page, name: str) -> None:
     acts.settle(page)
 
 
-def test_a_cell_of_the_matrix_opens_its_people_and_their_counterparts(
-    server: Server, watched: Watched, artefacts: Path
-) -> None:
-    page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    to_page(page, "Transport flows")
-    acts.choose(page, "compare", "two groups of people")
-    acts.shuffles(page, 19, "flows-shuffles")
-    acts.run(page)
-    assert "are mapped to “male" in acts.finding(page)
-    _a_band_selects_its_people(page)
-    page.set_viewport_size({"width": 1280, "height": 2400})
-    acts.settle(page)
-    cell = page.locator(".st-key-wide-flow-matrix .point").first
-    cell.wait_for(state="attached")
-    box = cell.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    expect(page.locator(".st-key-flow-people")).to_be_visible(timeout=acts.SLOW)
-    acts.settle(page)
-    source = page.locator(".st-key-flow-from input").input_value()
-    assert "favorable" in source
-    _clicked_again(page, cell)
-    table = page.locator('[class*="st-key-flow-rows"] .dvn-scroller')
-    _click(page, table, 60, 52)
-    _clicked_again(page, table, x=60, y=52)
-    page.locator(".st-key-flow-people .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
-    expect(page.locator(".st-key-person-card")).to_contain_text("Counterparts in", timeout=acts.SLOW)
-    acts.narrow_and_shoot(page, artefacts, "flows", 4200)
-    assert not acts.serious(page)
-    page.get_by_text("Why equal rates are not enough").click()
-    acts.settle(page)
-    expect(page.locator(".st-key-college-years")).to_be_visible(timeout=acts.SLOW)
-    expect(page.locator(".st-key-fit-blue-college .js-plotly-plot")).to_be_visible(timeout=acts.SLOW)
-
-
 def _a_band_selects_its_people(page: Page) -> None:
     bands = page.locator(".st-key-wide-outcome_transport .sankey-link")
     bands.first.scroll_into_view_if_needed()

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import acts
-from tests.browser.conftest import Server, Watched, watch
+from tests.browser.conftest import Server, Watched
 
 pytestmark = pytest.mark.browser
 
@@ -80,42 +80,6 @@ def _each_figure_is_drawn_once(page: Page) -> None:
     assert page.evaluate(DRAWS) == drawn
     with acts.answered(page):
         rate.click()
-
-
-def test_a_measure_is_chosen_and_a_link_opens_the_same_result_for_somebody_else(
-    server: Server, watched: Watched, browser: Browser, artefacts: Path
-) -> None:
-    page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    acts.to_page(page, "Groups", ".st-key-run button")
-    acts.run(page)
-    finding = acts.finding(page)
-    assert "run=" in page.url
-    _choose_a_measure(page)
-    page.locator(".st-key-rates").get_by_text("balanced accuracy").click()
-    acts.settle(page)
-    other = browser.new_context(viewport={"width": 1280, "height": 900})
-    seen = Watched(other.new_page())
-    watch(seen, server.url)
-    seen.page.goto(page.url)
-    assert acts.finding(seen.page) == finding
-    drawn = seen.page.locator(".st-key-figure-group-rates")
-    expect(drawn).to_contain_text(re.compile(r"balanced\s*accuracy"))  # in two lines
-
-    link = page.url
-    page.get_by_role("link", name="Data & model", exact=True).click()
-    acts.settle(page)
-    page.get_by_text("Other data", exact=True).click()
-    acts.settle(page)
-    acts.open_example(page, "admissions")
-    seen.page.goto(link)
-    expect(seen.page.get_by_text("The link was to another run")).to_be_visible(timeout=acts.SLOW)
-    seen.page.get_by_role("link", name="Open that run").click()
-    # among the saved audits a run begins with its first sentence alone
-    assert acts.finding(seen.page) == finding.splitlines()[0]
-    other.close()
-    assert seen.errors == seen.foreign == []
 
 
 def _choose_a_measure(page: Page) -> None:
