@@ -83,7 +83,9 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         ada.get_by_role("link", name="Report & saved audits", exact=True).click()
         ada.get_by_text("Share", exact=True).click(timeout=acts.SLOW)
         ada.get_by_role("button", name="Make a link").click()
-        link = ada.locator("code", has_text="/?share=").first.inner_text(timeout=acts.SLOW)
+        shown = ada.locator("code", has_text="/?share=").first
+        expect(shown).to_be_visible(timeout=acts.SLOW)
+        link = (shown.text_content() or "").strip()
 
         sign_in(bob, guarded.url, "bob@example.org")
         expect(bob.get_by_text("bob@example.org · viewer")).to_be_visible()
