@@ -175,8 +175,8 @@ def with_spread(ratio: Estimate, p: float, spread: float, level: float) -> tuple
     Examples
     --------
     >>> ratio, p = with_spread(Estimate(1.5, 1.2, 1.875, 100, "MOVER-R"), 0.001, 0.1, 0.05)
-    >>> round(ratio.low, 3), round(ratio.high, 3), round(p, 3)
-    (1.114, 2.02, 0.007)
+    >>> round(ratio.low, 2), round(ratio.high, 2), round(p, 3)
+    (1.11, 2.02, 0.007)
     """
     if not spread or not ratio.value or not ratio.low or ratio.high is None:
         return ratio, p

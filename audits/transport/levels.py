@@ -217,8 +217,8 @@ def plant(own: np.ndarray, rate: float, material: float) -> np.ndarray:
 
     Examples
     --------
-    >>> plant(np.array([1.0, 0.5]), 0.5, 0.1).tolist(), plant(np.array([0.0, 0.5]), 0.0, 0.1).tolist()
-    ([0.8, 0.4], [0.1, 0.55])
+    >>> plant(np.array([1.0, 0.5]), 0.5, 0.1).round(3), plant(np.array([0.0, 0.5]), 0.0, 0.1).round(3)
+    (array([0.8, 0.4]), array([0.1 , 0.55]))
     """
     if rate >= min(material, 1 - rate):
         return own * (1 - min(1.0, material / rate))

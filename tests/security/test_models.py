@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 def pool(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EVENHAND_SCORE_SECONDS", "3")
-        limits = RunLimits(memory=1_200_000_000, seconds=60, at_once=1, waiting=2)
+        limits = RunLimits(memory=1_500_000_000, seconds=60, at_once=1, waiting=2)
         with ProcessExecutor(1, base=tmp_path_factory.mktemp("home"), limits=limits) as executor:
             assert executor.wait_warm(_PATIENCE)
             yield executor

@@ -100,18 +100,23 @@ class ModelFile:
         ------
         InputError
             If it is not installed, or a library of the system that it needs is not.
+        MemoryError
+            If it does not fit into what this process may take.
         """
         from importlib import import_module
+        from importlib.util import find_spec
 
         try:
             return import_module(module)
-        except ImportError:
-            raise InputError(
-                self.where,
-                f"needs {package}, which is not installed",
-                advice="pip install 'evenhand[boosters]'",
-            ) from None
-        except OSError as error:
+        except (ImportError, OSError) as error:
+            if "failed to map segment" in str(error):
+                raise MemoryError(str(error)) from None
+            if find_spec(module) is None:
+                raise InputError(
+                    self.where,
+                    f"needs {package}, which is not installed",
+                    advice="pip install 'evenhand[boosters]'",
+                ) from None
             rule = f"needs {package}, which does not load here ({error})"
             advice = "install what it says (libgomp.so.1: libgomp1 on Debian and Ubuntu)"
             raise InputError(self.where, rule, advice=advice) from None
