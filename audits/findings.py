@@ -16,7 +16,6 @@ from audits.errors import InputError
 from audits.models import Subject
 from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
 from audits.results import frame_of
-from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 
 __all__ = ["Figures", "Findings"]
@@ -165,7 +164,7 @@ class Figures(Mapping[str, Any]):
         for each in findings.audits:
             runs[each.name] += 1
             run = each.name if runs[each.name] == 1 else f"{each.name}-{runs[each.name]}"
-            for exhibit in AUDITS[each.name].section(each.result).exhibits:
+            for exhibit in each.section.exhibits:
                 self._made[f"{run}/{exhibit.key}"] = exhibit.figure
 
     def __getitem__(self, name: str) -> Any:

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.drawn import drawn, drawn_once, presented
+from app.drawn import drawn_once, presented
 from app.tables.held import DataHeld
 from app.tables.listed import Listed, raw_cells
 from app.tables.people import DECIDED, FAVORABLE, beside, most_different, spreads_of
@@ -19,7 +19,7 @@ from app.widgets.people.person import card_of, in_units
 from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
 from app.widgets.results.exhibits import show_exhibit, show_facts, show_section
-from app.widgets.results.result_frame import earlier_figure, fine_print, headline
+from app.widgets.results.result_frame import fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.barycentre import BarycentreResult, figures, words
@@ -28,7 +28,7 @@ from audits.barycentre.record import AUDIT
 from audits.runs.result import RunResult
 from audits.stats.words import count, in_words, number, people_in
 
-__all__ = ["show_earlier", "show_result"]
+__all__ = ["show_result"]
 
 _WAYS = {
     "only_self": "Favored only as themselves",
@@ -60,15 +60,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 
 def _headline(result: BarycentreResult) -> None:
-    interval = words.interval_words(result.judged, result.group(result.rests_on))
-    how = f"{interval} · {result.judged.interval.method}"
-    headline(words.headline(result), result.judged, result.finding, how)
-
-
-def show_earlier(result: BarycentreResult) -> None:
-    """Draw the head of an earlier result."""
-    _headline(result)
-    earlier_figure(drawn(figures.flips, result))
+    headline(words.headline(result), result.judged)
 
 
 def _one_group(found: RunResult, space: Workspace, data: DataHeld) -> None:

@@ -62,8 +62,9 @@ def _headline(changes: Changes, change: AuditChange, across: Across) -> None:
     finding = " ".join(
         filter(None, [changes.finding, f"Accuracy: {accuracy}." if accuracy else "", across.note])
     )
-    headline(change.headline, across.judged or change.judged, finding, how)
-    st.text(changes.finding)
+    headline(change.headline, across.judged or change.judged)
+    st.text(finding)
+    st.text(how)
 
 
 def _people(found: RunResult, space: Workspace, changes: Changes) -> None:

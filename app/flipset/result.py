@@ -16,7 +16,7 @@ from app.widgets import notices
 from app.widgets.frame import page_text
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.plot import plot
-from app.widgets.results.result_frame import earlier_figure, fine_print, headline
+from app.widgets.results.result_frame import fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.flipset import FlipsetResult, words
@@ -24,12 +24,12 @@ from audits.flipset.figures import flipsets as figures
 from audits.flipset.figures import maps as flipset_maps
 from audits.flipset.figures.flipsets import Part
 from audits.flipset.record import AUDIT
-from audits.flipset.words import DISTRUST, interval_words
+from audits.flipset.words import DISTRUST
 from audits.records import Exhibit
 from audits.runs.executing.handle import RunProgress
 from audits.runs.result import RunResult
 
-__all__ = ["live_curve", "show_earlier", "show_result"]
+__all__ = ["live_curve", "show_result"]
 
 _PARTS: dict[Part, str] = {
     "positive": "Favorable here, not for the counterpart",
@@ -133,14 +133,7 @@ def _checks(result: FlipsetResult) -> None:
 
 
 def _headline(result: FlipsetResult) -> None:
-    how = f"{interval_words(result.judged)} · {result.judged.interval.method} · {result.certificate.method}"
-    headline(words.headline(result), result.judged, result.finding, how)
-
-
-def show_earlier(result: FlipsetResult) -> None:
-    """Draw the head of an earlier result."""
-    _headline(result)
-    earlier_figure(drawn(figures.sizes, result))
+    headline(words.headline(result), result.judged)
 
 
 def _part(result: FlipsetResult) -> tuple[Part, str | None]:

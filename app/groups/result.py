@@ -43,7 +43,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     """Draw a finished comparison, top to bottom."""
     stored: GroupsResult = found.audits[0].result
     if not stored.table:
-        headline(words.headline(stored), stored.judged, stored.finding, stored.judged.interval.method)
+        headline(words.headline(stored), stored.judged)
         _probable(stored)
         fine_print(found, draft, "groups")
         return
@@ -107,7 +107,7 @@ def _decides(result: GroupsResult) -> None:
 
 
 def _headline(result: GroupsResult, *, changed: bool = False) -> None:
-    headline(words.headline(result), result.judged, result.finding, words.interval_words(result))
+    headline(words.headline(result), result.judged)
     if changed:
         notices.note("Moved thresholds: what follows is recomputed here, and is not the saved result.")
 

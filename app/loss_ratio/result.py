@@ -20,7 +20,7 @@ from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
 from app.widgets.results.exhibits import titled
 from app.widgets.results.figure_card import figure_card, number_columns
-from app.widgets.results.result_frame import earlier_figure, fine_print, headline
+from app.widgets.results.result_frame import fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.brief import begun
@@ -30,7 +30,7 @@ from audits.loss_ratio.exhibits import SAID
 from audits.loss_ratio.text import headline_at, person_sentence
 from audits.runs.result import RunResult
 
-__all__ = ["show_earlier", "show_result"]
+__all__ = ["show_result"]
 
 _LARGEST_TOLERANCE = 1000.0
 
@@ -72,13 +72,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _headline(result: LossRatioResult, standing: Standing) -> None:
     said = headline_at(result, standing.loss.tolerance, standing.judged)
-    headline(said, standing.judged, standing.finding, f"{result.statistic.method} · {result.method}")
-
-
-def show_earlier(result: LossRatioResult) -> None:
-    """Draw the head of an earlier result."""
-    _headline(result, result.at(result.tolerance))
-    earlier_figure(drawn(figures.against_tolerance, result))
+    headline(said, standing.judged)
 
 
 def _tolerance(result: LossRatioResult) -> float:

@@ -24,19 +24,18 @@ from app.widgets.people.selected import clickable, let_go, select
 from app.widgets.people.what_if import what_if_section
 from app.widgets.results.exhibits import titled
 from app.widgets.results.figure_card import figure_card, number_columns
-from app.widgets.results.result_frame import earlier_figure, fine_print, headline
+from app.widgets.results.result_frame import fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.outcome_transport import OutcomeTransportResult, blue_college, figures, words
 from audits.outcome_transport.exhibits import SAID, judged_as, said
-from audits.outcome_transport.words import interval_words
 from audits.runs.result import RunResult
-from audits.stats.words import count, in_words, number
+from audits.stats.words import count, in_words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["show_earlier", "show_result"]
+__all__ = ["show_result"]
 
 _MOST_PEOPLE = 1000
 
@@ -79,20 +78,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 
 def _headline(result: OutcomeTransportResult) -> None:
-    distance = result.wasserstein
-    headline(
-        words.headline(result),
-        result.judged,
-        result.finding,
-        f"distance {number(distance.value)}{interval_words(distance)} · "
-        f"{result.certificate.method} · outcomes: {result.outcome}",
-    )
-
-
-def show_earlier(result: OutcomeTransportResult) -> None:
-    """Draw the head of an earlier result."""
-    _headline(result)
-    earlier_figure(drawn(figures.sankey, result))
+    headline(words.headline(result), result.judged)
 
 
 def _flows(result: OutcomeTransportResult) -> None:

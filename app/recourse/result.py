@@ -19,16 +19,16 @@ from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
 from app.widgets.results.exhibits import titled
 from app.widgets.results.figure_card import figure_card
-from app.widgets.results.result_frame import earlier_figure, fine_print, headline
+from app.widgets.results.result_frame import fine_print, headline
 from app.workspaces.workspace import Workspace
 from audits.recourse import RecourseResult, words
 from audits.recourse.exhibits import section, ways_facts, worded
 from audits.recourse.figures import groups, people
 from audits.recourse.figures.person import person_path
 from audits.runs.result import RunResult
-from audits.stats.words import count, number, p_words
+from audits.stats.words import count, number
 
-__all__ = ["show_earlier", "show_result"]
+__all__ = ["show_result"]
 
 _WAY = ("change", "cost", "survives", "noisy")
 
@@ -58,15 +58,7 @@ def _shown(result: RecourseResult, key: str, name: str, draw: Callable[[Recourse
 
 
 def _headline(result: RecourseResult) -> None:
-    p = "" if result.burden_p_value is None else f" · burden p {p_words(result.burden_p_value)}"
-    how = f"{count(result.n_rejected)} rejected, {count(result.n_accepted)} accepted{p}"
-    headline(words.headline(result), result.judged, result.finding, how)
-
-
-def show_earlier(result: RecourseResult) -> None:
-    """Draw the head of an earlier result."""
-    _headline(result)
-    earlier_figure(drawn(people.reclassified, result))
+    headline(words.headline(result), result.judged)
 
 
 def _ways(result: RecourseResult) -> None:

@@ -19,7 +19,7 @@ from app.widgets.people.selected import clickable, let_go, select
 from app.widgets.people.what_if import person_card
 from app.widgets.results.exhibits import titled
 from app.widgets.results.figure_card import figure_card, number_columns
-from app.widgets.results.result_frame import earlier_figure, fine_print, headline
+from app.widgets.results.result_frame import fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.rule_sets import (
@@ -39,14 +39,13 @@ from audits.rule_sets import (
 from audits.rule_sets.exhibits import SAID
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.perturbed.exchanging import exchanged_frame
-from audits.rule_sets.words import without_luck
 from audits.runs.result import RunResult
-from audits.stats.words import count, number, percent
+from audits.stats.words import count, percent
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["show_earlier", "show_result"]
+__all__ = ["show_result"]
 
 _ANY = "either way"
 _WAYS = {"harmed": "less often", "advantaged": "more often"}  # no harm is blamed on what may be chance
@@ -107,21 +106,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 
 def _headline(result: RuleSetsResult) -> None:
-    headline(
-        words.headline(result),
-        result.judged,
-        result.finding,
-        f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
-        f"{result.n_candidates:,} · "
-        f"{result.inference['words']}, {result.inference['permutations']:,} shuffles · largest score "
-        f"{number(100 * result.top_score)} points, {without_luck(result)}",
-    )
-
-
-def show_earlier(result: RuleSetsResult) -> None:
-    """Draw the head of an earlier result."""
-    _headline(result)
-    earlier_figure(drawn(figures.leaderboard, result))
+    headline(words.headline(result), result.judged)
 
 
 def _among(result: RuleSetsResult) -> tuple[Any, ...]:

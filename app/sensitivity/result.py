@@ -18,7 +18,7 @@ from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
 from app.widgets.results.exhibits import titled
 from app.widgets.results.figure_card import figure_card, number_columns
-from app.widgets.results.result_frame import earlier_figure, fine_print, headline
+from app.widgets.results.result_frame import fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.runs.result import RunResult
@@ -26,9 +26,9 @@ from audits.sensitivity import SensitivityResult, text
 from audits.sensitivity.exhibits import SAID, curves_table, metrics_table, sides_table
 from audits.sensitivity.figures import people as figures
 from audits.sensitivity.record import AUDIT
-from audits.stats.words import count, number, percent_interval
+from audits.stats.words import count, number
 
-__all__ = ["show_earlier", "show_result"]
+__all__ = ["show_result"]
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -76,14 +76,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 
 def _headline(result: SensitivityResult) -> None:
-    how = f"{percent_interval(result.flagged)} flagged · {result.method}"
-    headline(text.headline(result), result.judged, result.finding, how)
-
-
-def show_earlier(result: SensitivityResult) -> None:
-    """Draw the head of an earlier result."""
-    _headline(result)
-    earlier_figure(drawn(figures.groups, result))
+    headline(text.headline(result), result.judged)
 
 
 def _status(result: SensitivityResult) -> None:

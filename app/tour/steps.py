@@ -72,7 +72,7 @@ def show_step(found: RunResult, step: int) -> None:
     audit = found.audits[step - 1]
     record = AUDITS[audit.name]
     st.markdown(page_text(f"tour_{audit.name}"))
-    headline(audit.headline, audit.result.judged, audit.result.finding)
+    headline(audit.headline, audit.result.judged)
     exhibit = presented(record, audit.result).exhibits[0]
     st.text(exhibit.caption)
     figure_card(f"tour-{step}", exhibit.figure(), exhibit.table, wide=exhibit.wide, selects=False)

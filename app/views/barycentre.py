@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.barycentre.choices import choose_options
-from app.barycentre.result import show_earlier, show_result
+from app.barycentre.result import show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
@@ -11,5 +11,4 @@ audit_page(
     needs="Choose at least one protected attribute whose values make the groups.",
     choose=choose_options,
     show=show_result,
-    show_earlier=show_earlier,
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from app.explain.choices import choose_options
-from app.explain.result import show_earlier, show_result
 from app.widgets.audit_page import audit_page
+from app.widgets.results.result_page import result_page
 
 audit_page(
     "explain",
     needs="Choose at least one protected attribute to compare by.",
     choose=choose_options,
-    show=show_result,
-    show_earlier=show_earlier,
+    show=lambda found, _, draft: result_page(
+        "explain", found, draft, settings={"people compared": found.audits[0].result.rows}
+    ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.flipset.choices import choose_options
-from app.flipset.result import live_curve, show_earlier, show_result
+from app.flipset.result import live_curve, show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
@@ -11,6 +11,5 @@ audit_page(
     needs="Choose at least one protected attribute to compare by.",
     choose=choose_options,
     show=show_result,
-    show_earlier=show_earlier,
     while_running=live_curve,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.outcome_transport.choices import choose_options
-from app.outcome_transport.result import show_earlier, show_result
+from app.outcome_transport.result import show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
@@ -11,5 +11,4 @@ audit_page(
     needs="Choose what to compare, and at least one protected attribute to make subgroups of.",
     choose=choose_options,
     show=show_result,
-    show_earlier=show_earlier,
 )

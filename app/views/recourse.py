@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.recourse.choices import choose_options
 from app.recourse.questions import ask_questions
-from app.recourse.result import show_earlier, show_result
+from app.recourse.result import show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
@@ -12,6 +12,5 @@ audit_page(
     needs="Choose at least one column that a person can change, and an attribute to compare by.",
     choose=choose_options,
     show=show_result,
-    show_earlier=show_earlier,
     below=ask_questions,
 )

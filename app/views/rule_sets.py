@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.rule_sets.choices import choose_options
-from app.rule_sets.result import show_earlier, show_result
+from app.rule_sets.result import show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
@@ -11,5 +11,4 @@ audit_page(
     needs="Choose at least one protected attribute, or a column of text.",
     choose=choose_options,
     show=show_result,
-    show_earlier=show_earlier,
 )

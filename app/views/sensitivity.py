@@ -10,7 +10,7 @@ import streamlit as st
 from app import state, work
 from app.latest import latest_audits
 from app.sensitivity.choices import choose_options
-from app.sensitivity.result import show_earlier, show_result
+from app.sensitivity.result import show_result
 from app.widgets.audit_page import audit_page
 from app.workspaces.workspace import Workspace
 from audits.runs.registry import AUDITS
@@ -40,6 +40,5 @@ audit_page(
     needs="Choose at least one protected attribute.",
     choose=choose_options,
     show=_show,
-    show_earlier=show_earlier,
     below=_change_one_word,
 )

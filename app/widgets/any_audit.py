@@ -9,25 +9,15 @@ import streamlit as st
 import yaml
 
 from app import state
-from app.drawn import presented
-from app.tables.listed import Listed
 from app.tables.summary import Summary, audited_size
-from app.widgets import notices
 from app.widgets.audit_page import ChosenOptions, audit_page
-from app.widgets.people.row_choice import choose_row
-from app.widgets.results.exhibits import show_facts, show_section
-from app.widgets.results.result_frame import earlier_figure, fine_print, headline
-from app.workspaces.workspace import Workspace
+from app.widgets.results.result_page import result_page
 from audits.brief import begun
 from audits.checks import build
 from audits.errors import InputError
 from audits.options import Option, options_of
 from audits.records import Audit
-from audits.results import tables
 from audits.runs.registry import AUDITS
-from audits.runs.result import RunResult
-from audits.stats.verdicts import judged_of
-from audits.stats.words import number
 
 __all__ = ["any_audit_page"]
 
@@ -48,8 +38,7 @@ def any_audit_page(name: str) -> None:
         name,
         needs=f"Choose first: {', '.join(needed)}.",
         choose=lambda draft, data, summary: _choose(record, draft, tuple(data.protected), summary),
-        show=lambda found, space, draft: _show(record, found, space, draft),
-        show_earlier=lambda result: _show_earlier(record, result),
+        show=lambda found, _, draft: result_page(name, found, draft),
     )
 
 
@@ -157,48 +146,3 @@ def _plain(value: Any) -> Any:
 
 def _brief(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _show(record: Audit, found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> None:
-    """Draw a finished run, top to bottom."""
-    result = found.audits[0].result
-    section = presented(record, result)
-    _head(record, result, section.title)
-    notices.notes(result.warnings)
-    show_section(section, prefix=f"{record.name}-")
-    show_facts(section)
-    _people(record.name, found)
-    fine_print(found, draft, record.name)
-
-
-def _show_earlier(record: Audit, result: Any) -> None:
-    section = presented(record, result)
-    _head(record, result, section.title)
-    if section.exhibits:
-        earlier_figure(section.exhibits[0].figure())
-
-
-def _head(record: Audit, result: Any, title: str) -> None:
-    """Write finding and verdict, with the interval that it follows from where the result states it."""
-    interval = result.to_json().get("interval")
-    how = title
-    if isinstance(interval, Mapping) and interval.get("value") is not None:
-        low, high = (
-            number(interval[end]) if interval.get(end) is not None else "?" for end in ("low", "high")
-        )
-        how = f"{number(interval['value'])} ({low} to {high}) · {interval.get('method', '')}"
-    headline(record.sentence(result), judged_of(result), result.finding, how)
-
-
-def _people(name: str, found: RunResult) -> None:
-    """Draw the tables with one row a person; a person chosen is shown value by value."""
-    for field, table in tables(found.audits[0].result).items():
-        if not len(table):
-            continue
-        st.subheader(notices.label(field.replace("_", " ").capitalize()), anchor=False)
-        row = choose_row(
-            Listed(found, field), f"{name}-{field}", f"person-{field}", alt=f"{field}, a row each"
-        )
-        if row is not None:
-            one = table.loc[[row]].iloc[0].map(str).rename(f"row {row}").to_frame()
-            st.dataframe(one, alt=f"Row {row}, value by value")

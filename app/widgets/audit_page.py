@@ -19,6 +19,7 @@ from app.widgets import notices
 from app.widgets.choices.planning import planning_panel
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
 from app.widgets.frame import page_text, title
+from app.widgets.results.result_page import earlier_page
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
@@ -48,7 +49,6 @@ def audit_page(
     needs: str,
     choose: Callable[[Mapping[str, Any], DataHeld, Summary], ChosenOptions | None],
     show: Callable[[RunResult, Workspace, Mapping[str, Any]], None],
-    show_earlier: Callable[[Any], None] | None = None,
     below: Callable[[Workspace, Mapping[str, Any]], None] | None = None,
     while_running: Callable[[RunProgress], None] | None = None,
 ) -> None:
@@ -65,8 +65,6 @@ def audit_page(
         Draws the controls of the sidebar.
     show
         Draws a finished run.
-    show_earlier
-        Draws the last result of other choices, below the question.
     below
         Draws what else stands below the question.
     while_running
@@ -147,8 +145,7 @@ def audit_page(
         progress(standing.run, while_running)
     else:
         ended_badly(standing.run)
-    if show_earlier is not None:
-        _earlier_result(space, spec, audit, show_earlier)
+    _earlier_result(space, spec, audit)
     if below is not None:
         below(space, draft)
     planning_panel(space, spec, audit)
@@ -204,10 +201,8 @@ def _to_data(label: str) -> None:
     st.page_link("views/data_model.py", label=label, query_params=state.address("Data & model"))
 
 
-def _earlier_result(
-    space: Workspace, spec: Mapping[str, Any], audit: str, show: Callable[[Any], None]
-) -> None:
-    """Show the last result of `audit` through `show`, greyed and dated, unless it is that of `spec`."""
+def _earlier_result(space: Workspace, spec: Mapping[str, Any], audit: str) -> None:
+    """Show the last result of `audit`, grayed and dated, unless it is that of `spec`."""
     for record in space.runs():
         if record["spec"].get("audits", [{}])[0].keys() != {audit} or record["spec"] == spec:
             continue
@@ -223,7 +218,7 @@ def _earlier_result(
         st.divider()
         st.text(f"Earlier result, {when}, with other choices: {record['title']}")
         with st.container(key="earlier"):
-            show(result)
+            earlier_page(AUDITS[audit], result)
         return
 
 

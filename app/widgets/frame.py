@@ -13,7 +13,9 @@ from app.serving.headers import PAGE
 from app.widgets import notices
 from app.widgets.people.selected import selection_chip
 from app.workspaces import who
+from audits.checks import build
 from audits.errors import InputError, RunFailed
+from audits.stats.vocabulary import DataWords, speaking
 
 __all__ = ["ICON", "draw", "page_text", "title"]
 
@@ -49,8 +51,11 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
         notices.note("You can look at this workspace, and change nothing in it.")
     if sentence := state.untold():
         notices.problem(sentence)
+    draft = space.draft()
+    told = None if draft is None else draft["spec"]["data"].get("words")
     try:
-        page.run()
+        with speaking(DataWords() if told is None else build(DataWords, told, "data.words")):
+            page.run()
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
     except Exception:  # the page stays up, and the log says what broke

@@ -7,6 +7,17 @@ const CORNERS = {
   path: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z",
 };
 
+// figures are drawn for paper: in the dark each color has its own counterpart, and hues stay what sentences call them
+const DARK = {
+  "white": "#14171B", "#FFFFFF": "#14171B", "#22262B": "#E8EBEE", "#9AA1A9": "#6C757F", "#B8BDC4": "#5A636C",
+  "#D55E00": "#FF8A3D", "#0072B2": "#4A9FD8", "#009E73": "#2FC497", "#EEF0F2": "#22282E", "#ECEEF1": "#2A3037",
+  "#EBF0F8": "#3A424B",
+};
+const scheme = matchMedia("(prefers-color-scheme: dark)");
+const inScheme = text => scheme.matches
+  ? text.replace(/"(white|#[0-9A-Fa-f]{6})"/g, (whole, color) => `"${DARK[color] ?? DARK[color.toUpperCase()] ?? color}"`)
+  : text;
+
 let loading = null;
 const plotly = address => loading ??= new Promise((done, failed) => {
   if (window.Plotly) return done(window.Plotly);
@@ -57,7 +68,7 @@ async function drawn(own) {
   if (own.gone || !box.clientWidth || (own.drawn === own.text && own.width === width)) return;
   own.drawn = own.text;
   own.width = width;
-  const {data, layout = {}, frames} = JSON.parse(own.text).figure;  // afresh: Plotly writes into what it is given
+  const {data, layout = {}, frames} = JSON.parse(inScheme(own.text)).figure;  // afresh: Plotly writes into what it is given
   const whole = document.fullscreenElement === box;
   layout.width = width;
   layout.height = whole ? innerHeight : layout.height ?? HEIGHT;
@@ -98,7 +109,9 @@ function made(parent) {
   });
   own.resized.observe(box);
   coming.observe(box);
-  box.addEventListener("fullscreenchange", () => { own.width = 0; draw(own); });
+  own.anew = () => { own.width = 0; draw(own); };
+  box.addEventListener("fullscreenchange", own.anew);
+  scheme.addEventListener("change", own.anew);
   return own;
 }
 
@@ -107,6 +120,7 @@ function removed(own) {
   waiting.delete(own);
   own.resized.disconnect();
   coming.unobserve(own.box);
+  scheme.removeEventListener("change", own.anew);
   clearTimeout(own.turned);
   own.work.catch(() => {}).then(() => {
     if (own.drawn) window.Plotly.purge(own.box);

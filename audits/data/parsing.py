@@ -10,6 +10,7 @@ from audits.checks import build
 from audits.data.files.tables import ReadOptions
 from audits.data.spec import DataSpec, Keep, LabelCut, Recode, Weights, check_spec
 from audits.errors import InputError
+from audits.stats.vocabulary import DataWords
 
 __all__ = ["data_spec"]
 
@@ -31,9 +32,13 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "weights": ((str, Mapping, Weights), "a column of counts, or {column: ..., kind: sampling}"),
     "person": ((str,), "the column that repeats for one person"),
     "labels": ((Mapping,), "a mapping of column to {value: what it means}"),
+    "words": ((Mapping, DataWords), "a mapping such as {people: applicants, yes: approved, no: declined}"),
     "units": ((Mapping,), "a mapping of column to what it is measured in"),
     "mended": ((list, tuple), "a list of sentences"),
 }
+
+
+_YAML_KEYS: dict[Any, str] = {True: "yes", False: "no"}  # what YAML 1.1 makes of a bare yes and no
 
 
 def data_spec(section: Mapping[str, Any], where: str = "data") -> DataSpec:
@@ -69,6 +74,9 @@ def data_spec(section: Mapping[str, Any], where: str = "data") -> DataSpec:
         made["label"] = build(LabelCut, made["label"], f"{where}.label")
     if isinstance(made.get("weights"), Mapping):
         made["weights"] = build(Weights, made["weights"], f"{where}.weights")
+    if isinstance(made.get("words"), Mapping):
+        told = {_YAML_KEYS.get(key, key): said for key, said in made["words"].items()}
+        made["words"] = build(DataWords, told, f"{where}.words")
     for column, edges in (made.get("bins") or {}).items():
         if isinstance(edges, (int, float)) and not isinstance(edges, bool):
             line = f"{column}: [LOWEST, {edges:g}, HIGHEST]"

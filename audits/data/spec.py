@@ -16,6 +16,7 @@ from audits.checks import adapter
 from audits.data.files.tables import ReadOptions
 from audits.data.kinds import Kind, Role
 from audits.errors import InputError
+from audits.stats.vocabulary import DataWords
 
 __all__ = ["DataSpec", "Keep", "LabelCut", "Recode", "check_rules", "check_spec"]
 
@@ -201,6 +202,8 @@ class DataSpec:
     labels : mapping of str to mapping
         What the values of a column mean (``{sex: {1: male, 2: female}}``): everything shown says that. A
         model that is brought is given the values as the file has them.
+    words : DataWords, optional
+        What sentences call people, decisions and groups.
     units : mapping of str to str
         What a column of numbers is measured in (``{income: EUR a year}``): said beside its values where one
         person is shown.
@@ -237,6 +240,7 @@ class DataSpec:
     missing: Literal["drop", "impute", "category"] = "category"
     repeated: Literal["keep", "drop"] | None = None
     labels: Mapping[str, Mapping[Scalar, str]] = field(default_factory=dict)
+    words: DataWords | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     mended: tuple[str, ...] = ()
     test_size: Annotated[float, Field(gt=0, lt=1)] = 0.3

@@ -85,6 +85,10 @@ class AuditOfRun(Protocol):
     def options(self) -> dict[str, Any]: ...  # noqa: D102
     @property
     def result(self) -> Any: ...  # noqa: D102
+    @property
+    def headline(self) -> str: ...  # noqa: D102
+    @property
+    def section(self) -> Section: ...  # noqa: D102
 
 
 class RunLike(Protocol):
@@ -226,7 +230,7 @@ def sections(run: RunLike) -> Ordered:
     """Return what was found with its sections; that of the run's search says so."""
     found = []
     for each in findings_of(run):
-        section = AUDITS[each.audit.name].section(each.audit.result)
+        section = each.audit.section
         if each.place is None:
             section = dataclasses.replace(section, title=f"The run's search: {section.title}")
         found.append((each, section))

@@ -37,6 +37,7 @@ from audits.runs.result import AuditResult, ComparedRun, RunResult
 from audits.runs.search import searched
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.version import VERSION
+from audits.stats.vocabulary import DataWords, speaking, vocabulary
 
 __all__ = ["carry_out", "execute", "prepared_subject", "remembered_subject"]
 
@@ -85,7 +86,7 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
     """
     for place, request in enumerate(spec.audits):
         _check_installed(request, place)
-    with fixed_threads():
+    with fixed_threads(), speaking(spec.data.words or DataWords()):
         expected = spec.digests() if digests is None else digests
         counted = spec.streamed
         begun = _COUNTED if counted else _PREPARED
@@ -337,7 +338,8 @@ def carry_out(
             f"was drawn, {subject.data.n - drawn.data.n:,} other rows were left out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
-    return AuditResult(request.name, request.all_options(), without_clearance(result, subject.cannot_clear))
+    cleared = without_clearance(result, subject.cannot_clear)
+    return AuditResult(request.name, request.all_options(), cleared, vocabulary())
 
 
 def _check_installed(request: AuditRequest, place: int) -> None:

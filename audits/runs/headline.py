@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from audits.records import Section
 from audits.runs.across import Across, counted_together
-from audits.runs.registry import AUDITS
 from audits.stats import BADGES, EVIDENCE, Judged
 from audits.stats.badges import size_against_limit
 from audits.stats.verdicts import judged_of
@@ -29,6 +29,10 @@ class _Audit(Protocol):
     def options(self) -> dict[str, Any]: ...
     @property
     def result(self) -> Any: ...
+    @property
+    def headline(self) -> str: ...
+    @property
+    def section(self) -> Section: ...
 
 
 class _Run(Protocol):
@@ -68,7 +72,7 @@ class RunFinding:
     @property
     def sentence(self) -> str:
         """What it found, in one sentence for everybody."""
-        return AUDITS[self.audit.name].sentence(self.audit.result)
+        return self.audit.headline
 
     @property
     def material(self) -> bool:

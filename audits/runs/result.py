@@ -5,17 +5,20 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from audits.checks import build
 from audits.errors import RunFailed
+from audits.records import Section
 from audits.results import load_result, numbers, save_result
 from audits.runs.across import Across, counted_together
 from audits.runs.comparing.changes import Changes
 from audits.runs.headline import RunFinding, RunHeadline, findings_of, headline_of
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
+from audits.stats.vocabulary import DataWords, speaking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,27 +40,37 @@ _SEARCH = "search"  # name of its files
 
 @dataclass(frozen=True, eq=False)
 class AuditResult:
-    """One audit of a run: its name in the spec, all options it ran with, and what it found."""
+    """One audit of a run: its name in the spec, all its options, what it found, and in which words."""
 
     name: str
     options: dict[str, Any]
     result: Any
+    words: DataWords = field(default_factory=DataWords)
 
     def __repr__(self) -> str:
         return f"<AuditResult {self.name}: {self.result!r}>"
 
     def _repr_html_(self) -> str:
         """Return the finding for a notebook."""
-        return str(self.result._repr_html_())
+        with speaking(self.words):
+            return str(self.result._repr_html_())
 
     def _ipython_display_(self) -> None:
         """Show the finding and its first figure in a notebook."""
-        AUDITS[self.name].show(self.result)
+        with speaking(self.words):
+            AUDITS[self.name].show(self.result)
 
     @property
     def headline(self) -> str:
         """What it found in one sentence for everybody."""
-        return AUDITS[self.name].sentence(self.result)
+        with speaking(self.words):
+            return AUDITS[self.name].sentence(self.result)
+
+    @property
+    def section(self) -> Section:
+        """How it is presented, in the words of its data."""
+        with speaking(self.words):
+            return AUDITS[self.name].section(self.result)
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's entry of results.json."""
@@ -197,6 +210,8 @@ class RunResult:
                     f"{' and '.join(map(str, READ))}; use the Evenhand that wrote them, or run it again."
                 )
             entries = document.pop("audits")
+            told = document["spec"]["data"].get("words")
+            words = DataWords() if told is None else build(DataWords, told, "data.words")
             audits = tuple(
                 AuditResult(
                     entry["audit"],
@@ -204,6 +219,7 @@ class RunResult:
                     load_result(
                         AUDITS[entry["audit"]].result_type, folder / "people", f"{place}-{entry['audit']}"
                     ),
+                    words,
                 )
                 for place, entry in enumerate(entries)
             )
@@ -212,7 +228,7 @@ class RunResult:
             if entry is not None:
                 kind = AUDITS[entry["audit"]].result_type
                 result: Any = load_result(kind, folder / "people", _SEARCH)
-                search = AuditResult(entry["audit"], entry["options"], result)
+                search = AuditResult(entry["audit"], entry["options"], result, words)
             compared = None
             if document.pop("compared", None) is not None:
                 compared = ComparedRun(

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from audits.stats.estimate import Estimate
 
-__all__ = ["BADGES", "ICONS", "Badge", "badge_text", "limit_words", "size_against_limit"]
+__all__ = ["BADGES", "ICONS", "Badge", "badge_text", "interval_text", "limit_words", "size_against_limit"]
 
 Badge = Literal["difference", "small difference", "cannot tell yet", "no verdict", "no material difference"]
 
@@ -63,6 +63,8 @@ class _Judged(Protocol):
     def reason(self) -> str: ...
     @property
     def see(self) -> str: ...
+    @property
+    def decided_by(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,36 @@ def badge_text(judged: _Judged) -> str:
         more = f"; see {judged.see}" if judged.see else f", limit {limit}" if limit else ""
         more = f"on average{more}"
     return " · ".join(filter(None, [f"{ICONS[badge]} {_NAMES[badge]}", more]))
+
+
+def interval_text(judged: _Judged) -> str:
+    """Return the interval that a verdict follows from, in the unit of its limit; empty where it has no ends.
+
+    Examples
+    --------
+    >>> from audits.stats import Estimate, judge
+    >>> share = Estimate(0.13, 0.01, 0.25, 100, "Newcombe 95 %")
+    >>> interval_text(judge(share, immaterial=(-0.1, 0.1)))
+    '13 points (1 to 25)'
+    >>> interval_text(judge(Estimate(1.594, 1.3, None, 100, "MOVER-R"), none=1.0, immaterial=(0.8, 1.25)))
+    '1.59 times (1.3 or more)'
+    """
+    interval, limit = judged.interval, limit_words(judged)
+    if interval.value is None or (interval.low is None and interval.high is None):
+        return ""
+    scale, unit = (100.0, " points") if limit.endswith("points") else (1.0, " times" if limit else "")
+    ends = [None if end is None else _digits(scale * end) for end in (interval.low, interval.high)]
+    low, high = ends
+    reach = f"{low} to {high}" if low and high else f"{low} or more" if low else f"up to {high}"
+    where = "" if judged.decided_by == "average" else f" · {judged.decided_by}"
+    return f"{_digits(scale * interval.value)}{unit} ({reach}){where}"
+
+
+def _digits(value: float) -> str:
+    """Three digits, whole numbers from 10: what is read, not all that is known."""
+    text = f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.3g}" if abs(value) < 1 else f"{value:.2f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return ("0" if text == "-0" else text).replace("-", "−")
 
 
 def size_against_limit(judged: _Judged) -> float:

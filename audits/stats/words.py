@@ -6,6 +6,7 @@ import math
 import re
 
 from audits.stats.estimate import Estimate
+from audits.stats.vocabulary import vocabulary
 
 __all__ = [
     "count",
@@ -126,6 +127,8 @@ def people_in(group: str) -> str:
     >>> people_in("married no"), people_in("not Other")
     ('people in “married no”', 'people in “not Other”')
     """
+    if (said := vocabulary().group(group)) is not None:
+        return said
     group = re.sub(r"(^| & | × )everyone else$", r"\1other people", in_words(group))
     if (group.lower().split() or [""])[-1] in _ARE_PEOPLE:
         return group
@@ -145,6 +148,8 @@ def so_many(some: float, group: str) -> str:
     '1 person among women'
     """
     words, told = count(some), people_in(group)
+    if words == "1" and (one := vocabulary().group(group, one=True)) is not None:
+        return f"1 {one}"
     if words == "1":
         one = re.sub(r"^people(?= in “)|(?<= )people$", "person", told)
         told = one if one != told else f"person among {told}"

@@ -173,8 +173,9 @@ def test_the_finding_on_the_page_is_the_inline_executors(space: Workspace) -> No
     assert run is not None
     assert run.wait(240)
     at.run()
-    expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0].result
-    assert at.container(key="numbers").text[0].value == expected.finding
+    audit = InlineExecutor().submit(record["spec"], space.folder).result().audits[0]
+    expected = audit.result
+    assert at.container(key="finding").text[0].value == audit.headline
     assert any(expected.judged.badge_text in element.value for element in at.markdown)
     assert expected.positive.size == 157
     assert expected.negative.size == 136

@@ -17,17 +17,11 @@ from audits.records import Exhibit
 from audits.reports import render_report
 from audits.reports.blocks import Document, Figure, grid
 from audits.reports.html import MOST_BYTES, html_of
+from audits.runs.result import AuditResult
 from audits.stats.words import count
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 
 NASTY = "</script><img src=x onerror=alert(1)> =1+1 $x$ "
-
-
-@dataclass(frozen=True)
-class Audit:
-    name: str
-    result: Any
-    options: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -36,7 +30,7 @@ class Run:
     spec: dict[str, Any]
     data: dict[str, Any]
     model: dict[str, Any]
-    audits: tuple[Audit, ...]
+    audits: tuple[AuditResult, ...]
     compared: None = None
 
 
@@ -50,7 +44,9 @@ def run_of(result: Any) -> Run:
         "rows_audited": 90,
     }
     model = {"name": NASTY, "sha256": "1" * 64, "notes": [NASTY]}
-    return Run("0.1.0", {"seed": 0, "note": NASTY}, data, model, (Audit("flipset", result, result.options),))
+    return Run(
+        "0.1.0", {"seed": 0, "note": NASTY}, data, model, (AuditResult("flipset", result.options, result),)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ Instead = Mapping[str, Callable[[Exhibit], None] | None]
 
 
 def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
-    """Draw one exhibit: its heading, what to look for, the figure, and the table behind a toggle.
+    """Draw one exhibit: its heading, what to look for, the figure, and its menu.
 
     Parameters
     ----------
@@ -24,8 +24,14 @@ def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
     name : str, default its key
         Of the files, and unique on the page.
     """
-    titled((exhibit.heading, exhibit.caption))
-    figure_card(name or exhibit.key, exhibit.figure(), exhibit.table, wide=exhibit.wide)
+    figure_card(
+        name or exhibit.key,
+        exhibit.figure(),
+        exhibit.table,
+        heading=exhibit.heading,
+        caption=exhibit.caption,
+        wide=exhibit.wide,
+    )
 
 
 def titled(said: tuple[str, str]) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from app import state
 from app.tables.exports import csv_bytes
+from app.widgets import notices
 from app.widgets.people.selected import select, worded
 from app.widgets.results.plot import plot
 from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text
@@ -31,11 +32,13 @@ def figure_card(
     figure: go.Figure,
     table: Callable[[], pd.DataFrame],
     *,
+    heading: str = "",
+    caption: str = "",
     wide: bool = False,
     on_point: Callable[[list[Any]], None] | None = None,
     selects: bool = True,
 ) -> None:
-    """Draw `figure`; the table that it shows and the downloads lie behind a toggle.
+    """Draw `figure` below its title; the table behind it and files of both are in a menu in its corner.
 
     Parameters
     ----------
@@ -45,6 +48,8 @@ def figure_card(
         From the audit's figures.
     table : callable
         Gives the numbers drawn; called when they are asked for.
+    heading, caption : str
+        What it shows, in a few words, and what to look for.
     wide : bool
         Keep the figure wide on a narrow screen, where it then scrolls inside itself.
     on_point : callable, optional
@@ -59,32 +64,16 @@ def figure_card(
     people = worded(state.workspace(), told) if told else {}
     # one entry of the page: a table that comes or goes moves no figure below, which would be drawn anew
     with st.container(key=f"exhibit-{name}"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", key=f"head-{name}"):
+            with st.container(gap="xsmall"):
+                if heading:
+                    st.subheader(notices.label(heading, longest=120), anchor=False)
+                if caption:
+                    st.text(caption)
+            with st.popover("⋯", key=f"menu-{name}", type="tertiary", help="Table, files and people"):
+                shown = _tools(name, figure, table, people)
         with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
             plot(figure, name, on_click=partial(_clicked, figure, on_point) if people or on_point else None)
-        with st.container(horizontal=True, vertical_alignment="center", key=f"under-{name}"):
-            shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
-            st.download_button(
-                "CSV",
-                data=state.exporting(lambda: csv_bytes(table()), name),
-                file_name=f"{name}.csv",
-                mime="text/csv",
-                on_click="ignore",
-                type="tertiary",
-                key=f"csv-{name}",
-                help="The numbers drawn",
-            )
-            st.download_button(
-                "HTML",
-                data=state.exporting(lambda: _page(figure), name),
-                file_name=f"{name}.html",
-                mime="text/html",
-                on_click="ignore",
-                type="tertiary",
-                key=f"html-{name}",
-                help="The figure as a page of its own; for a PNG use the camera at the figure",
-            )
-            if people:
-                _select_people(name, people)
         if shown:
             frame = _in_words(table())
             st.dataframe(
@@ -93,6 +82,34 @@ def figure_card(
                 column_config=number_columns(frame),
                 alt=alt_text(figure),
             )
+
+
+def _tools(name: str, figure: go.Figure, table: Callable[[], pd.DataFrame], people: dict[str, str]) -> bool:
+    """Draw what can be done with a figure; return whether its table is to be shown."""
+    shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
+    files = {
+        "csv": ("CSV", "text/csv", lambda: csv_bytes(table()), "The numbers drawn"),
+        "html": (
+            "HTML",
+            "text/html",
+            lambda: _page(figure),
+            "The figure as a page of its own; for a PNG use the camera at the figure",
+        ),
+    }
+    for kind, (label, mime, make, told) in files.items():
+        st.download_button(
+            label,
+            data=state.exporting(make, name),
+            file_name=f"{name}.{kind}",
+            mime=mime,
+            on_click="ignore",
+            type="tertiary",
+            key=f"{kind}-{name}",
+            help=told,
+        )
+    if people:
+        _select_people(name, people)
+    return shown
 
 
 def _clicked(figure: go.Figure, on_point: Callable[[list[Any]], None] | None, trace: int, point: int) -> None:

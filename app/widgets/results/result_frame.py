@@ -6,39 +6,31 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from app.serving.documentation import page_about
 from app.widgets.frame import page_text
 from app.widgets.results.export import export_section
-from app.widgets.results.plot import plot
 from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats import Judged
+from audits.stats.badges import interval_text
 
-__all__ = ["earlier_figure", "fine_print", "headline"]
+__all__ = ["fine_print", "headline"]
 
 
-def headline(said: str, judged: Judged, finding: str, how: str = "") -> None:
-    """Write the first sentence and its badge; the finding with its numbers folds below."""
-    with st.container(key="finding"):
-        st.text(said)
-    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
+def headline(said: str, judged: Judged) -> None:
+    """Write the badge, the sentence, and beside it the interval that the verdict follows from."""
+    with st.container(key="verdict"):
         st.badge(judged.badge_text, color="gray")
-    if finding == said and not how:
-        return
-    with st.expander("In numbers, and how they came"), st.container(key="numbers"):
-        st.text(finding)
-        if how:
-            with st.container(key="quiet-how"):
-                st.text(how)
-
-
-def earlier_figure(figure: go.Figure) -> None:
-    """Draw the first figure of an earlier result, without controls."""
-    plot(figure, "earlier", tools=False)
+    with st.container(horizontal=True, key="said"):
+        with st.container(key="finding"):
+            st.text(said)
+        if certainty := interval_text(judged):
+            with st.container(key="certainty", width=240):
+                st.caption("How sure?")
+                st.text(certainty)
 
 
 def fine_print(

@@ -80,6 +80,9 @@ data:
   favorable: 1
   protected: [gender]
   features: [work_years, hair_length]
+  words:
+    {people: applicants, person: applicant, "yes": hired, "no": turned down, truth_yes: qualified,
+     truth_no: not qualified, groups: {gender: {female: women, male: men}}}
 model:
   path: hiring.onnx
 threshold: 0.5
@@ -121,6 +124,9 @@ data:
   favorable: 0
   protected: [group]
   features: [prior_arrests]
+  words:
+    {"yes": rated low risk, "no": rated high risk,
+     groups: {group: {north: in the north, south: in the south}}}
 model:
   predictions: {label: high_risk}
 threshold: 0.5
@@ -172,6 +178,10 @@ data:
   label: {column: fya, at_least: 0.0}
   protected: [race, sex]
   features: [lsat, gpa, race, sex]   # this model is given race and sex
+  words:
+    {people: applicants, person: applicant, "yes": predicted in the top half,
+     "no": predicted in the bottom half, truth_yes: in the top half, truth_no: in the bottom half,
+     groups: {race: {black: Black, white: white}, sex: {female: women, male: men}}}
 model:
   train: logistic
 threshold: 0.5
@@ -223,6 +233,9 @@ data:
   favorable: 1
   protected: [school]
   features: [gpa]
+  words:
+    {people: applicants, person: applicant, "yes": admitted, "no": rejected,
+     groups: {school: {A: at school A, B: at school B}}}
 model:
   predictions: {label: admitted}
 threshold: 0.5
@@ -273,6 +286,13 @@ data:
   roles: {actionable: [employment_years, debt, savings, amount], immutable: [age, sex, ethnicity]}
   bins: {age: [18, 30, 45, 60, 76]}
   missing: category
+  words:
+    {people: applicants, person: applicant, "yes": approved, "no": declined, truth_yes: repaid,
+     truth_no: defaulted,
+     groups: {sex: {female: women, male: men},
+              ethnicity: {Velian: Velian, Ostrian: Ostrian, Tamar: Tamar, Norrin: Norrin},
+              age: {18 to under 30: under 30, 30 to under 45: aged 30 to 44, 45 to under 60: aged 45 to 59,
+                    60 to 76: aged 60 or more}}}
 model:
   path: loans.onnx   # or predictions: {score: model_score}
 threshold: 0.75

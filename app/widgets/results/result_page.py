@@ -1,0 +1,109 @@
+"""A finished audit on its page: verdict, sentence, one figure, and tabs of which the open one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from app.drawn import presented
+from app.tables.listed import Listed
+from app.widgets import notices
+from app.widgets.people.row_choice import choose_row
+from app.widgets.results.exhibits import Instead, show_facts, show_section
+from app.widgets.results.plot import plot
+from app.widgets.results.result_frame import fine_print, headline
+from audits.records import Audit, Section
+from audits.results import tables
+from audits.runs.registry import AUDITS
+from audits.runs.result import RunResult
+from audits.stats.verdicts import judged_of
+
+__all__ = ["earlier_page", "result_page"]
+
+TABS = {
+    "who": "Who are they?",
+    "apart": "What sets them apart?",
+    "tested": "How we tested",
+    "people": "People",
+}
+"""Tabs that every page may have, in their order; a page's own come before the last two."""
+
+Panel = Callable[[], object]
+
+
+def result_page(
+    name: str,
+    found: RunResult,
+    draft: Mapping[str, Any],
+    *,
+    panels: Mapping[str, Panel] | None = None,
+    instead: Instead | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw a finished run of the audit `name`.
+
+    Parameters
+    ----------
+    panels : mapping, optional
+        What a tab shows above its exhibits, by the key of the tab (`TABS`) or the title of a tab of its own.
+        Where there is none for ``"people"``, the result's tables of people stand there.
+    instead : mapping, optional
+        What draws an exhibit here, by its key; None leaves it out. The first exhibit is the hero.
+    settings : mapping, optional
+        What belongs to the settings used beside the run's spec.
+    """
+    record, result = AUDITS[name], found.audits[0].result
+    section = presented(record, result)
+    headline(record.sentence(result), judged_of(result))
+    hero, *others = section.exhibits or (None,)
+    if hero is not None:
+        show_section(Section(section.title, (hero,)), instead=instead, prefix=f"{name}-")
+    drawn = dict(panels or {})
+    if tables(result):
+        drawn.setdefault("people", lambda: _people(name, found))
+    own = [tab for tab in drawn if tab not in TABS]
+    kept = {tab: [each for each in others if each.tab == tab] for tab in TABS}
+    keys = ["who", "apart", *own, "tested", "people"]
+    keys = [tab for tab in keys if tab == "tested" or tab in drawn or kept.get(tab)]
+    opened = st.tabs([TABS.get(tab, tab) for tab in keys], key="tab", bind="query-params")
+    for tab, container in zip(keys, opened, strict=True):
+        if not container.open:
+            continue
+        with container:
+            if tab == "tested":
+                _tested(result, section)
+            if tab in drawn:
+                drawn[tab]()
+            show_section(Section(section.title, tuple(kept.get(tab, ()))), instead=instead, prefix=f"{name}-")
+            if tab == "tested":
+                fine_print(found, draft, name, **(settings or {}))
+
+
+def earlier_page(record: Audit, result: Any) -> None:
+    """Draw the head of an earlier result: its sentence, its badge and its first figure."""
+    headline(record.sentence(result), judged_of(result))
+    if exhibits := presented(record, result).exhibits:
+        plot(exhibits[0].figure(), "earlier", tools=False)
+
+
+def _tested(result: Any, section: Section) -> None:
+    """Write the finding with its numbers, how they came, and what to know of them."""
+    st.text(result.finding)
+    notices.notes(result.warnings)
+    show_facts(section)
+
+
+def _people(name: str, found: RunResult) -> None:
+    """Draw the tables with one row a person; a person chosen is shown value by value."""
+    for field, table in tables(found.audits[0].result).items():
+        if not len(table):
+            continue
+        st.subheader(notices.label(field.replace("_", " ").capitalize()), anchor=False)
+        row = choose_row(
+            Listed(found, field), f"{name}-{field}", f"person-{field}", alt=f"{field}, a row each"
+        )
+        if row is not None:
+            one = table.loc[[row]].iloc[0].map(str).rename(f"row {row}").to_frame()
+            st.dataframe(one, alt=f"Row {row}, value by value")

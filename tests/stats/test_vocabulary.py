@@ -1,0 +1,43 @@
+"""The words of a data set reach what is said of it, and only of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from audits.data.parsing import data_spec
+from audits.errors import InputError
+from audits.stats.vocabulary import speaking
+from audits.stats.words import people_in, so_many
+
+NAMED = {
+    "people": "applicants",
+    "person": "applicant",
+    "yes": "approved",
+    "groups": {"sex": {"female": "women"}},
+}
+
+
+def test_words_reach_sentences_in_their_block_alone() -> None:
+    words = data_spec(
+        {"words": {**NAMED, "groups": {**NAMED["groups"], "origin": {"Velian": "Velian"}}}}
+    ).words
+    assert words is not None
+    before = people_in("female & Velian")
+    with speaking(words):
+        assert people_in("female & Velian") == "Velian women"
+        assert so_many(1, "female") == "1 woman"
+        assert so_many(1, "Velian") == "1 Velian applicant"
+        assert people_in("tall") == "tall people", "a value without words of its own keeps its name"
+    assert people_in("female & Velian") == before
+
+
+def test_a_bare_yes_of_yaml_is_the_key() -> None:
+    assert (
+        data_spec({"words": {True: "hired", False: "turned down"}}).words
+        == data_spec({"words": {"yes": "hired", "no": "turned down"}}).words
+    )
+
+
+def test_an_unknown_word_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match=r"data\.words\.peple"):
+        data_spec({"words": {"peple": "applicants"}})
