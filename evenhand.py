@@ -1,5 +1,27 @@
-"""What a service imports: ``evenhand.Monitor(url, token).send(frame)``."""
+"""Evenhand from Python: ``evenhand.audit(model, X, y, …)`` and all that goes with it.
 
-from audits.monitor.client import Monitor
+The package that holds it is `audits`; everything public is reachable under either name, and loaded when it is
+first used.
+"""
 
-__all__ = ["Monitor"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import audits
+from audits.runs.version import VERSION
+
+if TYPE_CHECKING:
+    from audits import Findings, GateFailed, Monitor, audit, check, compare, load
+
+__all__ = ["Findings", "GateFailed", "Monitor", "__version__", "audit", "check", "compare", "load"]
+__version__ = VERSION
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name or a package: an audit (``evenhand.groups``), ``data``, ``models``, ``stats``."""
+    return getattr(audits, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *dir(audits)})

@@ -7,7 +7,7 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from audits.findings import Findings
+    from audits.findings import Findings, load
     from audits.monitor.client import Monitor
     from audits.notebook import audit
     from audits.runs.comparing.two_models import compare
@@ -21,9 +21,10 @@ _HOMES = {
     "check": "audits.runs.gates.checking",
     "compare": "audits.runs.comparing.two_models",
     "GateFailed": "audits.runs.gates.gate",
+    "load": "audits.findings",
 }
 
-__all__ = ["Findings", "GateFailed", "Monitor", "audit", "check", "compare"]
+__all__ = ["Findings", "GateFailed", "Monitor", "audit", "check", "compare", "load"]
 
 
 def __getattr__(name: str) -> Any:

@@ -51,6 +51,8 @@ def to_metricframe(
         If Fairlearn is missing, an attribute is unknown, or a metric needs labels that the data lack.
     """
     fairlearn = _imported("fairlearn.metrics", "metrics")
+    if found.subject is None:
+        raise InputError("found", "was loaded and holds no people", advice="run audits.audit once more")
     data = found.subject.data
     known = list(data.protected)
     names = known if by is None else [by] if isinstance(by, str) else list(by)
@@ -224,8 +226,8 @@ def log_to_mlflow(found: RunResult) -> None:
     ``….p_value``), verdict and first sentence tags. With ``audits`` counted together, as everywhere.
     """
     mlflow = _imported("mlflow", "found")
-    from audits.findings import Figures
     from audits.reports.html import render_report
+    from audits.runs.result import Figures
 
     across = found.verdicts_across()
     for each, together in zip(found.audits, across, strict=True):

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import html
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from audits.checks import one_of
 from audits.errors import InputError
 from audits.models import Subject
 from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
-from audits.results import frame_of
+from audits.runs.gates.checking import check
 from audits.runs.result import RunResult
 
-__all__ = ["Figures", "Findings"]
+__all__ = ["Findings", "load"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,49 +24,36 @@ class Findings(RunResult):
 
     Attributes
     ----------
-    subject : Subject
-        Data, model and decisions that every audit took.
+    subject : Subject or None
+        Data, model and decisions that every audit took; None of results that were saved, loaded or unpickled.
     not_run : mapping of str to str
         Audits that nobody asked for by name and that these people do not allow: why not.
 
-    ``findings["groups"]`` is that audit's own result; ``save`` and ``write_tables`` write files.
     """
 
-    subject: Subject = field(kw_only=True)
+    subject: Subject | None = field(kw_only=True, default=None)
     not_run: Mapping[str, str] = field(kw_only=True, default_factory=dict)
 
-    def __getitem__(self, name: str) -> Any:
-        """Return the result of an audit by its name, the first if it ran twice."""
-        names = [each.name for each in self.audits]
-        return self.audits[names.index(one_of("audit", name, names, what="an audit that ran"))].result
+    def __reduce__(self) -> tuple[type[Findings], tuple[Any, ...]]:
+        return Findings, tuple(getattr(self, each.name) for each in fields(RunResult))
 
-    @property
-    def verdicts(self) -> pd.DataFrame:
-        """One row a finding, the largest first: badge, verdict corrected for all audits of the run, finding.
+    def check(
+        self,
+        rules: str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+        *,
+        baseline: str | Path | None = None,
+    ) -> Findings:
+        """Return itself where it passes a gate; see `audits.check`.
 
-        ``alone`` is the audit's own verdict; "search" is the run's search, while it finds something.
+        Raises
+        ------
+        GateFailed
+            An AssertionError that names each verdict or number that does not pass.
+        InputError
+            If a rule is wrong, or about nothing that these results state.
         """
-        return frame_of(
-            self.findings(),
-            {
-                "audit": lambda each: "search" if each.place is None else each.audit.name,
-                "badge": "badge_text",
-                "verdict": "judged.verdict",
-                "alone": "audit.result.verdict",
-                "finding": "audit.result.finding",
-                "warnings": lambda each: len(each.audit.result.warnings),
-            },
-        )
-
-    @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Every table of every audit, by audit and name."""
-        return self.named_tables()
-
-    @property
-    def figures(self) -> Figures:
-        """Every figure, by audit and name, drawn when looked up."""
-        return Figures(self)
+        check(self, rules, baseline=baseline)
+        return self
 
     def report(
         self,
@@ -116,12 +100,6 @@ class Findings(RunResult):
             raise InputError("path", f"cannot be written ({error.strerror})", str(path)) from None
         return place
 
-    def explain(self) -> None:
-        """Print each finding, the method that its audit implements, and where that is from."""
-        for place, audit in enumerate(self.audits):
-            print("\n\n" if place else "", end="")
-            audit.result.explain()
-
     def __repr__(self) -> str:
         found = self.findings()
         lines = [f"{each.audit.name}: {each.badge_text}. {each.audit.result.finding}" for each in found]
@@ -155,26 +133,13 @@ class Findings(RunResult):
         )
 
 
-class Figures(Mapping[str, Any]):
-    """Figures by ``audit/name``, each drawn when it is looked up; ``audit-2/name`` of its second run."""
+def load(folder: str | Path) -> Findings:
+    """Read results that `RunResult.save` or ``evenhand run --out`` wrote.
 
-    def __init__(self, findings: RunResult) -> None:
-        self._made = {}
-        runs: Counter[str] = Counter()
-        for each in findings.audits:
-            runs[each.name] += 1
-            run = each.name if runs[each.name] == 1 else f"{each.name}-{runs[each.name]}"
-            for exhibit in each.section.exhibits:
-                self._made[f"{run}/{exhibit.key}"] = exhibit.figure
-
-    def __getitem__(self, name: str) -> Any:
-        return self._made[one_of("figure", name, self._made, what="one of the figures")]()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._made)
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-    def __repr__(self) -> str:
-        return f"<figures: {', '.join(self._made)}>"
+    Raises
+    ------
+    RunFailed
+        If the folder does not hold a whole result of this version.
+    """
+    found = RunResult.load(Path(folder))
+    return Findings(*(getattr(found, each.name) for each in fields(RunResult)))

@@ -8,7 +8,7 @@ Installed with Evenhand (entry-point group ``pytest11``)::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,9 +28,14 @@ class Checking:
     request: pytest.FixtureRequest
 
     def check(
-        self, spec: str | Path | Mapping[str, Any], *, fail_on: str | Mapping[str, Any] | None = None
+        self,
+        spec: str | Path | Mapping[str, Any] | RunResult,
+        rules: str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+        *,
+        baseline: str | Path | None = None,
+        fail_on: str | Mapping[str, Any] | None = None,
     ) -> RunResult:
-        """Run a spec and fail the test if its gate stops it, as `audits.check` does.
+        """Fail the test if results, or those of a spec, do not pass, as `audits.check` does.
 
         Each audit's finding goes to the test's properties, which pytest's JUnit file holds.
 
@@ -44,8 +49,8 @@ class Checking:
         from audits.runs.gates.checking import check  # late: pytest loads this for every suite
 
         folder = self.request.path.parent
-        given = spec if isinstance(spec, Mapping) else folder / spec
-        result = check(given, base_dir=folder, fail_on=fail_on)
+        given = folder / spec if isinstance(spec, (str, Path)) else spec
+        result = check(given, rules, baseline=baseline, base_dir=folder, fail_on=fail_on)
         for audit in result.audits:
             self.request.node.user_properties.append((f"evenhand.{audit.name}", audit.result.finding))
         return result

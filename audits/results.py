@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import importlib
+import importlib.util
 import inspect
 import json
 import math
@@ -236,9 +237,14 @@ def _explain(result: Any) -> None:
 
 
 def _show(result: Any) -> None:
-    """Show it in a notebook as the record of its audit does, which lies in its package."""
+    """Show it in a notebook as the record of its audit does, which lies in its package, if it has one."""
     package = type(result).__module__.rpartition(".")[0]
-    importlib.import_module(f"{package}.record").AUDIT.show(result)
+    if importlib.util.find_spec(f"{package}.record") is not None:
+        importlib.import_module(f"{package}.record").AUDIT.show(result)
+        return
+    from IPython.display import HTML, display
+
+    display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
 
 
 def _repr_html(result: Any) -> str:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audits.checks import build
+import pandas as pd
+
+from audits.checks import build, one_of
 from audits.errors import RunFailed
 from audits.records import Section
-from audits.results import load_result, numbers, save_result
+from audits.results import frame_of, load_result, numbers, save_result
 from audits.runs.across import Across, counted_together
 from audits.runs.comparing.changes import Changes
 from audits.runs.headline import RunFinding, RunHeadline, findings_of, headline_of
@@ -21,8 +25,6 @@ from audits.runs.tables import result_tables, write_csv
 from audits.stats.vocabulary import DataWords, speaking
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from audits.runs.spec import Spec
     from audits.stats import Verdict
 
@@ -36,6 +38,13 @@ READ = (1, 2)
 
 
 _SEARCH = "search"  # name of its files
+
+
+_TIDY = ("audit", "attribute", "group", "measure", "value", "low", "high", "n", "method", "verdict")
+_NAMES = {  # what a row of results.json says that it is about
+    "attribute": ("attribute", "column", "feature"),
+    "group": ("group", "rule_set", "level", "name", "alpha"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +158,45 @@ class RunResult:
                 )
         return document
 
+    def __getitem__(self, name: str) -> Any:
+        """Return the result of an audit by its name, the first if it ran twice."""
+        names = [each.name for each in self.audits]
+        return self.audits[names.index(one_of("audit", name, names, what="an audit that ran"))].result
+
+    @property
+    def verdicts(self) -> pd.DataFrame:
+        """One row a finding, the largest first: badge, verdict corrected for all audits of the run, finding.
+
+        ``alone`` is the audit's own verdict; "search" is the run's search, while it finds something.
+        """
+        return frame_of(
+            self.findings(),
+            {
+                "audit": lambda each: "search" if each.place is None else each.audit.name,
+                "badge": "badge_text",
+                "verdict": "judged.verdict",
+                "alone": "audit.result.verdict",
+                "finding": "audit.result.finding",
+                "warnings": lambda each: len(each.audit.result.warnings),
+            },
+        )
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every table of every audit, by audit and name."""
+        return self.named_tables()
+
+    @property
+    def figures(self) -> Figures:
+        """Every figure, by audit and name, drawn when looked up."""
+        return Figures(self)
+
+    def explain(self) -> None:
+        """Print each finding, the method that its audit implements, and where that is from."""
+        for place, audit in enumerate(self.audits):
+            print("\n\n" if place else "", end="")
+            audit.result.explain()
+
     def verdicts_across(self) -> list[Verdict]:
         """Return each audit's verdict after correction for all audits of the run."""
         return [each.verdict for each in self.across()]
@@ -177,8 +225,27 @@ class RunResult:
         """Return the same result under `spec`, an equal one whose files lie elsewhere."""
         return dataclasses.replace(self, spec=spec.to_dict())
 
-    def save(self, folder: Path) -> None:
+    def tidy(self) -> pd.DataFrame:
+        """Return every estimate of every audit in one long table.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``audit``, ``attribute``, ``group``, ``measure`` (its path in results.json), ``value``,
+            ``low``, ``high``, ``n``, ``method`` and ``verdict`` (of the row that states one, else of the
+            audit, corrected for all audits of the run). Shares are shares, not percent.
+        """
+        rows = []
+        for entry in self.to_json()["audits"]:
+            start = {"audit": entry["audit"], "verdict": entry["verdict_across"]}
+            rows += list(
+                _estimates({key: each for key, each in entry.items() if key != "options"}, "", start)
+            )
+        return pd.DataFrame(rows, columns=list(_TIDY))
+
+    def save(self, folder: str | Path) -> None:
         """Write results.json into `folder`, and under ``people/`` what `load` needs besides."""
+        folder = Path(folder)
         people = folder / "people"
         people.mkdir(parents=True, exist_ok=True)
         (folder / "results.json").write_text(
@@ -193,7 +260,7 @@ class RunResult:
             save_result(self.compared.changes, people, "compared")
 
     @classmethod
-    def load(cls, folder: Path) -> RunResult:
+    def load(cls, folder: str | Path) -> RunResult:
         """Read what `save` wrote.
 
         Raises
@@ -201,6 +268,7 @@ class RunResult:
         RunFailed
             If the folder does not hold a whole result of this version.
         """
+        folder = Path(folder)
         try:
             document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
             schema = document.pop("schema")
@@ -289,3 +357,49 @@ class ComparedRun:
             place = entry["second"]
             entry["second"] = None if place is None else own[place]
         return {"model": self.second.model, **values}
+
+
+class Figures(Mapping[str, Any]):
+    """Figures by ``audit/name``, each drawn when it is looked up; ``audit-2/name`` of its second run."""
+
+    def __init__(self, findings: RunResult) -> None:
+        self._made = {}
+        runs: Counter[str] = Counter()
+        for each in findings.audits:
+            runs[each.name] += 1
+            run = each.name if runs[each.name] == 1 else f"{each.name}-{runs[each.name]}"
+            for exhibit in each.section.exhibits:
+                self._made[f"{run}/{exhibit.key}"] = exhibit.figure
+
+    def __getitem__(self, name: str) -> Any:
+        return self._made[one_of("figure", name, self._made, what="one of the figures")]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __repr__(self) -> str:
+        return f"<figures: {', '.join(self._made)}>"
+
+
+def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield every estimate below `value`, with what the rows around it say that it is about."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _estimates(each, path, about)
+    elif isinstance(value, dict) and {"value", "low", "high"} <= value.keys():
+        if value["value"] is not None:
+            ends = {key: value.get(key) for key in ("value", "low", "high", "n", "method")}
+            yield {**about, "measure": path, **ends}
+    elif isinstance(value, dict):
+        named = {
+            name: next((value[key] for key in keys if isinstance(value.get(key), (str, int, float))), None)
+            for name, keys in _NAMES.items()
+        }
+        told = {name: each for name, each in named.items() if each is not None}
+        if isinstance(value.get("verdict"), str) and path:
+            told["verdict"] = value["verdict"]
+        for key, each in value.items():
+            yield from _estimates(each, f"{path}.{key}".lstrip("."), about | told)

@@ -181,10 +181,15 @@ class Changes:
     notes: tuple[str, ...] = ()
 
     @property
+    def judged(self) -> Judged:
+        """What the audit found that changes most surely, after correction for all audits."""
+        told = [across.judged or each.judged for across, each in zip(self.across(), self.audits, strict=True)]
+        return min(told, key=lambda each: VERDICTS.index(each.verdict))
+
+    @property
     def verdict(self) -> Verdict:
-        """The verdict of the audit that changes most surely, after correction for all audits."""
-        told = [each.verdict for each in self.across()]
-        return min(told, key=VERDICTS.index, default=INSUFFICIENT)
+        """The verdict of `judged`."""
+        return self.judged.verdict if self.audits else INSUFFICIENT
 
     @property
     def finding(self) -> str:

@@ -1,0 +1,99 @@
+"""Results in memory: one long table, a gate, files and pickles, and comparisons that show in a notebook."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import evenhand
+from audits.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def made():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"hours": rng.normal(size=600).round(2), "sex": rng.choice(["f", "m"], 600)})
+    hired = (people["hours"] + (people["sex"] == "m") * 1.5 + rng.normal(size=600) > 0).astype(int)
+    model = LogisticRegression().fit(people[["hours"]] + 1.2 * (people[["sex"]] == "m").to_numpy(), hired)
+
+    def score(frame: pd.DataFrame) -> np.ndarray:
+        return model.predict_proba(frame[["hours"]] + 1.2 * (frame[["sex"]] == "m").to_numpy())[:, 1]
+
+    return score, people, hired
+
+
+@pytest.fixture(scope="module")
+def results(made):
+    score, people, hired = made
+    return evenhand.audit(score, people, hired, favorable=1, protected="sex", audits=["groups", "rule_sets"])
+
+
+def test_one_long_table_of_every_estimate(results) -> None:
+    table = results.tidy()
+    assert list(table) == [
+        *("audit", "attribute", "group", "measure", "value", "low", "high", "n", "method", "verdict")
+    ]
+    rate = table[(table["measure"] == "table.selection_rate") & (table["group"] == "f")].iloc[0]
+    row = next(each for each in results["groups"].table if each.group == "f")
+    assert (rate["value"], rate["low"], rate["n"]) == (
+        row.selection_rate.value,
+        row.selection_rate.low,
+        row.selection_rate.n,
+    )
+    assert set(table["audit"]) == {"groups", "rule_sets"}
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_what_is_saved_comes_back(results, tmp_path, kind) -> None:
+    results.save(kind(tmp_path / "kept"))
+    back = evenhand.load(kind(tmp_path / "kept"))
+    assert back.to_json()["audits"] == results.to_json()["audits"]
+    assert back["groups"].verdict == results["groups"].verdict
+    assert list(back.figures) == list(results.figures)
+    pd.testing.assert_frame_equal(back.tidy(), results.tidy())
+
+
+def test_a_pickle_holds_the_numbers_and_no_model(results) -> None:
+    back = pickle.loads(pickle.dumps(results))
+    assert back.to_json() == results.to_json()
+    assert back.subject is None
+
+
+def test_a_gate_holds_results_in_memory(results) -> None:
+    assert results.check([{"metric": "selection_rate", "at_least": 0.0}]) is results
+    with pytest.raises(evenhand.GateFailed, match="impact_ratio"):
+        results.check([{"metric": "impact_ratio", "at_least": 0.99}])
+    with pytest.raises(evenhand.GateFailed):
+        evenhand.check(results)
+    with pytest.raises(InputError, match="metric"):
+        results.check([{"metrik": "impact_ratio", "at_least": 0.9}])
+    with pytest.raises(InputError, match="fail_on"):
+        evenhand.check(results, "material", fail_on="evidence")
+
+
+def test_rules_are_checked_before_anything_runs(tmp_path) -> None:
+    with pytest.raises(InputError, match="metric"):
+        evenhand.check({"data": {"path": str(tmp_path / "missing.csv")}}, [{"metrik": "impact_ratio"}])
+
+
+def test_a_comparison_shows_in_a_notebook(made, results, capsys) -> None:
+    score, people, hired = made
+    other = evenhand.audit(
+        score, people, hired, favorable=1, protected="sex", audits=["groups"], threshold=0.7
+    )
+    changes = evenhand.compare(results, other)
+    assert changes.verdict in changes._repr_html_() or changes.judged.badge_text in changes._repr_html_()
+    changes._ipython_display_()
+    assert repr(changes).startswith("<Changes: ")
+    assert "HTML" in capsys.readouterr().out
+
+
+def test_everything_public_is_reachable_by_one_name() -> None:
+    assert evenhand.groups.__name__ == "audits.groups"
+    assert evenhand.__version__
+    assert {"audit", "check", "compare", "load", "Monitor", "groups"} <= set(dir(evenhand))
