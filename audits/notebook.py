@@ -112,6 +112,7 @@ def audit(
     roles: Mapping[str, Sequence[str]] | None = None,
     kinds: Mapping[str, str] | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
+    search: bool = True,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Findings:
@@ -158,6 +159,8 @@ def audit(
         Who each row is of, where one person has several: they are no evidence of their own.
     roles, kinds, bins : mapping, optional
         As in a spec's ``data``.
+    search : bool
+        Whether a run that clears an attribute searches for groups that the average hides.
     seed : int
         Same seed, same numbers, and those of a spec with the same audits.
 
@@ -260,7 +263,9 @@ def audit(
         results, not_run = _carried_out(
             requests, subject, seed, part(progress, _READY, 1.0), told=audits is not None
         )
-        results, search = searched(results, subject, seed, carry_out)
+        hidden = None
+        if search:
+            results, hidden = searched(results, subject, seed, carry_out)
         return Findings(
             VERSION,
             {
@@ -269,11 +274,12 @@ def audit(
                 "threshold": plain_data({"threshold": subject.threshold}, "")["threshold"],
                 "seed": seed,
                 "audits": [{each.name: each.options} for each in results],
+                **({} if search else {"search": "off"}),
             },
             _facts(data, subject),
             plain_data(model_facts(subject), "model"),
             results,
-            search=search,
+            search=hidden,
             subject=subject,
             not_run=not_run,
         )

@@ -339,7 +339,7 @@ def _beyond_none(part: Judged) -> float:
     low, high = float(part.interval.low), float(part.interval.high)  # type: ignore[arg-type]
     first = -math.inf if part.none_low is None else part.none_low
     last = math.inf if part.none_high is None else part.none_high
-    return max(low - last, first - high) / max(high - low, 1e-12)
+    return round(max(low - last, first - high) / max(high - low, 1e-12), 9)
 
 
 def _room(part: Judged) -> float:
@@ -353,7 +353,7 @@ def _room(part: Judged) -> float:
             none = part.none_low if limit == part.immaterial_low else part.none_high
             width = abs(limit - (none or 0.0)) or 1.0
             rooms.append((end - limit if limit == part.immaterial_low else limit - end) / width)
-    return min(rooms, default=math.inf)
+    return round(min(rooms, default=math.inf), 9)
 
 
 def judged_of(result: Any) -> Judged:
@@ -381,7 +381,7 @@ def _rank(part: Judged) -> tuple[int, bool, float, float]:
         last = math.inf if part.none_high is None else part.none_high
         gap = max(float(interval.low) - last, first - float(interval.high))  # type: ignore[arg-type]
     p = 1.0 if part.p_value is None else part.p_value
-    return VERDICTS.index(part.verdict), part.material is False, p, -gap
+    return VERDICTS.index(part.verdict), part.material is False, float(f"{p:.9g}"), round(-gap, 9)
 
 
 def judge_across(judged: Judged, adjusted_p: float | None, *, level: float = 0.05) -> Judged:

@@ -61,11 +61,18 @@ def test_the_ends_of_the_region_are_those_of_an_interval_where_slopes_have_one_d
     slope = np.zeros(found.learned.rows.shape[2])
     slope[:2] = 1.0, 0.5
     least, most = extremes(found, slope[None], 0.05)
-    rows, (covariance, freedom) = found.learned.rows[:, 0] @ slope, found.learned.doubt[0]
-    reach = stats.t.isf(0.025, freedom) * np.sqrt(slope @ covariance @ slope)
-    assert reach < np.abs(rows).min()
-    np.testing.assert_allclose(least.learned.rows[:, 0] @ slope, rows - np.sign(rows) * reach, rtol=1e-5)
-    np.testing.assert_allclose(most.learned.rows[:, 0] @ slope, rows + np.sign(rows) * reach, rtol=1e-5)
+    rows, (covariance, freedom) = found.learned.rows[:, 0], found.learned.doubt[0]
+    along = rows @ slope
+    spread = []
+    for v in rows:  # a longer v is no other direction
+        apart = slope - (v @ slope) / (v @ v) * v
+        spread.append(np.sqrt(apart @ covariance @ apart))
+    reach = stats.t.isf(0.025, freedom) * np.array(spread)
+    assert (reach < np.abs(along)).all()
+    for ends, sign in ((least, -1), (most, 1)):
+        moved = ends.learned.rows[:, 0]
+        np.testing.assert_allclose(moved @ slope, along + sign * np.sign(along) * reach, rtol=1e-5)
+        np.testing.assert_allclose(((moved - rows) * rows).sum(axis=1), 0.0, atol=1e-9)
 
 
 def test_the_covariance_of_a_direction_is_that_of_drawing_people_anew():

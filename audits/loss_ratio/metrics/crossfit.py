@@ -198,9 +198,10 @@ def _covariances(
 def extremes(metrics: FairMetrics, slopes: np.ndarray, level: float) -> tuple[FairMetrics, FairMetrics]:
     """Return the metrics within the confidence region along which a model's answers change least and most.
 
-    A direction v is moved to (I + tSG)⁻¹ v, S its covariance (`_covariances`) and G the second moment of the
-    slopes: of all within the region the least and the most of vᵀGv. Where slopes have
-    one direction, the region is the interval of v along it; with more, their effective number counts.
+    A direction v is moved to (I + tSG)⁻¹ v, S its covariance (`_covariances`) across what all directions of
+    its fold span, as a longer v is no other direction, and G the second moment of the slopes: of all within
+    the region the least and the most of vᵀGv / |v|². Where slopes have one direction, the region is the
+    interval of v along it; with more, their effective number counts.
 
     Parameters
     ----------
@@ -209,27 +210,36 @@ def extremes(metrics: FairMetrics, slopes: np.ndarray, level: float) -> tuple[Fa
     level : float
         Error rate of the region, over all directions.
     """
-    from scipy.stats import f as f_distribution  # slow to import
-
     learned = metrics.learned
     assert learned is not None  # noqa: S101 - the caller has looked
     moment = slopes.T @ slopes / max(len(slopes), 1)
-    rows, count = learned.rows, learned.rows.shape[1]
-    least, most = rows.copy(), rows.copy()
-    for m in range(count):
-        covariance, people = learned.doubt[m]
-        turn = covariance @ moment
-        size = float(np.trace(turn))
-        if size <= 0:
-            continue
-        freedom = max(size**2 / float(np.trace(turn @ turn)), 1.0)
-        reach = freedom * float(f_distribution.isf(level / count, freedom, people))
-        for fold, v in enumerate(rows[:, m]):
-            least[fold, m] = _moved(v, turn, moment, covariance, reach, 1.0)
-            most[fold, m] = _moved(v, turn, moment, covariance, reach, -1.0)
+    least, most = learned.rows.copy(), learned.rows.copy()
+    level /= learned.rows.shape[1]
+    for fold, rows in enumerate(learned.rows):
+        basis = orthonormal(np.vstack([learned.own, rows]))
+        across = np.eye(len(basis)) - basis @ basis.T
+        for m, (covariance, people) in enumerate(learned.doubt):
+            ends = _ends_of(rows[m], across @ covariance @ across, moment, people, level)
+            least[fold, m], most[fold, m] = ends
     both = (dataclasses.replace(learned, rows=each) for each in (least, most))
     first, second = (_with_rows(metrics, each) for each in both)
     return first, second
+
+
+def _ends_of(
+    v: np.ndarray, covariance: np.ndarray, moment: np.ndarray, people: float, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the directions of the region along which answers change least and most."""
+    from scipy.stats import f as f_distribution  # slow to import
+
+    turn = covariance @ moment
+    size = float(np.trace(turn))
+    if size <= 0:
+        return v, v
+    freedom = max(size**2 / float(np.trace(turn @ turn)), 1.0)
+    reach = freedom * float(f_distribution.isf(level, freedom, people))
+    least, most = (_moved(v, turn, moment, covariance, reach, sign) for sign in (1.0, -1.0))
+    return least, most
 
 
 def _moved(

@@ -79,16 +79,21 @@ def judge_audit(
     if evident:
         number = next((row for row in evident if row.material), evident[0]).number
         return judge_row(_item(table, number), options, inference), number
-    reach = np.maximum(table["high"].to_numpy(), -table["low"].to_numpy())
-    number = int(table.index[int(reach.argmax())])
+    low, high = table["low"].to_numpy(), table["high"].to_numpy()
+    number = int(table.index[_first_of_largest(np.maximum(high, -low))])
     item = _item(table, number)
     judged = judge_row(item, options, inference, only_estimated="" if complete else _STOPPED)
     if judged.people_needed is None:
         return judged, number
-    widest = _item(table, int(table.index[int((table["high"] - table["low"]).to_numpy().argmax())]))
+    widest = _item(table, int(table.index[_first_of_largest(high - low)]))
     times = [_times_needed(each, options["material"], inference["interval_level"]) for each in (item, widest)]
     needed = None if None in times else math.ceil(max(filter(None, times)) * cells.total)
     return replace(judged, people_needed=needed), number
+
+
+def _first_of_largest(lengths: np.ndarray) -> int:
+    """Return the first place of the largest; a group and the others differ by their rounding alone."""
+    return int(lengths.round(9).argmax())
 
 
 def _item(table: pd.DataFrame, number: int) -> dict[str, Any]:

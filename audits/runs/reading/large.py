@@ -24,7 +24,6 @@ from audits.data.files.larger import parquet_files
 from audits.data.files.ordering import known_numbers, values_at
 from audits.data.files.tables import ReadReport
 from audits.data.files.typed_tables import convert_typed, without_dictionaries
-from audits.data.spec import Keep
 from audits.errors import InputError, NotCounted
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
 from audits.progress import Progress, part
@@ -329,15 +328,16 @@ def _quantile_cuts(bins: int, batches: Batches, name: str) -> list[float]:
 
 
 def _kept(batches: Batches, spec: Spec) -> Batches | None:
-    """Return the rows that filters and a label leave; None where that takes more than looking at values."""
-    if not _filtered(spec):
-        return batches
+    """Return the rows that filters leave; None where that takes more than looking at values.
+
+    Rows without a label stay: rules are about decisions.
+    """
     data = spec.data
-    label = data.label.column if isinstance(data.label, LabelCut) else data.label
-    rules = [*data.keep, *([Keep(column=label, not_missing=True)] if label is not None else [])]
-    if data.weighing is not None or any(rule.column in data.recode for rule in rules):
+    if data.weighing is not None or any(rule.column in data.recode for rule in data.keep):
         return None
-    return kept_batches(batches, rules, missing=data.read.missing, most=MOST_VALUES)
+    if not data.keep:
+        return batches
+    return kept_batches(batches, data.keep, missing=data.read.missing, most=MOST_VALUES)
 
 
 def _filtered(spec: Spec) -> bool:
