@@ -1,30 +1,35 @@
-"""Who works on the pieces of a table: this process, or others that `divided` names for a while."""
+"""Who works on the parts of a table: this process, or others that `divided` names for a while."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["Divide", "divided", "others"]
+__all__ = ["Divide", "divide", "divided"]
 
-Divide = Callable[[Callable[..., Any], tuple[Any, ...], Sequence[Any]], Iterator[Any]]
-"""``divide(work, common, pieces)`` yields ``work(*common, piece)`` of each piece, in their order."""
-
-_others: ContextVar[Divide | None] = ContextVar("others", default=None)
+Divide = Callable[[Callable[..., Any], tuple[Any, ...], Sequence[Any]], Iterable[Any]]
+"""``divide(work, common, parts)`` gives ``work(*common, part)`` of each part, in their order."""
 
 
-def others() -> Divide | None:
-    """Return who else works on pieces; None: nobody."""
-    return _others.get()
+def _here(work: Callable[..., Any], common: tuple[Any, ...], parts: Sequence[Any]) -> Iterable[Any]:
+    return (work(*common, part) for part in parts)
+
+
+_divide: ContextVar[Divide] = ContextVar("divide", default=_here)
+
+
+def divide() -> Divide:
+    """Return what has parts worked on."""
+    return _divide.get()
 
 
 @contextlib.contextmanager
 def divided(divide: Divide) -> Iterator[None]:
-    """Have pieces worked on by others, for as long as this lasts."""
-    token = _others.set(divide)
+    """Have parts worked on by others, for as long as this lasts."""
+    token = _divide.set(divide)
     try:
         yield
     finally:
-        _others.reset(token)
+        _divide.reset(token)

@@ -28,14 +28,13 @@ _EXTRAS = {
     "neural": {"torch", "safetensors", "fairlearn"},
     "postgres": {"psycopg"},
     "dask": {"dask", "distributed"},
-    "query": {"duckdb"},
     "remote": {"fsspec"},
     "boosters": {"xgboost", "lightgbm", "catboost", "skops"},
     "telemetry": {"opentelemetry"},
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
 
-_CALLED = {"ot": "POT", "sklearn": "scikit-learn", "duckdb": "DuckDB"}
+_CALLED = {"ot": "POT", "sklearn": "scikit-learn"}
 """What packages are called where that is not what they are imported as."""
 
 
@@ -83,8 +82,8 @@ def how_to_install(package: str) -> str:
 
     Examples
     --------
-    >>> how_to_install("duckdb")
-    "install it with: pip install 'evenhand[query]'"
+    >>> how_to_install("fsspec")
+    "install it with: pip install 'evenhand[remote]'"
     """
     extra = _extra_of(package)
     if extra is None:

@@ -1,6 +1,6 @@
-"""Folds over a table by two Dask workers of one core and by one process: ``python -m benchmarks.cluster``.
+"""Counting a table by two Dask workers of one core and by one process: ``python -m benchmarks.cluster``.
 
-Prints processor time, which other work on a machine disturbs less than wall time, of the fold alone: what one
+Prints processor time, which other work on a machine disturbs less than wall time, of counting alone: what one
 process takes, and what each of the workers and the process that adds their parts up take. The gain is the
 first over the busiest of the two cores, where adding up goes to the one that has less to do. By the clock the
 one process is kept to one core.
@@ -19,8 +19,8 @@ import distributed
 import numpy as np
 import pyarrow.parquet as pq
 
-from audits.data.counted import count_rows
-from audits.data.files.batches import open_batches
+from audits.data.files.large_table import open_table
+from audits.data.groupby import count_rows
 from audits.dividing import divided
 from audits.runs.executing.cluster import divide_among
 from audits.runs.executing.threads import fixed_threads
@@ -32,9 +32,9 @@ def _spent() -> float:
 
 
 def counting(path: Path) -> Callable[[], object]:
-    """Return the fold that counts people."""
+    """Return what counts people."""
     columns, cuts = ["sex", "race", "age", "score", "repaid"], {"score": np.linspace(0, 1, 21)}
-    return lambda: count_rows(open_batches([path]), columns, cuts, scored="score")
+    return lambda: count_rows(open_table([path]), columns, cuts, scored="score")
 
 
 def _kept_to(cores: set[int]) -> None:
@@ -77,8 +77,10 @@ def main() -> None:
             distributed.Client(cluster) as client,
         ):
             for millions in chosen.millions:
-                path = folder / f"{millions:g}.parquet"
-                pq.write_table(people(int(millions * 1e6), 0, 2), path, row_group_size=2**17)
+                path = folder / f"{millions:g}"
+                path.mkdir()
+                for part in range(4):
+                    pq.write_table(people(int(millions * 2.5e5), part, 2), path / f"{part}.parquet")
                 alone, workers, adding, (waited, together) = measured(counting(path), client)
                 less, most = workers
                 gain = alone / max(most, less + adding, (less + most + adding) / 2)

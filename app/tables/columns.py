@@ -10,7 +10,7 @@ import pandas as pd
 
 from audits.data import Kind, Table, describe
 from audits.data.building.naming import stored
-from audits.data.files.looking import LookedInto
+from audits.data.files.preview import Preview
 from audits.data.values import text_of
 
 __all__ = ["ColumnProfile", "preview", "profile"]
@@ -72,14 +72,14 @@ def profile(table: Table) -> tuple[ColumnProfile, ...]:
 
 
 def _missing(table: Table, column: Mapping[str, Any]) -> int:
-    stated = table.nulls.get(column["name"]) if isinstance(table, LookedInto) else None
+    stated = table.nulls.get(column["name"]) if isinstance(table, Preview) else None
     return int(column["missing"] if stated is None else stated)
 
 
 def _examples(table: Table, column: Mapping[str, Any]) -> list[str]:
     """Return a few values; of numbers the ends of all rows, where only some were looked at."""
     found: list[str] = column["examples"]
-    ends = table.ends.get(column["name"]) if isinstance(table, LookedInto) else None
+    ends = table.ends.get(column["name"]) if isinstance(table, Preview) else None
     if ends is None or len(found) != 3 or column["kind"] not in {"continuous", "integer"}:
         return found
     return [text_of(ends[0]), found[1], text_of(ends[1])]

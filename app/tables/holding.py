@@ -27,7 +27,7 @@ from app.tables.summary import summarise
 from app.tables.wire import pack_array, pack_frame, unpack_array, unpack_told
 from audits.data import AuditData, DataSpec, Table, build_data, data_spec, read_table
 from audits.data.files.larger import beyond_limits
-from audits.data.files.looking import LookedInto, look_into
+from audits.data.files.preview import Preview, preview_table
 from audits.data.selecting import group_of, selected_rows
 from audits.data.values import is_missing
 from audits.errors import InputError
@@ -59,7 +59,7 @@ def _table(question: Mapping[str, Any]) -> Table:
     def make() -> Table:
         spec, paths = _named(question)
         if beyond_limits(paths):
-            return look_into(paths, missing=spec.read.missing)
+            return preview_table(paths, missing=spec.read.missing)
         return read_table(paths, format=spec.format, options=spec.read)
 
     return _kept(_tables, question["table key"], make, _TABLES)
@@ -99,7 +99,7 @@ def _about_table(question: Mapping[str, Any]) -> dict[str, Any]:
         "report": {**found.report.to_dict(), "notes": list(found.report.notes)},
         "profiles": [asdict(each) for each in profile(found)],
         "shape": [
-            found.rows if isinstance(found, LookedInto) else len(found.frame),
+            found.rows if isinstance(found, Preview) else len(found.frame),
             len(found.frame.columns),
         ],
         "first": pack_frame(first),

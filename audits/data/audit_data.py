@@ -114,7 +114,7 @@ class AuditData:
         several rows. `weights` is then None.
     gathered : DataFrame or None
         Where a row stands for all rows of the table that agree in what is audited: what it was gathered from
-        (`audits.data.counted.finish`). `weights` then counts the people.
+        (`audits.data.groupby.count_rows`). `weights` then counts the people.
     labels : mapping of str to mapping
         What values of a column mean, by their text, as the spec says.
     among : Index or None

@@ -13,7 +13,7 @@ Departures, and why:
 
 * Every rule set is a union of cells of one contingency table, so all are counted by matrix products instead
   of one by one; those with the same people are merged under the shortest description. The table adds up over
-  parts of the data, so files larger than memory are audited too (`rule_sets_parquet`).
+  parts of the data, so a spec audits Parquet files larger than memory too.
 * The score is stated exactly on the data, and beside it on the perturbation sample. The paper samples anew
   for every rule set; since a perturbation never moves a person to another group, one stratified pool serves
   all.

@@ -10,6 +10,7 @@ import pytest
 
 from app.drafting.drafts import server_file, server_files
 from app.tables import holding
+from app.tables.readers import Readers
 from app.tables.wire import pack_array, unpack_frame
 from audits.runs.execute import prepared_subject
 from audits.runs.spec import parse_spec
@@ -64,6 +65,17 @@ def test_its_data_are_the_rows_that_a_run_draws(asked):
         {"ask": "rows", "rows": pack_array(rows.to_numpy()), "columns": ["age"], **question}
     )
     assert unpack_frame(shown["frame"])["age"].tolist() == frame["age"].iloc[rows - 1].tolist()
+
+
+def test_it_is_opened_where_strangers_files_are(asked):
+    folder, _, question = asked
+    readers = Readers()
+    try:
+        for what, found in (("table", "shape"), ("data", "facts")):
+            told = readers.ask("somebody", {"ask": what, **question}, reads=[folder], what="loans")
+            assert found in told
+    finally:
+        readers.close()
 
 
 def test_a_folder_of_parquet_can_be_chosen(asked):

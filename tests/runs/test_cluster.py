@@ -87,28 +87,30 @@ def test_every_audit_finds_there_what_it_finds_here(executor, folder):
 
 
 @pytest.fixture
-def in_pieces(executor, monkeypatch):
-    """Tables of a few rows are counted, and fall into pieces, here and in every worker."""
-    sizes = {"audits.runs.reading.countable.COUNTED_FROM": 1, "audits.data.files.batches._PIECE_ROWS": 500}
-    for name, value in sizes.items():
-        monkeypatch.setattr(name, value)
-    before = {
-        "audits.runs.reading.countable.COUNTED_FROM": 1_000_000,
-        "audits.data.files.batches._PIECE_ROWS": 2**19,
-    }
-    executor._client.run(set_all, sizes)
+def counted(executor, monkeypatch):
+    """Tables of a few rows are counted, here and in every worker."""
+    monkeypatch.setattr("audits.runs.reading.countable.COUNTED_FROM", 1)
+    executor._client.run(begin_to_note, 1)
     yield
-    executor._client.run(set_all, before)
+    executor._client.run(begin_to_note, 1_000_000)
 
 
-def set_all(values):
-    """Set what the constants of modules are."""
-    for name, value in values.items():
-        module, _, last = name.rpartition(".")
-        setattr(importlib.import_module(module), last, value)
+def begin_to_note(rows):
+    """Have this worker count tables of so many rows, and note which files."""
+    importlib.import_module("audits.runs.reading.countable").COUNTED_FROM = rows
+    module = importlib.import_module("audits.data.files.large_table")
+    module._read_here = []
+    query = getattr(module, "_query", module.LargeTable.query)
+    module._query = query
+    module.LargeTable.query = lambda self, *told: module._read_here.extend(self.paths) or query(self, *told)
 
 
-def test_pieces_of_a_table_are_worked_on_by_all_workers(executor, tmp_path, in_pieces):
+def files_read():
+    """Return how many files this worker has read."""
+    return len(set(importlib.import_module("audits.data.files.large_table")._read_here))
+
+
+def test_files_of_a_table_are_counted_by_all_workers(executor, tmp_path, counted):
     rng = np.random.default_rng(1)
     (tmp_path / "people").mkdir()
     for part in range(4):
@@ -116,42 +118,15 @@ def test_pieces_of_a_table_are_worked_on_by_all_workers(executor, tmp_path, in_p
         frame["age"], frame["score"] = rng.integers(18, 70, 700), rng.random(700)
         frame["repaid"] = (rng.random(700) < 1 / (1 + np.exp(3 - frame["income"]))).astype(int)
         frame.to_parquet(tmp_path / "people" / f"{part}.parquet")
-    drawn = spec_of("loss_ratio")
-    drawn["data"] |= {"path": "people", "draw": 1000, "features": ["income", "age"]}
-    counted = spec_of("groups", "rule_sets", model={"predictions": {"score": "score"}})
-    counted["data"] |= {"path": "people"}
-    executor._client.run(forget_opened)
-    for spec in (counted, drawn):
-        here = InlineExecutor().submit(spec, tmp_path).result()
-        there = executor.submit(spec, tmp_path).result()
-        assert here.data == there.data
-        for one, other in zip(here.audits, there.audits, strict=True):
-            first, second = (json.dumps(each.result.to_json(), sort_keys=True) for each in (one, other))
-            assert first == second, one.name
-    assert all(executor._client.run(opened_pieces).values())
-
-
-def forget_opened():
-    """Begin to count the pieces that this worker reads."""
-    from audits.data.files import batches
-
-    batches._read_here = 0
-    read = batches.Batches.read_piece
-    if not hasattr(read, "counted"):
-
-        def read_piece(self, piece, columns):
-            batches._read_here += 1
-            return read(self, piece, columns)
-
-        read_piece.counted = True
-        batches.Batches.read_piece = read_piece
-
-
-def opened_pieces():
-    """Return how many pieces this worker has read."""
-    from audits.data.files import batches
-
-    return batches._read_here
+    spec = spec_of("groups", "rule_sets", model={"predictions": {"score": "score"}})
+    spec["data"] |= {"path": "people"}
+    here = InlineExecutor().submit(spec, tmp_path).result()
+    there = executor.submit(spec, tmp_path).result()
+    assert here.data == there.data
+    for one, other in zip(here.audits, there.audits, strict=True):
+        first, second = (json.dumps(each.result.to_json(), sort_keys=True) for each in (one, other))
+        assert first == second, one.name
+    assert all(executor._client.run(files_read).values())
 
 
 def test_what_is_wrong_is_said_as_here(executor, folder):

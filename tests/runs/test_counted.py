@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audits.data.counted import TooMany, count_rows, finish
-from audits.data.files import batches as reading
-from audits.data.files.batches import held_batches
+from audits.data.files.large_table import hold_table
+from audits.data.groupby import TooMany, _added, _counted, _shown, count_rows
 from audits.errors import InputError
 from audits.groups import at_threshold
 from audits.runs.execute import execute
@@ -116,7 +115,6 @@ def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, dat
     )
     whole = execute(spec)
     monkeypatch.setattr("audits.runs.reading.countable.COUNTED_FROM", 1)
-    monkeypatch.setattr(reading, "BATCH_ROWS", 700)
     assert spec.streamed
     counted = execute(spec)
     for one, other in zip(whole.audits, counted.audits, strict=True):
@@ -195,7 +193,7 @@ def same(found, expected, where=""):
         assert found == expected, where
 
 
-def test_how_a_table_falls_into_batches_changes_nothing():
+def test_how_a_table_falls_into_parts_changes_nothing():
     rng = np.random.default_rng(0)
     table = pa.table(
         {"g": rng.integers(0, 3, 500), "s": pa.array(rng.random(500), mask=rng.random(500) < 0.05)}
@@ -203,10 +201,11 @@ def test_how_a_table_falls_into_batches_changes_nothing():
     cuts = {"s": np.array([0.25, 0.5])}
     found = []
     for rows in (500, 37, 1):
-        counts = count_rows(held_batches(table, rows=rows), ["g", "s"], cuts, scored="s")
-        lines, gathered = finish(counts, table.schema, scored="s")
-        frame = lines.to_pandas().assign(**gathered.reset_index(drop=True))
-        found.append(frame.sort_values(["g", "low"], ignore_index=True))
+        parts = [
+            _counted(["g", "s"], cuts, "s", hold_table(table.slice(k, rows))) for k in range(0, 500, rows)
+        ]
+        lines, gathered = _shown(_added(parts, ["g", "s"], cuts), table.schema, ["g", "s"], cuts, "s")
+        found.append(lines.to_pandas().assign(**gathered.reset_index(drop=True)))
     for other in found[1:]:
         pd.testing.assert_frame_equal(found[0], other, rtol=1e-12)
     assert found[0]["rows"].sum() == 500
@@ -221,7 +220,7 @@ def test_how_a_table_falls_into_batches_changes_nothing():
 def test_a_column_with_many_values_says_so():
     table = pa.table({"name": [f"n{k}" for k in range(3000)]})
     with pytest.raises(TooMany, match="name"):
-        count_rows(held_batches(table), ["name"], {})
+        count_rows(hold_table(table), ["name"], {})
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audits.data.files.batches import held_batches, open_batches
-from audits.data.files.drawing_rows import draw_rows
+from audits.data.files.large_table import hold_table, open_table
+from audits.data.files.sampling import draw_rows
 from audits.errors import InputError
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
@@ -38,16 +38,9 @@ def folder(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("rows", [ROWS, 611])
-def test_every_kind_of_people_keeps_its_share_to_a_row(folder, rows):
+def test_every_kind_of_people_keeps_its_share_to_a_row(folder):
     table = pq.read_table(folder)
-    drawn = draw_rows(
-        held_batches(table, rows=rows),
-        1000,
-        ["sex", "repaid", "age", "id"],
-        np.random.default_rng(1),
-        edges={"age": [18, 40, 80]},
-    )
+    drawn = draw_rows(hold_table(table), 1000, ["sex", "repaid", "age", "id"], 1, edges={"age": [18, 40, 80]})
     assert drawn.rows == ROWS
     assert drawn.strata == ("sex", "repaid", "age")  # an id for everybody makes no strata
     frame, whole = drawn.frame, table.to_pandas()
@@ -63,11 +56,10 @@ def test_every_kind_of_people_keeps_its_share_to_a_row(folder, rows):
     assert frame["income"].tolist() == same["income"].tolist()
 
 
-def test_how_a_table_falls_into_batches_changes_who_is_drawn_in_nothing(folder):
-    table = pq.read_table(folder)
+def test_how_a_table_falls_into_files_changes_who_is_drawn_in_nothing(folder):
     found = [
-        draw_rows(held_batches(table, rows=rows), 1000, ["repaid"], np.random.default_rng(1)).frame
-        for rows in (ROWS, 97)
+        draw_rows(table, 1000, ["repaid"], 1).frame
+        for table in (hold_table(pq.read_table(folder)), open_table([folder]))
     ]
     pd.testing.assert_frame_equal(*found)
 
@@ -117,15 +109,19 @@ def test_rows_can_be_drawn_of_any_parquet_and_of_no_other_file(folder, tmp_path)
         execute(spec_of(folder, rules, draw=1000, person="id"))
 
 
-def test_batches_are_as_small_as_the_memory_given(folder, monkeypatch):
-    def sizes():
-        batches = open_batches([folder])
-        return [batch.num_rows for batch in batches.read(batches.schema.names)]
-
-    assert max(sizes()) == ROWS // 3
-    monkeypatch.setenv("EVENHAND_MEMORY", "4")  # megabytes: 8,000 cells of 6 columns
-    assert max(sizes()) == 1333
-    assert sum(sizes()) == ROWS
+def test_memory_is_what_is_given(folder, monkeypatch):
     monkeypatch.setenv("EVENHAND_MEMORY", "much")
     with pytest.raises(InputError, match="EVENHAND_MEMORY must be a number of megabytes"):
-        sizes()
+        open_table([folder]).query("SELECT count(*) FROM people")
+
+
+def test_names_that_sql_would_take_for_others(tmp_path):
+    table = pa.table({"Sex": ["a", "b"], "sex": ["c", "c"], 'x"; y': [1, 2]})
+    place = tmp_path / "year=7" / "it's [1].parquet"
+    place.parent.mkdir()
+    pq.write_table(table, place)
+    opened = open_table([tmp_path])
+    found = opened.query(
+        f"SELECT {opened.column('Sex')}, {opened.column('year')}, row FROM people ORDER BY row"
+    )
+    assert found.to_pydict() == {"c0": ["a", "b"], "c3": [7, 7], "row": [1, 2]}

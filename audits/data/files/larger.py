@@ -11,19 +11,13 @@ import pyarrow.parquet as pq
 
 from audits.data.files.tables import Limits
 
-__all__ = ["COUNTED_FROM", "beyond_limits", "format_of", "parquet_files", "parquet_rows", "text_lines"]
+__all__ = ["COUNTED_FROM", "beyond_limits", "parquet_files", "parquet_rows", "text_lines"]
 
 COUNTED_FROM = 1_000_000
 """Rows from which people of a table are counted, where counts are all that the audits need."""
 _TEXTS = frozenset({".csv", ".tsv", ".tab"})
 _LINE_BYTES = 2  # at least: a letter and its end
 _BLOCK = 1 << 22
-
-
-def format_of(path: Path) -> str:
-    """Return what a file is called by its ending: "Parquet", "Arrow" or ""."""
-    endings = {".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
-    return endings.get(path.suffix.lower(), "Parquet" if path.is_dir() else "")
 
 
 def parquet_files(paths: Sequence[Path]) -> list[Path]:

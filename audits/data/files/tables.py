@@ -266,7 +266,7 @@ class Table:
         What stands in the cells read as missing, by column.
     gathered : DataFrame, optional
         Where a line stands for all rows that agree in what is audited: what it was gathered from, see
-        `audits.data.counted.finish`.
+        `audits.data.groupby.count_rows`.
     """
 
     frame: pd.DataFrame

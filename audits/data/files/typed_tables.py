@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from audits.errors import InputError
 
 __all__ = [
     "arrow_from_values",
-    "coded_columns",
     "convert_typed",
     "read_arrow",
     "read_parquet",
@@ -123,16 +121,6 @@ def _check_decoded(name: str, size: int, limits: Limits) -> None:
             f"holds {size / 1e6:,.0f} MB of values; at most {limits.decoded_bytes / 1e6:,.0f} MB are read",
             advice="draw a sample, or leave out columns with long texts",
         )
-
-
-def coded_columns(path: Path) -> list[str]:
-    """Return the columns of texts that a Parquet file holds as numbers of a dictionary."""
-    with pq.ParquetFile(path) as file:
-        metadata = file.metadata
-        groups = range(min(metadata.num_row_groups, 1))
-        _check_chunks(file, groups)
-    chunks = [metadata.row_group(i).column(j) for i in groups for j in range(metadata.num_columns)]
-    return sorted({chunk.path_in_schema for chunk in chunks if _is_coded(chunk)})
 
 
 def _is_coded(chunk: pq.ColumnChunkMetaData) -> bool:

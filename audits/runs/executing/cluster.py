@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audits.data.files.larger import parquet_rows
+from audits.data.files.larger import parquet_files
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.executors import ProcessExecutor
 from audits.runs.executing.handle import Run, RunError
@@ -246,14 +246,11 @@ def _carry_out(
 
 
 def _divisible(spec: Spec, shipped: Mapping[str, bytes]) -> bool:
-    """Tell whether a table is counted or folded over, by no model that was brought: pieces go to all workers.
+    """Tell whether a table of several files is counted, by no model that was brought: all workers count.
 
     What a stranger's file makes is opened in a process with limits, which knows nothing of the cluster.
     """
-    scored = spec.model.train is not None or spec.model.predictions is not None
-    if shipped or not scored or spec.compare is not None or parquet_rows(spec.data_paths()) is None:
-        return False
-    return spec.streamed or spec.drawn is not None
+    return not shipped and spec.streamed and len(parquet_files(spec.data_paths())) > 1
 
 
 def _carry_out_divided(
@@ -264,7 +261,7 @@ def _carry_out_divided(
     topic: str,
     limits: RunLimits,  # noqa: ARG001  (Dask's own hold for its workers)
 ) -> bytes | dict[str, str] | None:
-    """As `_carry_out`, in this process; pieces of the table are worked on by every worker of the cluster."""
+    """As `_carry_out`, in this process; files of the table are counted by every worker of the cluster."""
     from distributed import Event, get_worker, worker_client
 
     from audits.dividing import divided

@@ -145,7 +145,7 @@ def _live(line: int, order: dict[str, Any], folder: str, answer: Answering) -> i
     os.environ.update(HOME=folder, TMPDIR=folder)
     tempfile.tempdir = folder
     reads = tuple(Path(each) for each in order["reads"])
-    sandbox.enter(sandbox.Bounds(order["memory"], open_files=64, reads=(Path(folder), *reads)))
+    sandbox.enter(sandbox.Bounds(order["memory"], open_files=4096, reads=(Path(folder), *reads)))
     return _serve_questions(socket.socket(fileno=line), answer)
 
 

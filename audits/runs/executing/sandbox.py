@@ -243,6 +243,8 @@ def readable_folders() -> tuple[Path, ...]:
             "/etc/mime.types",
             "/dev/null",
             "/dev/urandom",
+            "/proc/self/cgroup",  # DuckDB asks how much memory it has, and breaks off if it may not
+            "/sys/fs/cgroup",
         )
     }
     # an environment that is a link, and packages installed from elsewhere

@@ -184,7 +184,7 @@ def _give_up(memory: int | None, network: bool) -> None:
     """Keep what a run needs: what a model or a table brings along gets no more either."""
     unlimited = 1 << 62
     enter(
-        Bounds(memory or unlimited, open_files=1024, file_bytes=_LARGEST_FILE, network=network, programs=True)
+        Bounds(memory or unlimited, open_files=4096, file_bytes=_LARGEST_FILE, network=network, programs=True)
     )
     fresh_score()
     if memory:  # a server's: its pages come first

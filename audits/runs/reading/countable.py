@@ -13,7 +13,7 @@ from audits.models import ModelSpec
 from audits.runs.registry import AUDITS
 
 if TYPE_CHECKING:
-    from audits.data.counted import Asked
+    from audits.data.groupby import Asked
 
 __all__ = ["DRAWN", "Request", "asked_columns", "is_counted", "rows_drawn"]
 

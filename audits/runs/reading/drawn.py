@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from audits.data import AuditData, LabelCut, Table
-from audits.data.files.batches import open_batches
-from audits.data.files.drawing_rows import Drawn, draw_rows
+from audits.data.files.large_table import open_table
+from audits.data.files.sampling import Drawn, draw_rows
 from audits.progress import Progress, silent
 from audits.runs.digests import path_digest
 
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from audits.data import DataSpec
 
 __all__ = ["draw_table", "of_all"]
-
-_LOT = 1 << 30  # no audit's place
 
 
 def of_all(data: AuditData, table: Table) -> AuditData:
@@ -50,14 +46,14 @@ def draw_table(
     Raises
     ------
     InputError
-        As `open_batches`.
+        As `open_table`.
     """
-    batches = open_batches(paths, digest=lambda file: path_digest(file, "data.path", file.name))
+    table = open_table(paths, digest=lambda file: path_digest(file, "data.path", file.name))
     return draw_rows(
-        batches,
+        table,
         wanted,
         _strata(data),
-        np.random.default_rng([seed, _LOT]),
+        seed,
         edges=_edges(data),
         missing=data.read.missing,
         progress=progress,

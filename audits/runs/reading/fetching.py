@@ -126,10 +126,8 @@ def _digest(path: Path) -> str:
 
 
 def _ask_files(query: str, base_dir: Path, target: Path) -> None:
-    try:
-        import duckdb
-    except ImportError:
-        raise InputError("data.query", "needs DuckDB", advice=how_to_install("duckdb")) from None
+    import duckdb
+
     settings: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",

@@ -5,20 +5,14 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-import pandas as pd
-import pyarrow as pa
-
 from audits.data import Table, read_table
-from audits.data.files.batches import open_batches
 from audits.data.files.larger import parquet_rows
-from audits.data.files.tables import ReadReport
-from audits.data.files.typed_tables import convert_typed, without_dictionaries
+from audits.data.files.preview import preview_table
 from audits.errors import InputError
 from audits.runs.spec import Spec
 
 __all__ = ["first_rows"]
 
-_LOOKED_AT = 20_000  # rows, of Parquet
 _HEAD = 4_000_000  # bytes, of a text
 
 
@@ -32,14 +26,8 @@ def first_rows(spec: Spec) -> tuple[Table, int, bool]:
             return *head, True
         table = read_table(paths, format=spec.data.format, options=spec.data.read)
         return table, len(table.frame), table.report.files[0].format in {"csv", "tsv", "jsonl", "xlsx"}
-    batches = open_batches(paths)
-    first = pa.concat_tables(
-        [without_dictionaries(part) for _, part in batches.some(_LOOKED_AT)], promote_options="permissive"
-    )
-    converted, _ = convert_typed(first, markers=spec.data.read.missing)
-    index = pd.RangeIndex(1, first.num_rows + 1, name="row")
-    frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()})
-    return Table(frame, ReadReport(batches.files, {})), rows, False
+    some = preview_table(paths, missing=spec.data.read.missing)
+    return some, some.rows, False
 
 
 def _head(spec: Spec, paths: list[Path]) -> tuple[Table, int] | None:

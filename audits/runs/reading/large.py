@@ -17,13 +17,12 @@ import pyarrow.compute as pc
 
 from audits.checks import one_of
 from audits.data import AuditData, LabelCut, Table, build_data, read_table
-from audits.data.building.kept_batches import kept_batches
-from audits.data.counted import MOST_VALUES, Asked, Quantiles, TooMany, count_rows, finish
-from audits.data.files.batches import Batches, held_batches, open_batches
+from audits.data.building.filter_query import filtered, rule_numbers
+from audits.data.files.large_table import LargeTable, hold_table, open_table
 from audits.data.files.larger import parquet_files
-from audits.data.files.ordering import known_numbers, values_at
 from audits.data.files.tables import ReadReport
-from audits.data.files.typed_tables import convert_typed, without_dictionaries
+from audits.data.files.typed_tables import convert_typed
+from audits.data.groupby import MOST_VALUES, Asked, Quantiles, TooMany, count_rows, values_at
 from audits.errors import InputError, NotCounted
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
 from audits.progress import Progress, part
@@ -66,17 +65,17 @@ def count_subject(
             "data.path", "names a file that changed since the run was asked for", advice="run it again"
         )
     progress(0.0, "Opening the data")
-    batches, read = _opened(spec, asked)
+    people, read = _opened(spec, asked)
     cuts: dict[str, np.ndarray] = {}
     plain = dataclasses.replace(spec.data, features=())
-    table = _counted(spec, batches, read, asked, cuts, part(progress, 0.05, 0.6))
+    table = _counted(spec, people, read, asked, cuts, part(progress, 0.05, 0.6))
     data = build_data(table, plain)
     score = str((spec.model.predictions or Predictions()).score)
     if score in cuts and data.gathered is not None and _filtered(spec):
         ends = float(data.gathered["low"].min()), float(data.gathered["high"].max())
-        if ends != batches.ends(score) and (ends[0] < -1 or ends[1] > 1):  # bins of the scores of who is left
+        if ends != people.ends(score) and (ends[0] < -1 or ends[1] > 1):  # bins of the scores of who is left
             cuts[score] = np.union1d(cuts[score], _figure_cuts(spec, *ends))
-            table = _counted(spec, batches, read, asked, cuts, part(progress, 0.6, 0.9))
+            table = _counted(spec, people, read, asked, cuts, part(progress, 0.6, 0.9))
             data = build_data(table, plain)
     _refuse_unscored(data, spec.model)
     subject = make_subject(
@@ -99,11 +98,11 @@ def count_subject(
     return subject, facts, model
 
 
-def _opened(spec: Spec, asked: Mapping[str, Asked]) -> tuple[Batches, ReadReport]:
-    """Return the table in batches, and how it was read; text is typed as a whole, in the columns needed."""
+def _opened(spec: Spec, asked: Mapping[str, Asked]) -> tuple[LargeTable, ReadReport]:
+    """Return the table, and how it was read; text is typed as a whole, in the columns needed."""
     paths = spec.data_paths()
     if parquet_files(paths):
-        found = open_batches(paths, digest=lambda file: path_digest(file, "data.path", file.name))
+        found = open_table(paths, digest=lambda file: path_digest(file, "data.path", file.name))
         return found, ReadReport(found.files, {})
     table = read_table(
         paths,
@@ -111,13 +110,13 @@ def _opened(spec: Spec, asked: Mapping[str, Asked]) -> tuple[Batches, ReadReport
         options=spec.data.read,
         columns=lambda names: _columns(spec, names, asked),
     )
-    held = held_batches(pa.Table.from_pandas(table.frame, preserve_index=False))
-    return dataclasses.replace(held, files=table.report.files), table.report
+    whole = pa.Table.from_pandas(table.frame, preserve_index=False)
+    return hold_table(whole, table.report.files), table.report
 
 
 def _counted(
     spec: Spec,
-    batches: Batches,
+    people: LargeTable,
     read: ReadReport,
     asked: Mapping[str, Asked],
     cuts: dict[str, np.ndarray],
@@ -126,37 +125,34 @@ def _counted(
     """Count people by the columns needed; those with many values are found out, and added to `cuts`."""
     predictions = spec.model.predictions
     assert predictions is not None  # noqa: S101 - `is_counted` has looked
-    columns = _columns(spec, batches.schema.names, asked)
+    columns = _columns(spec, people.schema.names, asked)
     if predictions.score is not None:
-        kind = batches.schema.field(predictions.score).type
+        kind = people.schema.field(predictions.score).type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
             raise InputError(
                 "model.predictions.score",
                 f"must name a column of numbers, but {predictions.score!r} does not hold numbers",
                 advice="use predictions: {label: …} for predicted labels",
             )
-    for name in _many_values(batches, columns):  # refused before anything is counted
+    for name in _many_values(people, columns):  # refused before anything is counted
         if name not in cuts:
-            cuts[name] = _cuts(name, spec, batches, asked)
+            cuts[name] = _cuts(name, spec, people, asked)
     while True:
         try:
-            counts = count_rows(batches, columns, cuts, scored=predictions.score, progress=progress)
+            lines, gathered = count_rows(people, columns, cuts, scored=predictions.score, progress=progress)
             break
         except TooMany as found:
-            cuts[found.column] = _cuts(found.column, spec, batches, asked)
-    schema = pa.schema([batches.schema.field(name) for name in columns])
-    plain, gathered = finish(counts, schema, scored=predictions.score)
-    converted, notes = convert_typed(plain, markers=spec.data.read.missing)
+            cuts[found.column] = _cuts(found.column, spec, people, asked)
+    converted, notes = convert_typed(lines, markers=spec.data.read.missing)
     frame = pd.DataFrame({name: each.values.set_axis(gathered.index) for name, each in converted.items()})
     report = dataclasses.replace(read, notes=(*read.notes, *notes))
     return Table(frame, report, gathered=gathered)
 
 
-def _many_values(batches: Batches, columns: Sequence[str]) -> list[str]:
+def _many_values(people: LargeTable, columns: Sequence[str]) -> list[str]:
     """Return the columns that have too many values to be counted by value among some rows already."""
-    flat = [name for name in columns if not pa.types.is_nested(batches.schema.field(name).type)]
-    parts = [without_dictionaries(part) for _, part in batches.some(_LOOKED_AT, flat)]
-    some = pa.concat_tables(parts or [batches.schema.empty_table()], promote_options="permissive")
+    flat = [name for name in columns if not pa.types.is_nested(people.schema.field(name).type)]
+    some, _ = people.some(_LOOKED_AT, flat)
     return [name for name in flat if pc.count_distinct(some.column(name)).as_py() > MOST_VALUES]
 
 
@@ -218,7 +214,7 @@ def _asking(spec: Spec, name: str) -> str:
     )
 
 
-def _cuts(name: str, spec: Spec, batches: Batches, asked: Mapping[str, Asked]) -> np.ndarray:
+def _cuts(name: str, spec: Spec, people: LargeTable, asked: Mapping[str, Asked]) -> np.ndarray:
     """Return the numbers between which all values of a column do the same.
 
     Raises
@@ -226,21 +222,21 @@ def _cuts(name: str, spec: Spec, batches: Batches, asked: Mapping[str, Asked]) -
     InputError
         If something needs its single values: says what.
     """
-    kind = batches.schema.field(name).type
+    kind = people.schema.field(name).type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise _too_many(_where(name, spec), name)
     points: list[float] = []
-    for where, need in _needs(name, spec, batches, asked):
+    for where, need in _needs(name, spec, people, asked):
         if need is None:
             raise _too_many(where, name)
         points += need
-    ends = batches.ends(name)
+    ends = people.ends(name)
     found: np.ndarray = np.unique(np.array([*points, *(ends or ())], dtype=float))
     return found
 
 
 def _needs(
-    name: str, spec: Spec, batches: Batches, asked: Mapping[str, Asked]
+    name: str, spec: Spec, people: LargeTable, asked: Mapping[str, Asked]
 ) -> Iterator[tuple[str, Sequence[float] | None]]:
     """Yield where each use of a column cuts it; None for a use of its single values."""
     data, predictions = spec.data, spec.model.predictions
@@ -251,10 +247,7 @@ def _needs(
         yield f"data.protected: {name!r}", data.bins.get(name)
     for place, rule in enumerate(data.keep):
         if rule.column == name:
-            bounds = (*(rule.between or ()), *(rule.within or ()), *(rule.not_in or ()))
-            single = [each for each in (rule.at_least, rule.at_most) if each is not None]
-            points = [each for each in (*bounds, *single) if isinstance(each, int | float)]
-            yield f"data.keep[{place}]", points
+            yield f"data.keep[{place}]", rule_numbers(rule)
     if data.label == name:
         yield "data.label", None
     elif isinstance(data.label, LabelCut) and data.label.column == name:
@@ -264,7 +257,7 @@ def _needs(
     if data.weighing is not None and data.weighing.column == name:
         yield "data.weights", None
     if asked.get(name) is not None:
-        yield f"{_asking(spec, name)}.bins.{name}", _rule_cuts(asked[name], _kept(batches, spec), name)
+        yield f"{_asking(spec, name)}.bins.{name}", _rule_cuts(asked[name], _kept(people, spec), name)
     if predictions is not None and predictions.label == name:
         yield "model.predictions.label", None
     if predictions is not None and predictions.score == name:
@@ -272,7 +265,7 @@ def _needs(
         numbers = (
             [given] if not isinstance(given, dict) else [n for by in given.values() for n in by.values()]
         )
-        low, high = batches.ends(name) or (0.0, 1.0)
+        low, high = people.ends(name) or (0.0, 1.0)
         yield "model.predictions.score", [*numbers, *_SCORE_BINS.tolist(), *_figure_cuts(spec, low, high)]
 
 
@@ -288,24 +281,24 @@ def _figure_cuts(spec: Spec, low: float, high: float) -> list[float]:
     return found
 
 
-def _rule_cuts(asked: Asked, batches: Batches | None, name: str) -> Sequence[float] | None:
+def _rule_cuts(asked: Asked, people: LargeTable | None, name: str) -> Sequence[float] | None:
     """Return the edges of the bins that rules are made of; None where they depend on every value."""
     if isinstance(asked, tuple):
         return asked
-    if asked is None or batches is None:
+    if asked is None or people is None:
         return None
-    ends = batches.ends(name)
+    ends = people.ends(name)
     if ends is None or ends[0] == ends[1]:
         return ()
     from audits.mining.reading import number_edges
 
     if isinstance(asked, Quantiles):
-        return _quantile_cuts(asked.bins, batches, name)
+        return _quantile_cuts(asked.bins, people, name)
     both = np.array(ends)
     return [edge for whole in (True, False) for edge in number_edges(both, asked, "width", whole=whole)]
 
 
-def _quantile_cuts(bins: int, batches: Batches, name: str) -> list[float]:
+def _quantile_cuts(bins: int, people: LargeTable, name: str) -> list[float]:
     """Return the values that quantiles lie between, and the edges that are made of them.
 
     Each of these values is then a line of its own, and the rows before it are counted: so quantiles of lines
@@ -313,12 +306,7 @@ def _quantile_cuts(bins: int, batches: Batches, name: str) -> list[float]:
     """
     from audits.mining.reading import number_edges
 
-    n = known_numbers(batches, name)
-    between = np.linspace(0, 1, bins + 1) * (n - 1)
-    places = np.unique(np.concatenate([np.floor(between), np.ceil(between)]).astype(np.int64))
-    values = values_at(batches, name, places)
-    assert values is not None  # noqa: S101 - it has ends
-    times = np.diff(np.append(places, n))  # the rows up to the next of these places
+    values, times = values_at(people, name, np.linspace(0, 1, bins + 1))
     edges = [
         edge
         for whole in (True, False)
@@ -327,7 +315,7 @@ def _quantile_cuts(bins: int, batches: Batches, name: str) -> list[float]:
     return [*values.tolist(), *edges]
 
 
-def _kept(batches: Batches, spec: Spec) -> Batches | None:
+def _kept(people: LargeTable, spec: Spec) -> LargeTable | None:
     """Return the rows that filters leave; None where that takes more than looking at values.
 
     Rows without a label stay: rules are about decisions.
@@ -335,9 +323,7 @@ def _kept(batches: Batches, spec: Spec) -> Batches | None:
     data = spec.data
     if data.weighing is not None or any(rule.column in data.recode for rule in data.keep):
         return None
-    if not data.keep:
-        return batches
-    return kept_batches(batches, data.keep, missing=data.read.missing, most=MOST_VALUES)
+    return filtered(people, data.keep, data.read.missing) if data.keep else people
 
 
 def _filtered(spec: Spec) -> bool:

@@ -7,22 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
 
-from audits.data.files.batches import open_batches
+from audits.data.files.large_table import open_table
 from audits.data.files.tables import FileReport, ReadReport, Table
-from audits.data.files.typed_tables import convert_typed, without_dictionaries
+from audits.data.files.typed_tables import convert_typed
 
-__all__ = ["LookedInto", "look_into"]
+__all__ = ["Preview", "preview_table"]
 
 _ROWS = 20_000
 _REPORTED = 3  # files named one by one
 
 
 @dataclass(frozen=True, eq=False)
-class LookedInto(Table):
+class Preview(Table):
     """Some rows of a table, under their numbers, and what its metadata say of all.
 
     Attributes
@@ -40,7 +38,7 @@ class LookedInto(Table):
     ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
-def look_into(paths: Sequence[Path], *, missing: Sequence[str] | None = None) -> LookedInto:
+def preview_table(paths: Sequence[Path], *, missing: Sequence[str] | None = None) -> Preview:
     """Return what Parquet says of itself, and some of its rows.
 
     Parameters
@@ -51,27 +49,23 @@ def look_into(paths: Sequence[Path], *, missing: Sequence[str] | None = None) ->
     Raises
     ------
     InputError
-        As `open_batches`.
+        As `open_table`.
     """
-    batches = open_batches(paths)
-    parts, numbers = [], []
-    for first, part in batches.some(_ROWS):
-        parts.append(without_dictionaries(part))
-        numbers.append(np.arange(first, first + part.num_rows))
-    some = pa.concat_tables(parts, promote_options="permissive")
+    table = open_table(paths)
+    some, numbers = table.some(_ROWS)
     converted, notes = convert_typed(some, markers=missing)
-    index = pd.Index(np.concatenate(numbers), name="row")
+    index = pd.Index(numbers, name="row")
     frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
-    names = [str(name) for name in frame]
-    nulls = {name: each for name in names if (each := batches.nulls(name)) is not None}
-    ends = {name: both for name in names if (both := batches.known_ends(name)) is not None}
+    stated = {name: each for name, each in table.stated().items() if name in frame}
+    nulls = {name: nulls for name, (nulls, _) in stated.items() if nulls is not None}
+    ends = {name: ends for name, (_, ends) in stated.items() if ends is not None}
     note = (
-        f"The table has {batches.rows:,} rows and is not held. Kinds and values of columns are those of "
+        f"The table has {table.rows:,} rows and is not held. Kinds and values of columns are those of "
         f"{len(frame):,} rows from all over it; missing cells, smallest and largest numbers are what files "
         "state of all."
     )
-    report = ReadReport(_files(batches.files), {}, (note, *notes))
-    return LookedInto(frame, report, rows=batches.rows, nulls=nulls, ends=ends)
+    report = ReadReport(_files(table.files), {}, (note, *notes))
+    return Preview(frame, report, rows=table.rows, nulls=nulls, ends=ends)
 
 
 def _files(files: Sequence[FileReport]) -> tuple[FileReport, ...]:
