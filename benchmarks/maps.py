@@ -19,7 +19,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from audits.data import FeatureSpace, data_spec, load_data, public_section  # noqa: E402
-from audits.data.samples import hiring  # noqa: E402
 from audits.transport.maps import (  # noqa: E402
     MAPS,
     EntropicMap,
@@ -33,6 +32,7 @@ from audits.transport.maps import (  # noqa: E402
 )
 from audits.transport.maps.networks import layers  # noqa: E402
 from audits.transport.maps.wgan import Wgan  # noqa: E402
+from benchmarks.samples import hiring  # noqa: E402
 
 
 class TorchTwin:

@@ -154,10 +154,8 @@ def _trained(
     if learns == "favorable":
         model = train_model(training, kind, seed, progress)
     elif learns == "classes":
-        from audits.models.trained.classes import train_classes
-
         check_class_parts(training, data)
-        model = train_classes(_learners(training, kind), kind, seed=seed, progress=progress)
+        model = train_model(training, kind, seed, progress, classes=label_values(training))
     else:
         from audits.models.trained.numbers import train_number
 
@@ -192,16 +190,24 @@ def _brought(data: AuditData, model: Model, spec: ModelSpec) -> _ComeBy:
     return _ComeBy(data, model, [*getattr(model, "notes", ()), *added], kind, made=spec.made or "unknown")
 
 
-def train_model(training: AuditData, kind: Train, seed: int, progress: Progress) -> Model:
+def train_model(
+    training: AuditData,
+    kind: Train,
+    seed: int,
+    progress: Progress,
+    *,
+    classes: tuple[object, ...] | None = None,
+) -> Model:
     """Train a model of one of the kinds that `ModelSpec.train` names on all people of `training`.
 
-    The same people give the same model, in any order, as rows or as counts.
+    It tells favorable from not, or the `classes` of a label. The same people give the same model, in any
+    order, as rows or as counts.
     """
     training = _learners(training, kind)
     if kind == "mlp":
         from audits.models.trained.mlp import train_mlp
 
-        return train_mlp(training, seed=seed, progress=progress)
+        return train_mlp(training, seed=seed, classes=classes, progress=progress)
     if kind == "project" or kind == "sensr":
         from audits.models.trained.fair import train_fair_network
 
@@ -217,7 +223,7 @@ def train_model(training: AuditData, kind: Train, seed: int, progress: Progress)
         return train_text(training, seed=seed)
     from audits.models.trained.baselines import train_baseline
 
-    return train_baseline(training, kind, seed=seed)
+    return train_baseline(training, kind, seed=seed, classes=classes)
 
 
 def _learners(training: AuditData, kind: Train) -> AuditData:

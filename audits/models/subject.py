@@ -180,25 +180,21 @@ class Subject:
         """The model with its gradient, checked on the people audited; None where it has none."""
         if isinstance(self.model, Differentiable):
             return self.model
-        if not self.model.classes or not self.model.invents:
+        if hasattr(self.model, "number") or not self.model.invents:
             return None
         from audits.models.networks.exact import differentiable
 
-        return differentiable(
-            self.model, self.favorable_classes, self.probabilities, self.data.frame, self.space
-        )
+        favorable = np.array([False, True]) if self.model.classes is None else self.favorable_classes
+        return differentiable(self.model, favorable, self.probabilities, self.data.frame, self.space)
 
     @cached_property
     def regression(self) -> Any:
         """Of a model of a number what gives `design` and `regression`, checked; None where nothing does."""
         if not hasattr(self.model, "number") or hasattr(self.model, "regression"):
             return self.model if hasattr(self.model, "regression") else None
-        try:
-            from audits.models.networks.exact import regression_of
+        from audits.models.networks.exact import regression_of
 
-            return regression_of(self.model, self.data.frame, self.space)
-        except ModuleNotFoundError:  # without torch nothing has a gradient
-            return None
+        return regression_of(self.model, self.data.frame, self.space)
 
     @cached_property
     def splits(self) -> dict[str, np.ndarray] | None:

@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 
 from audits.data import DataSpec, FeatureSpace, ReadOptions, build_data, read_table
-from audits.data.samples import arrests, hiring, law_school
 from audits.flipset import FlipsetResult
 from audits.models import Subject, make_subject, model_spec
 from audits.transport import exact_coupling
 from audits.transport.maps import MAPS
+from benchmarks.samples import arrests, hiring, law_school
 from tests.flipset.conftest import audited
 
 PEOPLE = 500  # a group, of Figure 2

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audits.data.public import PUBLIC
+from audits.data.public import PUBLIC, public_section
 from tests.runs.conftest import read_spec
 
 
@@ -16,7 +16,7 @@ def test_a_spec_is_written_where_the_files_are_and_refused_where_not(cli, tmp_pa
     refused = cli("data", name, "--from", tmp_path, "--out", out)
     assert refused.status == 2
     assert "--from must hold the files as their authors publish them; nothing is fetched" in refused.err
-    path = PUBLIC[name]()["path"]
+    path = public_section(name, "")["path"]
     for each in path if isinstance(path, list) else [path]:
         (tmp_path / each).write_text("x\n", encoding="utf-8")
         assert each in refused.err

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, FeatureSpace, build_data
-from audits.data.samples import arrests, law_school
 from audits.errors import InputError
 from audits.flipset.words import disagreement, tie_words
 from audits.models import Subject, make_subject, model_spec
+from benchmarks.samples import arrests, law_school
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.flipset.test_maps import Rule
 from tests.flipset.test_maps import subject_of as ruled

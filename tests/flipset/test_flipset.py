@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from audits.data import DataSpec, build_data
-from audits.data.samples import arrests, hiring
 from audits.errors import InputError, RunCancelled
 from audits.flipset import FlipsetResult
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
+from benchmarks.samples import arrests, hiring
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 
 A, B = {"group": "a"}, {"group": "b"}

@@ -23,7 +23,6 @@ from sklearn.svm import LinearSVC
 
 import audits
 from audits.errors import InputError
-from audits.models.in_memory.answers import InMemoryModel, InMemoryNetwork
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE
@@ -180,7 +179,7 @@ def test_moved_people_keep_the_types_of_the_table(crowd):
         model, frame, hired, favorable=1, protected="sex",
         audits={"sensitivity": {"protected": "sex", "bootstrap": 100, "match_set": "off"}},
     )  # fmt: skip
-    assert type(found.subject.model) is InMemoryModel
+    assert found.subject.differentiable is None
     assert "sex" not in found.subject.data.features  # the function does not read it
 
 
@@ -218,7 +217,7 @@ def test_matrices_and_networks():
     with torch.no_grad():
         expected = torch.sigmoid(-network(torch.from_numpy(X))[:, 0].double()).numpy()
     np.testing.assert_allclose(found.subject.scores, expected, atol=1e-6)
-    assert isinstance(found.subject.model, InMemoryNetwork)
+    assert found.subject.differentiable is not None
     assert network.training, "the user's own network stays in the mode it was in"
     with_end = torch.nn.Sequential(network, torch.nn.Sigmoid())
     same = groups(with_end, X, y, favorable="no", protected={"sex": sex})
@@ -235,12 +234,12 @@ def test_exact_gradients_of_linear_models_and_networks_and_of_nothing_else(crowd
     ]
     for model in exact:
         found = groups(model, frame, hired, favorable=0, protected="sex")
-        assert isinstance(found.subject.model, InMemoryNetwork)
+        assert found.subject.differentiable is not None
         np.testing.assert_allclose(
             found.subject.scores, model.predict_proba(frame[model.feature_names_in_])[:, 0], atol=1e-12
         )
     forest = RandomForestClassifier(10, random_state=0).fit(X, hired)
-    assert type(groups(forest, frame, hired, favorable=1, protected="sex").subject.model) is InMemoryModel
+    assert groups(forest, frame, hired, favorable=1, protected="sex").subject.differentiable is None
 
 
 def test_gradient_is_the_slope_of_the_model_itself(crowd, pipeline):
@@ -249,7 +248,7 @@ def test_gradient_is_the_slope_of_the_model_itself(crowd, pipeline):
     frame, hired = crowd
     subject = groups(pipeline, frame, hired, favorable=1, protected="sex").subject
     z = torch.from_numpy(subject.space.encode(subject.data.frame)[:20]).requires_grad_()
-    network = logits_over(subject.model, subject.space, subject.data.frame)
+    network = logits_over(subject.differentiable, subject.space, subject.data.frame)
     network(z).sum().backward()
     moved = subject.data.frame.iloc[:20].copy()
     step = 1e-4 * subject.space.scale["income"][1]

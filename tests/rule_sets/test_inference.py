@@ -11,7 +11,6 @@ from scipy.stats import binom, fisher_exact, norm
 
 from audits.data import load_data
 from audits.data.parsing import data_spec
-from audits.data.samples import loans
 from audits.mining.attributes import End, category, interval
 from audits.mining.cells import count_cells
 from audits.mining.scoring import standardized
@@ -30,6 +29,7 @@ from audits.rule_sets.judging.inference import (
     whole_people,
 )
 from audits.stats.shares import newcombe_ends
+from benchmarks.samples import loans
 from tests.rule_sets.conftest import subject_of
 
 ROOT = Path(__file__).resolve().parents[2]

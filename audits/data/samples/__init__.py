@@ -1,6 +1,7 @@
-"""Example data: generators with a known truth, one module a set, and the files made from them.
+"""Example data: invented people of whom the truth is known, with the specs and models that audit them.
 
->>> from pathlib import Path
+`benchmarks.samples` makes the files; ``sample_data/README.md`` says what is true of them.
+
 >>> from audits.data import samples
 >>> list(samples.CATALOGUE)
 ['hiring', 'loans', 'law_school', 'arrests', 'admissions']
@@ -10,8 +11,6 @@
 
 from __future__ import annotations
 
-from audits.data.samples.catalogue import CATALOGUE
-from audits.data.samples.sample import ExampleSet
-from audits.data.samples.writing import readme, write_samples
+from audits.data.samples.catalogue import CATALOGUE, ExampleSet, write_samples
 
-__all__ = ["CATALOGUE", "ExampleSet", "readme", "write_samples"]
+__all__ = ["CATALOGUE", "ExampleSet", "write_samples"]

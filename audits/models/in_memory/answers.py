@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,10 +14,7 @@ from audits.errors import InputError
 from audits.models.outputs import class_scores
 from audits.models.protocol import check_scores, class_text, need_columns
 
-if TYPE_CHECKING:
-    import torch
-
-__all__ = ["InMemoryModel", "InMemoryNetwork", "InMemoryNumber", "Output", "answers_of"]
+__all__ = ["InMemoryModel", "InMemoryNumber", "Output", "answers_of"]
 
 Output = Literal["probabilities", "logits", "scores", "labels"]
 """What a model gives: of every class or of the second one; or any number, higher being better."""
@@ -38,6 +34,8 @@ class InMemoryModel:
         What the answers are.
     sign : float
         -1 where a lower score is better for the person.
+    origin : object
+        The object itself, for its gradient.
     zero : bool
         Whether its scores are decided at 0 unless a threshold is given: those of a decision function are.
     """
@@ -53,6 +51,7 @@ class InMemoryModel:
     sign: float = 1.0
     invents: bool = True
     zero: bool = True
+    origin: Any = None
 
     def answers(self, frame: pd.DataFrame) -> np.ndarray:
         """Return what the object says of the rows of `frame`, as an array with one entry a row."""
@@ -64,35 +63,6 @@ class InMemoryModel:
         if frame.empty:
             return np.empty(0) if self.classes is None else np.empty((0, len(self.classes)))
         return scores_of(self.answers(frame), frame, self)
-
-
-@dataclass(frozen=True, eq=False)
-class InMemoryNetwork(InMemoryModel):
-    """One whose logits are known as a torch network of a design: a `Differentiable` model.
-
-    Of two classes `score` gives the probability of the favourable one, in column `favorable` of what is
-    asked, and has no classes.
-    """
-
-    asked: InMemoryModel | None = None
-    favorable: int | None = None
-    made: Callable[[Any], np.ndarray] = np.asarray
-    layers: Any = None
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favourable outcome (n,), or of each class (n, k)."""
-        assert self.asked is not None  # noqa: S101  (always given)
-        scores = self.asked.score(frame)
-        return scores if self.favorable is None else scores[:, self.favorable]
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the network reads, (n, m)."""
-        need_columns(frame, self.columns, self.name)
-        return self.made(self.reader(frame))
-
-    def network(self) -> torch.nn.Module:
-        """Return a float64 copy of the network, (n, m) to logits (n, k)."""
-        return copy.deepcopy(self.layers).double()
 
 
 @dataclass(frozen=True, eq=False)

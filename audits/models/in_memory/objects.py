@@ -25,7 +25,8 @@ from audits.data.frames import with_columns
 from audits.data.given import Given, Reader
 from audits.errors import InputError
 from audits.models.in_memory.answers import InMemoryModel, InMemoryNumber, Output, answers_of
-from audits.models.in_memory.networks import is_network, network_call, with_gradient
+from audits.models.labels import number_matrix
+from audits.models.networks.exact import is_network
 from audits.models.outputs import name_classes, named_by_data, number_sign
 from audits.models.protocol import class_text, label_values
 
@@ -173,19 +174,17 @@ def in_memory_model(
         if found is not None and classes is None and stated is None:
             what = f"the probability of {found[1]!r}" if first.ndim == 1 else f"those of {choices(found)}"
             notes.append(f"The model does not name its classes: what it gives was taken as {what}.")
-    made = InMemoryModel(
-        name, tuple(columns), found, ask, reader, kind, notes=tuple(notes), sign=sign, zero=known is not None
-    )
-    made = replace(
+    zero = known is not None
+    made = InMemoryModel(name, tuple(columns), found, ask, reader, kind, sign=sign, zero=zero, origin=model)
+    return replace(
         made, sha256=_digest(model, made.score(data.frame)), notes=(*notes, *_steadiness(made, data))
     )
-    return with_gradient(model, made, data) or made
 
 
 def _number(model: Any, name: str, reader: Reader, data: AuditData) -> InMemoryNumber:
     ask = model.predict if hasattr(model, "predict") else _way_to_ask(model, name, "scores")[0]
     sign = number_sign(data)
-    made = InMemoryNumber(name, reader.columns, None, ask, reader, "scores", sign=sign)
+    made = InMemoryNumber(name, reader.columns, None, ask, reader, "scores", sign=sign, origin=model)
     digest = _digest(model, made.score(data.frame))
     return replace(made, sha256=digest, notes=tuple(_steadiness(made, data)))
 
@@ -203,7 +202,7 @@ def _way_to_ask(model: Any, name: str, output: Output | None) -> tuple[Callable[
             "audits.audit(None, X, y, predictions=…)",
         )  # fmt: skip
     if is_network(model):
-        return network_call(model), output
+        return _network_call(model), output
     if type(model).__module__ == "xgboost.core" and type(model).__name__ == "Booster":
         return _booster_call(model), output
     if hasattr(model, "predict_proba") and output in {None, "probabilities"}:
@@ -222,6 +221,25 @@ def _way_to_ask(model: Any, name: str, output: Output | None) -> tuple[Callable[
         type(model).__name__,
         "wrap it: audits.audit(lambda table: …, X, y, …)",
     )
+
+
+def _network_call(network: Any) -> Callable[[Any], np.ndarray]:
+    """Return what asks a torch module as in use: no training, no gradients, its own type and device."""
+
+    def ask(rows: Any) -> np.ndarray:
+        import torch
+
+        like = next(network.parameters(), torch.zeros(1))
+        training = network.training
+        network.eval()
+        try:
+            with torch.inference_mode():
+                given = torch.from_numpy(number_matrix(rows)).to(dtype=like.dtype, device=like.device)
+                return np.asarray(network(given).cpu().numpy())
+        finally:
+            network.train(training)
+
+    return ask
 
 
 def _booster_call(booster: Any) -> Callable[[Any], np.ndarray]:

@@ -85,14 +85,13 @@ def open_lightgbm(file: ModelFile) -> Opened:
     elif objective:
         raise InputError(name, "must predict a chance or a number", objective)
 
-    def predict(given: pd.DataFrame | np.ndarray) -> np.ndarray:
+    def predict(given: pd.DataFrame) -> np.ndarray:
         return np.asarray(booster.predict(given, num_threads=1))
 
     features = tuple(Feature(each, categories.get(each)) for each in names)
     named = not all(_UNNAMED.fullmatch(each) for each in names)
     splits = partial(splits_of, booster)
-    more: dict[str, Any] = {"model": booster, "splits": splits, "file": file, "takes_matrix": True}
-    return Opened(name, file.sha256, features, named, predict, gives, **more)
+    return Opened(name, file.sha256, features, named, predict, gives, None, booster, splits, file)
 
 
 def splits_of(booster: Any) -> dict[str, np.ndarray]:

@@ -174,21 +174,18 @@ class Opened:
         must be asked about rows (see `split_points`).
     file : ModelFile, optional
         Where it can be opened again from its content: see `refed`.
-    takes_matrix : bool
-        Whether `predict` takes a matrix of float64, too: of categories their places among the levels.
     """
 
     name: str
     sha256: str
     features: tuple[Feature, ...]
     named: bool
-    predict: Callable[[Any], np.ndarray] = field(repr=False)
+    predict: Callable[[pd.DataFrame], np.ndarray] = field(repr=False)
     gives: Gives
     classes: tuple[object, ...] | None = None
     model: Any = field(default=None, repr=False)
     splits: Callable[[], Mapping[str, np.ndarray] | None] = field(default=lambda: None, repr=False)
     file: ModelFile | None = field(default=None, repr=False)
-    takes_matrix: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,13 +271,8 @@ class NativeModel(_Fed):
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty((0, len(self.classes)))
-        return self.score_given(self.given(frame))
-
-    def score_given(self, given: pd.DataFrame | np.ndarray) -> np.ndarray:
-        """Return what `score` does of rows, at least one, that are as the library takes them."""
-        values, width = self.opened.predict(given), len(self.classes)
-        rows = given if isinstance(given, pd.DataFrame) else pd.DataFrame(index=range(len(given)))
-        return class_scores(values, rows, self.name, width=width, labels=self.labels, logits=self.logits)
+        values, width = self.opened.predict(self.given(frame)), len(self.classes)
+        return class_scores(values, frame, self.name, width=width, labels=self.labels, logits=self.logits)
 
 
 @dataclass(frozen=True, eq=False)

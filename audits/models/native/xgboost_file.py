@@ -86,9 +86,8 @@ def open_xgboost(file: ModelFile) -> Opened:
             raise InputError(name, "must predict a chance or a number", objective)
         gives = "numbers"
 
-    def predict(given: pd.DataFrame | np.ndarray) -> np.ndarray:
-        kinds = None if isinstance(given, pd.DataFrame) else booster.feature_types
-        matrix = xgboost.DMatrix(given, feature_types=kinds, enable_categorical=True, nthread=1)
+    def predict(given: pd.DataFrame) -> np.ndarray:
+        matrix = xgboost.DMatrix(given, enable_categorical=True, nthread=1)
         try:
             found = booster.predict(
                 matrix,
@@ -102,8 +101,7 @@ def open_xgboost(file: ModelFile) -> Opened:
 
     named = booster.feature_names is not None
     splits = partial(splits_of, booster)
-    more: dict[str, Any] = {"model": booster, "splits": splits, "file": file, "takes_matrix": True}
-    return Opened(name, file.sha256, features, named, predict, gives, **more)
+    return Opened(name, file.sha256, features, named, predict, gives, None, booster, splits, file)
 
 
 def splits_of(booster: Any) -> dict[str, np.ndarray] | None:

@@ -1,19 +1,21 @@
 """Exact gradients of models that were brought along, held against the model itself before they are trusted.
 
-An ONNX graph of standard layers, a linear model or a network of scikit-learn becomes a torch network behind
-the encoding that the model does itself. It is used for a subject only if, over the points of the subject's
-feature space, it gives everyone audited the model's own score to `TOLERANCE`.
+An ONNX graph of standard layers, a linear model or network of scikit-learn, or a torch module becomes a torch
+network behind the encoding that the model does itself. It is used for a subject only if, over the points of
+the subject's feature space, it gives everyone audited the model's own score to `TOLERANCE`.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audits.errors import InputError
+from audits.errors import installed
 from audits.models.labels import number_matrix
 from audits.models.networks.gradients import logits_over
 
@@ -24,23 +26,12 @@ if TYPE_CHECKING:
     from audits.data.space import FeatureSpace
     from audits.models.protocol import Model
 
-__all__ = [
-    "FAILURES",
-    "TOLERANCE",
-    "Exact",
-    "ExactNumber",
-    "differentiable",
-    "estimator_networks",
-    "log_odds",
-    "regression_of",
-]
+__all__ = ["TOLERANCE", "Exact", "differentiable", "is_network", "regression_of"]
 
 TOLERANCE = 1e-5
 """Largest difference between a network's score and the model's own: float32 keeps seven digits."""
 
 _ROWS_AT_ONCE = 8192
-FAILURES = (InputError, ValueError, RuntimeError, TypeError, KeyError, IndexError, AttributeError)
-"""What a model that is no network of standard layers fails with: it is then asked for scores only."""
 
 _Network = tuple[Callable[["pd.DataFrame"], np.ndarray], Callable[[], "torch.nn.Module"]]
 """What encodes rows, and what makes the network that reads that."""
@@ -48,7 +39,7 @@ _Network = tuple[Callable[["pd.DataFrame"], np.ndarray], Callable[[], "torch.nn.
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """A model as a `Differentiable` one.
+    """A model as a `Differentiable` one; of a number, what gives `design` and `regression`.
 
     Attributes
     ----------
@@ -57,15 +48,16 @@ class Exact:
     encode : callable
         From raw rows to what the network reads.
     made : callable
-        Gives a float64 network: logits (m, k), or of two classes the log-odds (m, 1) of the second.
-    favorable : (k,) bool
-        Which classes are favourable.
+        Gives a float64 network: logits (m, k), of two classes the log-odds (m, 1) of the second, or numbers
+        (m, 1).
+    favorable : (k,) bool or None
+        Which classes are favorable; None of a number.
     """
 
     model: Any
     encode: Callable[[pd.DataFrame], np.ndarray] = field(repr=False)
     made: Callable[[], torch.nn.Module] = field(repr=False)
-    favorable: np.ndarray
+    favorable: np.ndarray | None = None
 
     @property
     def name(self) -> str:
@@ -79,8 +71,8 @@ class Exact:
 
     @property
     def classes(self) -> tuple[object, ...] | None:
-        """Label values in the order of the logits; None for the log-odds of the favourable of two."""
-        return None if len(self.model.classes) == 2 else self.model.classes
+        """Label values in the order of the logits; None for the log-odds of the favorable of two."""
+        return None if self.favorable is None or len(self.favorable) == 2 else self.model.classes
 
     @property
     def invents(self) -> bool:
@@ -93,9 +85,9 @@ class Exact:
         return self.model.sha256
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the model's own scores, of the favourable class where `classes` is None."""
+        """Return the model's own scores, of the favorable class where `classes` is None."""
         scores = self.model.score(frame)
-        return scores[:, self.favorable].sum(axis=1) if self.classes is None else scores
+        return scores[:, self.favorable].sum(axis=1) if self.classes is None and scores.ndim == 2 else scores
 
     def design(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the numbers (n, k) that the network reads."""
@@ -104,75 +96,13 @@ class Exact:
     def network(self) -> torch.nn.Module:
         """Return a float64 copy of the network."""
         network = self.made()
-        return log_odds(network, 1.0 if self.favorable[1] else -1.0) if self.classes is None else network
+        if self.favorable is None or self.classes is not None:
+            return network
+        return _log_odds(network, 1.0 if self.favorable[1] else -1.0)
 
-
-@dataclass(frozen=True, eq=False)
-class ExactNumber:
-    """A model of a number with its gradient: `regression()` of `design(frame)` are its numbers (n, 1)."""
-
-    model: Any
-    encode: Callable[[pd.DataFrame], np.ndarray] = field(repr=False)
-    made: Callable[[], torch.nn.Module] = field(repr=False)
-
-    @property
-    def name(self) -> str:
-        """The model in words."""
-        return self.model.name
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Raw columns that it reads."""
-        return self.model.columns
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the numbers (n, k) that the network reads."""
-        return self.encode(frame)
-
-    def network(self) -> torch.nn.Module:
-        """Return a float64 copy of the network, (n, k) to numbers (n, 1)."""
-        return self.made()
-
-    regression = network
-
-
-def regression_of(model: Any, frame: pd.DataFrame, space: FeatureSpace) -> ExactNumber | None:
-    """Return a model of a number that was brought along with its gradient.
-
-    None where no network gives everyone in `frame` the model's own number, to `TOLERANCE` of their spread.
-    """
-    if any(column not in space.columns for column in model.columns):
-        return None
-    numbers = model.number(frame)
-    unit = max(1.0, float(np.std(numbers)))
-    return next((each for each in _number_readings(model) if _gives(each, numbers, unit, frame, space)), None)
-
-
-def _number_readings(model: Any) -> Iterator[ExactNumber]:
-    graph, opened = getattr(model, "graph", None), getattr(model, "opened", None)
-    owner = getattr(getattr(model, "ask", None), "__self__", None)
-    if graph is not None:
-        if len(model.outputs) == 1:
-            for encode, made in _onnx_networks(graph, model.outputs[0], number=True):
-                yield ExactNumber(model, encode, made)
-    elif opened is not None or owner is not None:
-        given = model.given if opened is not None else model.reader
-        for encode, made in estimator_networks(opened.model if opened is not None else owner, given):
-            yield ExactNumber(model, encode, made)
-
-
-def _gives(
-    exact: ExactNumber, numbers: np.ndarray, unit: float, frame: pd.DataFrame, space: FeatureSpace
-) -> bool:
-    import torch
-
-    try:
-        network = logits_over(exact, space, frame)  # type: ignore[arg-type]
-        with torch.inference_mode():
-            own = network(torch.from_numpy(space.encode(frame))).numpy()
-    except FAILURES:
-        return False
-    return own.shape == (len(numbers), 1) and bool(np.abs(own[:, 0] - numbers).max() <= TOLERANCE * unit)
+    def regression(self) -> torch.nn.Module:
+        """Return a float64 copy of the network of a model of a number."""
+        return self.network()
 
 
 def differentiable(
@@ -183,34 +113,92 @@ def differentiable(
     Parameters
     ----------
     model : Model
-        With classes, and no gradient of its own.
+        With no gradient of its own.
     favorable : (k,) bool
-        Which classes are favourable.
+        Which classes are favorable.
     scores : (n,) float
-        The model's favourable scores of the people audited.
+        The model's favorable scores of the people audited.
     frame : DataFrame (n, columns)
         These people.
     space : FeatureSpace
         Over whose points the network must give the scores.
     """
-    if hasattr(model, "number") or any(column not in space.columns for column in model.columns):
+    return _first(model, favorable, scores, 1.0, frame, space)
+
+
+def regression_of(model: Any, frame: pd.DataFrame, space: FeatureSpace) -> Exact | None:
+    """Return a model of a number that was brought along with its gradient.
+
+    None where no network gives everyone in `frame` the model's own number, to `TOLERANCE` of their spread.
+    """
+    numbers = model.number(frame)
+    return _first(model, None, numbers, max(1.0, float(np.std(numbers))), frame, space)
+
+
+def _first(
+    model: Any,
+    favorable: np.ndarray | None,
+    scores: np.ndarray,
+    unit: float,
+    frame: pd.DataFrame,
+    space: FeatureSpace,
+) -> Exact | None:
+    """Return the first reading of a model as a network that holds."""
+    if not installed("torch") or any(column not in space.columns for column in model.columns):
         return None
-    return next((each for each in _readings(model, favorable) if _holds(each, scores, frame, space)), None)
+    readings = (
+        Exact(model, encode, made, favorable) for encode, made in _networks(model, number=favorable is None)
+    )
+    return next((each for each in readings if _holds(each, scores, unit, frame, space)), None)
 
 
-def _readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
-    graph = getattr(model, "graph", None)
-    if graph is not None and model.labels is None and len(model.outputs) == 1:
-        yield from _onnx_readings(model, favorable)
-    opened = getattr(model, "opened", None)
-    if opened is not None and opened.model is not None and model.labels is None:
-        for encode, made in estimator_networks(opened.model, model.given):
-            yield Exact(model, encode, made, favorable)
+def _networks(model: Any, *, number: bool) -> Iterator[_Network]:
+    graph, opened, origin = (getattr(model, name, None) for name in ("graph", "opened", "origin"))
+    if getattr(model, "labels", None) is not None:
+        return
+    if graph is not None and len(model.outputs) == 1:
+        yield from _onnx_networks(graph, model.outputs[0], number=number)
+    elif opened is not None and opened.model is not None:
+        yield from _estimator_networks(opened.model, model.given)
+    elif origin is not None and (number or model.output in {"probabilities", "logits"}):
+        if not is_network(origin):
+            yield from _estimator_networks(origin, model.reader)
+        elif not number:
+            yield _torch_network(model)
 
 
-def _onnx_readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
-    for encode, made in _onnx_networks(model.graph, model.outputs[0]):
-        yield Exact(model, encode, made, favorable)
+def is_network(model: Any) -> bool:
+    """Whether an object is a torch module, told without torch."""
+    return any(kind.__module__.startswith("torch.nn") for kind in type(model).__mro__)
+
+
+def _torch_network(model: Any) -> _Network:
+    """Return what encodes rows for a torch module, and its layers up to the logits."""
+    import torch
+
+    class Logits(torch.nn.Module):
+        """Probabilities, one or of each class, as logits."""
+
+        def forward(self, given: torch.Tensor) -> torch.Tensor:
+            given = given.reshape(len(given), -1)
+            return torch.logit(given) if given.shape[1] == 1 else torch.log(given)
+
+    def made() -> torch.nn.Module:
+        layers = _flat(copy.deepcopy(model.origin).eval().cpu().double())
+        if model.output != "logits":
+            ends = isinstance(layers[-1], (torch.nn.Sigmoid, torch.nn.Softmax))
+            layers = layers[:-1] if ends else [*layers, Logits()]
+        return torch.nn.Sequential(*layers)
+
+    return lambda frame: number_matrix(model.reader(frame)), made
+
+
+def _flat(network: Any) -> list[Any]:
+    import torch
+
+    if not isinstance(network, torch.nn.Sequential):
+        return [network]
+    return [layer for part in network for layer in _flat(part)]
 
 
 def _onnx_networks(graph: Any, output: str, *, number: bool = False) -> Iterator[_Network]:
@@ -243,18 +231,10 @@ def _tensor_behind(proto: Any, output: str) -> str:
     return output
 
 
-def estimator_networks(
+def _estimator_networks(
     estimator: Any, given: Callable[[pd.DataFrame], Any]
 ) -> Iterator[tuple[Callable[[pd.DataFrame], np.ndarray], Callable[[], torch.nn.Sequential]]]:
-    """Yield what encodes rows for a fitted scikit-learn estimator and the network behind it, if it is one.
-
-    Parameters
-    ----------
-    estimator : object
-        A linear model or network of scikit-learn, or a pipeline that ends in one.
-    given : callable
-        From raw rows to what the estimator takes.
-    """
+    """Yield what encodes rows for a linear model or network of scikit-learn, or a pipeline ending in one."""
     parts = getattr(estimator, "steps", None)
     steps, last = None, estimator
     if isinstance(parts, list):  # any object may have an attribute of this name
@@ -306,7 +286,7 @@ def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Sequential
     return nn.Sequential(*kept)
 
 
-def log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Sequential:
+def _log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Sequential:
     """Return the log-odds (m, 1) of the favourable of two classes.
 
     `sign` is -1 where that is the first class. The network gives logits (m, 2), or log-odds (m, 1) or (m,)
@@ -336,23 +316,27 @@ def log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Sequential:
     return nn.Sequential(*layers, Odds())
 
 
-def _holds(exact: Exact, scores: np.ndarray, frame: pd.DataFrame, space: FeatureSpace) -> bool:
-    """Whether the network over the feature space gives everyone audited the model's own probabilities."""
+def _holds(exact: Exact, scores: np.ndarray, unit: float, frame: pd.DataFrame, space: FeatureSpace) -> bool:
+    """Whether the network over the feature space gives everyone audited the model's own scores."""
     import torch
 
-    try:
+    # steps that cannot be taken apart fail in any way: the model is then asked for scores only
+    with suppress(Exception), torch.inference_mode():
         network = logits_over(exact, space, frame)
         z = space.encode(frame)
-        found = []
-        with torch.inference_mode():
-            for start in range(0, len(z), _ROWS_AT_ONCE):
-                logits = network(torch.from_numpy(z[start : start + _ROWS_AT_ONCE]))
-                two = exact.classes is None
-                found.append((torch.sigmoid(logits) if two else torch.softmax(logits, dim=1)).numpy())
-        chances = np.concatenate(found)
-    except FAILURES:
-        return False
-    if chances.shape[1] != (1 if exact.classes is None else len(exact.favorable)):
-        return False
-    own = chances[:, 0] if exact.classes is None else chances[:, exact.favorable].sum(axis=1)
-    return bool(np.abs(own - scores).max(initial=0.0) <= TOLERANCE)
+        parts = [
+            network(torch.from_numpy(z[start : start + _ROWS_AT_ONCE]))
+            for start in range(0, len(z), _ROWS_AT_ONCE)
+        ]
+        outputs = torch.cat(parts)
+        width = 1 if exact.classes is None else len(exact.classes)
+        if outputs.shape != (len(scores), width):
+            return False
+        if exact.favorable is None:
+            own = outputs[:, 0]
+        elif exact.classes is None:
+            own = torch.sigmoid(outputs)[:, 0]
+        else:
+            own = torch.softmax(outputs, dim=1)[:, torch.from_numpy(exact.favorable)].sum(dim=1)
+        return bool(np.abs(own.numpy() - scores).max(initial=0.0) <= TOLERANCE * unit)
+    return False

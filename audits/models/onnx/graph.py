@@ -90,17 +90,9 @@ class Graph:
         need_columns(frame, self.columns, self.name)
         given = self.written.restore(frame[list(self.columns)], texts=text_columns(self.inputs))
         found = [run_session(self.session, self.inputs, given, each, self.name) for each in outputs]
-        return _side_by_side(found, len(frame))
-
-    def give(self, tensors: dict[str, np.ndarray], outputs: Sequence[str], n: int) -> Any:
-        """Return what `run` does of n rows, at most `ROWS_AT_ONCE`, whose inputs are ready.
-
-        Raises
-        ------
-        InputError
-            If onnxruntime fails.
-        """
-        return _side_by_side([_run_once(self.session, each, tensors, self.name) for each in outputs], n)
+        if len(found) == 1:
+            return found[0]
+        return np.column_stack([np.asarray(each).reshape(len(frame)) for each in found])
 
     def front(self, proto: onnx.ModelProto, tensors: Sequence[str]) -> Front | None:
         """Return what computes `tensors` inside the graph from raw rows; None where the runtime cannot."""
@@ -201,12 +193,6 @@ def _first_line(error: Exception) -> str:
     """Return what onnxruntime says, without its code prefix, in one line."""
     text = str(error).split(" : ", 3)[-1].split("\n")[0].strip()
     return text[:200].rstrip(". ")
-
-
-def _side_by_side(found: Sequence[Any], n: int) -> Any:
-    if len(found) == 1:
-        return found[0]
-    return np.column_stack([np.asarray(each).reshape(n) for each in found])
 
 
 def _run_once(

@@ -116,14 +116,7 @@ class OnnxModel(_Opened):
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty((0, len(self.classes)))
-        return self._scores(self.graph.run(frame, self.outputs), frame)
-
-    def score_ready(self, tensors: dict[str, np.ndarray], n: int) -> np.ndarray:
-        """Return what `score` does of n rows, at most `ROWS_AT_ONCE`, whose inputs are ready."""
-        return self._scores(self.graph.give(tensors, self.outputs, n), pd.DataFrame(index=range(n)))
-
-    def _scores(self, values: Any, frame: pd.DataFrame) -> np.ndarray:
-        width = len(self.classes)
+        values, width = self.graph.run(frame, self.outputs), len(self.classes)
         return class_scores(values, frame, self.name, width=width, labels=self.labels, logits=self.logits)
 
 

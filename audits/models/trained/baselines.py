@@ -1,6 +1,7 @@
 """Baselines trained here: scikit-learn pipelines on the raw columns.
 
-They learn favourable against not, so their score is the probability of the favourable outcome.
+They learn favorable against not, so that their score is the probability of the favorable outcome; or the
+values of a label.
 Fitting and scoring use one thread: sums taken in another order on more threads would change the
 last digits, and a run must give the same numbers on every executor.
 """
@@ -26,6 +27,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from audits.errors import InputError
+from audits.models.labels import class_codes
 from audits.models.protocol import need_columns
 from audits.models.trained.pipelines import Logistic, OnPipeline, prepare
 from audits.models.trained.training import training_digest
@@ -46,7 +48,7 @@ _FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 5}
 
 @dataclass(frozen=True, eq=False)
 class BaselinePipeline(OnPipeline):
-    """A pipeline trained on `columns`; `score` gives the probability of the favourable outcome.
+    """A pipeline trained on `columns`; `score` is the chance of the favorable outcome, or of each class.
 
     A level of a category that was not seen in training counts as none of the known ones; a number
     that is missing, where none was in training, counts as the average; a column of numbers that are
@@ -59,15 +61,16 @@ class BaselinePipeline(OnPipeline):
     pipeline: Pipeline
     numbers: tuple[str, ...]
     levels: tuple[str, ...]
-    classes: None = None
+    classes: tuple[object, ...] | None = None
     invents: bool = True
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favourable outcome, (n,) in [0, 1]."""
+        """Return the probability of the favorable outcome, (n,), or of each class, (n, k), in [0, 1]."""
         need_columns(frame, self.columns, self.name)
         if frame.empty:
-            return np.empty(0)
-        return self.chances(frame)[:, 1]
+            return np.empty(0 if self.classes is None else (0, len(self.classes)))
+        chances = self.chances(frame)
+        return chances[:, 1] if self.classes is None else chances
 
 
 class LogisticBaseline(Logistic, BaselinePipeline):
@@ -75,7 +78,11 @@ class LogisticBaseline(Logistic, BaselinePipeline):
 
 
 def train_baseline(
-    data: AuditData, kind: Literal["logistic", "forest", "boosting"], *, seed: int = 0
+    data: AuditData,
+    kind: Literal["logistic", "forest", "boosting"],
+    *,
+    seed: int = 0,
+    classes: tuple[object, ...] | None = None,
 ) -> BaselinePipeline:
     """Train a baseline on all rows of `data`.
 
@@ -90,16 +97,20 @@ def train_baseline(
         tenth of them says when to stop).
     seed : int
         Seed of everything random.
+    classes : tuple, optional
+        Label values to tell apart, instead of favorable from not.
 
     Raises
     ------
     InputError
         If a feature holds infinite numbers, or text where its kind says numbers.
     """
-    pipeline, numbers, levels = fit_pipeline(data, kind, np.asarray(data.y), seed=seed)
-    digest = training_digest(data, [kind, repr(pipeline[-1]), seed, sklearn.__version__])
+    target = np.asarray(data.y) if classes is None else class_codes(data, classes)
+    pipeline, numbers, levels = fit_pipeline(data, kind, target, seed=seed)
+    recipe = kind if classes is None else f"{kind} classes"
+    digest = training_digest(data, [recipe, repr(pipeline[-1]), seed, sklearn.__version__])
     made = LogisticBaseline if kind == "logistic" else BaselinePipeline
-    return made(NAMES[kind], tuple(data.features), digest, pipeline, numbers, levels)
+    return made(NAMES[kind], tuple(data.features), digest, pipeline, numbers, levels, classes)
 
 
 def fit_pipeline(

@@ -10,9 +10,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from audits.data import FeatureSpace
+from audits.models.labels import class_codes
 from audits.models.trained.training import OnSpace, training_digest
 from audits.progress import Progress, silent
 
@@ -37,7 +38,7 @@ _ROWS_AT_ONCE = 8192
 
 @dataclass(frozen=True, eq=False)
 class Network(OnSpace):
-    """A network trained on `columns`; `score` gives the probability of the favourable outcome.
+    """A network trained on `columns`; `score` is the chance of the favorable outcome, or of each class.
 
     A level, or a missing number, that was not seen in training counts as none of the known levels
     and as the average.
@@ -50,16 +51,17 @@ class Network(OnSpace):
     layers: Any  # a torch.nn.Sequential; torch is imported only once a network is trained
     device: str
     epochs: int
-    classes: None = None
+    classes: tuple[object, ...] | None = None
     invents: bool = True
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favourable outcome, (n,) in [0, 1]."""
+        """Return the probability of the favorable outcome, (n,), or of each class, (n, k), in [0, 1]."""
         # float64 from here: in float32 everything above a logit of 17 would tie at 1
-        return expit(network_outputs(self.layers, self.design(frame), self.device)[:, 0])
+        outputs = network_outputs(self.layers, self.design(frame), self.device)
+        return expit(outputs[:, 0]) if self.classes is None else softmax(outputs, axis=1)
 
     def network(self) -> torch.nn.Module:
-        """Return a float64 copy of the network on the processor: points (m, d) to log-odds (m, 1)."""
+        """Return a float64 copy on the processor: points (m, d) to log-odds (m, 1), or logits (m, k)."""
         return copy.deepcopy(self.layers).cpu().double()
 
 
@@ -76,7 +78,14 @@ def network_outputs(layers: torch.nn.Module, x: np.ndarray, device: str = "cpu")
     return np.concatenate(parts).astype(np.float64)
 
 
-def train_mlp(data: AuditData, *, seed: int = 0, device: str = "cpu", progress: Progress = silent) -> Network:
+def train_mlp(
+    data: AuditData,
+    *,
+    seed: int = 0,
+    device: str = "cpu",
+    classes: tuple[object, ...] | None = None,
+    progress: Progress = silent,
+) -> Network:
     """Train a network with two hidden layers of 64 ReLU units on all rows of `data`.
 
     Cross-entropy weighted by the data's counts, AdamW, at most 200 epochs; stops when the loss on
@@ -93,6 +102,8 @@ def train_mlp(data: AuditData, *, seed: int = 0, device: str = "cpu", progress: 
     device : str
         ``"cpu"`` or ``"cuda"``; without a usable accelerator the processor is taken. Digits differ
         between the two, so the device enters the digest.
+    classes : tuple, optional
+        Label values to tell apart, instead of favorable from not.
     progress : callable
         Called once an epoch; may raise `RunCancelled`.
 
@@ -107,14 +118,18 @@ def train_mlp(data: AuditData, *, seed: int = 0, device: str = "cpu", progress: 
     space = FeatureSpace.fit(data)
     layers, epochs = train_layers(
         space.encode(data.frame),
-        np.asarray(data.y),
+        np.asarray(data.y) if classes is None else class_codes(data, classes),
         data.weights,
         seed=seed,
         device=device,
+        learns="favorable" if classes is None else "classes",
         progress=progress,
     )
-    digest = training_digest(data, ["mlp", *HIDDEN, STEP_SIZE, PENALTY, seed, device, torch.__version__])
-    return Network("neural network", tuple(space.columns), digest, space, layers, device, epochs)
+    recipe = ["mlp", *HIDDEN, STEP_SIZE, PENALTY, seed, device, torch.__version__]
+    if classes is not None:
+        recipe = ["mlp classes", *HIDDEN, seed, torch.__version__]
+    digest = training_digest(data, recipe)
+    return Network("neural network", tuple(space.columns), digest, space, layers, device, epochs, classes)
 
 
 def train_layers(

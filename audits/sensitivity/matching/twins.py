@@ -129,6 +129,8 @@ def _kind(model: Model) -> str | None:
         BaselinePipeline,
     )
 
+    if model.classes is not None:
+        return None
     if isinstance(model, Network):
         return "mlp" if model.name == "neural network" else None
     if isinstance(model, BaselinePipeline):

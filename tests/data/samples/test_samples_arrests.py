@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audits.data.samples import arrests
 from audits.errors import InputError
+from benchmarks.samples import arrests
 
 
 def test_theory_equals_the_sums_worked_by_hand() -> None:

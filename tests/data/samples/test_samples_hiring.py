@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import onnxruntime as ort
 import ot
@@ -11,8 +9,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from audits.data.samples import CATALOGUE, hiring
+from audits.data.samples.catalogue import FOLDER
 from audits.errors import InputError
+from benchmarks.samples import hiring
 
 
 @pytest.mark.parametrize(("n", "women", "men"), [(10_000, 3_049, 2_662), (1_000, 281, 260)])
@@ -28,7 +27,7 @@ def test_exact_transport_at_1000_finds_the_published_people(rounded: bool) -> No
     n = 1_000
     people = hiring.generate(n)
     if rounded:  # as the bundled file has them
-        people = pd.read_csv(io.BytesIO(CATALOGUE["hiring"].contents()["hiring.csv"]))
+        people = pd.read_csv(FOLDER / "hiring.csv")
     z = hiring.standardise(people)[["work_years", "hair_length"]].to_numpy()
     hired = hiring.linear_model(people, hiring.PUBLISHED[n]) > 0
     cost = ot.dist(z[n:], z[:n], metric="cityblock") ** 2

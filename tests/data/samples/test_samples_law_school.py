@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from audits.data.samples import law_school
-from audits.data.samples.law_school import Parameters
 from audits.errors import InputError
+from benchmarks.samples import law_school
+from benchmarks.samples.law_school import Parameters
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audits.data.samples import loans
-from audits.data.samples.loans import LOG_ODDS, PLANTED, THRESHOLD
 from audits.errors import InputError
+from benchmarks.samples import loans
+from benchmarks.samples.loans import LOG_ODDS, PLANTED, THRESHOLD
 
 LARGE = 300_000
 

@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import generator
-from audits.data.samples.onnx_writer import GraphWriter
 from audits.errors import InputError
+from benchmarks.samples.onnx_graph import Graph
 
 __all__ = ["BLANK", "COLUMNS", "LOG_ODDS", "PLANTED", "THRESHOLD", "Loans", "generate", "onnx_model", "score"]
 
@@ -208,7 +208,7 @@ def score(applications: pd.DataFrame) -> np.ndarray:
 
 def onnx_model() -> bytes:
     """Return the deployed model as an ONNX file that reads the raw columns."""
-    graph = GraphWriter("loans")
+    graph = Graph("loans")
     terms: list[str | float] = [LOG_ODDS.base]
     for column, term in LOG_ODDS.numbers.items():
         raw = graph.number(column)

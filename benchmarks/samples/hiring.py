@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from audits.data.samples.onnx_writer import GraphWriter
 from audits.errors import InputError
+from benchmarks.samples.onnx_graph import Graph
 
 __all__ = ["COLUMNS", "PUBLISHED", "LinearModel", "generate", "linear_model", "onnx_model", "standardise"]
 
@@ -121,7 +121,7 @@ def onnx_model(people: pd.DataFrame, weights: LinearModel) -> bytes:
     The z-scores of `people` are folded into the weights, so the file scores anyone on that scale. Its output,
     a logistic function of the linear score, is above 0.5 exactly where the linear model hires.
     """
-    graph = GraphWriter("hiring")
+    graph = Graph("hiring")
     terms: list[str | float] = []
     offset = -weights.cut
     for column, weight in (("work_years", weights.work), ("hair_length", weights.hair)):

@@ -1,0 +1,56 @@
+"""Make the files of the bundled example sets anew, but for specs and README, which are written by hand.
+
+python -m benchmarks.samples.files sample_data
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from audits.data.samples import admissions
+from benchmarks.samples import arrests, hiring, law_school, loans
+
+__all__ = ["contents", "csv_bytes"]
+
+
+def contents() -> dict[str, bytes]:
+    """Return data and models of all sets, name to bytes: the same on every machine."""
+    applicants = hiring.generate(1_000)
+    students = law_school.generate(3_000)
+    lives = students.counterfactuals
+    drawn = loans.generate(5_000)
+    truth = drawn.truth.loc[drawn.truth["planted"], list(loans.TRUTH_COLUMNS)]
+    return {
+        "hiring.csv": csv_bytes(applicants, 6),
+        "hiring.onnx": hiring.onnx_model(applicants, hiring.PUBLISHED[1_000]),
+        "arrests.csv": csv_bytes(arrests.generate(2_000)),
+        "law_school.csv": csv_bytes(
+            students.applicants.join(lives[list(law_school.OTHER_LIVES.values())]), 4
+        ),
+        "law_school_truth.csv": csv_bytes(lives, 4),
+        "admissions.csv": csv_bytes(admissions.generate(200, years=5, rule=0.25), 4),
+        "loans.csv": csv_bytes(drawn.applications, 6),
+        "loans_truth.csv": csv_bytes(truth, 6),
+        "loans.onnx": loans.onnx_model(),
+    }
+
+
+def csv_bytes(frame: pd.DataFrame, decimals: int | None = None) -> bytes:
+    """Return `frame` as CSV; rounding keeps the last, machine-dependent digits out of the file."""
+    if decimals is not None:
+        frame = frame.round(decimals)
+    counts = [
+        column
+        for column in frame.select_dtypes("float")
+        if (frame[column].dropna() % 1 == 0).all()  # integers that a blank made floats
+    ]
+    text = frame.astype(dict.fromkeys(counts, "Int64")).to_csv(index=False, lineterminator="\n")
+    return text.encode()
+
+
+if __name__ == "__main__":
+    for file, content in contents().items():
+        (Path(sys.argv[1]) / file).write_bytes(content)

@@ -1,0 +1,72 @@
+"""A small ONNX model that grows by one step at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from onnx import TensorProto, helper
+
+__all__ = ["Graph"]
+
+_IR_VERSION = 8
+_OPSETS = {"": 17, "ai.onnx.ml": 3}
+
+
+class Graph:
+    """A graph whose inputs are columns, each of shape (n, 1), as converters of pipelines write them."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._nodes: list[object] = []
+        self._constants: list[object] = []
+        self._inputs: list[object] = []
+
+    def number(self, column: str) -> str:
+        """Declare a numeric column (float32, NaN where missing); return its name."""
+        self._inputs.append(helper.make_tensor_value_info(column, TensorProto.FLOAT, ["n", 1]))
+        return column
+
+    def text(self, column: str) -> str:
+        """Declare a column of strings; return its name."""
+        self._inputs.append(helper.make_tensor_value_info(column, TensorProto.STRING, ["n", 1]))
+        return column
+
+    def constant(self, value: float) -> str:
+        """Add a float32 scalar, stored as shape (1,); return its name."""
+        name, raw = f"constant_{len(self._constants)}", np.array([value], dtype="<f4").tobytes()
+        self._constants.append(helper.make_tensor(name, TensorProto.FLOAT, [1], raw, raw=True))
+        return name
+
+    def op(self, kind: str, *inputs: str | float, name: str = "", **attributes: object) -> str:
+        """Add one step; return the name of its output. A number among `inputs` becomes a constant."""
+        names = [self.constant(item) if isinstance(item, (int, float)) else item for item in inputs]
+        output = name or f"{kind.lower()}_{len(self._nodes)}"
+        domain = "ai.onnx.ml" if kind == "LabelEncoder" else None
+        self._nodes.append(helper.make_node(kind, names, [output], domain=domain, **attributes))
+        return output
+
+    def lookup(self, column: str, table: Mapping[str, float]) -> str:
+        """Replace each string by its number in `table`, by 0 where it is not there."""
+        values = [float(value) for value in table.values()]
+        return self.op(
+            "LabelEncoder", column, keys_strings=list(table), values_floats=values, default_float=0.0
+        )
+
+    def add(self, terms: Iterable[str | float]) -> str:
+        """Sum the terms from left to right."""
+        first, *rest = terms
+        total = first if isinstance(first, str) else self.constant(first)
+        for term in rest:
+            total = self.op("Add", total, term)
+        return total
+
+    def to_bytes(self, output: str) -> bytes:
+        """Close the graph with its one `output`, a float32 tensor (n, 1), and encode the model file."""
+        end = helper.make_tensor_value_info(output, TensorProto.FLOAT, ["n", 1])
+        graph = helper.make_graph(self._nodes, self._name, self._inputs, [end], self._constants)
+        opsets = [helper.make_opsetid(domain, version) for domain, version in _OPSETS.items()]
+        model = helper.make_model(
+            graph, producer_name="evenhand", opset_imports=opsets, ir_version=_IR_VERSION
+        )
+        return model.SerializeToString(deterministic=True)
