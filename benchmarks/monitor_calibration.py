@@ -157,7 +157,7 @@ def deployment(
         )
         look = Look(cells, cannot, {}, (), hashed(own.x))
         followed = streams.follow(look, own.scores, own.sensitivity, sent, counts)
-        now += [(at, stream.kind) for at, stream in followed.crossings]
+        now += [(at, stream.kind) for at, stream in followed]
         known = Outcomes(
             own.good[counts],
             own.scores[counts],

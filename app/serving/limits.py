@@ -4,8 +4,7 @@
 (60,000 with one token). An address that shows wrong tokens gets no answer to further ones for the rest of the
 minute; a token that was right within the last day is answered all the same, since many who send share the
 address of one proxy. A body has to go on arriving, half a minute between two parts of it.
-A tab is heard 60 times at once, and 20 times a second then; a few are opened at once, and pages take turns
-(`app.serving.turns`). One person has at most ``EVENHAND_TABS`` (40),
+A tab is heard 60 times at once, and 20 times a second then. One person has at most ``EVENHAND_TABS`` (40),
 ten times as many one address where nobody has to say who he is.
 """
 
@@ -15,13 +14,11 @@ import asyncio
 import hashlib
 import time
 from collections import Counter, OrderedDict
-from contextlib import AsyncExitStack
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.serving.turns import Turns
 from app.workspaces.who import name_of
 from audits.runs.executing.sandbox import number_from
 
@@ -34,7 +31,6 @@ _RIGHT_SECONDS, _MOST_RIGHT = 86_400.0, 10_000
 _ALL = 4  # times what one person may
 _SOCKET, _NOBODY = "/_stcore/stream", 10  # times as many tabs as one person may have, of one address
 _BODY_SECONDS = 30.0
-_OPENED_AT_ONCE = 4
 _ACTS_AT_ONCE, _ACTS_A_SECOND = 60.0, 20.0
 
 
@@ -68,7 +64,6 @@ class Bounded:
         self._app = app
         self._uploads, self._tabs = Counter[str](), Counter[str]()
         self._asked, self._wrong = _Window(), _Window()
-        self._turns, self._opening = Turns(), asyncio.Semaphore(_OPENED_AT_ONCE)
         self._right: OrderedDict[str, float] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,10 +90,7 @@ class Bounded:
             return
         self._tabs[name] += 1
         try:
-            async with AsyncExitStack() as opening:
-                await opening.enter_async_context(self._opening)
-                heard, said = self._turns.tab(name, _in_turn(_once_open(receive, opening)), send)
-                await self._app(scope, heard, said)
+            await self._app(scope, _in_turn(receive), send)
         finally:
             self._tabs[name] -= 1
             self._tabs += Counter()
@@ -171,20 +163,6 @@ def _patient(receive: Receive) -> Receive:
         return message
 
     return arriving
-
-
-def _once_open(receive: Receive, opening: AsyncExitStack) -> Receive:
-    """Let the next tab open when this one's session waits for what its visitor does."""
-    connected = False
-
-    async def acted() -> Message:
-        nonlocal connected
-        if connected:
-            await opening.aclose()
-        connected = True
-        return await receive()
-
-    return acted
 
 
 def _in_turn(receive: Receive) -> Receive:

@@ -7,7 +7,6 @@ jumps ahead would make all of them old at once: after a gap of more than two day
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import threading
 import time
@@ -27,7 +26,7 @@ from audits.runs.storage.audit_log import AuditLog, short
 from audits.runs.storage.saved import SavedRuns
 from audits.runs.storage.store import home
 
-__all__ = ["TENDING", "Tending", "forget_views", "snapshot"]
+__all__ = ["TENDING", "Tending", "snapshot"]
 
 _TELL_SECONDS, _TIDY_SECONDS = 5.0, 60.0
 _DAY = 86_400.0
@@ -60,18 +59,6 @@ def snapshot() -> dict[str, Any]:
         "tables": {(short(each) if is_token(each) else each): size for each, size in memory.items()},
         "limits": {"memory": executor.limits.memory, "seconds": executor.limits.seconds},
     }
-
-
-def forget_views() -> None:
-    """Have pandas forget the views of frames that are gone.
-
-    A frame that is remembered and looked at again and again keeps, for each of its blocks, up to 500 weak
-    references to what was taken from it: 0.2 MB for a table of 10 kB. Asked whether anybody shares a block
-    it counts those who are left.
-    """
-    for each in gc.get_objects():
-        if type(each).__name__ == "BlockValuesRefs":  # no public name leads there
-            each.has_reference()
 
 
 class Tending:
@@ -121,7 +108,6 @@ class Tending:
     def tidy(self) -> None:
         """Take in runs that wait for the database, and remove what is too old."""
         work.tidy()
-        forget_views()
         with contextlib.suppress(InputError, RunFailed):  # it is away
             SavedRuns().reconcile()
         Shares().tidy()

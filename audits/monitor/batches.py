@@ -1,19 +1,15 @@
-"""Batches of measured people, and several of them as one."""
+"""A batch of measured people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from audits.monitor.bundle import Scored
 from audits.monitor.profile import Look, Sent
 
-__all__ = ["Batch", "Everybody", "joined", "parts"]
-
-_AT_ONCE = 10_000  # people followed together
+__all__ = ["Batch"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,41 +41,3 @@ class Batch:
     look: Look | None = None
     sent: Sent = field(default_factory=Sent)
     columns: Mapping[str, Sequence[Any]] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Everybody:
-    """The people of several batches, one after another."""
-
-    flagged: np.ndarray
-    scores: np.ndarray
-    sensitivity: np.ndarray
-    look: Look | None
-    sent: Sent
-
-
-def parts(batches: Sequence[Batch]) -> Iterator[list[Batch]]:
-    """Part batches into as many as are followed at once: one at least, and not more people than so many."""
-    part, people = list[Batch](), 0
-    for batch in batches:
-        size = len(batch.scored.flagged)
-        if part and people + size > _AT_ONCE:
-            yield part
-            part, people = [], 0
-        part.append(batch)
-        people += size
-    if part:
-        yield part
-
-
-def joined(batches: Sequence[Batch], sizes: Sequence[int]) -> Everybody:
-    """Return several batches of one monitor as one."""
-    scored = [batch.scored for batch in batches]
-    looks = [batch.look for batch in batches if batch.look is not None]
-    return Everybody(
-        np.concatenate([each.flagged for each in scored]),
-        np.concatenate([each.score for each in scored]),
-        np.concatenate([each.sensitivity for each in scored]),
-        Look.joined(looks) if len(looks) == len(batches) else None,
-        Sent.joined([batch.sent for batch in batches], sizes),
-    )

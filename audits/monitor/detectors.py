@@ -26,7 +26,7 @@ from audits.sensitivity.monitor.bins import number_cells, padded
 from audits.stats.change import CELLS, ChangeWatch, Crossing
 from audits.stats.control import flag_rate_bound
 
-__all__ = ["KINDS", "SHARES", "Detector", "Detectors", "Followed", "Outcomes", "read_head"]
+__all__ = ["KINDS", "SHARES", "Detector", "Detectors", "Outcomes", "read_head"]
 
 SHARES = {
     "flags": 0.5,
@@ -61,14 +61,6 @@ class Detector:
     def key(self) -> str:
         """A name that no other stream has."""
         return ":".join(part for part in (self.kind, self.attribute, self.about, self.rate) if part)
-
-
-@dataclass(frozen=True, eq=False)
-class Followed:
-    """What a batch did: alarms in the order of people, and how many people counted."""
-
-    crossings: tuple[tuple[int, Detector], ...]
-    counted: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,8 +190,8 @@ class Detectors:
         sensitivity: np.ndarray,
         sent: Sent,
         counts: np.ndarray,
-    ) -> Followed:
-        """Take a batch of n people, of whom `counts` (n,) bool are counted."""
+    ) -> list[tuple[int, Detector]]:
+        """Take a batch of n people, of whom `counts` (n,) bool are counted; return alarms by person."""
         n = len(scores)
         cells = np.full((n, self._ranks), -1)
         events = np.full((n, len(self.detectors) - self._ranks), -1)
@@ -221,8 +213,7 @@ class Detectors:
         events[:, 0] = self._other_model(scores, sent)
         cells[~counts] = events[~counts] = -1
         self.counted += int(counts.sum())
-        crossings = self._watch.update(cells, events)
-        return Followed(tuple(self._named(crossings)), int(counts.sum()))
+        return self._named(self._watch.update(cells, events))
 
     def learn(self, known: Outcomes) -> list[tuple[int, Detector]]:
         """Take outcomes; return alarms as places among them and streams."""
@@ -245,7 +236,7 @@ class Detectors:
             if at is not None:
                 cells[mine, at] = number_cells(good - known.scores[mine], own["apart"])
         events = np.full((len(cells), len(self.detectors) - self._ranks), -1)
-        return list(self._named(self._watch.update(cells, events)))
+        return self._named(self._watch.update(cells, events))
 
     def _named(self, found: Sequence[Crossing]) -> list[tuple[int, Detector]]:
         return [(each.person, self.detectors[each.stream]) for each in found]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -77,22 +77,6 @@ class Sent:
         return Sent(self.scores[rows], self.decisions[rows], self.persons[rows], protected)
 
     @classmethod
-    def joined(cls, parts: Sequence[Sent], sizes: Sequence[int]) -> Sent:
-        """Return what was said of batches of `sizes` people, one after another."""
-        if len(parts) == 1:
-            return parts[0]
-        names = dict.fromkeys(name for part in parts for name in part.protected)
-        return cls(
-            _one_after_another([part.scores for part in parts], sizes, None),
-            _one_after_another([part.decisions for part in parts], sizes, None),
-            _one_after_another([part.persons for part in parts], sizes, ""),
-            {
-                name: _one_after_another([part.protected.get(name, ()) for part in parts], sizes, None)
-                for name in names
-            },
-        )
-
-    @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Sent:
         """Return what `dataclasses.asdict` made plain and JSON carried."""
         protected = {name: tuple(values) for name, values in plain["protected"].items()}
@@ -121,25 +105,6 @@ class Look:
     counts: dict[str, dict[str, int]]
     notes: tuple[str, ...]
     rows: np.ndarray
-
-    @classmethod
-    def joined(cls, parts: Sequence[Look]) -> Look:
-        """Return batches one after another as one."""
-        if len(parts) == 1:
-            return parts[0]
-        counts: dict[str, dict[str, int]] = {}
-        for part in parts:
-            for column, found in part.counts.items():
-                own = counts.setdefault(column, {})
-                for name, size in found.items():
-                    own[name] = own.get(name, 0) + size
-        return cls(
-            np.concatenate([part.cells for part in parts]),
-            np.concatenate([part.impossible for part in parts]),
-            counts,
-            tuple(note for part in parts for note in part.notes),
-            np.concatenate([part.rows for part in parts]),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,18 +168,6 @@ class Profile:
         if repeats is None or again <= 3 + 1.5 * n * (n - 1) * repeats["pairs"]:
             return []  # as among the audited people
         return [f"{_of(again, n)} repeat another row of the batch exactly: more than chance makes alike."]
-
-
-_T = TypeVar("_T")
-
-
-def _one_after_another(parts: Sequence[tuple[_T, ...]], sizes: Sequence[int], nothing: _T) -> tuple[_T, ...]:
-    """Return entries a person; `nothing` for those of batches that have none, and none where no batch has."""
-    if not any(parts):
-        return ()
-    return tuple(
-        each for part, size in zip(parts, sizes, strict=True) for each in (part or (nothing,) * size)
-    )
 
 
 def _beyond(

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from audits.errors import InputError
 from audits.monitor.alarms import detector_sentence, flags_sentence, queue, severity_of
-from audits.monitor.batches import Batch, joined, parts
+from audits.monitor.batches import Batch
 from audits.monitor.buckets import extend_history
 from audits.monitor.detectors import Detector, Detectors, Outcomes
 from audits.monitor.rates import Tally
@@ -104,63 +104,43 @@ class State:
         self._changed: set[str] = set()
 
     def add(self, batches: Sequence[Batch], now: float) -> list[Stored | InputError]:
-        """Store batches in order, or say why not; the counters are written last, by `write`.
-
-        What is followed person by person is followed through all batches at once: most of what that takes for
-        one person it takes for a hundred.
-        """
+        """Store batches in order, or say why not; the counters are written last, by `write`."""
         if not self.known:
             return [InputError("monitor", "must be one that exists", batch.monitor) for batch in batches]
-        before = self._before(batches)
-        new = [batch for batch, known in zip(batches, before, strict=True) if known is None]
-        stored = (each for part in parts(new) for each in self._add_new(part, now))
         said: list[Stored | InputError] = []
-        for known in before:
+        for batch, known in zip(batches, self._before(batches), strict=True):
             if isinstance(known, int):
                 same = said[known]
-                known = replace(same, replayed=True, alarms=()) if isinstance(same, Stored) else same
-            said.append(next(stored) if known is None else known)
+                said.append(replace(same, replayed=True, alarms=()) if isinstance(same, Stored) else same)
+            else:
+                said.append(self._add_new(batch, now) if known is None else known)
         return said
 
-    def _add_new(self, batches: Sequence[Batch], now: float) -> list[Stored]:
-        sizes = [len(batch.scored.flagged) for batch in batches]
-        everybody = joined(batches, sizes)
-        counts = self._counting(everybody.sent.persons, sum(sizes), now)
-        run = self._chart.follow(everybody.flagged[counts], self._value)
-        watched = self._detectors.follow(
-            everybody.look, everybody.scores, everybody.sensitivity, everybody.sent, counts
-        )
-        decisions = self._detectors.own_decisions(everybody.scores, everybody.sent.decisions)
-        self._tally.add(everybody.sent.protected, decisions, counts)
+    def _add_new(self, batch: Batch, now: float) -> Stored:
+        scored, sent = batch.scored, batch.sent
+        counts = self._counting(sent.persons, len(scored.flagged), now)
+        run = self._chart.follow(scored.flagged[counts], self._value)
+        crossings = self._detectors.follow(batch.look, scored.score, scored.sensitivity, sent, counts)
+        decisions = self._detectors.own_decisions(scored.score, sent.decisions)
+        self._tally.add(sent.protected, decisions, counts)
         counted = np.flatnonzero(counts)
+        row = self._row(batch, now, len(counted), run.values)
+        self._connection.execute(sa.insert(BATCHES), [row])
+        flagged = np.flatnonzero(scored.flagged)
+        if len(flagged):
+            self._connection.execute(sa.insert(FLAGS), self._flags(batch, flagged, now))
+        remembered = self._remembered(batch, decisions, counts, now)
+        if remembered:
+            self._connection.execute(sa.insert(PREDICTIONS), remembered)
         found = [(int(counted[place]), None) for place in run.alarms]
-        alarms = sorted([*found, *watched.crossings], key=lambda each: each[0])
-        rows, flags, remembered = (list[dict[str, Any]]() for _ in range(3))
-        stored, begins, seen = list[Stored](), 0, 0
-        for batch, n in zip(batches, sizes, strict=True):
-            whole, first = slice(begins, begins + n), self._people
-            own = int(counts[whole].sum())
-            walked = run.values[seen : seen + own]
-            row = self._row(batch, now, own, walked)
-            rows.append(row)
-            flagged = np.flatnonzero(batch.scored.flagged)
-            if len(flagged):
-                flags += self._flags(batch, flagged, first, now)
-            if batch.ids or self._keeps_rows:
-                remembered += self._remembered(batch, decisions[whole], counts[whole], now)
-            mine = [(at - begins, detector) for at, detector in alarms if begins <= at < begins + n]
-            raised = self._alarms(mine, first, batch.scored.flagged, now)
-            stored.append(Stored(self._batches, False, tuple(raised), own))
-            self._batches += 1
-            self._people += n
-            self._flagged += len(flagged)
-            self._value = row["chart_value"]
-            begins, seen = begins + n, seen + own
-            self._end_quiet(now)
-        for table, made in ((BATCHES, rows), (FLAGS, flags), (PREDICTIONS, remembered)):
-            if made:
-                self._connection.execute(sa.insert(table), made)
-        self._rows += rows
+        raised = self._alarms([*found, *crossings], self._people, scored.flagged, now)
+        stored = Stored(self._batches, False, tuple(raised), len(counted))
+        self._batches += 1
+        self._people += len(scored.flagged)
+        self._flagged += len(flagged)
+        self._value = row["chart_value"]
+        self._rows.append(row)
+        self._end_quiet(now)
         return stored
 
     def _row(self, batch: Batch, now: float, counted: int, walked: np.ndarray) -> dict[str, Any]:
@@ -418,14 +398,14 @@ class State:
         self._changed.discard(about)
         self._change(case, ended=now)
 
-    def _flags(self, batch: Batch, places: np.ndarray, first: int, now: float) -> list[dict[str, Any]]:
+    def _flags(self, batch: Batch, places: np.ndarray, now: float) -> list[dict[str, Any]]:
         scored = batch.scored
         parts = replace(scored, contributions=scored.contributions[places]).tops(most=len(scored.columns))
         values, scores = scored.sensitivity[places].tolist(), scored.score[places].tolist()
         return [
             {
                 "monitor": batch.monitor,
-                "person": first + place,
+                "person": self._people + place,
                 "batch": self._batches,
                 "received": now,
                 "client_id": batch.ids[place] if batch.ids else "",

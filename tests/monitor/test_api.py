@@ -119,6 +119,12 @@ def test_other_methods_are_told_which_one_there_is(server: Server, method: str):
     connection.close()
 
 
+@pytest.mark.parametrize("body", [{"rows": [{**ROW, "x" * 100_000: 1}]}, {"rows": [ROW], "x" * 100_000: 1}])
+def test_a_very_long_name_is_refused_in_a_sentence(server: Server, body):
+    status, answer = server.post(body)
+    assert (status, len(answer["error"]) < 1000) == (422, True)
+
+
 def test_one_key_with_two_contents_at_the_same_time_has_one_winner(server: Server):
     found: list[tuple[int, int, bool | None]] = []
 
@@ -160,6 +166,17 @@ def test_a_body_of_100_mb_is_refused_and_not_kept(server: Server):
     assert server.post({"rows": [ROW]})[0] == 200
 
 
+def test_a_body_announced_as_a_gigabyte_is_refused_unread(server: Server):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection.putrequest("POST", f"/api/v1/monitors/{server.monitor.id}/predictions")
+    for name, value in {**auth(server), "Content-Type": "application/json"}.items():
+        connection.putheader(name, value)
+    connection.putheader("Content-Length", "1000000000")
+    connection.endheaders()
+    assert connection.getresponse().status == 413
+    connection.close()
+
+
 def test_a_body_without_a_stated_length_is_refused_when_it_grows_too_large(server: Server):
     headers = {**auth(server), "Content-Type": "application/json", "Transfer-Encoding": "chunked"}
     pieces = (b"%x\r\n%b\r\n" % (len(piece), piece) for piece in [b" " * (1 << 20)] * 20 + [b""])
@@ -187,6 +204,20 @@ def test_a_clock_that_is_wrong_is_told_and_does_not_count(server: Server, hours:
     assert bool(answer["notes"]) == bool(hours)
     point = Monitors(store_of(server.home)).points(server.monitor.id)[-1]
     assert abs(point.received - time.time()) < 30
+
+
+def test_a_briefly_locked_database_is_waited_for(server: Server):
+    locked = sqlite3.connect(server.home / "evenhand.sqlite", isolation_level=None)
+    locked.execute("BEGIN IMMEDIATE")
+    answers: list[int] = []
+    thread = threading.Thread(target=lambda: answers.append(server.post({"rows": [ROW]})[0]))
+    thread.start()
+    time.sleep(0.7)
+    assert not answers
+    locked.execute("ROLLBACK")
+    locked.close()
+    thread.join(timeout=30)
+    assert answers == [200]
 
 
 def test_a_database_locked_for_good_is_said_to_all_who_wait_and_loses_nothing(bundle, tmp_path: Path):

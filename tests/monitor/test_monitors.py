@@ -275,6 +275,8 @@ def test_bad_monitors_are_refused(bundle, tmp_path: Path, options, words):
         "http://hooks.ours:99/",
         "//hooks.ours/",
         "http://[",
+        "http://hooks.ours/ a",
+        "http://hooks.ours/\nHost: evil.example",
     ],
 )
 def test_addresses_that_only_look_allowed_are_not(address: str):
