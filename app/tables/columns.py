@@ -54,7 +54,7 @@ def profile(table: Table) -> tuple[ColumnProfile, ...]:
     """Describe the columns of a table."""
     described = describe(table)
     likely = set(described["suggested"]["protected"])
-    labels = described["suggested"]["label"]
+    labels = [*described["suggested"]["label"], *described["suggested"]["perhaps"]]
     return tuple(
         ColumnProfile(
             name=column["name"],

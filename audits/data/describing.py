@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from audits.data.building.naming import named_age, named_protected, named_result, stored
+from audits.data.building.naming import named_age, named_protected, stored
 from audits.data.files.tables import Table
 from audits.data.kinds import Kind, infer_kinds
+from audits.data.role_guesses import guess_outcome
 from audits.data.values import as_text
 
 __all__ = ["describe"]
 
-_MOST_LABEL_LEVELS = 20
 _MOST_CODES = 20  # of groups; a column of numbers with more values is a measurement
 _NUMBERS = {"continuous", "integer", "boolean"}
 _EXAMPLES = 5
@@ -28,10 +28,10 @@ def describe(table: Table) -> dict[str, Any]:
     dict
         ``rows``; ``sha256``; ``report`` (see `ReadReport.to_dict`) and ``sentences``; ``columns``:
         a list of ``{name, kind, missing, distinct, examples}``, examples the commonest values as
-        text, shortened (for numbers and dates lowest, median, highest); ``suggested``: ``{label, protected,
-        identifiers}``, lists of names, the likeliest label first, and ``predictions``, which names stored
-        predictions and says whether each is a ``label`` or a ``score``. Suggestions go by names and kinds
-        alone: they are a start for the user to correct.
+        text, shortened (for numbers and dates lowest, median, highest); ``suggested``: ``{label, perhaps,
+        protected, identifiers}``, lists of names (``label`` holds the outcome that is proposed, and is empty
+        where it must be asked; ``perhaps`` holds what else it may be, and ``why`` says why), and
+        ``predictions``, which names stored predictions and says whether each is a ``label`` or a ``score``.
     """
     frame = table.frame
     kinds = infer_kinds(frame)
@@ -42,7 +42,7 @@ def describe(table: Table) -> dict[str, Any]:
         "report": table.report.to_dict(),
         "sentences": table.report.sentences(),
         "columns": columns,
-        "suggested": _suggestions(columns),
+        "suggested": _suggestions(columns, len(frame)),
     }
 
 
@@ -67,18 +67,10 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_EXAMPLE else text[: _LONGEST_EXAMPLE - 1] + "…"
 
 
-def _suggestions(columns: list[dict[str, Any]]) -> dict[str, Any]:
+def _suggestions(columns: list[dict[str, Any]], rows: int) -> dict[str, Any]:
     kept = {c["name"]: stored(c["name"]) for c in columns}
+    outcome = guess_outcome(columns, rows=rows)
     protected = [c["name"] for c in columns if named_protected(c["name"]) and _groupable(c)]
-    scores = {}
-    for position, column in enumerate(columns):
-        name, few = column["name"], 2 <= column["distinct"] <= _MOST_LABEL_LEVELS
-        truth = kept[name] == "label" and few
-        named = named_result(name) and few
-        two = column["distinct"] == 2 and column["kind"] not in {"continuous", "datetime"}
-        if (truth or named or two) and name not in protected and kept[name] not in {"prediction", "score"}:
-            # Of equally likely ones the last: labels stand at the end of a table
-            scores[name] = (2 * truth + named + two, position)
     predictions = {
         column["name"]: "label" if kept[column["name"]] == "prediction" else "score"
         for column in columns
@@ -86,7 +78,9 @@ def _suggestions(columns: list[dict[str, Any]]) -> dict[str, Any]:
         or (kept[column["name"]] == "score" and column["kind"] in _NUMBERS)
     }
     return {
-        "label": sorted(scores, key=lambda name: scores[name], reverse=True)[:5],
+        "label": [] if outcome.column is None else [outcome.column],
+        "perhaps": [name for name in outcome.candidates if name != outcome.column],
+        "why": outcome.why,
         "protected": protected,
         "identifiers": [c["name"] for c in columns if c["kind"] == "identifier"],
         "predictions": predictions,

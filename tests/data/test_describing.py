@@ -40,8 +40,11 @@ def test_a_small_table_by_hand(tmp_path: Path):
         "distinct": 2,
         "examples": ["no", "yes"],
     }
+    why = found["suggested"].pop("why")
+    assert "'hired'" in why
     assert found["suggested"] == {
         "label": ["hired"],
+        "perhaps": ["wage"],
         "protected": ["age", "Race", "maritalStatus"],
         "identifiers": ["person_id"],
         "predictions": {},
@@ -63,7 +66,8 @@ def test_a_small_table_by_hand(tmp_path: Path):
 )
 def test_public_sets(shared_data: Path, file: str, label: str, protected: set[str]):
     found = describe(read_table(shared_data / file))
-    assert found["suggested"]["label"][0] == label
+    suggested = found["suggested"]
+    assert (suggested["label"] or suggested["perhaps"])[0] == label
     assert set(found["suggested"]["protected"]) == protected
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-__all__ = ["named_age", "named_protected", "named_result", "stored"]
+__all__ = ["named_age", "named_protected", "stored"]
 
 _PROTECTED = re.compile(
     r"race|racial|ethnic|ethnicity|sex|gender|age|religion|religious|marital|marriage|disability|disabled"
@@ -21,11 +21,6 @@ _PROTECTED = re.compile(
     r"|edad|raza|etnia|discapacidad|nacionalidad"
 )
 _AGE = re.compile("ages?|alter|âge|edad")
-_RESULTS = re.compile(
-    r"label|target|outcome|class|y|decision|approv\w*|hired?|hiring|accept\w*|admit\w*|admission|default|credit"
-    r"|recid|recidivism|income|status|grant\w*|reject\w*|denied|result|response|passed|pass|pf|toxicity|toxic"
-    r"|repaid|callback|selected|promoted|survived|convicted|fraud|churn|readmitted"
-)
 _TRUTH = frozenset({"y", "ytrue", "label", "labels", "target", "truth", "groundtruth", "truelabel", "actual"})
 _PREDICTED = frozenset(
     {
@@ -91,11 +86,6 @@ def named_protected(name: str) -> bool:
 def named_age(name: str) -> bool:
     """Whether a word of the name is "age": of its groups alone any number of values can be cut."""
     return _named(name, _AGE)
-
-
-def named_result(name: str) -> bool:
-    """Whether a word of the name is one of an outcome."""
-    return _named(name, _RESULTS)
 
 
 def _named(name: str, words: re.Pattern[str]) -> bool:

@@ -15,77 +15,12 @@ import pandas as pd
 
 from audits.checks import choices
 from audits.data import AuditData, Table, build_data, data_spec, describe
-from audits.data.values import text_of
+from audits.data.role_guesses import guess_good_answer
 from audits.errors import InputError, called, how_to_install, installed
 from audits.runs.registry import AUDITS, usual_audits
 
 __all__ = ["Proposal", "propose", "told_lacking", "usual_model"]
 
-_GOOD = frozenset(
-    {
-        "yes",
-        "ja",
-        "oui",
-        "sí",
-        "true",
-        "approved",
-        "accepted",
-        "accept",
-        "admitted",
-        "granted",
-        "hired",
-        "paid",
-        "repaid",
-        "good",
-        "passed",
-        "pass",
-        "positive",
-        "selected",
-        "promoted",
-        "survived",
-        ">50k",
-        ">50k.",
-        "eligible",
-        "fully paid",
-    }
-)
-_BAD = frozenset(
-    {
-        "no",
-        "nein",
-        "non",
-        "false",
-        "denied",
-        "rejected",
-        "reject",
-        "refused",
-        "default",
-        "defaulted",
-        "charged off",
-        "bad",
-        "failed",
-        "fail",
-        "negative",
-        "fired",
-        "<=50k",
-        "<=50k.",
-        "ineligible",
-        "fraud",
-        "toxic",
-    }
-)
-_BAD_OUTCOMES = (
-    "recid",
-    "default",
-    "fraud",
-    "toxic",
-    "churn",
-    "denied",
-    "reject",
-    "readmit",
-    "convict",
-    "risk",
-)
 _MOST_GROUPS = 20
 _FEW = 12
 
@@ -144,8 +79,8 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
     stored = suggested["predictions"]
     if label is None and not stored:
         raise InputError(
-            "data.label", "cannot be guessed: no column is named like an outcome or has two values",
-            advice=f"write label: COLUMN and favorable: VALUE, of {choices(columns)}",
+            "data.label", f"cannot be guessed: {suggested['why']}",
+            advice=f"write label: COLUMN and favorable: VALUE, of {choices(suggested['perhaps'] or columns)}",
         )  # fmt: skip
     by_label = [name for name, kind in stored.items() if kind == "label"]
     if label is not None:
@@ -209,22 +144,15 @@ def _edges(column: pd.Series) -> list[float]:
 
 
 def _favorable(column: pd.Series, name: str) -> tuple[Any, str]:
-    """Return the value of the label that is likely good for the person, and the guess in words."""
+    """Return the value that is good for the person, and why; InputError where nothing says so."""
     values = sorted(column.dropna().unique().tolist(), key=str)
-    shown = choices(values[:_FEW])
-    texts = {text_of(value).strip().lower(): value for value in values}
-    good = [value for text, value in texts.items() if text in _GOOD]
-    if len(good) == 1:
-        return good[0], f"Of its values {shown}, {good[0]!r} is taken to be good for the person."
-    bad = [value for text, value in texts.items() if text in _BAD]
-    if len(values) == 2 and len(bad) == 1:
-        other = values[1 - values.index(bad[0])]
-        return other, f"Of its values {shown}, {other!r} is taken to be good for the person."
-    if any(word in name.lower() for word in _BAD_OUTCOMES):
-        why = f"{name!r} sounds like a bad outcome, so its lower value {values[0]!r} is taken to be good"
-        return values[0], f"{why} for the person, of {shown}."
-    why = f"Nothing says which value of {name!r} is good for the person ({shown}): the last is taken"
-    return values[-1], f"{why}, {values[-1]!r}."
+    answer = guess_good_answer(values, name)
+    if answer.value is None:
+        raise InputError(
+            "data.favorable", f"cannot be guessed: {answer.why}",
+            advice=f"write label: {name} and favorable: VALUE, of {choices(values[:_FEW])}",
+        )  # fmt: skip
+    return answer.value, f"Of its values {choices(values[:_FEW])}, {answer.why}"
 
 
 def _from_where(scores: pd.Series) -> tuple[float, str]:
