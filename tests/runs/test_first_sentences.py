@@ -101,7 +101,7 @@ def test_of_stored_scores(tmp_path: Path, who: str, cut: str) -> None:
             {"flipset": {"source": {"who": first}, "target": {"who": second}, "permutations": 19}},
             {"rule_sets": {"protected": ["who"], "permutations": 19, "support": 0.01}},
             {"explain": {"source": {"who": first}, "target": {"who": second}}},
-            {"barycentre": {"fewest": 2, "permutations": 39, "seconds": 0.5}},
+            {"barycenter": {"fewest": 2, "permutations": 39, "seconds": 0.5}},
             *(
                 [{"outcome_transport": {"by": ["who"], "against": "label", "permutations": 19}}]
                 * (cut == "half")

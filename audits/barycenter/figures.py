@@ -1,4 +1,4 @@
-"""Figures of a barycentre audit: flips by group, what lies above chance, distances, and who flips."""
+"""Figures of a barycenter audit: flips by group, what lies above chance, distances, and who flips."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips
-from audits.barycentre.words import interval_words
+from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFlips
+from audits.barycenter.words import interval_words
 from audits.brief import value_words
 from audits.drawing.marks import decisive, reaching
 from audits.drawing.selected import of_run, of_value, people_id
@@ -31,7 +31,7 @@ __all__ = ["distances", "everybody", "flips", "judged", "marginals", "transparen
 _MOST = 20
 
 
-def _shown(result: BarycentreResult) -> tuple[list[GroupFlips], list[str]]:
+def _shown(result: BarycenterResult) -> tuple[list[GroupFlips], list[str]]:
     """Groups with their labels, the largest on top."""
     worst = result.group(result.rests_on)
     groups = list(result.groups[:_MOST])
@@ -46,7 +46,7 @@ def _people(groups: list[GroupFlips]) -> list[str]:
     return [people_id(of_run("group", within=[each.group])) for each in groups]
 
 
-def flips(result: BarycentreResult) -> go.Figure:
+def flips(result: BarycenterResult) -> go.Figure:
     """Draw both ways of flipping by group: right favoured only as oneself, left only as counterpart."""
     groups, labels = _shown(result)
     worst = result.group(result.rests_on)
@@ -54,7 +54,7 @@ def flips(result: BarycentreResult) -> go.Figure:
     return _ways(labels, [(each.only_self, each.only_counterpart) for each in groups], alt, groups)
 
 
-def everybody(result: BarycentreResult) -> go.Figure:
+def everybody(result: BarycenterResult) -> go.Figure:
     """Draw the same of every group matched with everybody, its own people too."""
     groups, labels = _shown(result)
     found = [each.everybody for each in groups if each.everybody is not None]
@@ -113,7 +113,7 @@ def _ways(
     return figure
 
 
-def judged(result: BarycentreResult) -> go.Figure:
+def judged(result: BarycenterResult) -> go.Figure:
     """Draw the interval that decides, and of every group its net flips and those above chance."""
     groups, labels = _shown(result)
     place = [each.group for each in groups].index(result.rests_on)
@@ -144,7 +144,7 @@ def judged(result: BarycentreResult) -> go.Figure:
     return finish(figure, height=140 + row * len(groups), alt=f"{interval_words(result.judged, worst)}.")
 
 
-def distances(result: BarycentreResult) -> go.Figure:
+def distances(result: BarycenterResult) -> go.Figure:
     """Draw how far each group lies from where all meet, beside as many people drawn from everybody."""
     groups, labels = _shown(result)
     figure = go.Figure()
@@ -197,7 +197,7 @@ _NUMBER = re.compile(r"-?\d[\d.,]*")
 _RANGE = re.compile(rf"below {_NUMBER.pattern}|{_NUMBER.pattern} (?:to under {_NUMBER.pattern}|or more)")
 
 
-def marginals(result: BarycentreResult, group: str) -> go.Figure:
+def marginals(result: BarycenterResult, group: str) -> go.Figure:
     """Draw the values in which the flipped people of a group differ most from it, a panel a feature."""
     rows = [row for row in result.marginals if row.group == group]
     features = list(dict.fromkeys(row.feature for row in rows))
@@ -258,7 +258,7 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
 
 
 def transparency(
-    result: BarycentreResult, group: str, way: str, *, by_sign: bool = False, most: int = 12
+    result: BarycenterResult, group: str, way: str, *, by_sign: bool = False, most: int = 12
 ) -> go.Figure:
     """Draw a group's transparency report: mean difference in standard deviations, and mean sign.
 

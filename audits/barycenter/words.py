@@ -1,19 +1,19 @@
-"""The finding of a barycentre audit in sentences, and what to beware of."""
+"""The finding of a barycenter audit in sentences, and what to beware of."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING
 
-from audits.barycentre.options import BarycentreOptions
-from audits.barycentre.result import BarycentreResult, GroupFlips, Nearness
+from audits.barycenter.options import BarycenterOptions
+from audits.barycenter.result import BarycenterResult, GroupFlips, Nearness
 from audits.brief import begun, between, brief, in_points, of_people, shortest
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import in_words, out_of, people_in, percent
 from audits.transport.levels import FACTOR
 
 if TYPE_CHECKING:
-    from audits.barycentre.chance import ChancePerGroup
+    from audits.barycenter.chance import ChancePerGroup
 
 __all__ = [
     "COSTS",
@@ -38,7 +38,7 @@ COSTS = {
 }
 
 
-def headline(result: BarycentreResult) -> str:
+def headline(result: BarycenterResult) -> str:
     """Say in one sentence which group is decided differently from its matches."""
     worst = result.group(result.rests_on)
     who = people_in(worst.group)
@@ -126,7 +126,7 @@ def direction(each: GroupFlips) -> str:
     return "as themselves" if each.mostly == "only self" else "as counterparts"
 
 
-def chance_words(chance: ChancePerGroup | None, options: BarycentreOptions) -> str:
+def chance_words(chance: ChancePerGroup | None, options: BarycenterOptions) -> str:
     """Word how the level of chance was measured."""
     if chance is None:
         return "not measured without permutations"

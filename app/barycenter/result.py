@@ -1,4 +1,4 @@
-"""What a barycentre audit found: every group, who flips in one, and a person beside counterparts."""
+"""What a barycenter audit found: every group, who flips in one, and a person beside counterparts."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from app.widgets.results.exhibits import show_exhibit, show_facts, show_section
 from app.widgets.results.result_frame import fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
-from audits.barycentre import BarycentreResult, figures, words
-from audits.barycentre.exhibits import marginals_exhibit, transparency_exhibit
-from audits.barycentre.record import AUDIT
+from audits.barycenter import BarycenterResult, figures, words
+from audits.barycenter.exhibits import marginals_exhibit, transparency_exhibit
+from audits.barycenter.record import AUDIT
 from audits.runs.result import RunResult
 from audits.stats.words import count, in_words, number, people_in
 
@@ -39,7 +39,7 @@ _RANKINGS = {"difference": "mean difference", "sign": "mean sign"}
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit, top to bottom."""
-    result: BarycentreResult = found.audits[0].result
+    result: BarycenterResult = found.audits[0].result
     _headline(result)
     notices.notes(result.warnings)
     section = presented(AUDIT, result)
@@ -55,17 +55,17 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         _one_group(found, space, data)
     show_facts(section)
     fine_print(
-        found, draft, "barycentre", nearness=asdict(result.nearness), **{"people compared": result.rows}
+        found, draft, "barycenter", nearness=asdict(result.nearness), **{"people compared": result.rows}
     )
 
 
-def _headline(result: BarycentreResult) -> None:
+def _headline(result: BarycenterResult) -> None:
     headline(words.headline(result), result.judged)
 
 
 def _one_group(found: RunResult, space: Workspace, data: DataHeld) -> None:
     """Draw who flips in a group that can be chosen, and its people."""
-    result: BarycentreResult = found.audits[0].result
+    result: BarycenterResult = found.audits[0].result
     names = [each.group for each in result.groups]
     first = names.index(result.rests_on)
     group = st.selectbox(
@@ -107,7 +107,7 @@ def _one_group(found: RunResult, space: Workspace, data: DataHeld) -> None:
         _person(found, space, chosen, data, columns, spreads)
 
 
-def _transparency(result: BarycentreResult, group: str, way: str) -> None:
+def _transparency(result: BarycenterResult, group: str, way: str) -> None:
     """Draw how those who flip differ from their counterparts, in either ranking."""
     if not result.report(group, way):
         return
@@ -134,7 +134,7 @@ def _person(
     spreads: Mapping[str, float],
 ) -> None:
     """Put a person beside the main counterpart of every other group, the nearest first."""
-    result: BarycentreResult = found.audits[0].result
+    result: BarycenterResult = found.audits[0].result
     person = result.people.loc[[row]].iloc[0]
     near = result.counterparts.loc[[row]].sort_values("distance", kind="stable")
     own = FAVORABLE[bool(person["decision"])]

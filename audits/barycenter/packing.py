@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from audits.barycentre.meeting import Group, Meeting
-from audits.barycentre.people import ComparedGroups
-from audits.barycentre.result import MarginalRow, TransparencyLine, Way
+from audits.barycenter.meeting import Group, Meeting
+from audits.barycenter.people import ComparedGroups
+from audits.barycenter.result import MarginalRow, TransparencyLine, Way
 from audits.data.report_lines import ReportLine
 from audits.data.values import MISSING, as_text
 from audits.stats import Estimate
@@ -30,7 +30,7 @@ _MOST_BINS, _MOST_VALUES, _MOST_FEATURES = 6, 8, 4
 def people_tables(
     compared: ComparedGroups, groups: Sequence[Group], met: Meeting, reached: Sequence[np.ndarray]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return ``people`` and ``counterparts`` of `BarycentreResult`.
+    """Return ``people`` and ``counterparts`` of `BarycenterResult`.
 
     Parameters
     ----------

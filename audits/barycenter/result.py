@@ -1,4 +1,4 @@
-"""What a barycentre audit found."""
+"""What a barycenter audit found."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from audits.transport.levels import LevelDifference
 
 __all__ = [
     "AgainstEverybody",
-    "BarycentreResult",
+    "BarycenterResult",
     "GroupFlips",
     "MarginalRow",
     "Nearness",
@@ -81,7 +81,7 @@ class GroupFlips:
     people : float
         Of the group who were matched.
     share : float
-        What the group counts in the barycentre.
+        What the group counts in the barycenter.
     rate : Estimate
         Favourable share of the group.
     only_self, only_counterpart : float
@@ -146,14 +146,14 @@ class MarginalRow:
 
 @dataclass(frozen=True)
 class Nearness:
-    """How near the barycentre is to the groups: mean squared distances, in squared standard deviations.
+    """How near the barycenter is to the groups: mean squared distances, in squared standard deviations.
 
     Attributes
     ----------
     spread : float
         Of people from where they meet.
     least : float
-        What no barycentre can be below.
+        What no barycenter can be below.
     rounds : int
     points : int
         Points at which people meet.
@@ -172,8 +172,8 @@ class Nearness:
 
 @shown
 @dataclass(frozen=True, eq=False)
-class BarycentreResult:
-    """Result of a barycentre audit.
+class BarycenterResult:
+    """Result of a barycenter audit.
 
     Attributes
     ----------
@@ -259,7 +259,7 @@ class BarycentreResult:
             ("above chance", "low", "high"): "excess",
             "p": "p_value",
             "verdict": "judged.verdict",
-            "share of barycentre": "share",
+            "share of barycenter": "share",
         }
         if any(each.everybody is not None for each in self.groups):
             columns |= {
@@ -270,7 +270,7 @@ class BarycentreResult:
         return frame_of(self.groups, columns)
 
     def distances_frame(self) -> pd.DataFrame:
-        """Return how far each group lies from the barycentre."""
+        """Return how far each group lies from the barycenter."""
         return frame_of(
             self.groups,
             {

@@ -1,20 +1,20 @@
-"""What is shown of a barycentre audit."""
+"""What is shown of a barycenter audit."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from audits.barycentre import figures
-from audits.barycentre.result import BarycentreResult
-from audits.barycentre.words import COSTS, direction, interval_words
+from audits.barycenter import figures
+from audits.barycenter.result import BarycenterResult
+from audits.barycenter.words import COSTS, direction, interval_words
 from audits.records import Exhibit, Section
 from audits.stats.words import p_words, people_in, percent
 
 __all__ = ["marginals_exhibit", "section", "transparency_exhibit"]
 
 
-def section(result: BarycentreResult) -> Section:
-    """Arrange a barycentre audit."""
+def section(result: BarycenterResult) -> Section:
+    """Arrange a barycenter audit."""
     exhibits = [
         Exhibit(
             "judged",
@@ -70,7 +70,7 @@ def section(result: BarycentreResult) -> Section:
     )
 
 
-def marginals_exhibit(result: BarycentreResult, group: str) -> Exhibit:
+def marginals_exhibit(result: BarycenterResult, group: str) -> Exhibit:
     """Show who flips in one group."""
     each = result.group(group)
     return Exhibit(
@@ -83,7 +83,7 @@ def marginals_exhibit(result: BarycentreResult, group: str) -> Exhibit:
     )
 
 
-def transparency_exhibit(result: BarycentreResult, group: str, way: str, *, by_sign: bool = False) -> Exhibit:
+def transparency_exhibit(result: BarycenterResult, group: str, way: str, *, by_sign: bool = False) -> Exhibit:
     """Show which features move between the people of a group who flip one way and their counterparts."""
     what = "themselves" if way == "only_self" else "counterparts"
     return Exhibit(
@@ -97,7 +97,7 @@ def transparency_exhibit(result: BarycentreResult, group: str, way: str, *, by_s
     )
 
 
-def _everybody(result: BarycentreResult) -> Exhibit:
+def _everybody(result: BarycenterResult) -> Exhibit:
     return Exhibit(
         "everybody",
         "The same against everybody",
