@@ -109,10 +109,10 @@ def barycenter(
         differ_p=None if apart is None else apart.p_value,
         feature="" if apart is None else apart.feature,
         chance=chance_words(chance, options),
-        marginals=marginals(compared, people),
+        who=marginals(compared, people, rng.spawn(1)[0]),
         people=people,
         counterparts=counterparts,
-        transparency=transparency(compared, groups, met, decided),
+        transparency=transparency(compared, groups, met, own, rng.spawn(1)[0]),
         cost=compared.cost,
     )
 

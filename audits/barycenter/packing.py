@@ -5,9 +5,7 @@ How they differ from those whom they flip towards is FlipTest's Definition 2, gr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,16 +13,16 @@ from scipy import sparse
 
 from audits.barycenter.meeting import Group, Meeting
 from audits.barycenter.people import ComparedGroups
-from audits.barycenter.result import MarginalRow, TransparencyLine, Way
-from audits.data.report_lines import ReportLine
-from audits.data.values import MISSING, as_text
-from audits.stats import Estimate
-from audits.stats.words import number
+from audits.barycenter.result import GroupMarginal, TransparencyLine, Way
+from audits.flipset.comparing.flipped import marginals as who_flips
+from audits.flipset.comparing.flipped import report
+from audits.flipset.counterparts.matching import FlipLinks
 
 __all__ = ["marginals", "people_tables", "transparency"]
 
 _SCALED = {"continuous", "integer", "datetime"}
-_MOST_BINS, _MOST_VALUES, _MOST_FEATURES = 6, 8, 4
+_MAX_FEATURES, _DRAWS = 12, 500  # described by value; behind the report's intervals
+_WAYS: tuple[Way, Way] = ("only_self", "only_counterpart")
 
 
 def people_tables(
@@ -119,80 +117,27 @@ def _representative(members: np.ndarray, theirs: Group, atom: np.ndarray, of: np
     return members[order[start[wanted] + turn % alike[wanted]]]
 
 
-def marginals(compared: ComparedGroups, people: pd.DataFrame) -> tuple[MarginalRow, ...]:
-    """Values of the features in which the flipped people of each group differ most from it."""
-    data, found = compared.subject.data, []
+def marginals(
+    compared: ComparedGroups, people: pd.DataFrame, rng: np.random.Generator
+) -> tuple[GroupMarginal, ...]:
+    """Compare those of each group who flip, either way, with the group, the most different feature first."""
+    data = compared.subject.data
     columns = [name for name in data.features if name not in compared.by]
-    values = {
-        name: _values(data.frame[name].iloc[compared.rows], data.kinds[name] in _SCALED) for name in columns
-    }
-    ours = people["people"].to_numpy(dtype=float)
-    order = np.concatenate([compared.members(k) for k in range(len(compared.names))])
+    scaled = {name: data.kinds[name] in _SCALED for name in columns}
+    found: list[GroupMarginal] = []
     start = 0
     for k, name in enumerate(compared.names):
-        here = slice(start, start + len(compared.members(k)))
-        start = here.stop
-        part = people.iloc[here]
-        sums = [float(ours[here] @ part[way].to_numpy()) for way in ("only_self", "only_counterpart")]
-        flips = part["only_self" if sums[0] >= sums[1] else "only_counterpart"].to_numpy() * ours[here]
-        if flips.sum() <= 0:
-            continue
-        told = []
-        for column, (codes, names) in values.items():
-            mine = codes[order[here]]
-            group = np.bincount(mine, ours[here], len(names)) / ours[here].sum()
-            flipped = np.bincount(mine, flips, len(names)) / flips.sum()
-            told.append((float(np.abs(group - flipped).sum() / 2), column, names, group, flipped))
-        told.sort(key=lambda each: -each[0])
-        for _, column, names, group, flipped in told[:_MOST_FEATURES]:
-            found += [
-                MarginalRow(name, column, value, float(a), float(b))
-                for value, a, b in zip(names, group, flipped, strict=True)
-                if a > 0 or b > 0
-            ]
+        members = compared.rows[compared.members(k)]
+        part = people.iloc[start : start + len(members)]
+        start += len(members)
+        sizes = part["people"].to_numpy(dtype=float)
+        for way in _WAYS:
+            flips = part[way].to_numpy(dtype=float) * sizes
+            if flips.sum() <= 0:
+                continue
+            told = who_flips(data.frame[columns].iloc[members], scaled, flips, sizes, rng)
+            found += [GroupMarginal(**vars(each), group=name, way=way) for each in told[:_MAX_FEATURES]]
     return tuple(found)
-
-
-def _values(column: pd.Series, scaled: bool) -> tuple[np.ndarray, list[str]]:
-    """Code of each person's value or bin, and their names; the missing one of their own."""
-    missing = column.isna().to_numpy()
-    distinct = column.dropna().nunique()
-    codes: np.ndarray
-    if scaled and distinct > _MOST_VALUES and pd.api.types.is_numeric_dtype(column.dtype):
-        numbers = column.to_numpy(dtype=float, na_value=np.nan)
-        cuts = np.unique(np.quantile(numbers[~missing], np.linspace(0, 1, _MOST_BINS + 1)[1:-1]))
-        codes = np.searchsorted(cuts, numbers, side="right")
-        ends = [number(float(cut)) for cut in cuts]
-        names = [f"below {ends[0]}"]
-        names += [f"{low} to under {high}" for low, high in pairwise(ends)]
-        names += [f"{ends[-1]} or more"]
-    else:
-        texts = as_text(column).fillna(MISSING).astype(str)
-        if scaled and pd.api.types.is_numeric_dtype(column.dtype):
-            levels = [str(each) for each in as_text(column.dropna().drop_duplicates().sort_values())]
-        else:
-            levels = texts[~missing].value_counts().index.tolist()
-        names = levels[:_MOST_VALUES]
-        if len(levels) > _MOST_VALUES:
-            names = [*names[:-1], f"{len(levels) - _MOST_VALUES + 1:,} other values"]
-        codes = texts.map({name: k for k, name in enumerate(names)}).fillna(len(names) - 1).to_numpy(int)
-    if missing.any():
-        codes = np.where(missing, len(names), codes)
-        names = [*names, MISSING]
-    return codes, names
-
-
-_NO_INTERVAL = "no interval: among other people, others would meet"
-_WAYS: tuple[Way, Way] = ("only_self", "only_counterpart")
-
-
-@dataclass(frozen=True, eq=False)
-class _Pairs:
-    """Pairs of one group that flip one way: places of both among all atoms, and people of the group, (p,)."""
-
-    mine: np.ndarray
-    theirs: np.ndarray
-    people: np.ndarray
 
 
 def transparency(
@@ -200,6 +145,7 @@ def transparency(
     groups: Sequence[Group],
     met: Meeting,
     own: Sequence[np.ndarray],
+    rng: np.random.Generator,
 ) -> tuple[TransparencyLine, ...]:
     """Report every group, both ways of flipping, the features that lie farthest apart first.
 
@@ -208,67 +154,32 @@ def transparency(
     own : list of arrays (a,)
         Favourable share of each atom's people.
     """
-    points = np.concatenate([group.x for group in groups])
-    starts = np.cumsum([0, *(len(group.x) for group in groups)])
     found: list[TransparencyLine] = []
     for k, name in enumerate(compared.names):
-        for way, pairs in zip(_WAYS, _flipping(compared, groups, met, own, k, starts), strict=True):
-            rows = [TransparencyLine(name, way, *each) for each in _told(pairs, compared.lines, points)]
-            found += sorted(rows, key=lambda row: (-abs(row.standardized_difference), row.feature))
+        for way, links in zip(_WAYS, _flipping(compared, groups, met, own, k), strict=True):
+            lines = report([links], list(compared.lines), rng, draws=_DRAWS, level=compared.options.level)
+            found += [TransparencyLine(**vars(line), group=name, way=way) for line in lines]
     return tuple(found)
 
 
 def _flipping(
-    compared: ComparedGroups,
-    groups: Sequence[Group],
-    met: Meeting,
-    own: Sequence[np.ndarray],
-    k: int,
-    starts: np.ndarray,
-) -> tuple[_Pairs, _Pairs]:
-    """Pairs of group `k` that flip either way, over the other groups by their shares."""
-    mine, theirs, ours, there = [], [], [], []
+    compared: ComparedGroups, groups: Sequence[Group], met: Meeting, own: Sequence[np.ndarray], k: int
+) -> tuple[FlipLinks, FlipLinks]:
+    """Who of group `k` flips either way towards whom, over the other groups by their shares."""
+    others = [other for other in range(len(groups)) if other != k]
     onto = met.plans[k].T @ sparse.diags_array(1 / met.mass)
-    for other in range(len(groups)):
-        if other == k:
-            continue
-        together = sparse.csr_array(onto @ met.plans[other]).tocoo()
-        i, j = together.coords
-        share = compared.shares[other] / (1 - compared.shares[k])
-        mass = together.data * share * float(compared.n[k])
-        h, g = own[k][i], own[other][j]
-        mine.append(starts[k] + i)
-        theirs.append(starts[other] + j)
-        ours.append(mass * h * (1 - g))
-        there.append(mass * (1 - h) * g)
-    one, two = np.concatenate(mine), np.concatenate(theirs)
-    first, second = (_pairs(one, two, np.concatenate(each)) for each in (ours, there))
-    return first, second
+    weights = [compared.shares[other] / (1 - compared.shares[k]) for other in others]
+    together = sparse.hstack(
+        [share * (onto @ met.plans[other]) for share, other in zip(weights, others, strict=True)]
+    )
+    mass = float(compared.n[k]) * sparse.csr_array(together)
+    points = np.concatenate([groups[other].x for other in others])
+    h, g = own[k][:, 0], np.concatenate([own[other][:, 0] for other in others])
+    people = groups[k].weights * float(compared.n[k])
 
+    def flips(here: np.ndarray, there: np.ndarray) -> FlipLinks:
+        links = sparse.coo_array(sparse.diags_array(here) @ mass @ sparse.diags_array(there))
+        links.eliminate_zeros()
+        return FlipLinks(groups[k].x, points, links, people * here)
 
-def _pairs(mine: np.ndarray, theirs: np.ndarray, people: np.ndarray) -> _Pairs:
-    kept = people > 0
-    return _Pairs(mine[kept], theirs[kept], people[kept])
-
-
-def _told(
-    pairs: _Pairs, lines: Sequence[ReportLine], points: np.ndarray
-) -> Iterator[tuple[str, str, Estimate, Estimate, float, float]]:
-    """Yield each line: names, mean difference, mean sign, the former in deviations, and what one is."""
-    if float(pairs.people.sum()) <= 1e-9:
-        return
-    for line in lines:
-        gap = points[pairs.mine, line.index] - points[pairs.theirs, line.index]
-        weight = pairs.people
-        if line.missing is not None:
-            unknown = (points[pairs.mine, line.missing] > 0) | (points[pairs.theirs, line.missing] > 0)
-            weight = np.where(unknown, 0.0, weight)
-        mass = float(weight.sum())
-        if mass <= 0:
-            nothing = Estimate(None, None, None, 0.0, "missing in every flip")
-            yield line.name, line.column, nothing, nothing, 0.0, line.deviation
-            continue
-        value, sign = (float(weight @ each) / mass for each in (gap * line.unit, np.sign(gap)))
-        deviations = value / line.deviation if line.deviation > 0 else 0.0
-        told = (Estimate(each, None, None, mass, _NO_INTERVAL) for each in (value, sign))
-        yield line.name, line.column, *told, deviations, line.deviation  # type: ignore[misc]  # two estimates
+    return flips(h, 1 - g), flips(1 - h, g)

@@ -255,7 +255,8 @@ def test_it_is_kept_shown_and_stated(lower, tmp_path):
     assert told["interval"]["value"] in {lower.group("c").excess.value, lower.group("c").net.value}
     section = AUDIT.section(lower)
     assert [each.key for each in section.exhibits] == [
-        "judged", "flips", "marginals", "transparency", "everybody", "distances",
+        "judged", "flips", "marginals_only_self", "marginals_only_counterpart", "transparency", "everybody",
+        "distances",
     ]  # fmt: skip
     for each in section.exhibits:
         assert alt_text(each.figure())
@@ -264,9 +265,9 @@ def test_it_is_kept_shown_and_stated(lower, tmp_path):
     told = {"value": interval.value, "low": interval.low, "high": interval.high}
     assert section.exhibits[0].figure().data[0].meta == told
     bars = figures.flips(lower).data[1]
-    assert dict(zip([text for text, _ in bars.customdata], bars.x, strict=True))["c"] == pytest.approx(
-        100 * lower.group("c").only_self
-    )
+    assert dict(zip([text for text, _ in bars.customdata], bars.x, strict=True))[
+        "people in “c”"
+    ] == pytest.approx(100 * lower.group("c").only_self)
 
 
 def test_every_person_has_a_counterpart_in_every_other_group(lower):
@@ -284,14 +285,13 @@ def test_every_person_has_a_counterpart_in_every_other_group(lower):
 
 def test_who_flips_is_told_by_value(lower):
     """Marginals of a group add up to everybody, and name the feature that decisions go with."""
-    rows = lower.marginals_frame("c")
-    for _, part in rows.groupby("feature"):
-        assert part["of the group"].sum() == pytest.approx(1)
-        assert part["of those who flip"].sum() == pytest.approx(1)
-    assert rows["feature"].iloc[0] == "x"
-    way = dict(zip(["only_counterpart", "only_self"], figures.flips(lower).data, strict=True))
-    mostly = "only_self" if lower.group("c").mostly == "only self" else "only_counterpart"
-    assert figures.marginals(lower, "c").data[0].marker.color == way[mostly].marker.color
+    each = lower.group("c")
+    for way in ("only_self", "only_counterpart"):
+        rows = lower.marginals_frame("c", way)
+        for _, part in rows.groupby("feature"):
+            assert part["people"].sum() == pytest.approx(each.people)
+            assert part["who flip"].sum() == pytest.approx(each.people * getattr(each, way))
+    assert lower.marginals_frame("c", each.way)["feature"].iloc[0] == "x"
 
 
 def test_groups_that_only_hang_together_differently_are_no_evidence():
@@ -434,7 +434,7 @@ def test_the_transparency_report_by_hand(pair, way):
     sure = [abs(row.mean_sign.value) for row in found.report("a", way, by_sign=True)]
     assert far == sorted(far, reverse=True)
     assert sure == sorted(sure, reverse=True)
-    assert alt_text(figures.transparency(found, "a", way)).startswith("Features by how far those of a")
+    assert alt_text(figures.transparency(found, "a")).startswith("Person minus match, by feature.")
 
 
 def test_against_everybody_by_hand(pair):
