@@ -10,6 +10,7 @@ from typing import Any
 from app import work
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 from audits.stats.badges import ICONS
 
@@ -27,7 +28,7 @@ def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[
         audits = record["spec"].get("audits") or []
         if len(audits) != 1 or "compare" in record["spec"] or _subject(record["spec"]) != subject:
             continue
-        name = next(iter(audits[0]))
+        name = AUDITS.now(next(iter(audits[0])))
         if name not in found and _ready(space, record):
             found[name] = record
     return found

@@ -16,7 +16,7 @@ from audits.runs.registry import AUDITS
 __all__ = ["QUESTIONS", "load_views", "navigation", "page_of", "view_of"]
 
 QUESTIONS: dict[str, tuple[str, ...]] = {
-    "1 Who is treated worse?": ("groups", "rule_sets", "barycentre"),
+    "1 Who is treated worse?": ("groups", "rule_sets", "barycenter"),
     "2 Like for like?": ("flipset", "explain", "outcome_transport"),
     "3 What drives it?": ("attribute_swap", "sensitivity", "loss_ratio"),
     "4 What could people change?": ("recourse",),

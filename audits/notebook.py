@@ -346,7 +346,7 @@ def _requests(audits: Asked, subject: Subject, *, words: bool) -> list[Any]:
     for name, options in named:
         if name not in AUDITS and (meant := AUDITS.meant(name)):
             raise InputError("audits", "must be the name of an audit", name, f"write {meant!r}")
-        one_of("audits", name, AUDITS, what="the name of an audit")
+        name = one_of("audits", AUDITS.now(name), AUDITS, what="the name of an audit")
         chosen = usual.get(name, {}) if options is None else options
         found.append(audit_request(name, chosen, f"audits[{name!r}]"))
     return found

@@ -115,7 +115,7 @@ NOT_MEANS: dict[str, dict[str, str]] = {
         "positive.expected_by_chance": "the range that chance gives, which its method says",
         "negative.expected_by_chance": "the range that chance gives, which its method says",
     },
-    "barycentre": dict.fromkeys(
+    "barycenter": dict.fromkeys(
         ("transparency.mean_difference", "transparency.mean_sign"), "no interval is stated, and it says why"
     ),
     "outcome_transport": {

@@ -33,7 +33,7 @@ PAIR = {"source": {"gender": "female"}, "target": {"gender": "male"}}
 SHOWN = {
     "flipset": {**PAIR, "permutations": 19},
     "explain": {**PAIR, "explainers": ["work_years"]},
-    "barycentre": {"permutations": 0},
+    "barycenter": {"permutations": 0},
     "outcome_transport": {"by": ["gender"]},
     "recourse": {"steps": [0, 0.5, 1]},
     "rule_sets": {"protected": ["gender"], "samples": 0, "permutations": 99},

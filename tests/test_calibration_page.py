@@ -79,7 +79,7 @@ ELSEWHERE = {
         "negative.marginals.adjusted_p": "features of a flipset by lot",
     },
     "explain": {"judged": BY_VERDICT, "levels.difference": BY_VERDICT},
-    "barycentre": {
+    "barycenter": {
         "judged": BY_VERDICT,
         "groups.judged": BY_VERDICT,
         "groups.p_value": BY_VERDICT,

@@ -228,7 +228,7 @@ def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env:
 @pytest.mark.parametrize(
     ("model", "audit", "package", "extra"),
     [
-        ("{predictions: {score: model_score}}", "barycentre", "POT", "transport"),
+        ("{predictions: {score: model_score}}", "barycenter", "POT", "transport"),
         ("{path: loans.onnx}", "groups", "onnx", "onnx"),
         ("{train: logistic}", "groups", "scikit-learn", "train"),
     ],
@@ -277,7 +277,7 @@ for name, chosen, subject in needing:
             {"CORE_ALONE": "1"},
             {
                 "flipset": "POT",
-                "barycentre": "POT",
+                "barycenter": "POT",
                 "outcome_transport": "POT",
                 "mitigation": "scikit-learn",
                 "loss_ratio": "torch",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from app import state
 from app.drawn import drawn
+from app.flipset.shown import choose_shown
 from app.tables.held import DataHeld
 from app.widgets.results.figure_card import figure_card
-from audits.flipset import FlipsetPart, FlipsetResult
+from audits.brief import begun
+from audits.flipset import FlipsetPart, FlipsetResult, Marginal
 from audits.flipset.comparing.flipped import crossed
-from audits.flipset.figures import flipsets as figures
-from audits.flipset.figures import pairs
-from audits.flipset.figures.flipsets import Part
+from audits.flipset.figures import flipsets, pairs
+from audits.flipset.words import Way, way_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,15 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["marginals_section"]
 
-_FIRST_FEATURES = 6
+_FIRST_FEATURES = 3
 _MOST_FEATURES = 30
 
 
-def marginals_section(result: FlipsetResult, part: Part, within: str | None, data: DataHeld) -> None:
-    """Draw who is in the flipset shown, by one feature and by two."""
+def marginals_section(result: FlipsetResult, data: DataHeld) -> None:
+    """Draw who flips, by one feature and by two: of a direction and a stratum that can be chosen."""
+    part, within = choose_shown(result)
     flipset, _ = result.flipset(part, within)
     told = {item.feature: item for item in flipset.marginals}
-    st.subheader("Where flipped people differ from their group", anchor=False)
     chosen = st.multiselect(
         "Features, in this order",
         list(told),
@@ -41,24 +43,34 @@ def marginals_section(result: FlipsetResult, part: Part, within: str | None, dat
     most = min(len(told), _MOST_FEATURES) if more else _FIRST_FEATURES
     figure_card(
         "flipset-marginals",
-        drawn(figures.marginals, result, part, within, features=tuple(chosen), most=most),
+        drawn(flipsets.marginals, result, part, within, features=tuple(chosen), most=most),
         lambda: result.marginals_frame(part, within),
+        heading=begun(way_words(part)),
+        caption="Up: people who flip. Down: everyone in the group. Click a bar to select its people.",
         wide=True,
     )
-    st.text("A click on a bar selects its people: on grey, flipped and not; on colour, those who flip.")
     _two_features(result, part, within, flipset, data)
 
 
 def _two_features(
-    result: FlipsetResult, part: Part, within: str | None, flipset: FlipsetPart, data: DataHeld
+    result: FlipsetResult, part: Way, within: str | None, flipset: FlipsetPart, data: DataHeld
 ) -> None:
     """Draw two features at once: where in the group its flipped people are."""
     told = {item.feature: item for item in flipset.marginals}
     if len(told) < 2 or flipset.size <= 0:
         return
+    folded = st.expander("Two features at once", key="two-features", on_change="rerun")
+    if folded.open:
+        with folded:
+            _crossed(result, part, within, told, data)
+
+
+def _crossed(
+    result: FlipsetResult, part: Way, within: str | None, told: Mapping[str, Marginal], data: DataHeld
+) -> None:
     names = list(told)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        one = st.selectbox("Two features at once", names, index=0, **state.choice("pair-x"))
+        one = st.selectbox("Feature", names, index=0, **state.choice("pair-x"))
         others = [name for name in names if name != one]
         other = st.selectbox("with", others, index=0, **state.choice("pair-y"))
 

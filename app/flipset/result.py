@@ -1,29 +1,28 @@
-"""What a flipset audit found, from the finding down to the single person."""
+"""What a flipset audit found: its result page, with the panels that drill down to the single person."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from app import state, work
-from app.drawn import drawn, presented
+from app.drawn import drawn
 from app.flipset.bars import marginals_section
 from app.flipset.people import people_section
+from app.flipset.shown import choose_within
 from app.widgets import notices
 from app.widgets.frame import page_text
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.plot import plot
-from app.widgets.results.result_frame import fine_print, headline
+from app.widgets.results.result_page import TABS, result_page
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
-from audits.flipset import FlipsetResult, words
-from audits.flipset.figures import flipsets as figures
-from audits.flipset.figures import maps as flipset_maps
-from audits.flipset.figures.flipsets import Part
-from audits.flipset.record import AUDIT
+from audits.flipset import FlipsetResult
+from audits.flipset.figures import flipsets, maps
 from audits.flipset.words import DISTRUST
 from audits.records import Exhibit
 from audits.runs.executing.handle import RunProgress
@@ -31,37 +30,80 @@ from audits.runs.result import RunResult
 
 __all__ = ["live_curve", "show_result"]
 
-_PARTS: dict[Part, str] = {
-    "positive": "Favorable here, not for the counterpart",
-    "negative": "Unfavorable here, favorable for the counterpart",
-}
 _RANKINGS = {"difference": "how far they differ", "sign": "how consistently"}
-_EVERYONE = "(everyone)"
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
-    """Draw a finished audit, top to bottom."""
+    """Draw a finished audit; a map that cannot be trusted says so before anything else."""
     result: FlipsetResult = found.audits[0].result
-    distrusted = not result.validation.trusted
-    if distrusted:
-        for warning in result.warnings:
-            show = notices.problem if warning.startswith(DISTRUST) else notices.note
-            show(warning)
-    _headline(result)
-    exhibits = {each.key: each for each in presented(AUDIT, result).exhibits}
-    for key in ("above_chance", "sizes"):
-        if key in exhibits:
-            _exhibit(exhibits.pop(key))
-    notices.notes(() if distrusted else result.warnings)
-    part, within = _part(result)
+    for warning in result.warnings:
+        if warning.startswith(DISTRUST):
+            notices.problem(warning)
     data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
-    marginals_section(result, part, within, data)
-    _transparency(result, part, within)
-    for key in list(exhibits):
-        if not key.startswith(("marginals_", "transparency_")):
-            if key == "fit":
-                _checks(result)
-            _exhibit(exhibits[key])
+    marks = ["", *(f"_{k}" for k in range(len(result.within)))]
+    panels = ("marginals_positive", "marginals_negative", "transparency")  # with choices of their own
+    result_page(
+        "flipset",
+        found,
+        draft,
+        panels={
+            "who": lambda: marginals_section(result, data),
+            "tested": partial(_checks, result),
+            "people": lambda: people_section(found, space, data),
+        },
+        instead={
+            "blocks": _blocks,
+            **dict.fromkeys(f"{key}{mark}" for key in panels for mark in marks),
+            "transparency": partial(_transparency, result),
+        },
+        settings={"people compared": result.rows, "certificate": asdict(result.certificate)},
+    )
+
+
+def _blocks(exhibit: Exhibit) -> None:
+    """Draw the hero, of which a dot opens its person."""
+    figure_card(
+        "flipset-blocks",
+        exhibit.figure(),
+        exhibit.table,
+        heading=exhibit.heading,
+        caption=exhibit.caption,
+        on_point=_open,
+    )
+
+
+def _open(dot: list[Any]) -> bool:
+    """Open the person of a dot; whoever flips stays one of those listed, anybody else is selected alone."""
+    if len(dot) < 2:
+        return False
+    _, row, way = dot
+    state.set_widget("tab", TABS["people"])
+    if way:
+        state.set_widget("part", way)
+        state.set_widget("person", str(row))
+    return bool(way)
+
+
+def _transparency(result: FlipsetResult, exhibit: Exhibit) -> None:
+    """Draw the transparency report in either of its rankings, of everyone or within a stratum."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        ranking = st.segmented_control(
+            "Ranked by",
+            list(_RANKINGS),
+            format_func=_RANKINGS.__getitem__,
+            default="difference",
+            required=True,
+            **state.choice("ranking"),
+        )
+        within = choose_within(result)
+    figure_card(
+        "flipset-transparency",
+        drawn(flipsets.transparency, result, within, by_sign=ranking == "sign"),
+        lambda: result.reports_frame(within, by_sign=ranking == "sign"),
+        heading=exhibit.heading,
+        caption=exhibit.caption,
+        wide=True,
+    )
     if not result.classes.empty:
         st.subheader("From class to class", anchor=False)
         frame = result.classes.reset_index()
@@ -70,90 +112,29 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             hide_index=True,
             height="content",
             column_config=number_columns(frame),
-            alt="People by the class given to them and to their counterparts",
+            alt="People by the class given to them and to their matches",
         )
-    people_section(found, space, part, within, data)
-    fine_print(
-        found,
-        draft,
-        "flipset",
-        beside={"How stable a counterpart is": lambda: st.markdown(page_text("flipset_stability"))},
-        **{"people compared": result.rows, "certificate": asdict(result.certificate)},
-    )
-
-
-def _exhibit(exhibit: Exhibit) -> None:
-    st.subheader(exhibit.heading, anchor=False)
-    st.text(exhibit.caption)
-    name = f"flipset-{exhibit.key.replace('_', '-')}"
-    figure_card(name, exhibit.figure(), exhibit.table, wide=exhibit.wide)
-
-
-def _transparency(result: FlipsetResult, part: Part, within: str | None) -> None:
-    """Draw the transparency report in either of its rankings."""
-    st.subheader("How they differ from their counterparts", anchor=False)
-    st.text(f"Transparency report of the {part} flipset: person minus counterpart, by feature.")
-    ranking = st.segmented_control(
-        "Ranked by",
-        list(_RANKINGS),
-        format_func=_RANKINGS.__getitem__,
-        default="difference",
-        **state.choice("ranking"),
-    )
-    by_sign = ranking == "sign"
-    figure_card(
-        f"flipset-transparency-{part}",
-        drawn(figures.transparency, result, part, within, by_sign=by_sign),
-        lambda: result.transparency_frame(part, within, by_sign=by_sign),
-        wide=True,
-    )
 
 
 def live_curve(now: RunProgress) -> None:
     """Draw the training curve of a running audit as far as it has come."""
     if now.curve:
-        plot(flipset_maps.curve(now.curve), "live-curve", tools=False)
+        plot(maps.curve(now.curve), "live-curve", tools=False)
 
 
 def _checks(result: FlipsetResult) -> None:
-    """Show what the map was held against."""
-    st.subheader("Can this map be trusted?", anchor=False)
-    st.dataframe(
-        result.validation_frame(),
-        hide_index=True,
-        height="content",
-        column_config={
-            "value": st.column_config.NumberColumn(format="%.3g"),
-            "at most": st.column_config.NumberColumn(format="%.3g"),
-        },
-        alt="What the map was held against, and whether it passed",
-    )
-    with st.expander("What these checks mean"):
-        st.markdown(page_text("flipset_trust"))
-
-
-def _headline(result: FlipsetResult) -> None:
-    headline(words.headline(result), result.judged)
-
-
-def _part(result: FlipsetResult) -> tuple[Part, str | None]:
-    larger: Part = "positive" if result.positive.size > result.negative.size else "negative"
-    options = list(_PARTS)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        part = st.selectbox(
-            "Flipset shown",
-            options,
-            index=options.index(larger),
-            format_func=lambda name: _PARTS[name],
-            width=420,
-            **state.choice("part"),
+    """Show what the map was held against, and how stable a match is."""
+    if result.validation.checks:
+        st.subheader("Can this map be trusted?", anchor=False)
+        number = st.column_config.NumberColumn(format="%.3g")
+        st.dataframe(
+            result.validation_frame(),
+            hide_index=True,
+            height="content",
+            column_config={"value": number, "at most": number},
+            alt="What the map was held against, and whether it passed",
         )
-        within = None
-        if result.within:
-            within = st.selectbox(
-                f"Among people with {notices.label(str(result.options['condition_on']))}",
-                [_EVERYONE, *result.within],
-                width=320,
-                **state.choice("within"),
-            )
-    return part, None if within == _EVERYONE else within
+        with st.expander("What these checks mean"):
+            st.markdown(page_text("flipset_trust"))
+    with st.expander("How stable a match is"):
+        st.markdown(page_text("flipset_stability"))

@@ -16,9 +16,9 @@ from app.groups.exploring import explored, keep_as_run, preset
 from app.groups.strip import survival_strip
 from app.tables.listed import Listed
 from app.widgets import notices
+from app.widgets.people.person import person_card
 from app.widgets.people.row_choice import ROWS, choose_row, clicked_row
 from app.widgets.people.selected import clickable, only_selected, select
-from app.widgets.people.what_if import person_card
 from app.widgets.results.exhibits import titled
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.result_frame import fine_print, headline

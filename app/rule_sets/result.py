@@ -14,9 +14,9 @@ from app.mitigation.result import mitigation_section
 from app.tables.held import DataHeld
 from app.tables.listed import Listed, Order, raw_cells
 from app.widgets import notices
+from app.widgets.people.person import person_card
 from app.widgets.people.row_choice import ROWS, WRAPPING, choose_row, clicked_row
 from app.widgets.people.selected import clickable, let_go, select
-from app.widgets.people.what_if import person_card
 from app.widgets.results.exhibits import titled
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.result_frame import fine_print, headline

@@ -118,7 +118,7 @@ def page_words(sentence: str) -> str:
     ('The choice “Compare by” needs two groups.', 'Model is gone.')
     >>> page_words("sensitive must leave at least one direction that matters.")
     'The choice “Attributes” must leave at least one direction that matters.'
-    >>> page_words("barycentre has no feature left to match people on.")
+    >>> page_words("barycenter has no feature left to match people on.")
     'This audit has no feature left to match people on.'
     >>> page_words("Margin at which sampling stops (error_thr); as many as `seconds` allow.")
     'Margin at which sampling stops; as many as “seconds” allow.'

@@ -1,107 +1,147 @@
-"""What a report shows of a flipset audit."""
+"""What a page and a report show of a flipset audit."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
 
-from audits.flipset.figures import comparisons, flipsets, maps
-from audits.flipset.parts import ScoreChange
+from audits.flipset.figures import blocks, comparisons, flipsets, maps
 from audits.flipset.result import FlipsetResult
-from audits.flipset.words import disagreement, interval_words
+from audits.flipset.words import (
+    answer,
+    disagreement,
+    interval_words,
+    larger_first,
+    match_answer,
+    one_of,
+    way_words,
+)
 from audits.records import Exhibit, Section
-from audits.stats.words import count, number, p_words, percent_interval, stated
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import count, number, p_words, people_in, percent_interval, stated
 
 __all__ = ["section"]
 
-
-_MOST_STRATA = 6  # shown in a report one by one; results.json and the page have all
+_MAX_STRATA = 6  # shown in a report one by one; results.json and the page have all
 
 
 def section(result: FlipsetResult) -> Section:
-    """Arrange a flipset audit."""
-    larger: Literal["positive", "negative"]
-    smaller: Literal["positive", "negative"]
-    larger, smaller = "negative", "positive"
-    if result.positive.size > result.negative.size:
-        larger, smaller = smaller, larger
+    """Arrange a flipset audit: both blocks, who is in them, what sets them apart, and how it was tested."""
+    strata = [None, *result.within[:_MAX_STRATA]]
+    who_flips = [
+        each for k, name in enumerate(strata) for each in _who(result, name, f"_{k - 1}" if k else "")
+    ]
+    apart = [_report(result, name, f"_{k - 1}" if k else "") for k, name in enumerate(strata)]
+    return Section(
+        title=f"Flipset: {result.source} → {result.target}",
+        exhibits=(
+            _blocks(result),
+            *who_flips,
+            *filter(None, apart),
+            *_compared(result),
+            *_tested(result),
+        ),
+        facts=_facts(result),
+    )
+
+
+def _blocks(result: FlipsetResult) -> Exhibit:
+    words, (first, _) = vocabulary(), larger_first(result)
+    part = result.flipset(first)[0]
+    heading = "Both directions at once"
+    if part.expected_by_chance is not None:
+        expected = count(part.expected_by_chance.value or 0.0)
+        heading = (
+            f"{count(part.size)} {answer(first)} while their match {match_answer(first)}. "
+            f"Chance alone gives about {expected}"
+        )
+    filled = f"Filled: {words.yes or 'favorable'}. Hollow: {words.no or 'unfavorable'}."
+    return Exhibit(
+        "blocks",
+        heading,
+        f"Dots: {people_in(result.source)}. {filled} Orange: the closest {one_of(result.target)} gets the "
+        "other answer. Dashed: as many as chance alone gives. Top: the interval that decides, in points.",
+        partial(blocks.blocks, result),
+        result.to_frame,
+    )
+
+
+def _who(result: FlipsetResult, within: str | None, mark: str) -> list[Exhibit]:
+    """Who flips, both ways, of everyone or within a stratum."""
+    where = "" if within is None else f", within “{within}”"
+    return [
+        Exhibit(
+            f"marginals_{way}{mark}",
+            f"Who they are{where}: {way_words(way)}",
+            "Up: people who flip. Down: everyone in the group. Each as a share of its own, the features that "
+            "differ most first.",
+            partial(flipsets.marginals, result, way, within),
+            partial(result.marginals_frame, way, within),
+            bars=True,
+            wide=True,
+            tab="who",
+        )
+        for way in larger_first(result)
+        if result.flipset(way, within)[0].size > 0
+    ]
+
+
+def _report(result: FlipsetResult, within: str | None, mark: str) -> Exhibit | None:
+    """How those who flip differ from their matches, both ways: the transparency report."""
+    ways = [way for way in larger_first(result) if result.flipset(way, within)[0].size > 0]
+    if not ways:
+        return None
+    where = "" if within is None else f", within “{within}”"
+    return Exhibit(
+        f"transparency{mark}",
+        f"How they differ from their matches{where}",
+        "Transparency report: person minus match, by feature. Lines: intervals given this matching. Gray: "
+        f"may be chance. Orange: {way_words(ways[0])}.",
+        partial(flipsets.transparency, result, within),
+        partial(result.reports_frame, within),
+        wide=True,
+        tab="apart",
+    )
+
+
+def _compared(result: FlipsetResult) -> list[Exhibit]:
+    """What else sets people and matches apart: strata, scores, other lives, two features at once."""
     exhibits = []
-    if result.above_chance is not None:  # first: badge, sentence and figure show the same interval
+    if not result.arrows.empty:
         exhibits.append(
             Exhibit(
-                "above_chance",
-                "What decides",
-                "Dot: estimate. Line: interval; the thick one decides. Gray band: differences that do not "
-                "matter on average; a level may differ by twice as much.",
-                lambda: flipsets.above_chance(result),
-                result.above_chance_frame,
+                "arrows",
+                f"Where the closest {one_of(result.target)} is",
+                "Some people, and arrows to their matches. Colored arrows change the decision.",
+                partial(maps.arrows, result),
+                lambda: result.arrows,
+                wide=True,
+                tab="who",
             )
         )
-    exhibits += [
-        Exhibit(
-            "sizes",
-            "Flipset sizes",
-            "Share of people in each flipset given this matching, and the range that chance alone gives.",
-            lambda: flipsets.sizes(result),
-            result.to_frame,
-        )
-    ]
-    for name in (larger, smaller):
-        exhibits += _flipset(result, name)
     if len(result.strata) > 1:
         exhibits.append(
             Exhibit(
                 "strata",
                 "Within each value",
-                "Positive minus negative flipset within each value of the column people were matched in; "
-                "strata that differ can cancel in the whole.",
-                lambda: comparisons.strata(result),
+                "Difference of rates within each value of the column people were matched in. Values that "
+                "differ can cancel in the whole.",
+                partial(comparisons.strata, result),
                 result.strata_frame,
-                wide=True,
+                tab="apart",
             )
         )
-    for k, within in enumerate(result.within[:_MOST_STRATA]):
-        for name in (larger, smaller):
-            exhibits += _flipset(result, name, within, f"_{k}")
-    exhibits += [*_compared(result), *_counterparts(result)]
-    return Section(
-        title=f"Flipset: {result.source} → {result.target}",
-        exhibits=tuple(exhibits),
-        facts=_facts(result),
-    )
-
-
-def _facts(result: FlipsetResult) -> dict[str, str]:
-    """Return what is written below the exhibits, by name."""
-    facts = {
-        "Verdict": f"{result.verdict}: {interval_words(result.judged)}",
-        "Favorable in the source group": percent_interval(result.source_rate),
-        "Favorable in the target group": percent_interval(result.target_rate),
-        "Difference of rates": f"{stated(result.net, 100, ' points')}; {result.net.method}",
-        "Matching": _matching(result),
-        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
-        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
-    }
-    if result.noise is not None:
-        facts["Chance level"] = (
-            f"p {p_words(result.noise.p_value)} from {result.noise.permutations} permutations among "
-            f"{result.noise.n_source:,} and {result.noise.n_target:,} people, {result.noise.method}"
-        )
-    return facts
-
-
-def _compared(result: FlipsetResult) -> list[Exhibit]:
-    """What stands beside the flipsets: equal values, true counterfactuals, scores."""
-    exhibits = []
-    if result.same_values:
+    if result.score_change is not None:
+        low, high = (number(result.score_change.quantiles[end]).replace("-", "−") for end in ("0.05", "0.95"))
         exhibits.append(
             Exhibit(
-                "same_values",
-                "Compared at equal values",
-                "The groups compared among people who agree in one feature. " + disagreement(result),
-                lambda: comparisons.same_values(result),
-                result.same_values_frame,
-                wide=True,
+                "score_change",
+                "How the score differs",
+                f"Score of the match minus the person's own. Nine in ten lie between {low} and {high}. Above "
+                "0, the match scores better.",
+                partial(comparisons.score_change, result),
+                result.score_change_frame,
+                bars=True,
+                tab="apart",
             )
         )
     if result.causal is not None:
@@ -109,119 +149,75 @@ def _compared(result: FlipsetResult) -> list[Exhibit]:
             Exhibit(
                 "causal",
                 "Compared with the true counterfactuals",
-                "Flipsets of transport beside those of the true counterfactuals. Both say the same of "
-                f"{percent_interval(result.causal.agreement)} of the people.",
-                lambda: comparisons.causal(result),
+                f"Both agree about {percent_interval(result.causal.agreement)} of the people.",
+                partial(comparisons.causal, result),
                 result.causal_frame,
-            )
-        )
-    if result.score_change is not None:
-        exhibits.append(
-            Exhibit(
-                "score_change",
-                "How the score changes",
-                _score_words(result.score_change),
-                lambda: comparisons.score_change(result),
-                result.score_change_frame,
-                bars=True,
+                tab="apart",
             )
         )
     return exhibits
 
 
-def _counterparts(result: FlipsetResult) -> list[Exhibit]:
-    """How far the counterparts can be trusted."""
-    exhibits = []
-    if result.validation.checks:
-        exhibits.append(
-            Exhibit(
-                "fit",
-                "How well the counterparts fit",
-                "How far each feature of the counterparts lies from the target group's (KS distance).",
-                lambda: maps.fit(result),
-                result.fit_frame,
-                wide=True,
-            )
-        )
-    if result.again is not None:
-        exhibits.append(
-            Exhibit(
-                "again",
-                "Matched again",
-                "Flipsets of every repeat, and how often people flip: those to the right flip whoever else "
-                "is in the data.",
-                lambda: maps.again(result),
-                result.again_frame,
-                wide=True,
-            )
-        )
-    if result.training:
-        exhibits.append(
-            Exhibit(
-                "training",
-                "How the map was trained",
-                "How the map was trained.",
-                lambda: maps.training(result),
-                result.training_frame,
-                wide=True,
-            )
-        )
-    if not result.arrows.empty:
-        exhibits.append(
-            Exhibit(
-                "arrows",
-                "People and their counterparts",
-                "Some people and their main counterparts; arrows in colour change the decision.",
-                lambda: maps.arrows(result),
-                lambda: result.arrows,
-                wide=True,
-            )
-        )
-    return exhibits
-
-
-def _flipset(
-    result: FlipsetResult, name: Literal["positive", "negative"], within: str | None = None, mark: str = ""
-) -> list[Exhibit]:
-    """Who is in one flipset and how they differ from their counterparts, of everyone or within a stratum."""
-    if result.flipset(name, within)[0].size <= 0:
-        return []
-    where = "" if within is None else f" within “{within}”"
+def _tested(result: FlipsetResult) -> list[Exhibit]:
+    """How it was tested: all that the verdict looks at, chance, equal values, the map, stability."""
+    shown = [
+        (
+            bool(result.looks()), "above_chance", "All that the verdict looks at",
+            "Thick: the interval that decides. Gray band: too little to matter on average.",
+            comparisons.above_chance, result.above_chance_frame,
+        ),
+        (
+            result.noise is not None and bool(result.noise.histogram), "null_distribution",
+            "What chance alone gives",
+            "How many people flip when group membership is shuffled and everybody is matched again.",
+            comparisons.null_distribution, result.null_frame,
+        ),
+        (
+            bool(result.same_values), "same_values", "Compared at equal values",
+            "The groups compared among people who agree in one feature. " + disagreement(result),
+            comparisons.same_values, result.same_values_frame,
+        ),
+        (
+            bool(result.validation.checks), "fit", "How well the matches fit",
+            "How far each feature of the matches lies from the target group's (KS distance).",
+            maps.fit, result.fit_frame,
+        ),
+        (
+            result.again is not None, "again", "Matched again",
+            "Left: both directions in every repeat. Right: who flips in most repeats flips whoever else is "
+            "in the data.",
+            maps.again, result.again_frame,
+        ),
+        (
+            bool(result.training), "training", "How the map was trained", "Distance and losses by iteration.",
+            maps.training, result.training_frame,
+        ),
+    ]  # fmt: skip
     return [
-        Exhibit(
-            f"marginals_{name}{mark}",
-            f"Where flipped people differ from their group{where}",
-            f"Who is in the {name} flipset{where}: the features that set it apart most from all source "
-            "people" + (" there." if where else "."),
-            partial(flipsets.marginals, result, name, within),
-            partial(result.marginals_frame, name, within),
-            bars=True,
-            wide=True,
-        ),
-        Exhibit(
-            f"transparency_{name}{mark}",
-            f"How they differ from their counterparts{where}",
-            f"Transparency report of the {name} flipset{where}: person minus counterpart, by feature, given "
-            "this matching.",
-            partial(flipsets.transparency, result, name, within),
-            partial(result.transparency_frame, name, within),
-            wide=True,
-        ),
+        Exhibit(key, heading, caption, partial(draw, result), table, wide=True)
+        for there, key, heading, caption, draw, table in shown
+        if there
     ]
 
 
-def _score_words(change: ScoreChange) -> str:
-    low, high = (number(change.quantiles[end]).replace("-", "−") for end in ("0.05", "0.95"))
-    size = number(abs(change.mean))
-    way = (
-        "as well"
-        if float(size.replace(",", "")) == 0
-        else f"{size} {'better' if change.mean > 0 else 'worse'}"
-    )
-    return (
-        f"Counterparts score {way} on average; nine in ten changes lie between {low} and {high}, above 0 is "
-        "better."
-    )
+def _facts(result: FlipsetResult) -> dict[str, str]:
+    """Return what is written below the exhibits, by name."""
+    yes = vocabulary().share_yes.capitalize()
+    facts = {
+        "Verdict": f"{result.verdict}: {interval_words(result.judged)}",
+        f"{yes}, {people_in(result.source)}": percent_interval(result.source_rate),
+        f"{yes}, {people_in(result.target)}": percent_interval(result.target_rate),
+        "Difference of rates": f"{stated(result.net, 100, ' points')}; {result.net.method}",
+        "Matching": _matching(result),
+        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
+        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+    }
+    if result.noise is not None:
+        facts["Chance"] = (
+            f"p {p_words(result.noise.p_value)} from {result.noise.permutations} permutations among "
+            f"{result.noise.n_source:,} and {result.noise.n_target:,} people, {result.noise.method}"
+        )
+    return facts
 
 
 def _matching(result: FlipsetResult) -> str:

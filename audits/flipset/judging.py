@@ -51,6 +51,7 @@ __all__ = [
     "levels_of",
 ]
 
+_BINS = 16  # of the null distribution
 _MANY = 2_000  # people from which the test for equal rates need not count tables
 _OTHER_FEATURES = (
     "flips are more than chance, but may come from features that hang together differently: neither the "
@@ -410,6 +411,7 @@ def _strata(compared: Compared, matched: list[Matched], flips: Flips) -> tuple[S
 
 def _noise(chance: Chance) -> Noise:
     larger = chance.null.max(1)
+    counts, edges = np.histogram(larger, bins=_BINS)
     return Noise(
         permutations=len(larger),
         method=chance.method,
@@ -418,4 +420,5 @@ def _noise(chance: Chance) -> Noise:
         observed=chance.larger,
         null_quantiles={f"{q:g}": float(np.quantile(larger, q)) for q in (0.025, 0.5, 0.95, 0.975)},
         p_value=chance.p_value,
+        histogram={"edges": edges.tolist(), "permutations": counts.astype(float).tolist()},
     )

@@ -316,7 +316,8 @@ class Noise:
 
     `observed` and `null` are the larger of the two flip shares, both on the same subsample of
     `n_source` and `n_target` people, with counterparts found by `method`; `p_value` cannot fall below
-    1 / (`permutations` + 1).
+    1 / (`permutations` + 1). `histogram` of the null distribution has ``edges`` of shares, and how many
+    ``permutations`` lie in each bin; empty in results of earlier versions.
     """
 
     permutations: int
@@ -326,6 +327,7 @@ class Noise:
     null_quantiles: dict[str, float]
     p_value: float
     method: str = "matched exactly"
+    histogram: dict[str, list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

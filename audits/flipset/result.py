@@ -9,7 +9,6 @@ import pandas as pd
 
 from audits.flipset.parts import (
     CALIPER,
-    LIKE_FOR_LIKE,
     AboveChance,
     Again,
     Causal,
@@ -23,7 +22,7 @@ from audits.flipset.parts import (
     ranked,
 )
 from audits.results import Optimum, frame_of, head, plain, shown
-from audits.stats import AVERAGE, Estimate, Judged, Verdict
+from audits.stats import Estimate, Judged, Verdict
 from audits.transport.levels import LevelDifference
 
 __all__ = ["FlipsetResult"]
@@ -149,29 +148,33 @@ class FlipsetResult:
             }
         return values
 
-    def above_chance_frame(self) -> pd.DataFrame:
-        """Return all that the verdict looks at, what decides first, then the nearest to a material size."""
-        columns = ["what", "value", "low", "high", "p", "verdict rests on it", "method"]
+    def looks(self) -> list[tuple[str, Estimate, float | None]]:
+        """Return all that the verdict looks at, with its p-value: what decides first, then the largest."""
         if self.above_chance is None:
-            return pd.DataFrame(columns=columns)
+            return []
         alike = self.above_chance.conditional
-        rows = [(AVERAGE, self.above_chance.excess, None if self.noise is None else self.noise.p_value)]
+        p = None if self.noise is None else self.noise.p_value
+        found: list[tuple[str, Estimate, float | None]] = [
+            ("larger direction above chance", self.above_chance.excess, p)
+        ]
         if alike.share is not None and alike.p_value is not None:
-            rows.append((LIKE_FOR_LIKE, alike.share, alike.p_value))
-        rows += [
+            found.append(("same features, another answer", alike.share, alike.p_value))
+        found += [
             (f"level: {each.name}", each.difference, alike.by_level.get(each.name))
             for each in self.levels
             if each.covered
         ]
         decides = self.judged.interval
-        rows.sort(key=lambda row: (row[1] != decides, -abs(row[1].value or 0.0)))
-        named = {AVERAGE: "larger flipset above chance", LIKE_FOR_LIKE: "same features, decided differently"}
+        return sorted(found, key=lambda look: (look[1] != decides, -abs(look[1].value or 0.0)))
+
+    def above_chance_frame(self) -> pd.DataFrame:
+        """Return `looks` as a table."""
         return pd.DataFrame(
             [
-                (named.get(what, what), found.value, found.low, found.high, p, k == 0, found.method)
-                for k, (what, found, p) in enumerate(rows)
+                (what, found.value, found.low, found.high, p, k == 0, found.method)
+                for k, (what, found, p) in enumerate(self.looks())
             ],
-            columns=columns,
+            columns=["what", "value", "low", "high", "p", "verdict rests on it", "method"],
         )
 
     def levels_frame(self) -> pd.DataFrame:
@@ -239,6 +242,12 @@ class FlipsetResult:
                 ("mean sign", "sign low", "sign high"): "mean_sign",
             },
         )
+
+    def reports_frame(self, within: str | None = None, *, by_sign: bool = False) -> pd.DataFrame:
+        """Return the transparency reports of both directions as one table."""
+        ways = ("negative", "positive")
+        frames = {way: self.transparency_frame(way, within, by_sign=by_sign) for way in ways}
+        return pd.concat(frames, names=["flipset"]).reset_index("flipset").reset_index(drop=True)
 
     def marginals_frame(self, part: str = "negative", within: str | None = None) -> pd.DataFrame:
         """Return the marginals of ``"positive"`` or ``"negative"`` as a table, one row a bin or value."""
@@ -332,6 +341,14 @@ class FlipsetResult:
         """Return the flipsets of every repeat as a table."""
         runs = [] if self.again is None else list(self.again.runs)
         return pd.DataFrame(runs, columns=["map", "positive", "negative", "ks"])
+
+    def null_frame(self) -> pd.DataFrame:
+        """Return the null distribution as a table, one row a bin."""
+        found = {} if self.noise is None else self.noise.histogram
+        edges = found.get("edges", [])
+        return pd.DataFrame(
+            {"from": edges[:-1], "to": edges[1:], "permutations": found.get("permutations", [])}
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return both flipsets' sizes and shares as a table."""

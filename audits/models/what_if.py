@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from audits.models.thresholds import cuts
 __all__ = ["what_if"]
 
 _NUMBERS = {"continuous", "integer"}
-_MOST_LEVELS = 200
+_MOST_LEVELS, _MOST_SWAPS = 200, 6
 
 
 def what_if(
@@ -29,6 +30,7 @@ def what_if(
     *,
     beside: Mapping[str, Any] | None = None,
     towards: Sequence[str] = (),
+    match: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Score one person as known, and with some values changed.
 
@@ -45,6 +47,8 @@ def what_if(
     towards : sequence of str
         Columns that a person can change: who of those decided favorably is most similar, by all features,
         and in which of these columns they differ, before and after.
+    match : mapping of str to value, optional
+        Values of whom the person is matched with: what each of them alone would do to the person's score.
 
     Returns
     -------
@@ -52,7 +56,11 @@ def what_if(
         Plain data. ``columns``: what can be changed, with the person's value and what was seen of others;
         ``before`` and ``after``: score and threshold on the user's scale, and whether the decision is
         favorable; ``higher_is``; ``notes``: which new values nobody has; ``nearest``: rows before and after;
-        ``accepted``: row, and for each column that differs own and other value, before and after.
+        ``accepted``: row, and for each column that differs own and other value, before and after; ``swaps``:
+        for each other value of each protected column that can be changed, score and whether the decision is
+        favorable; ``effects``: by column of `match`, what its value adds to the favorable score; ``enough``:
+        columns the person can change whose values from `match` together turn the decision, the strongest
+        first; None where they do not, or where it is favorable.
 
     Raises
     ------
@@ -67,19 +75,14 @@ def what_if(
         raise InputError("row", "must be of a person audited", row)
     known = {name: _seen(subject, name) for name in _columns(subject)}
     everybody = data.n + (0 if subject.training is None else subject.training.n)
-    own = data.frame.loc[[row]]
-    changed, groups, notes = own, data.groups.loc[[row]], []
-    for name, value in changes.items():
-        if name not in known:
-            raise InputError("what if", "must name a column that the model reads", name)
-        told = _typed(value, name, data, known[name])
+    own, own_groups, notes = data.frame.loc[[row]], data.groups.loc[[row]], []
+    changed, groups = _changed(subject, own, own_groups, changes, known)
+    for name in changes:
+        told = None if changes[name] is None else changed[name].iloc[0]
         if note := _unseen(told, name, data.kinds[name], known[name], everybody):
             notes.append(note)
-        changed = changed.assign(**{name: _one(told, data.frame[name], own.index)})
-        if name in groups:
-            groups = groups.assign(**{name: _group(changed[name], name, data)})
     scores = [float(subject.favorable_score(own)[0]), _score_of(subject, changed, changes)]
-    sides = [data.groups.loc[[row]], groups]
+    sides = [own_groups, groups]
     sign = -1.0 if subject.higher_is == "unfavorable" else 1.0
     before, after = (
         {
@@ -89,7 +92,9 @@ def what_if(
         }
         for score, side in zip(scores, sides, strict=True)
     )
+    alternatives = _alternatives(subject, own, own_groups, match or {}, known)
     return {
+        **alternatives,
         "columns": [_told(name, own[name].iloc[0], data, seen) for name, seen in known.items()],
         "before": before,
         "after": after,
@@ -99,6 +104,78 @@ def what_if(
         "nearest": None if beside is None else _nearest(subject, own, changed, beside),
         "accepted": _accepted(subject, own, changed, towards) if towards else None,
     }
+
+
+def _changed(
+    subject: Subject,
+    own: pd.DataFrame,
+    groups: pd.DataFrame,
+    changes: Mapping[str, Any],
+    known: Mapping[str, pd.Series],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a person's row and groups with other values."""
+    data, changed = subject.data, own
+    for name, value in changes.items():
+        if name not in known:
+            raise InputError("what if", "must name a column that the model reads", name)
+        told = _typed(value, name, data, known[name])
+        changed = changed.assign(**{name: _one(told, data.frame[name], own.index)})
+        if name in groups:
+            groups = groups.assign(**{name: _group(changed[name], name, data)})
+    return changed, groups
+
+
+def _alternatives(
+    subject: Subject,
+    own: pd.DataFrame,
+    groups: pd.DataFrame,
+    match: Mapping[str, Any],
+    known: Mapping[str, pd.Series],
+) -> dict[str, Any]:
+    """Return what other protected values, and single values of the match, do to score and decision."""
+    data = subject.data
+    swaps = [(name, level) for name in known if name in data.protected for level in _others(data, own, name)]
+    theirs = {name: value for name, value in match.items() if name in known}
+    before = float(subject.favorable_score(own)[0])
+
+    def scored(changes: Mapping[str, Any]) -> tuple[float, bool]:
+        frame, side = _changed(subject, own, groups, changes, known)
+        score = float(subject.favorable_score(frame)[0])
+        return score, bool(subject.decide(np.array([score]), side)[0])
+
+    sign = -1.0 if subject.higher_is == "unfavorable" else 1.0
+    found = []
+    for name, level in swaps:
+        score, favorable = scored({name: level})
+        found.append({"column": name, "value": level, "score": sign * score, "favorable": favorable})
+    effects = {}
+    for name, value in theirs.items():
+        with suppress(InputError):  # a model that takes no missing value says nothing of it
+            effects[name] = scored({name: value})[0] - before
+    can = [name for name in effects if name not in data.protected and data.roles.get(name) != "immutable"]
+    enough = _enough({name: theirs[name] for name in sorted(can, key=lambda name: -effects[name])}, scored)
+    declined = not bool(subject.decide(np.array([before]), groups)[0])
+    return {"swaps": found, "effects": effects, "enough": enough if declined else None}
+
+
+def _enough(
+    changes: Mapping[str, Any], scored: Callable[[Mapping[str, Any]], tuple[float, bool]]
+) -> list[str] | None:
+    """Return the first of some changes that together turn a decision; None where all of them do not."""
+    for k in range(1, len(changes) + 1):
+        names = list(changes)[:k]
+        if scored({name: changes[name] for name in names})[1]:
+            return names
+    return None
+
+
+def _others(data: AuditData, own: pd.DataFrame, name: str) -> list[Any]:
+    """Return the other values of a protected column, the most frequent first; of a number, none."""
+    if data.kinds[name] in {*_NUMBERS, "datetime", "text", "identifier"}:
+        return []
+    mine = text_of(own[name].iloc[0])
+    levels = as_text(data.frame[name].dropna()).value_counts().index
+    return [str(level) for level in levels if str(level) != mine][:_MOST_SWAPS]
 
 
 def _score_of(subject: Subject, changed: pd.DataFrame, changes: Mapping[str, Any]) -> float:

@@ -82,7 +82,7 @@ def recourse(
         a=people.weights,
         b=every[accepted],
     )
-    start, goal = encoded[people.positions], coupling.barycentre(encoded[accepted])
+    start, goal = encoded[people.positions], coupling.barycenter(encoded[accepted])
     literal = options.interpolation == "literal"
     between = between_people(subject, options, actions, people.frame) if literal else None
     way = Way(subject, options, actions, people, accepted, start, goal, between)

@@ -29,7 +29,7 @@ _OURS = (
     "groups",
     "flipset",
     "explain",
-    "barycentre",
+    "barycenter",
     "outcome_transport",
     "recourse",
     "rule_sets",
@@ -39,6 +39,8 @@ _OURS = (
     "sensitivity",
 )
 """In the order of pages and lists; each is the package that holds its record."""
+_FORMER = {"barycentre": "barycenter"}
+"""Names in specs and saved runs of earlier versions."""
 
 
 class Registry(Mapping[str, Audit]):
@@ -48,6 +50,7 @@ class Registry(Mapping[str, Audit]):
         self._added: dict[str, Audit] = {}
 
     def __getitem__(self, name: str) -> Audit:
+        name = self.now(name)
         if name in self._added:
             return self._added[name]
         if name in _OURS:
@@ -63,7 +66,21 @@ class Registry(Mapping[str, Audit]):
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return name in _OURS or name in self._added or name in _entries()
+        return name in _OURS or name in _FORMER or name in self._added or name in _entries()
+
+    def now(self, name: str) -> str:
+        """Return the present name of an audit, which specs and saved runs may call by an earlier one.
+
+        Examples
+        --------
+        >>> AUDITS.now("barycentre"), AUDITS.now("groups")
+        ('barycenter', 'groups')
+        """
+        return _FORMER.get(name, name)
+
+    def first_name(self, name: str) -> str:
+        """Return what an audit was called first: a new name changes none of its random draws."""
+        return next((first for first, now in _FORMER.items() if now == name), name)
 
     def add(self, audit: Audit) -> None:
         """Have this process know one more audit, or another one of a known name."""
@@ -80,7 +97,7 @@ class Registry(Mapping[str, Audit]):
 
     def brought(self, name: str) -> bool:
         """Whether the audit comes from another package."""
-        return name not in _OURS
+        return self.now(name) not in _OURS
 
     @property
     def first(self) -> str:

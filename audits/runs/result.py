@@ -282,7 +282,7 @@ class RunResult:
             words = DataWords() if told is None else build(DataWords, told, "data.words")
             audits = tuple(
                 AuditResult(
-                    entry["audit"],
+                    AUDITS.now(entry["audit"]),
                     entry["options"],
                     load_result(
                         AUDITS[entry["audit"]].result_type, folder / "people", f"{place}-{entry['audit']}"

@@ -54,7 +54,7 @@ class AuditRequest:
         more : int
             Numbers that tell further streams of the same audit from each other.
         """
-        own = int(plain_digest(self.name, self.all_options()), 16)
+        own = int(plain_digest(AUDITS.first_name(self.name), self.all_options()), 16)
         return np.random.default_rng([seed, *more, own])
 
     def paths(self) -> dict[str, str]:
@@ -411,7 +411,7 @@ def _audit(value: Any, where: str) -> AuditRequest:
     name, options = next(iter(value.items()))
     if name not in AUDITS and (meant := AUDITS.meant(name)):
         raise InputError(where, "must be the name of an audit", name, f"write {meant}")
-    one_of(where, name, AUDITS, what="the name of an audit")
+    name = one_of(where, AUDITS.now(name), AUDITS, what="the name of an audit")
     return audit_request(name, options, f"{where}.{name}")
 
 

@@ -119,7 +119,7 @@ class Coupling:
         means[self.source.shares == 0] = np.nan
         return means.reshape(len(self.source.of), *values.shape[1:])
 
-    def barycentre(self, y: np.ndarray) -> np.ndarray:
+    def barycenter(self, y: np.ndarray) -> np.ndarray:
         """Return the mean counterpart of each source point, (n, d), for target points `y` (m, d)."""
         return self.average(y)
 

@@ -23,14 +23,14 @@ AUDITED: list[dict[str, Any]] = [
     {"groups": {}},
     {"flipset": {**SIDES, "permutations": 19}},
     {"rule_sets": {"protected": ["who", "job"], "permutations": 19, "support": 0.02}},
-    {"barycentre": {"permutations": 39, "seconds": 0.2}},
+    {"barycenter": {"permutations": 39, "seconds": 0.2}},
     {"explain": SIDES},
     {"outcome_transport": {"by": ["who"], "against": "label", "permutations": 19}},
     {"sensitivity": {"protected": "who"}},
     {"loss_ratio": {"sensitive": ["who"], "steps": 20}},
     {"recourse": {"actionable": ["skill"], "by": ["who"], "steps": [0, 1], "permutations": 19}},
 ]
-_UNCOUNTED = {"groups", "flipset", "barycentre", "outcome_transport", "recourse"}  # marks that are shares
+_UNCOUNTED = {"groups", "flipset", "barycenter", "outcome_transport", "recourse"}  # marks that are shares
 FEATURES = ["skill", "years", "job"]
 NOBODY = {
     "above_chance": "estimates of the whole flipset",

@@ -40,7 +40,7 @@ _NOT_ON_PAGES = (
     "app/workspaces/who.py",
 )
 _A_KEY = re.compile(
-    r"\b(?:data|model|read|compare|audits|roles|threshold|flipset|groups|explain|barycentre|recourse|mitigation"
+    r"\b(?:data|model|read|compare|audits|roles|threshold|flipset|groups|explain|barycenter|recourse|mitigation"
     r"|outcome_transport|rule_sets|loss_ratio|sensitivity)(?:\[\d+\])?\.[a-z]|\b[a-z]+_[a-z_]+\b|[`{}]"
 )
 _A_PROGRAM = re.compile(r"skl2onnx|onnx\.save|audits\.check")  # what is to be written in one's own

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from app.flipset.comparing import compare
 from app.flipset.listing import flipped_people
+from app.flipset.people import match_of
 from audits.data import build_data, data_spec
 from audits.flipset import FlipsetOptions, flipset
 from audits.models import make_subject, model_spec
@@ -38,18 +38,7 @@ def test_only_the_flipped_woman_is_listed_beside_her_counterpart() -> None:
     assert flipped_people(result, "positive").empty
 
 
-def test_differences_are_marked_and_signed_person_minus_counterpart() -> None:
-    result, data = small()
-    found = compare(result, 11, data)
-    assert list(found.table.columns) == ["row 11", "row 13", "difference"]
-    assert found.table.loc["decision"].tolist() == ["unfavorable", "favorable", "differs"]
-    assert found.table.loc["skill"].tolist() == ["1", "1.5", "−0.500"]
-    assert found.table.loc["town"].tolist() == ["a", "a", ""]
-    assert found.table.loc["sex"].tolist() == ["f", "m", "differs"]
-    assert found.differs == (True, True, True, True, False)
-    assert found.more == 0
-    assert list(found.table.index) == ["decision", "score", "sex", "skill", "town"]
-    assert found.sentence == (
-        "The person in row 11 is decided unfavorably, while the counterpart in row 13 is decided favorably. "
-        "They differ most in sex (f, not m) and skill (1, not 1.5)."
-    )
+def test_the_closest_match_is_the_counterpart_with_the_largest_share() -> None:
+    result, _ = small()
+    found = match_of(result, 11)
+    assert (found.row, found.favorable, found.score, found.more) == (13, True, 0.8, "")

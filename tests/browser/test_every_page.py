@@ -11,7 +11,7 @@ from tests.browser.conftest import Server, Watched
 
 pytestmark = pytest.mark.browser
 
-_RUN = {"groups", "explain", "barycentre"}  # other pages' results are looked at where they are made
+_RUN = {"groups", "explain", "barycenter"}  # other pages' results are looked at where they are made
 
 
 def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(

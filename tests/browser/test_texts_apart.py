@@ -32,7 +32,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "flipset": {"source": A, "target": B, "permutations": 99, "seconds": 1, "repeats": 3},
     "explain": {"source": A, "target": B},
     "explain, one row": {"source": A, "target": B, "explainers": [WORDY]},
-    "barycentre": {"by": [LONG], "permutations": 39, "seconds": 1},
+    "barycenter": {"by": [LONG], "permutations": 39, "seconds": 1},
     "loss_ratio": {"sensitive": [LONG], "steps": 5},
     "outcome_transport": {"by": [LONG], "source": A, "target": B, "permutations": 99},
     "recourse": {"actionable": ["experience"], "by": [LONG], "permutations": 99},

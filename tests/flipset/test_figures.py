@@ -8,9 +8,11 @@ import plotly.graph_objects as go
 import pytest
 
 from audits.drawing.style import alt_text, describe
+from audits.flipset.figures import blocks
 from audits.flipset.figures import comparisons as flipset_comparisons
 from audits.flipset.figures import flipsets as figures
 from audits.flipset.figures import maps as flipset_maps
+from audits.flipset.words import larger_first
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.flipset.test_maps import two_groups
 
@@ -23,13 +25,14 @@ def result():
 
 
 def test_transparency_bars_are_the_report(result):
-    figure = figures.transparency(result, "negative")
-    bars = figure.data[0]
-    expected = {item.feature: item.standardized_difference for item in result.negative.transparency}
+    figure = figures.transparency(result)
     names = figure.layout.yaxis.ticktext
-    assert dict(zip(names, bars.x, strict=True)) == pytest.approx(expected)
-    # the first of the report is drawn on top, that is last
-    assert names[-1] == result.negative.transparency[0].feature
+    for way, dots in zip(larger_first(result), (figure.data[0], figure.data[2]), strict=True):
+        expected = {each.feature: each.standardized_difference for each in getattr(result, way).transparency}
+        told = dict(zip([label.split(":")[0] for label, _ in dots.customdata], dots.x, strict=True))
+        assert told == pytest.approx(expected)
+    # the first of the larger direction's report is drawn on top, that is last
+    assert names[-1] == getattr(result, larger_first(result)[0]).transparency[0].feature
 
 
 def test_names_that_look_alike_when_shortened_stay_apart():
@@ -37,25 +40,41 @@ def test_names_that_look_alike_when_shortened_stay_apart():
     frame = frame.rename(columns={f"x{k}": f"{'a very long column name, ' * 3}{k}" for k in range(2)})
     features = tuple(name for name in frame.columns if name.startswith("a very"))
     found = audited(subject_of(frame, features=features), source=A, target=B, permutations=0)
-    for figure in (figures.transparency(found, "negative"), flipset_comparisons.same_values(found)):
-        labels = [label for label in figure.layout.yaxis.ticktext if label != "everyone"]
+    for figure in (figures.transparency(found), flipset_comparisons.same_values(found)):
+        labels = [label for label in _labels(figure) if label != "everyone"]
         assert len(labels) == len(set(labels)) == 2
 
 
 def test_marginals_add_up_to_everyone(result):
     figure = figures.marginals(result, "negative")
     for trace in figure.data:
-        assert sum(trace.y) == pytest.approx(100)
+        assert abs(sum(trace.y)) == pytest.approx(100)
 
 
-def test_sizes_show_shares_in_percent(result):
-    figure = figures.sizes(result)
-    points = {trace.y[0]: trace.x[0] for trace in figure.data if trace.mode == "markers+text"}
-    (negative,) = (share for label, share in points.items() if label.startswith("Negative flipset"))
-    assert negative == pytest.approx(100 * result.negative.share.value)
+def _labels(figure):
+    return [note.text for note in figure.layout.annotations if note.yshift == 7] or [
+        label for label in figure.layout.yaxis.ticktext if label
+    ]
 
 
-@pytest.mark.parametrize("draw", [figures.sizes, lambda r: figures.marginals(r, "positive")])
+@pytest.mark.parametrize("n", [(80, 60), (700, 60)])
+def test_blocks_show_a_person_or_some_as_a_dot(n):
+    found = audited(draw_crowd(*n, d=3, seed=4), source=A, target=B, permutations=19, noise_people=60)
+    figure = blocks.blocks(found)
+    decides, each = figure.data[0], -(-n[0] // 320)
+    assert decides.meta["value"] == found.judged.interval.value
+    for k, way in enumerate(larger_first(found)):
+        flipped, declined, favored = figure.data[1 + 4 * k : 4 + 4 * k]
+        assert len(flipped.x) == pytest.approx(getattr(found, way).size / each, abs=0.51)
+        assert len(flipped.x) + len(declined.x) + len(favored.x) == -(-n[0] // each)
+        hollow = flipped.marker.color == "white"
+        assert hollow == (way == "negative"), "hollow is declined"
+        if each == 1:
+            rows = [row for _, row, _ in flipped.customdata]
+            assert set(rows) <= set(found.people.index[found.people[way] > 0])
+
+
+@pytest.mark.parametrize("draw", [blocks.blocks, lambda r: figures.marginals(r, "positive")])
 def test_alt_text_says_what_is_drawn(result, draw):
     assert result.source in alt_text(draw(result))
 
@@ -68,7 +87,7 @@ def test_empty_flipset_says_so():
     figure = figures.marginals(nobody, "negative")
     assert isinstance(figure, go.Figure)
     assert "Nobody" in alt_text(figure)
-    assert "Nobody" in alt_text(figures.transparency(nobody, "negative"))
+    assert "Nobody" in alt_text(figures.transparency(nobody))
 
 
 def test_names_from_data_are_not_markup():
@@ -109,8 +128,7 @@ def test_equal_values_are_drawn_beside_everyone(result):
     figure = flipset_comparisons.same_values(result)
     values = [100 * item.difference.value for item in result.same_values][::-1]
     assert list(figure.data[0].x) == pytest.approx([100 * result.net.value, *values])
-    assert "among everyone" in alt_text(figure)
-    assert figure.layout.yaxis.zeroline is False, "no line runs through the first of the names"
+    assert "everyone" in alt_text(figure)
 
 
 def test_the_score_change_is_drawn_as_shares_of_everyone(result):

@@ -47,7 +47,7 @@ def found(base: Path) -> RunResult:
     asked = (
         MITIGATION,
         "groups",
-        {"barycentre": {"permutations": 19, "rounds": 0}},
+        {"barycenter": {"permutations": 19, "rounds": 0}},
         {"rule_sets": {"protected": ["g"], "measures": measures, "permutations": 99, "samples": 100}},
     )
     return execute(parse_spec(spec(*asked, compare=TREATED), base))
@@ -92,8 +92,8 @@ def test_an_audit_that_is_not_paired_stands_beside_and_counts_in_no_correction(f
     assert told.headline in html.unescape(render_report(found, template="comparison"))
 
 
-def test_net_flips_through_the_barycentre_are_paired(base: Path, found: RunResult) -> None:
-    told = row(found, "barycentre", "groups[c].net")
+def test_net_flips_through_the_barycenter_are_paired(base: Path, found: RunResult) -> None:
+    told = row(found, "barycenter", "groups[c].net")
     people = changes(found).people
     assert told.change.value == pytest.approx(told.second.value - told.first.value, abs=1e-9)
     groups = row(found, "groups", "table[g: c].selection_rate")
@@ -103,7 +103,7 @@ def test_net_flips_through_the_barycentre_are_paired(base: Path, found: RunResul
     assert told.change.value == pytest.approx(groups.change.value - rest)
     assert told.change.low < told.change.value < told.change.high
     assert len(people) > 0
-    assert row(found, "barycentre", "groups[c].excess").change.low is None
+    assert row(found, "barycenter", "groups[c].excess").change.low is None
 
 
 def test_measures_of_error_are_paired_person_by_person(base: Path, found: RunResult) -> None:

@@ -45,7 +45,7 @@ def test_by_hand(by_hand):
 
 
 def test_mass_that_splits_goes_to_the_mean():
-    """One rejected person against two accepted ones: the barycentre (Eq. 15)."""
+    """One rejected person against two accepted ones: the barycenter (Eq. 15)."""
     frame = pd.DataFrame({"x": [-1.0, 1.0, 4.0], "group": ["a", "a", "b"]})
     result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), steps=(0.0, 0.5, 1.0))
     values = result.paths.set_index("alpha")["value of x"]

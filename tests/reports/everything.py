@@ -65,7 +65,7 @@ def spec_of(races: list[str], sexes: list[str]) -> dict[str, Any]:
             {"loss_ratio": {"sensitive": ["sex"], "steps": 20}},
             {"outcome_transport": {"by": ["race"], "against": "label", "permutations": 19, "draws": 20}},
             {"explain": {"source": {"sex": sexes[1]}, "target": {"sex": sexes[0]}, "draws": 200}},
-            {"barycentre": {"by": ["race"], "permutations": 39, "seconds": 1}},
+            {"barycenter": {"by": ["race"], "permutations": 39, "seconds": 1}},
             {"recourse": {"steps": [0, 0.5, 1], "permutations": 19, "resolution": 0.2}},
             {"rule_sets": {"protected": ["race", "sex"], "support": 0.1, "samples": 50}},
             {"attribute_swap": {"attribute": ["sex"]}},

@@ -19,7 +19,7 @@ FEW = {
     "groups": {},
     "flipset": {"source": A, "target": B, "permutations": 99, "seconds": 1, "repeats": 3},
     "explain": {"source": A, "target": B},
-    "barycentre": {"fewest": 2, "permutations": 39, "seconds": 1},
+    "barycenter": {"fewest": 2, "permutations": 39, "seconds": 1},
     "loss_ratio": {"sensitive": ["group"], "steps": 5},
     "outcome_transport": {"by": ["group"], "source": A, "target": B, "permutations": 99},
     "recourse": {"actionable": ["skill"], "permutations": 99},

@@ -30,7 +30,7 @@ ASKED: dict[str, tuple[dict[str, Any], float]] = {
     "groups": ({"bootstrap": 0}, 0.0),
     # three standard errors of what 999 permutations give by chance
     "flipset": ({**PAIR, "permutations": 999, "bootstrap": 100}, 0.04),
-    "barycentre": ({"by": ["sex"], "permutations": 99}, 0.04),
+    "barycenter": ({"by": ["sex"], "permutations": 99}, 0.04),
     # ends of intervals from 400 draws
     "outcome_transport": ({**PAIR, "permutations": 99, "draws": 400}, 0.06),
     "recourse": ({"by": ["sex"], "permutations": 1999, "fewest": False}, 0.04),
@@ -145,12 +145,12 @@ def test_an_audit_says_the_same_wherever_it_stands(name: str, trained: tuple[Sub
     assert first == last
 
 
-@pytest.mark.parametrize("name", ["groups", "rule_sets", "mitigation", "recourse", "barycentre", "flipset"])
+@pytest.mark.parametrize("name", ["groups", "rule_sets", "mitigation", "recourse", "barycenter", "flipset"])
 def test_no_seed_changes_the_verdict(name: str, trained: tuple[Subject, Subject]) -> None:
     """One verdict over 20 seeds, unless an interval ends as near to what decides as seeds spread it."""
     options = dict(ASKED[name][0])
     if "permutations" in options:
-        options["permutations"] = 39 if name == "barycentre" else 99
+        options["permutations"] = 39 if name == "barycenter" else 99
     request = audit_request(name, options, name)
     told = [carry_out(request, 0, trained[0], seed).to_json() for seed in range(20)]
     ends = np.array([[each["interval"]["low"], each["interval"]["high"]] for each in told])

@@ -101,7 +101,7 @@ def test_of_stored_scores(tmp_path: Path, who: str, cut: str) -> None:
             {"flipset": {"source": {"who": first}, "target": {"who": second}, "permutations": 19}},
             {"rule_sets": {"protected": ["who"], "permutations": 19, "support": 0.01}},
             {"explain": {"source": {"who": first}, "target": {"who": second}}},
-            {"barycentre": {"fewest": 2, "permutations": 39, "seconds": 0.5}},
+            {"barycenter": {"fewest": 2, "permutations": 39, "seconds": 0.5}},
             *(
                 [{"outcome_transport": {"by": ["who"], "against": "label", "permutations": 19}}]
                 * (cut == "half")
@@ -112,7 +112,7 @@ def test_of_stored_scores(tmp_path: Path, who: str, cut: str) -> None:
         _reads_well(sentence)
     if cut in {"nobody", "everybody"}:
         assert told[0].startswith(cut.capitalize())
-        assert "None of 60 female people flip" in told[1]
+        assert "None of 60 female people get another answer" in told[1]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_of_a_model(tmp_path: Path, who: str, cut: float) -> None:
 def test_long_names_are_cut_where_they_are_alike() -> None:
     """The ninth word tells these apart: from their beginning they could be either."""
     ours, theirs = (f"people who were counted in the old town's {side} district in 1991" for side in "ab")
-    for us, them in flipset_words._sides(SimpleNamespace(source=ours, target=theirs)):
+    for us, them, _ in flipset_words._sides(SimpleNamespace(source=ours, target=theirs)):
         assert " a district" in us.replace("…", " ")
         assert them == "others" or " b district" in them.replace("…", " ")
 

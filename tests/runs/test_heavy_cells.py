@@ -42,7 +42,7 @@ def test_trees_learn_from_order_alone(base: Path) -> None:
     assert run(base, {"train": "boosting"}, "groups").model["quality"]["accuracy"]["value"] > 0.6
 
 
-@pytest.mark.parametrize("audit", [{"flipset": PAIR}, {"barycentre": {"permutations": 0}}, "recourse"])
+@pytest.mark.parametrize("audit", [{"flipset": PAIR}, {"barycenter": {"permutations": 0}}, "recourse"])
 def test_nobody_is_matched_by_it(base: Path, audit: Any) -> None:
     with pytest.raises(InputError, match="carry a column's whole spread"):
         run(base, {"predictions": {"label": "y"}}, audit)

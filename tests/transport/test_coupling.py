@@ -30,7 +30,7 @@ def test_averages_and_counterparts_are_those_of_the_shares(split):
     values = np.array([[1.0, 10.0], [3.0, 30.0], [5.0, 50.0]])
     np.testing.assert_allclose(split.average(values), [[2, 20], [5, 50], [5, 50]], rtol=1e-15)
     np.testing.assert_allclose(split.average(values[:, 0]), [2, 5, 5], rtol=1e-15)
-    np.testing.assert_allclose(split.barycentre(values), split.shares() @ values, rtol=1e-15)
+    np.testing.assert_allclose(split.barycenter(values), split.shares() @ values, rtol=1e-15)
     found, shares = split.counterparts(0)
     assert (found.tolist(), shares.tolist()) == ([0, 1], [0.5, 0.5])
 

@@ -1,18 +1,128 @@
-"""The card of one person, which comes into view when somebody is chosen."""
+"""One person, beside the closest match where there is one: scores, what differs, and what would change it."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app import state, work
 from app.serving.headers import INTO_VIEW
+from app.tables.people import MOST_TOLD, far, spreads_of, value_text
+from app.widgets.people.what_if import asked, can_ask, what_if_section
+from app.widgets.waiting import wait_for
+from app.workspaces.workspace import Workspace
+from audits.brief import begun
+from audits.data.values import is_missing
+from audits.runs.result import RunResult
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import number
 
-__all__ = ["card_of", "in_units"]
+__all__ = ["Beside", "card_of", "in_units", "person_card", "steps"]
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Whom a person is matched with.
+
+    Attributes
+    ----------
+    row : hashable or None
+        Row number of a real person; None for one whom a map invents.
+    values : Series
+        The features, as the data hold them.
+    favorable : bool
+    score : float
+    more : str
+        What else is to be said of the match, such as how many further ones there are.
+    """
+
+    row: Hashable | None
+    values: pd.Series
+    favorable: bool
+    score: float
+    more: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Both people of a card: names, decisions, scores, and the features in which they differ or agree."""
+
+    names: list[str]
+    who: list[str]
+    favorable: list[bool]
+    scores: list[float]
+    values: pd.DataFrame
+    differ: list[str] = field(default_factory=list)
+    same: list[str] = field(default_factory=list)
+
+
+def person_card(
+    space: Workspace,
+    found: RunResult,
+    row: Hashable,
+    *,
+    match: Beside | None = None,
+    said: str = "",
+    beside: Mapping[str, Any] | None = None,
+    of: str = "",
+    towards: Sequence[str] = (),
+) -> None:
+    """Draw one person of a result, beside the closest match where there is one.
+
+    Parameters
+    ----------
+    row : hashable
+        The user's row number, in the result's table ``people``.
+    said : str
+        What the audit says of this person, beside the decision.
+    beside, of, towards
+        As `app.widgets.people.what_if.what_if_section` takes them.
+    """
+    sides = _sides(space, found, row, match)
+    words, apart = vocabulary(), found.model.get("higher_is")
+    with card_of(row):
+        is_so = [words.is_yes if each else words.is_no for each in sides.favorable]
+        told = f"{sides.names[0]} {is_so[0]}."
+        if match is not None:
+            closest = sides.names[1][:1].lower() + sides.names[1][1:]
+            told += f" {begun(closest)} {is_so[1]}."
+        st.subheader(told, anchor=False)
+        differ = f"They differ most in {' and '.join(sides.differ[:MOST_TOLD])}." if sides.differ else ""
+        with st.container(key="quiet-person"):
+            st.text(" ".join(filter(None, (differ, said, "" if match is None else match.more))))
+        with st.container(horizontal=True, key="person-cards"):
+            for k in range(len(sides.names)):
+                st.html(_card(sides, k, found.model["threshold"], apart == "unfavorable"), width="stretch")
+        answer = None
+        if can_ask(found):
+            values = {name: _plain(sides.values[name].iloc[-1]) for name in sides.differ}
+            answer = asked(space, found, row, values)
+        if match is not None:
+            _differences(sides, {} if answer is None else answer["effects"], found.spec)
+        if answer is not None:
+            _alternatives(answer, sides)
+        what_if_section(space, found, row, beside=beside, of=of, towards=towards)
+
+
+def steps(rows: Sequence[Hashable], row: Hashable, person: str) -> None:
+    """Draw the way to the person before and after `row` among some: ``‹ 3 of 39 ›``."""
+    if row not in rows or len(rows) < 2:
+        return
+    place = list(rows).index(row)
+
+    def to(step: int) -> None:
+        state.set_widget(person, str(rows[(place + step) % len(rows)]))
+
+    with st.container(horizontal=True, vertical_alignment="center", key="person-steps"):
+        st.button("‹", key="person-before", on_click=to, args=(-1,), type="tertiary", help="Person before")
+        st.text(f"{place + 1:,} of {len(rows):,}", width="content")
+        st.button("›", key="person-after", on_click=to, args=(1,), type="tertiary", help="Next person")
 
 
 def card_of(row: Hashable, key: str = "person-card") -> DeltaGenerator:
@@ -30,3 +140,109 @@ def in_units(table: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Return a table with a row a column of the data, its unit behind its name where one is given."""
     units: Mapping[str, str] = spec["data"].get("units") or {}
     return table.rename(index=lambda name: f"{name} ({units[name]})" if name in units else name)
+
+
+def _sides(space: Workspace, found: RunResult, row: Hashable, match: Beside | None) -> _Sides:
+    """Return what the cards say, the features in which both differ most first."""
+    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    people = found.audits[0].result.people
+    person = people.loc[[row]].iloc[0]
+    decided = person["decision" if "decision" in person else "favorable"]
+    columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
+    rows = [row] if match is None or match.row is None else [row, match.row]
+    values = data.frame.loc[rows, columns]
+    noun = begun(vocabulary().person)
+    names, who = [f"{noun} {row}"], [_group(data.groups.loc[[row]])]
+    favorable, scores = [bool(decided)], [float(person["score"])]
+    if match is None:
+        return _Sides(names, who, favorable, scores, values)
+    if match.row is None:
+        values = pd.concat([values[match.values.index].astype(object), match.values.to_frame().T])
+        names, who = [*names, "The closest match, made by a map,"], [*who, ""]
+    else:
+        names = [*names, f"The closest match, {vocabulary().person} {match.row},"]
+        who = [*who, _group(data.groups.loc[[match.row]])]
+    spreads = spreads_of(data, people.index, columns)
+    apart = {name: far(values[name].iloc[:2].tolist(), spreads.get(str(name))) for name in values}
+    order = sorted(apart, key=lambda name: -apart[name])
+    differ = [str(name) for name in order if apart[name] > 0]
+    same = [str(name) for name in values if apart[name] == 0]
+    both = [*favorable, match.favorable], [*scores, match.score]
+    return _Sides(names, who, *both, values, differ, same)
+
+
+def _group(groups: pd.DataFrame) -> str:
+    """Return the noun phrase of somebody's protected groups: ``Velian woman under 30``."""
+    values = [str(value) for value in groups.iloc[0]]
+    return vocabulary().group(" & ".join(values), one=True) or ", ".join(values)
+
+
+def _card(sides: _Sides, k: int, threshold: object, reverse: bool) -> str:
+    """Return one card: name, who it is, the score as a bar with the cut-off, and the decision."""
+    words, score = vocabulary(), sides.scores[k]
+    decision = (words.yes or "favorable") if sides.favorable[k] else (words.no or "unfavorable")
+    name = sides.names[k].strip(",").removeprefix("The ")
+    cut = threshold if isinstance(threshold, (int, float)) and 0 <= threshold <= 1 else None
+    bar = ""
+    if 0 <= score <= 1:
+        at = "" if cut is None else f'<i class="cut" style="left:{100 * cut:.4g}%"></i>'
+        bar = f'<div class="bar"><b class="side-{k}" style="width:{100 * score:.4g}%"></b>{at}</div>'
+    limit = "" if cut is None else f" · cut-off {number(cut)}{', favorable below' if reverse else ''}"
+    return (
+        f'<div class="person"><strong>{html.escape(begun(name))}</strong><br>{html.escape(sides.who[k])}{bar}'
+        f"<span>score {number(score)}{limit}</span><br><strong>{html.escape(begun(decision))}</strong></div>"
+    )
+
+
+def _differences(sides: _Sides, effects: Mapping[str, float], spec: Mapping[str, Any]) -> None:
+    """Draw only what differs, marked by whom the model favors for it; what is the same is named below."""
+    mine, its = sides.names[0].split()[-1], sides.names[1].strip(",").split()[-1]
+    its = its if its != mine else "match"
+    rows = []
+    for name in sides.differ:
+        effect = effects.get(name)
+        better = "" if effect is None or abs(effect) < 1e-9 else f"better for {its if effect > 0 else mine}"
+        if effect is not None and abs(effect) < 1e-9:
+            better = "no effect"
+        rows.append((name, *(value_text(value) for value in sides.values[name].iloc[:2]), better))
+    table = pd.DataFrame(rows, columns=["only what differs", mine, its, "by the model"])
+    table = in_units(table.set_index("only what differs"), spec)
+    if table["by the model"].eq("").all():
+        table = table.drop(columns="by the model")
+    if len(table):
+        st.dataframe(table, height="content", alt=f"What differs between {mine} and {its}")
+    if sides.same:
+        st.caption(f"The same: {', '.join(sides.same)}")
+
+
+def _alternatives(answer: Mapping[str, Any], sides: _Sides) -> None:
+    """Say what another protected value would do, and which of the match's values would be enough."""
+    words, before = vocabulary(), answer["before"]
+    with st.container(horizontal=True, key="person-alternatives"):
+        if answer["swaps"]:
+            with st.container(gap="xxsmall"):
+                for each in answer["swaps"]:
+                    decided = (words.yes if each["favorable"] else words.no) or "another decision"
+                    turned = "" if each["favorable"] == before["favorable"] else f", {decided}"
+                    st.text(
+                        f"What if {each['column']} were {each['value']}? "
+                        f"{number(before['score'])} → {number(each['score'])}{turned}"
+                    )
+        if answer["enough"]:
+            told = [
+                f"{name} {' → '.join(value_text(value) for value in sides.values[name].iloc[:2])}"
+                for name in answer["enough"]
+            ]
+            st.text(f"What would be enough? {' and '.join(told)}: {words.yes or 'favorable'}")
+        elif sides.differ and not before["favorable"]:
+            st.text("What would be enough? Not the match's values of what can be changed.")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a table as a question to the model holds it."""
+    if is_missing(value):
+        return None
+    if isinstance(value, (bool, str)):
+        return str(value)
+    plain = value.item() if hasattr(value, "item") else value
+    return plain if isinstance(plain, (int, float)) and not isinstance(plain, bool) else value_text(value)

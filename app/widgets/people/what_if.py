@@ -9,19 +9,19 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.tables.people import DECIDED
 from app.widgets import notices
-from app.widgets.people.person import card_of
 from app.widgets.run_bar import ended_badly, progress
 from app.workspaces.workspace import Workspace
+from audits.brief import begun
 from audits.data.values import MISSING, text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.digests import digest_of
 from audits.runs.executing.handle import Run
 from audits.runs.result import RunResult
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import number
 
-__all__ = ["person_card", "what_if_section"]
+__all__ = ["asked", "can_ask", "what_if_section"]
 
 _PATIENCE_SECONDS, _REMEMBERED, _FIRST = 2.0, 60, 3
 _NUMBERS = {"continuous", "integer"}
@@ -49,10 +49,10 @@ def what_if_section(
         Columns that a person can change, offered first: what of them differs from the most similar person
         who is decided favorably, before and after.
     """
-    if "predictions" in found.spec["model"]:
-        st.text("What if? The data bring decisions, but no model that could be asked about other values.")
+    if not can_ask(found):
+        st.text("There is no model to ask about other values: the data bring decisions alone.")
         return
-    if not st.toggle("What if some values were others?", **state.choice("what-if")):
+    if not st.toggle("Try other values", **state.choice("what-if")):
         return
     about = {"beside": beside, "towards": list(towards)}
     first = _answer(space, found.spec, row, {}, about)
@@ -85,16 +85,16 @@ def what_if_section(
         _way_left(said["accepted"], bool(changes), units)
 
 
-def person_card(space: Workspace, found: RunResult, row: Hashable) -> None:
-    """Draw one person of a result that says no more of single people than score and decision."""
-    person = found.audits[0].result.people.loc[row]
-    decided = person["decision" if "decision" in person else "favorable"]
-    with card_of(row):
-        st.text(
-            f"The person in row {row} is decided {DECIDED[bool(decided)]}, with a score of "
-            f"{number(float(person['score']))}."
-        )
-        what_if_section(space, found, row)
+def can_ask(found: RunResult) -> bool:
+    """Return whether there is a model that can be asked about other values."""
+    return "predictions" not in found.spec["model"]
+
+
+def asked(
+    space: Workspace, found: RunResult, row: Hashable, match: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """Return what the model says of a person as known, and of single values of the match; None meanwhile."""
+    return _answer(space, found.spec, row, {}, {"match": dict(match)})
 
 
 def _answer(
@@ -174,15 +174,20 @@ def _sentence(
     """Return what the decision is, or would be, in one sentence."""
     before, after = said["before"], said["after"]
     if not changes:
-        return f"As known, this person is decided {DECIDED[before['favorable']]}{_scored(said, before)}."
+        return f"As known, this {vocabulary().person} {_is(before)}{_scored(said, before)}."
     listed = [
         f"{name} {_text(value, units.get(name))} instead of {_text(columns[name]['value'])}"
         for name, value in changes.items()
     ]
     with_these = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
     still = "still " if before["favorable"] == after["favorable"] else ""
-    decided = f"{DECIDED[after['favorable']]}{_scored(said, after)}"
-    return f"With {with_these} this person would {still}be decided {decided}."
+    would = _is(after).replace("is ", "be ", 1).replace("gets", "get", 1).replace("does not", "not", 1)
+    return f"With {with_these} this {vocabulary().person} would {still}{would}{_scored(said, after)}."
+
+
+def _is(side: Mapping[str, Any]) -> str:
+    words = vocabulary()
+    return words.is_yes if side["favorable"] else words.is_no
 
 
 def _scored(said: Mapping[str, Any], side: Mapping[str, Any]) -> str:
@@ -199,12 +204,10 @@ def _side_by_side(
     units: Mapping[str, str],
 ) -> None:
     rows: list[tuple[str, str, str]] = []
-    for name, words in (("favorable", "decision"), ("score", "score")):
-        if name == "score" and said["labels"]:
-            continue
-        sides = (said[side][name] for side in ("before", "after"))
-        told = [number(each) if name == "score" else DECIDED[each] for each in sides]
-        rows.append((words, told[0], told[1]))
+    sides = [said[side] for side in ("before", "after")]
+    rows.append(("decision", *(begun(_is(side)) for side in sides)))
+    if not said["labels"]:
+        rows.append(("score", *(number(side["score"]) for side in sides)))
     rows += [
         (_named(name, units.get(name)), _text(columns[name]["value"]), _text(value))
         for name, value in changes.items()
@@ -220,12 +223,11 @@ def _matching(nearest: Mapping[str, Any] | None, of: str) -> str:
         return ""
     before, after = nearest["before"], nearest["after"]
     told = (
-        f"By all features, the most similar {of} would still be the one in row {before}"
+        f"By all features, the closest {of} is still row {before}"
         if before == after
-        else f"By all features, the most similar {of} would be the one in row {after}, "
-        f"no longer the one in row {before}"
+        else f"By all features, the closest {of} would be row {after}, not row {before}"
     )
-    return f"{told}. The audit's matching pairs everybody at once and is left as it was."
+    return f"{told}. The audit matches everybody at once; its matching stays as it was."
 
 
 def _way_left(accepted: Mapping[str, Any], changed: bool, units: Mapping[str, str]) -> None:
@@ -238,7 +240,8 @@ def _way_left(accepted: Mapping[str, Any], changed: bool, units: Mapping[str, st
         )
         differs = f"has {listed}" if listed else "has the same in all that can be changed"
         who = "With these values" if side == "after" else "As known"
-        st.text(f"{who}, the most similar accepted person, in row {told['row']}, {differs}.")
+        yes = vocabulary().yes or "favored"
+        st.text(f"{who}, the closest {vocabulary().person} who is {yes}, row {told['row']}, {differs}.")
 
 
 def _named(name: str, unit: str | None) -> str:

@@ -35,7 +35,7 @@ def figure_card(
     heading: str = "",
     caption: str = "",
     wide: bool = False,
-    on_point: Callable[[list[Any]], None] | None = None,
+    on_point: Callable[[list[Any]], object] | None = None,
     selects: bool = True,
 ) -> None:
     """Draw `figure` below its title; the table behind it and files of both are in a menu in its corner.
@@ -53,7 +53,8 @@ def figure_card(
     wide : bool
         Keep the figure wide on a narrow screen, where it then scrolls inside itself.
     on_point : callable, optional
-        Called with the custom data of a point that is clicked, beside the people being selected.
+        Called with the custom data of a point that is clicked; the people of the point are selected, too,
+        unless it returns that it has done all.
     selects : bool
         Whether people may be selected: those of the workspace's data, which a story's are not.
 
@@ -112,12 +113,14 @@ def _tools(name: str, figure: go.Figure, table: Callable[[], pd.DataFrame], peop
     return shown
 
 
-def _clicked(figure: go.Figure, on_point: Callable[[list[Any]], None] | None, trace: int, point: int) -> None:
+def _clicked(
+    figure: go.Figure, on_point: Callable[[list[Any]], object] | None, trace: int, point: int
+) -> None:
     told = _told(figure.data[trace]) if trace < len(figure.data) else ()
     if point >= len(told) or not told[point]:
         return
-    if on_point is not None:
-        on_point(list(figure.data[trace].customdata[point]))
+    if on_point is not None and on_point(list(figure.data[trace].customdata[point])):
+        return
     select(json.loads(told[point]))
 
 

@@ -29,7 +29,7 @@ def _differences(links: list[FlipLinks], axis: ReportLine) -> tuple[np.ndarray, 
     total, sign, mass = [], [], []
     for part in links:
         row, column = part.mass.coords
-        x, y = part.matched.x, part.matched.there.points
+        x, y = part.x, part.points
         gap = x[row, axis.index] - y[column, axis.index]
         weight = part.mass.data
         if axis.missing is not None:
@@ -47,7 +47,7 @@ def _direction_mass(links: list[FlipLinks], axis: ReportLine, direction: int) ->
     found = 0.0
     for part in links:
         row, column = part.mass.coords
-        x, y = part.matched.x, part.matched.there.points
+        x, y = part.x, part.points
         hit = np.sign(x[row, axis.index] - y[column, axis.index]) == direction
         if axis.missing is not None:
             hit &= (x[row, axis.missing] == 0) & (y[column, axis.missing] == 0)
@@ -124,7 +124,7 @@ def similarity(
     for part in links:
         row, column = part.mass.coords
         mass = part.mass.data
-        x, y = part.matched.x[row], part.matched.there.points[column]
+        x, y = part.x[row], part.points[column]
         apart = {name: np.zeros(len(mass), dtype=bool) for name in beyond}
         for axis in axes:
             gap = np.abs(x[:, axis.index] - y[:, axis.index]) * axis.unit

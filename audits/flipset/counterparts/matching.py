@@ -168,9 +168,10 @@ def match(
 
 @dataclass(frozen=True, eq=False)
 class FlipLinks:
-    """Flipping mass between source atoms and counterparts, in people, and the people who carry it."""
+    """Flipping mass between people and counterparts, as points, in people; and the people who carry it."""
 
-    matched: Matched
+    x: np.ndarray  # (K, d)
+    points: np.ndarray  # (L, d)
     mass: sparse.coo_array  # (K, L)
     people: np.ndarray  # (K,) people of the source atom who could flip this way
 
@@ -279,4 +280,4 @@ def _links(part: Matched, people: np.ndarray, target_share: np.ndarray) -> FlipL
     people = np.where(people < 1e-9 * part.source_size, 0.0, people)
     mass = sparse.coo_array(sparse.diags_array(people) @ part.there.shares @ sparse.diags_array(target_share))
     mass.eliminate_zeros()
-    return FlipLinks(part, mass, people)
+    return FlipLinks(part.x, part.there.points, mass, people)

@@ -6,14 +6,19 @@ import itertools
 
 import plotly.graph_objects as go
 
+from audits.drawing.differences import differences
 from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import ACCENT, GREY, INK, describe, distinct, empty, finish
-from audits.flipset import FlipsetResult
-from audits.flipset.words import points
-from audits.stats.words import number, people_in, percent, several
+from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, empty, finish
+from audits.flipset.result import FlipsetResult
+from audits.flipset.words import way_words
+from audits.stats import Estimate
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import number, people_in, percent
 
-__all__ = ["causal", "same_values", "score_change", "strata"]
+_MOST_LEVELS = 5
+
+__all__ = ["above_chance", "causal", "null_distribution", "same_values", "score_change", "strata"]
 
 
 def causal(result: FlipsetResult) -> go.Figure:
@@ -22,112 +27,106 @@ def causal(result: FlipsetResult) -> go.Figure:
         return empty("The data hold no true counterfactuals.")
     figure = go.Figure()
     for name, parts, colour in (
-        ("by transport", (result.positive, result.negative), INK),
-        ("by counterfactuals", (result.causal.positive, result.causal.negative), GREY),
+        ("by matching", (result.positive, result.negative), INK),
+        ("true counterfactuals", (result.causal.positive, result.causal.negative), GREY),
     ):
         values = [100 * (part.share.value or 0.0) for part in parts]
         ends = [(part.share.low or 0.0, part.share.high or 0.0) for part in parts]
         figure.add_trace(
             go.Bar(
                 x=values,
-                y=["positive flipset", "negative flipset"],
+                y=[way_words("positive"), way_words("negative")],
                 orientation="h",
                 marker={"color": colour},
                 error_x=whiskers(values, [(100 * low, 100 * high) for low, high in ends], width=3),
                 name=name,
                 # of the counterfactuals the table of people says nothing
                 meta=[
-                    people_id(of_run(way, above=0)) if name == "by transport" else ""
+                    people_id(of_run(way, above=0)) if name == "by matching" else ""
                     for way in ("positive", "negative")
                 ],
-                hovertemplate="%{x:.1f} %<extra>" + name + "</extra>",
+                hovertemplate="%{x:.1f}%<extra>" + name + "</extra>",
             )
         )
     figure.update_xaxes(title=f"share of {describe(people_in(result.source))} (%)", rangemode="tozero")
     alt = (
-        f"Negative flipset {percent(result.negative.share.value, result.n_source)} by transport and "
+        f"{way_words('negative')}: {percent(result.negative.share.value, result.n_source)} by matching, "
         f"{percent(result.causal.negative.share.value, result.n_source)} by true counterfactuals."
     )
     return finish(figure, height=250, alt=alt)
 
 
-def same_values(result: FlipsetResult, *, most: int = 12) -> go.Figure:
-    """Draw the difference of the groups' rates among people who agree in a feature, and the one among all.
+def above_chance(result: FlipsetResult) -> go.Figure:
+    """Draw all that the verdict looks at: what decides first, then the largest."""
+    shown = result.looks()
+    levels = [look for look in shown[1:] if look[0].startswith("level: ")][:_MOST_LEVELS]
+    kept = [look for look in shown if look in levels or look is shown[0] or not look[0].startswith("level: ")]
+    return differences(
+        result.judged,
+        [(what.removeprefix("level: "), found, "") for what, found, _ in kept],
+        title="percentage points of people",
+        unit=100.0,
+        ordered=False,
+    )
 
-    The largest difference comes first.
-    """
-    shown = [item for item in result.same_values if item.difference.value is not None][:most][::-1]
-    if not shown or result.net.value is None:
-        return empty("No feature has a value that occurs in both groups.")
-    names = distinct([item.feature for item in shown])
-    lines = [("everyone", result.net), *zip(names, (item.difference for item in shown), strict=True)]
-    values = [100 * (difference.value or 0.0) for _, difference in lines]
-    ends: list[tuple[float | None, float | None]] = [
-        (None, None)
-        if difference.low is None or difference.high is None
-        else (100 * difference.low, 100 * difference.high)
-        for _, difference in lines
-    ]
-    places = list(range(len(lines)))
+
+def null_distribution(result: FlipsetResult) -> go.Figure:
+    """Draw how large the larger direction is when membership is permuted, and how large it was."""
+    noise = result.noise
+    if noise is None or not noise.histogram:
+        return empty("Chance was not measured, or by an earlier version.")
+    edges, counts = noise.histogram["edges"], noise.histogram["permutations"]
     figure = go.Figure(
-        go.Scatter(
-            x=values,
-            y=places,
-            mode="markers",
-            marker={"color": INK, "size": 10},
-            error_x=whiskers(values, ends, width=3),
-            customdata=[name for name, _ in lines],
-            hovertemplate="%{customdata}: %{x:.1f} percentage points<extra></extra>",
+        go.Bar(
+            x=[50 * (low + high) for low, high in itertools.pairwise(edges)],
+            y=counts,
+            width=[100 * (high - low) for low, high in itertools.pairwise(edges)],
+            marker={"color": GREY},
+            hovertemplate="%{x:.1f}%: %{y} permutations<extra></extra>",
             showlegend=False,
         )
     )
-    figure.add_vline(x=0, line={"color": INK, "width": 1})
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=places,
-        ticktext=["everyone", *(f"same {name}" for name, _ in lines[1:])],
+    seen = 100 * noise.observed
+    figure.add_vline(x=seen, line={"color": FOCUS, "width": 3})
+    figure.add_annotation(
+        text=f"found: {seen:.1f}%", x=seen, y=1, yref="paper", yanchor="bottom", showarrow=False
     )
-    figure.update_xaxes(title="difference of favorable rates, source minus target (percentage points)")
-    nearest = shown[0]  # the smallest difference of those shown
+    figure.update_xaxes(title="people in the larger direction (%)", rangemode="tozero")
+    figure.update_yaxes(title="permutations")
     alt = (
-        f"Difference of favorable rates: {points(result.net.value)} among everyone, "
-        f"{points(nearest.difference.value or 0.0)} among people with the same {nearest.feature}."
+        f"{noise.permutations} permutations give {100 * noise.null_quantiles['0.5']:.1f}% in the middle; "
+        f"{seen:.1f}% was found."
     )
-    return finish(figure, height=110 + 30 * len(lines), alt=alt)
+    return finish(figure, height=260, alt=alt)
+
+
+def same_values(result: FlipsetResult, *, most: int = 12) -> go.Figure:
+    """Draw the difference of the groups' rates among people who agree in a feature, and the one among all."""
+    rows = [(f"same {each.feature}", each.difference, "") for each in result.same_values]
+    return _rates(result, [*rows[:most], ("everyone", result.net, "")])
 
 
 def strata(result: FlipsetResult) -> go.Figure:
     """Draw the difference of the groups' rates within each value of the conditioning column."""
-    table = result.strata_frame().dropna(subset=["difference of rates"]).iloc[::-1]
-    if table.empty:
-        return empty("Nobody was matched.")
-    places = list(range(len(table)))
-    values = [100 * value for value in table["difference of rates"]]
-    ends = [(100 * low, 100 * high) for low, high in zip(table["low"], table["high"], strict=True)]
-    figure = go.Figure(
-        go.Scatter(
-            x=values,
-            y=places,
-            mode="markers",
-            marker={"color": INK, "size": 10},
-            error_x=whiskers(values, ends, width=3),
-            customdata=[describe(name, longest=60) for name in table["within"]],
-            meta=[people_id(of_run("within", within=[name])) for name in table["within"]],
-            hovertemplate="%{customdata}: %{x:.1f} percentage points<extra></extra>",
-            showlegend=False,
-        )
+    return _rates(
+        result,
+        [
+            (each.value, each.net, people_id(of_run("within", within=[each.value])))
+            for each in sorted(result.strata, key=lambda each: -abs(each.net.value or 0.0))
+        ],
     )
-    figure.add_vline(x=0, line={"color": INK, "width": 1})
-    figure.update_yaxes(
-        tickmode="array", tickvals=places, ticktext=distinct([str(name) for name in table["within"]])
+
+
+def _rates(result: FlipsetResult, rows: list[tuple[str, Estimate, str]]) -> go.Figure:
+    reach = float(result.options["material"])
+    return differences(
+        result.judged,
+        rows,
+        title=f"{vocabulary().share_yes}, first group minus second (points)",
+        unit=100.0,
+        limit=(-reach, reach),
+        ordered=False,
     )
-    figure.update_xaxes(title="difference of favorable rates, source minus target (percentage points)")
-    first = table.iloc[-1]
-    alt = (
-        f"Difference of favorable rates within {several(len(table), 'value')} of the conditioning column; "
-        f"the largest is {points(first['difference of rates'])} within “{first['within']}”."
-    )
-    return finish(figure, height=110 + 30 * len(table), alt=alt)
 
 
 def score_change(result: FlipsetResult) -> go.Figure:
@@ -142,8 +141,8 @@ def score_change(result: FlipsetResult) -> go.Figure:
             x=[(low + high) / 2 for low, high in itertools.pairwise(edges)],
             y=[100 * value / total for value in people],
             width=[high - low for low, high in itertools.pairwise(edges)],
-            marker={"color": ACCENT, "line": {"width": 0}},
-            hovertemplate="%{x:.3g}: %{y:.1f} % of people<extra></extra>",
+            marker={"color": CONTEXT, "line": {"width": 0}},
+            hovertemplate="%{x:.3g}: %{y:.1f}% of people<extra></extra>",
             showlegend=False,
         )
     )

@@ -10,14 +10,27 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.drawing.selected import people_id, within_edges
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, distinct, empty, finish
-from audits.flipset import FlipsetResult
+from audits.drawing.style import (
+    CONTEXT,
+    FOCUS,
+    GREY,
+    INK,
+    OKABE_ITO,
+    describe,
+    distinct,
+    empty,
+    finish,
+    wrapped,
+)
 from audits.flipset.counterparts.checking import KS_LIMIT
-from audits.flipset.figures.flipsets import COLOUR
+from audits.flipset.result import FlipsetResult
+from audits.flipset.words import way_words
 from audits.progress import CurvePoint
 from audits.stats.words import count, number, so_many
 
-__all__ = ["arrows", "curve", "fit", "training"]
+__all__ = ["again", "arrows", "curve", "fit", "training"]
+
+_COLORS = {"positive": INK, "negative": FOCUS}
 
 
 def fit(result: FlipsetResult, *, most: int = 20) -> go.Figure:
@@ -30,7 +43,7 @@ def fit(result: FlipsetResult, *, most: int = 20) -> go.Figure:
             x=[value for _, value in ranked],
             y=list(range(len(ranked))),
             orientation="h",
-            marker={"color": [CONTRAST if value > KS_LIMIT + 1e-9 else ACCENT for _, value in ranked]},
+            marker={"color": [FOCUS if value > KS_LIMIT + 1e-9 else CONTEXT for _, value in ranked]},
             customdata=[describe(name, longest=60) for name, _ in ranked],
             hovertemplate="%{customdata}: %{x:.3f}<extra></extra>",
             showlegend=False,
@@ -42,7 +55,7 @@ def fit(result: FlipsetResult, *, most: int = 20) -> go.Figure:
         tickvals=list(range(len(ranked))),
         ticktext=distinct([name for name, _ in ranked]),
     )
-    figure.update_xaxes(title="KS distance to the target group (0 is alike)", range=[0, None])
+    figure.update_xaxes(title="KS distance to the target group", range=[0, None])
     name, value = ranked[-1]
     alt = (
         f"KS distance of each feature; {name} has the largest, {number(value)}; "
@@ -55,11 +68,11 @@ def again(result: FlipsetResult) -> go.Figure:
     """Draw both flipsets' shares in every repeat, and in how many of their repeats people flip."""
     found = result.again
     if found is None:
-        return empty("People were not matched again.")
+        return empty("People were matched once.")
     figure = make_subplots(
         rows=1,
         cols=2,
-        subplot_titles=["share of people<br>in each repeat (%)", "people by repeats<br>they flip in"],
+        subplot_titles=["people (%)<br>in each repeat", "people, by repeats<br>they flip in"],
     )
     for place, name in enumerate(("negative", "positive")):
         figure.add_trace(
@@ -68,11 +81,10 @@ def again(result: FlipsetResult) -> go.Figure:
                 # a little apart, so that repeats that agree can be told
                 y=[place + 0.24 * ((k * 7 % 11) / 10 - 0.5) for k in range(found.repeats)],
                 mode="markers",
-                marker={"color": COLOUR[name], "size": 7, "opacity": 0.7},
+                marker={"color": _COLORS[name], "size": 7, "opacity": 0.7},
                 customdata=[run["map"] for run in found.runs],
-                hovertemplate=f"{name}: %{{x:.1f}} %, %{{customdata}}<extra></extra>",
-                name=f"{name} flipset",
-                showlegend=True,
+                hovertemplate="%{x:.1f}%, %{customdata}<extra></extra>",
+                showlegend=False,
             ),
             row=1,
             col=1,
@@ -91,14 +103,20 @@ def again(result: FlipsetResult) -> go.Figure:
         row=1,
         col=2,
     )
-    figure.update_yaxes(tickmode="array", tickvals=[0, 1], ticktext=["negative", "positive"], row=1, col=1)
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=[0, 1],
+        ticktext=[wrapped(way_words(name), 16) for name in ("negative", "positive")],
+        row=1,
+        col=1,
+    )
     figure.update_xaxes(rangemode="tozero", row=1, col=1)
-    figure.update_xaxes(title="flips in so many of 100 repeats", row=1, col=2)
+    figure.update_xaxes(title="repeats of 100", row=1, col=2)
     alt = (
         f"Both flipsets in {found.repeats} repeats; {count(found.nearly_always)} of {count(found.people)} "
         "people flip in at least 9 of 10 of their repeats."
     )
-    return finish(figure, height=346, alt=alt).update_layout(margin={"t": 82}, legend={"y": 1.2})
+    return finish(figure, height=320, alt=alt).update_layout(margin={"t": 60})
 
 
 def training(result: FlipsetResult) -> go.Figure:
@@ -160,8 +178,8 @@ def curve(points: Sequence[CurvePoint]) -> go.Figure:
 
 _MOST_NAMED = 3  # maps; with more strata their names would not fit
 _LINES = (
-    ("ks", "KS distance", 1, ACCENT),
-    ("critic_loss", "critic", 2, CONTRAST),
+    ("ks", "KS distance", 1, INK),
+    ("critic_loss", "critic", 2, FOCUS),
     ("generator_loss", "generator", 2, OKABE_ITO[2]),
 )
 
@@ -189,8 +207,8 @@ def arrows(result: FlipsetResult) -> go.Figure:
         )
     for flip, name, colour in (
         ("none", "same decision", GREY),
-        ("positive", "positive flipset", COLOUR["positive"]),
-        ("negative", "negative flipset", COLOUR["negative"]),
+        ("positive", way_words("positive"), _COLORS["positive"]),
+        ("negative", way_words("negative"), _COLORS["negative"]),
     ):
         rows = table[table["flip"] == flip]
         if rows.empty:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import pairwise
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import GREY, describe, empty, finish, short
+from audits.drawing.style import FOCUS, GREY, describe, empty, finish, short
 from audits.flipset.figures.bars import bar_rules
-from audits.flipset.figures.flipsets import COLOUR, Part
 from audits.flipset.parts import Marginal
+from audits.flipset.words import Way, way_words
 from audits.stats.words import count, percent
 
 __all__ = ["crossed"]
@@ -22,38 +21,32 @@ _LARGEST = 34.0  # pixels across
 _SIDE_BY_SIDE = 3  # values whose names have room beside each other on a narrow screen
 
 
-def _brief(label: str, *, whole: bool = False) -> str:
+def _brief(label: str) -> str:
     """Write the range of a bar with few letters: ``12k–18.4k``; other values stay.
 
-    Bars of `whole` numbers end between two of them, and are named by the numbers in them.
+    Ends halfway between whole numbers are named by the numbers inside.
 
     Examples
     --------
-    >>> _brief("12000 to 18400"), _brief("7.5 to 9.5", whole=True), _brief("7.5 to 8.5", whole=True)
-    ('12k–18.4k', '8–9', '8')
-    >>> _brief("-2.5 to -1.5")
-    '-2.5 to -1.5'
+    >>> _brief("12000 to 18400"), _brief("7.5 to 9.5"), _brief("7.5 to 8.5"), _brief("9999.5 to 19999.5")
+    ('12k–18.4k', '8–9', '8', '10k–20k')
+    >>> _brief("-2.5 to -1.4")
+    '-2.5 to -1.4'
     """
     ends = re.fullmatch(r"(-?[\d.,e+]+) to (-?[\d.,e+]+)", label)
     if not ends:
         return label
     low, high = _plain(ends[1]), _plain(ends[2])
-    if whole:
+    if low % 1 == high % 1 == 0.5:
         low, high = math.ceil(low), math.floor(high)
     return short(low) if low == high else f"{short(low)}{' to ' if low < 0 else '–'}{short(high)}"
-
-
-def _whole(item: Marginal) -> bool:
-    """Whether each bar of a feature holds one whole number."""
-    edges = item.edges or ()
-    return bool(edges) and all(high - low == 1 and low % 1 == 0.5 for low, high in pairwise(edges))
 
 
 def _plain(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Part) -> go.Figure:
+def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Way) -> go.Figure:
     """Draw the people of each cell as a dot: its area by how many they are, its colour by the share flipped.
 
     Parameters
@@ -75,10 +68,10 @@ def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Part) -> 
             marker={
                 "size": [max(5.0, _LARGEST * (people / most) ** 0.5) for people in table["people"]],
                 "color": [100 * share for share in table["share"]],
-                "colorscale": [[0, GREY], [1, COLOUR[part]]],
+                "colorscale": [[0, GREY], [1, FOCUS]],
                 "cmin": 0,
                 "cmax": max(1.0, 100 * float(table["share"].max())),
-                "colorbar": {"title": "flipped (%)", "thickness": 12},
+                "colorbar": {"title": "flip (%)", "thickness": 12},
                 "line": {"width": 0.5, "color": "white"},
             },
             customdata=[
@@ -93,26 +86,26 @@ def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Part) -> 
                 )
                 for row in table.itertuples(index=False)
             ],
-            hovertemplate="%{customdata[1]}<br>%{customdata[0]} people, %{marker.color:.1f} % flipped"
+            hovertemplate="%{customdata[1]}<br>%{customdata[0]} people, %{marker.color:.1f}% flip"
             "<extra></extra>",
             showlegend=False,
         )
     )
-    for axis, place, values, name, whole in (
-        (figure.update_xaxes, "x", "value", first, _whole(one)),
-        (figure.update_yaxes, "y", "other value", second, _whole(other)),
+    for axis, place, values, name in (
+        (figure.update_xaxes, "x", "value", first),
+        (figure.update_yaxes, "y", "other value", second),
     ):
         ticks = table[[place, values]].drop_duplicates().sort_values(place)
         axis(
             title=describe(name),
             tickmode="array",
             tickvals=ticks[place].tolist(),
-            ticktext=[describe(_brief(label, whole=whole), longest=18) for label in ticks[values]],
+            ticktext=[describe(_brief(label), longest=18) for label in ticks[values]],
             tickangle=-90 if place == "x" and len(ticks) > _SIDE_BY_SIDE else 0,
         )
     densest = table.to_dict("records")[int(table["in the flipset"].argmax())]
     alt = (
-        f"{first} by {second}: most of the {part} flipset, {count(densest['in the flipset'])} people, "
+        f"{first} by {second}: {way_words(part)}: most of them, {count(densest['in the flipset'])} people, "
         f"are where {first} is {densest['value']} and {second} {densest['other value']}: "
         f"{percent(densest['share'], densest['people'])} of the people there."
     )

@@ -85,9 +85,9 @@ class GateBaseline:
 
     def _kept(self, audit: str, place: int) -> dict[str, Any] | None:
         """The audit of the same name: as many others of that name before it, where one is asked for twice."""
-        if place < len(self.audits) and self.audits[place]["audit"] == audit:
+        if place < len(self.audits) and AUDITS.now(self.audits[place]["audit"]) == audit:
             return self.audits[place]
-        return next((each for each in self.audits if each["audit"] == audit), None)
+        return next((each for each in self.audits if AUDITS.now(each["audit"]) == audit), None)
 
 
 def baseline_in(result: Any) -> GateBaseline:

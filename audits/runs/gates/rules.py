@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field
 
 from audits.errors import InputError
 from audits.runs.gates.places import place_names
+from audits.runs.registry import AUDITS
 from audits.stats.words import number
 
 __all__ = ["BaselineRule", "Number", "Rule", "Waiver", "numbers"]
@@ -176,7 +177,7 @@ def numbers(entries: list[dict[str, Any]], rule: Rule, where: str) -> list[Numbe
     """
     found = []
     for place, entry in enumerate(entries):
-        if rule.audit not in (None, entry["audit"]):
+        if rule.audit is not None and AUDITS.now(rule.audit) != entry["audit"]:
             continue
         mine = [each for each in _named(entry, rule.metric.split("."), "", "", "") if _asked(each, rule)]
         parts = [each for each in mine if "[" in each[0]]

@@ -1,7 +1,7 @@
 """Can a map be trusted? FlipTest's checks (section 5.1, Tables 1–3, Appendix D), as pure functions of arrays.
 
 Every check takes weighted people in encoded coordinates. Hand over counterparts as they are used: decoded to
-admissible people and encoded again. A raw barycentre has categories between 0 and 1 that no one has, and its
+admissible people and encoded again. A raw barycenter has categories between 0 and 1 that no one has, and its
 KS distance says so.
 """
 

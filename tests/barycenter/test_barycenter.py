@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from audits.barycentre import BarycentreOptions, barycentre, figures
-from audits.barycentre.meeting import group_of, least_spread, meet
-from audits.barycentre.people import compare
-from audits.barycentre.record import AUDIT
+from audits.barycenter import BarycenterOptions, barycenter, figures
+from audits.barycenter.meeting import group_of, least_spread, meet
+from audits.barycenter.people import compare
+from audits.barycenter.record import AUDIT
 from audits.data import DataSpec, build_data
+from audits.data.digests import plain_digest
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.flipset import FlipsetOptions, flipset
@@ -23,6 +25,7 @@ from audits.models import make_subject, model_spec
 from audits.progress import silent
 from audits.results import load_result, save_result
 from audits.runs.planning.power import _groups
+from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from benchmarks.papers.fliptest import lipton
 
@@ -36,8 +39,8 @@ def subject_of(frame: pd.DataFrame, **data):
 
 
 def audited(frame: pd.DataFrame, *, rng: int = 0, data: dict | None = None, **options):
-    asked = BarycentreOptions(**{"permutations": 0, "fewest": 2, **options})
-    return barycentre(subject_of(frame, **(data or {})), asked, rng=rng)
+    asked = BarycenterOptions(**{"permutations": 0, "fewest": 2, **options})
+    return barycenter(subject_of(frame, **(data or {})), asked, rng=rng)
 
 
 def crowd(n: int, seed: int, *, shift: float = 0.0, lower: float = 0.0, groups: str = "abc") -> pd.DataFrame:
@@ -98,7 +101,7 @@ def test_two_groups_are_a_flipset(seed, n, m, alike, cost):
     )
 )
 def test_on_a_line_quantiles_are_averaged(groups):
-    """In one dimension the barycentre's quantile function is the mean of the groups' (closed form)."""
+    """In one dimension the barycenter's quantile function is the mean of the groups' (closed form)."""
     shares = np.arange(1, len(groups) + 1) / sum(range(1, len(groups) + 1))
     met = meet([group_of(np.array(g)[:, None], np.ones(len(g))) for g in groups], shares, rounds=3)
     order = np.argsort(met.points[:, 0], kind="stable")
@@ -114,7 +117,7 @@ def test_on_a_line_quantiles_are_averaged(groups):
 
 
 def test_gaussians_meet_where_theory_says():
-    """Normal groups with covariances that commute: the barycentre's deviation is the mean of theirs.
+    """Normal groups with covariances that commute: the barycenter's deviation is the mean of theirs.
 
     Agueh, Carlier (2011), theorem 6.1. Means are exact; deviations of 300 people a group have an error of 4
     %.
@@ -186,13 +189,13 @@ def test_counts_are_so_many_people():
 
 def test_two_groups_flip_as_in_a_flipset_on_hiring():
     """NUMBERS: 157 and 136 of 1,000 women at FlipTest's cost."""
-    asked = BarycentreOptions(permutations=0, by=("gender",))
-    women = barycentre(lipton(1_000), asked, rng=0).group("female")
+    asked = BarycenterOptions(permutations=0, by=("gender",))
+    women = barycenter(lipton(1_000), asked, rng=0).group("female")
     assert (round(1_000 * women.only_self), round(1_000 * women.only_counterpart)) == (157, 136)
 
 
 def test_three_groups_at_another_cost_are_refused_by_name():
-    with pytest.raises(InputError, match=r"barycentre\.cost must be 'l2_squared' for 3 groups"):
+    with pytest.raises(InputError, match=r"barycenter\.cost must be 'l2_squared' for 3 groups"):
         audited(crowd(60, 0), cost="l1_squared")
 
 
@@ -252,7 +255,8 @@ def test_it_is_kept_shown_and_stated(lower, tmp_path):
     assert told["interval"]["value"] in {lower.group("c").excess.value, lower.group("c").net.value}
     section = AUDIT.section(lower)
     assert [each.key for each in section.exhibits] == [
-        "judged", "flips", "marginals", "transparency", "everybody", "distances",
+        "judged", "flips", "marginals_only_self", "marginals_only_counterpart", "transparency", "everybody",
+        "distances",
     ]  # fmt: skip
     for each in section.exhibits:
         assert alt_text(each.figure())
@@ -261,9 +265,9 @@ def test_it_is_kept_shown_and_stated(lower, tmp_path):
     told = {"value": interval.value, "low": interval.low, "high": interval.high}
     assert section.exhibits[0].figure().data[0].meta == told
     bars = figures.flips(lower).data[1]
-    assert dict(zip([text for text, _ in bars.customdata], bars.x, strict=True))["c"] == pytest.approx(
-        100 * lower.group("c").only_self
-    )
+    assert dict(zip([text for text, _ in bars.customdata], bars.x, strict=True))[
+        "people in “c”"
+    ] == pytest.approx(100 * lower.group("c").only_self)
 
 
 def test_every_person_has_a_counterpart_in_every_other_group(lower):
@@ -281,14 +285,13 @@ def test_every_person_has_a_counterpart_in_every_other_group(lower):
 
 def test_who_flips_is_told_by_value(lower):
     """Marginals of a group add up to everybody, and name the feature that decisions go with."""
-    rows = lower.marginals_frame("c")
-    for _, part in rows.groupby("feature"):
-        assert part["of the group"].sum() == pytest.approx(1)
-        assert part["of those who flip"].sum() == pytest.approx(1)
-    assert rows["feature"].iloc[0] == "x"
-    way = dict(zip(["only_counterpart", "only_self"], figures.flips(lower).data, strict=True))
-    mostly = "only_self" if lower.group("c").mostly == "only self" else "only_counterpart"
-    assert figures.marginals(lower, "c").data[0].marker.color == way[mostly].marker.color
+    each = lower.group("c")
+    for way in ("only_self", "only_counterpart"):
+        rows = lower.marginals_frame("c", way)
+        for _, part in rows.groupby("feature"):
+            assert part["people"].sum() == pytest.approx(each.people)
+            assert part["who flip"].sum() == pytest.approx(each.people * getattr(each, way))
+    assert lower.marginals_frame("c", each.way)["feature"].iloc[0] == "x"
 
 
 def test_groups_that_only_hang_together_differently_are_no_evidence():
@@ -312,7 +315,7 @@ def test_a_model_that_decides_everybody_alike_leaves_nobody_flipped():
     frame = crowd(900, 5).assign(score=0.9)
     told = DataSpec(label="decision", favorable=1, protected=("group",), features=("x", "z"))
     subject = make_subject(build_data(frame, told), model_spec({"predictions": {"score": "score"}}))
-    found = barycentre(subject, BarycentreOptions(permutations=39, rounds=0, seconds=1.0), rng=0)
+    found = barycenter(subject, BarycenterOptions(permutations=39, rounds=0, seconds=1.0), rng=0)
     assert found.people[["only_self", "only_counterpart"]].to_numpy().sum() == 0
     assert found.verdict == NO_MATERIAL
 
@@ -366,14 +369,14 @@ def test_many_people_are_sampled_by_group_and_decision():
     """Of 100,000 people as many are drawn as take half a minute, decisions in proportion, and it is said."""
     frame = crowd(100_000, 1)
     subject = subject_of(frame)
-    chosen = compare(subject, BarycentreOptions(), np.random.default_rng(0), silent)
+    chosen = compare(subject, BarycenterOptions(), np.random.default_rng(0), silent)
     assert 3_000 < len(chosen.rows) < 30_000
     assert "Of 100,000 people a random" in chosen.warnings[0]
     assert chosen.left_out["not drawn into the sample"] == 100_000 - len(chosen.rows)
     for k, name in enumerate(chosen.names):
         everybody = frame["decision"][frame["group"] == name].mean()
         assert chosen.decisions[chosen.group == k].mean() == pytest.approx(everybody, abs=1e-3)
-    asked = compare(subject, BarycentreOptions(max_people=600), np.random.default_rng(0), silent)
+    asked = compare(subject, BarycenterOptions(max_people=600), np.random.default_rng(0), silent)
     assert len(asked.rows) == 600
     assert asked.totals.sum() == 100_000
 
@@ -431,7 +434,7 @@ def test_the_transparency_report_by_hand(pair, way):
     sure = [abs(row.mean_sign.value) for row in found.report("a", way, by_sign=True)]
     assert far == sorted(far, reverse=True)
     assert sure == sorted(sure, reverse=True)
-    assert alt_text(figures.transparency(found, "a", way)).startswith("Features by how far those of a")
+    assert alt_text(figures.transparency(found, "a")).startswith("Person minus match, by feature.")
 
 
 def test_against_everybody_by_hand(pair):
@@ -461,3 +464,16 @@ def test_many_groups_are_reported_too(weights):
         told = each.everybody
         assert told.only_self - told.only_counterpart == pytest.approx(told.net.value)
         assert bool(found.report(each.group, each.way)) == (max(each.only_self, each.only_counterpart) > 0)
+
+
+def test_the_former_name_is_read_and_draws_the_same_numbers() -> None:
+    requests = [
+        parse_spec(
+            {"data": {"path": "people.csv"}, "model": {"train": "logistic"}, "audits": [name]}, Path()
+        ).audits[0]
+        for name in ("barycentre", "barycenter")
+    ]
+    assert requests[0] == requests[1]
+    assert requests[0].name == "barycenter"
+    stream = int(plain_digest("barycentre", requests[0].all_options()), 16)
+    assert requests[0].random(3).random() == np.random.default_rng([3, stream]).random()

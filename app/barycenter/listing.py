@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 
 from app.tables.people import FAVORABLE
-from audits.barycentre import BarycentreResult
+from audits.barycenter import BarycenterResult
 
 __all__ = ["TABLES"]
 
 
-def _flipping(result: BarycentreResult, group: str, way: str) -> pd.DataFrame:
+def _flipping(result: BarycenterResult, group: str, way: str) -> pd.DataFrame:
     """Return the people of a group who flip one way among all groups, surest first."""
     people = result.people[(result.people["group"] == group) & (result.people[way] > 0)]
     people = people.iloc[(-people[way]).argsort(kind="stable")]

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app import work
 from app.drafting import drafts
 from app.workspaces.workspace import Workspace
-from tests.barycentre.test_barycentre import crowd
+from tests.barycenter.test_barycenter import crowd
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,7 +26,7 @@ def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
     space.save_draft(draft)
     at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
     at.query_params["w"] = space.token
-    at.run().switch_page("views/barycentre.py").run()
+    at.run().switch_page("views/barycenter.py").run()
     for _ in range(60):
         if not any(text.value.startswith("Preparing") for text in at.text):
             break
@@ -44,7 +44,7 @@ def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
     found = run.result().audits[0]
     assert at.container(key="finding").text[0].value == found.headline
     assert found.result.finding in [text.value for text in at.text]
-    assert space.runs()[0]["spec"]["audits"][0]["barycentre"] == {
+    assert space.runs()[0]["spec"]["audits"][0]["barycenter"] == {
         "by": ["group"],
         "permutations": 39,
         "seconds": 1.0,

@@ -1,4 +1,4 @@
-"""The barycentre of several groups as the points at which their people meet, and flips from it."""
+"""The barycenter of several groups as the points at which their people meet, and flips from it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def group_of(points: np.ndarray, people: np.ndarray) -> Group:
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """Points of the barycentre, and who meets there.
+    """Points of the barycenter, and who meets there.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Meeting:
     plans : list of csr arrays (s, a)
         Mass of each group's atoms at each point; every row sums to the point's mass.
     spread : float
-        Mean squared distance of people from where they meet, over groups by their shares: what a barycentre
+        Mean squared distance of people from where they meet, over groups by their shares: what a barycenter
         keeps least.
     rounds : int
         Rounds in which points moved.
@@ -117,7 +117,7 @@ def meet(
     cost: Cost = "l2_squared",
     progress: Progress = silent,
 ) -> Meeting:
-    """Find the barycentre of `groups`, weighted by `shares` (k,), which sum to 1.
+    """Find the barycenter of `groups`, weighted by `shares` (k,), which sum to 1.
 
     Two groups are matched at any `cost`, as a flipset's are; more meet at least squared Euclidean distance.
     Exact for two groups and in one dimension; else the fixed-point iteration from there, which never moves
@@ -134,7 +134,7 @@ def meet(
     if len(groups) == 2 or first.x.shape[1] == 1:
         return found
     for k in range(rounds):
-        progress(0.3 + 0.7 * k / rounds, f"Moving the barycentre: round {k + 1} of at most {rounds}")
+        progress(0.3 + 0.7 * k / rounds, f"Moving the barycenter: round {k + 1} of at most {rounds}")
         plans = [_coupled(found.points, group.x, found.mass, group.weights) for group in groups]
         moved = _moved(groups, plans, shares, found.rounds + 1)
         if moved.spread >= found.spread:
@@ -147,7 +147,7 @@ def meet(
 
 
 def least_spread(groups: Sequence[Group], shares: np.ndarray, progress: Progress = silent) -> float:
-    """Spread that no barycentre can be below: that of the groups' exact distances from each other.
+    """Spread that no barycenter can be below: that of the groups' exact distances from each other.
 
     People who meet at a point are spread about their mean as they are apart from each other, and no two
     groups can be matched nearer than exactly.
@@ -155,7 +155,7 @@ def least_spread(groups: Sequence[Group], shares: np.ndarray, progress: Progress
     total, pairs, done = 0.0, len(groups) * (len(groups) - 1) / 2, 0
     for k, one in enumerate(groups):
         for other, share in zip(groups[:k], shares[:k], strict=True):
-            progress(done / pairs, "How near the barycentre could be")
+            progress(done / pairs, "How near the barycenter could be")
             plan = _coupled(one.x, other.x, one.weights, other.weights).tocoo()
             i, j = plan.coords
             apart = float(plan.data @ ((one.x[i] - other.x[j]) ** 2).sum(axis=1))
@@ -170,7 +170,7 @@ def against_everybody(
     """Favourable share of each atom's counterparts among everybody, a group an array (a,).
 
     Each group is matched, at least cost, with the people of all groups together, its own too, who count as
-    in the barycentre.
+    in the barycenter.
 
     Parameters
     ----------

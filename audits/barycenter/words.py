@@ -1,29 +1,30 @@
-"""The finding of a barycentre audit in sentences, and what to beware of."""
+"""The finding of a barycenter audit in sentences, and what to beware of."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING
 
-from audits.barycentre.options import BarycentreOptions
-from audits.barycentre.result import BarycentreResult, GroupFlips, Nearness
+from audits.barycenter.options import BarycenterOptions
+from audits.barycenter.result import BarycenterResult, GroupFlips, Nearness
 from audits.brief import begun, between, brief, in_points, of_people, shortest
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import in_words, out_of, people_in, percent
 from audits.transport.levels import FACTOR
 
 if TYPE_CHECKING:
-    from audits.barycentre.chance import ChancePerGroup
+    from audits.barycenter.chance import ChancePerGroup
 
 __all__ = [
     "COSTS",
     "chance_words",
-    "direction",
     "finding",
     "headline",
     "interval_words",
     "points",
     "warnings_for",
+    "way_words",
 ]
 
 _FAR = 0.1  # above the least possible, relative
@@ -38,24 +39,33 @@ COSTS = {
 }
 
 
-def headline(result: BarycentreResult) -> str:
-    """Say in one sentence which group is decided differently from its matches."""
-    worst = result.group(result.rests_on)
-    who = people_in(worst.group)
-    which = "both" if len(result.groups) == 2 else f"all {len(result.groups)}"
+def headline(result: BarycenterResult) -> str:
+    """Say in one sentence which group gets other answers than its matches."""
+    worst, words = result.group(result.rests_on), vocabulary()
+    which = "both groups get" if len(result.groups) == 2 else f"all {len(result.groups)} groups get"
     if result.verdict == NO_MATERIAL:
-        return f"On average over {which} groups, each is decided about as its matches in the others are."
+        return f"On average, {which} about the same answers as their matches in the others."
     if result.verdict != EVIDENCE:
-        return (
-            f"These data cannot tell whether {which} groups are decided as their matches in the others are."
-        )
-    theirs = f"their matches in the other group{'s' if len(result.groups) > 2 else ''}"
+        return f"We can't tell whether {which} the same answers as their matches in the others."
     share = worst.only_self if worst.mostly == "only self" else worst.only_counterpart
-    told = of_people(out_of(share * worst.people, worst.people))
-    get = ("gets", "does not get") if told.startswith("1 of") else ("get", "do not get")
-    does, do = (get[0], "do not") if worst.mostly == "only self" else (get[1], "do")
-    end = f"{does} the favorable decision while {theirs} {do}"
-    return shortest(*(f"{begun(told)} {name} {end}." for name in (who, brief(who), brief(who, 9))))
+    told = begun(of_people(out_of(share * worst.people, worst.people)))
+    one = told.startswith("1 of")
+    mine = (words.is_yes if one else words.are_yes) if worst.mostly == "only self" else words.is_no
+    if worst.mostly != "only self" and not one:
+        mine = words.are_no
+    theirs = words.are_yes if words.yes else "do"
+    if worst.mostly == "only self":
+        theirs = "are not" if words.yes else "do not"
+    end = f"{mine} while their matches {theirs}: more than chance."
+    who = people_in(worst.group)
+    return shortest(*(f"{told} {name} {end}" for name in (who, brief(who), brief(who, 9))))
+
+
+def way_words(way: str) -> str:
+    """Name the people who flip one way: ``declined, matches approved``."""
+    words = vocabulary()
+    yes, no = words.yes or "favorable", words.no or "unfavorable"
+    return f"{yes}, matches {no}" if way == "only_self" else f"{no}, matches {yes}"
 
 
 def finding(
@@ -68,20 +78,19 @@ def finding(
     at_once : int
         People among whom flips and chance were counted at a time; 0 for everybody.
     """
-    judged = worst.judged
+    judged, n, words = worst.judged, worst.people, vocabulary()
     attributes = " and ".join(f"“{name}”" for name in by)
+    them = f"their matches in the other group{'s' if len(groups) > 2 else ''} by {attributes}"
     said = [
-        f"Of {people_in(worst.group)} {percent(worst.only_self, worst.people)} are favored only as "
-        "themselves and "
-        f"{percent(worst.only_counterpart, worst.people)} only as their counterparts in the other "
-        f"group{'s' if len(groups) > 2 else ''} by {attributes}: a difference of "
-        f"{points(worst.net.value)} ({between(worst.net)})."
+        f"{percent(worst.only_self, n)} of {people_in(worst.group)} {words.are_yes} while {them} "
+        f"{'are' if words.yes else 'do'} not. For {percent(worst.only_counterpart, n)} it is the reverse: a "
+        f"difference of {points(worst.net.value)} ({between(worst.net)})."
     ]
     if worst.larger is not None and worst.by_chance is not None:
-        who = f"Among {at_once:,} people drawn at a time the larger" if at_once else "The larger of the two"
+        who = f"Among {at_once:,} people drawn at a time, the larger" if at_once else "The larger of the two"
         said.append(
-            f"{who} is {percent(worst.larger, worst.people)} where chance gives "
-            f"{percent(worst.by_chance, worst.people)}: {_beside(worst.excess)}."
+            f"{who} is {percent(worst.larger, n)}. Chance alone gives {percent(worst.by_chance, n)}. That is "
+            f"{_beside(worst.excess)}."
         )
     others = [
         people_in(each.group) for each in groups if each.judged.verdict == EVIDENCE and each is not worst
@@ -96,7 +105,7 @@ def finding(
             f"one of {100 * FACTOR * material:.3g} points at each level of the features."
         )
     elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
-        said.append(f"About {judged.people_needed:,} people of the group would be needed to tell.")
+        said.append(f"About {judged.people_needed:,} people of the group would settle it.")
     elif judged.verdict != EVIDENCE and judged.reason:
         said.append(f"{begun(judged.reason)}.")
     return " ".join(said)
@@ -112,8 +121,8 @@ def interval_words(judged: Judged, each: GroupFlips) -> str:
         level = judged.decided_by.removeprefix("level: ")
         return f"{points(value.value)} ({between(value)}) among people with {level}, of {who}"
     if value == each.net:
-        return f"{points(value.value)} between both ways of flipping, {between(value)}, of {who}"
-    return f"{points(value.value)} of flips above chance, {between(value)}, of {who}"
+        return f"{points(value.value)} between both directions ({between(value)}), of {who}"
+    return f"{points(value.value)} above chance ({between(value)}), of {who}"
 
 
 def points(share: float | None) -> str:
@@ -121,12 +130,7 @@ def points(share: float | None) -> str:
     return "an unknown number of points" if share is None else f"{in_points(share)} points"
 
 
-def direction(each: GroupFlips) -> str:
-    """Word the way in which more of a group flip."""
-    return "as themselves" if each.mostly == "only self" else "as counterparts"
-
-
-def chance_words(chance: ChancePerGroup | None, options: BarycentreOptions) -> str:
+def chance_words(chance: ChancePerGroup | None, options: BarycenterOptions) -> str:
     """Word how the level of chance was measured."""
     if chance is None:
         return "not measured without permutations"
@@ -146,16 +150,14 @@ def warnings_for(groups: tuple[GroupFlips, ...], nearness: Nearness) -> tuple[st
     found = []
     if nearness.above is not None and nearness.above > _FAR:
         found.append(
-            f"The groups meet at points that may lie up to {100 * nearness.above:.0f} % farther from their "
-            "people "
-            "(in squared distance) than the nearest possible; more rounds may bring them nearer."
+            f"The groups meet at points up to {100 * nearness.above:.0f}% farther from their people than the "
+            "nearest possible (squared distance). More rounds may bring them nearer."
         )
     few = [f"“{in_words(each.group)}”" for each in groups if each.people < _FEW]
     if few:
         found.append(
-            f"Groups of fewer than {_FEW} people ({_listed(few)}) show only large differences: their "
-            "intervals "
-            "are wide."
+            f"Groups of fewer than {_FEW} people show only large differences, for their intervals are wide: "
+            f"{_listed(few)}."
         )
     return tuple(found)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from app.barycentre.choices import choose_options
-from app.barycentre.result import show_result
+from app.barycenter.choices import choose_options
+from app.barycenter.result import show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
-    "barycentre",
+    "barycenter",
     needs="Choose at least one protected attribute whose values make the groups.",
     choose=choose_options,
     show=show_result,

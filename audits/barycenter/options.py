@@ -1,4 +1,4 @@
-"""What an auditor can choose about counterparts in the barycentre of all groups, and how long that takes."""
+"""What an auditor can choose about counterparts in the barycenter of all groups, and how long that takes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from audits.options import Level, Material, Permutations, option
 from audits.records import Size
 from audits.transport import Cost, estimated_bytes, estimated_seconds
 
-__all__ = ["MOST_SECONDS", "BarycentreOptions", "in_all", "memory", "once", "seconds"]
+__all__ = ["MOST_SECONDS", "BarycenterOptions", "in_all", "memory", "once", "seconds"]
 
 MOST_SECONDS = 30.0
 """Time that matching may take, unless `max_people` asks for more; of more people a sample is drawn."""
@@ -18,8 +18,8 @@ _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class BarycentreOptions:
-    """Options of the barycentre audit, as a spec names them; each says on its field what it is."""
+class BarycenterOptions:
+    """Options of the barycenter audit, as a spec names them; each says on its field what it is."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
@@ -39,14 +39,14 @@ class BarycentreOptions:
     ] = None
     weights: Annotated[
         Literal["people", "equal"],
-        option("How much a group counts in the barycentre: by its people, or as much as any other."),
+        option("How much a group counts in the barycenter: by its people, or as much as any other."),
     ] = "people"
     fewest: Annotated[
         int, option("Groups of fewer people are left out.", unit="people", ge=2, le=1_000_000)
     ] = 20
     rounds: Annotated[
         int,
-        option("Rounds in which the points of the barycentre move, at most.", unit="rounds", ge=0, le=50),
+        option("Rounds in which the points of the barycenter move, at most.", unit="rounds", ge=0, le=50),
     ] = 1
     level: Level = 0.05
     material: Material = 0.10
@@ -66,7 +66,7 @@ class BarycentreOptions:
 
 
 def in_all(n: int, width: int, rounds: int) -> float:
-    """About how many seconds the barycentre of groups of `n` people in all takes."""
+    """About how many seconds the barycenter of groups of `n` people in all takes."""
     return (_ONCE + _ROUND * min(rounds, 4)) * estimated_seconds(n, n, width)
 
 
@@ -77,7 +77,7 @@ def once(n: int, width: int, groups: int, rounds: int) -> float:
     return 1.5e-3 * groups + 1e-7 * n * n * (0.3 + rounds) * (1 + n / 1000)
 
 
-def seconds(options: BarycentreOptions, size: Size) -> float:
+def seconds(options: BarycenterOptions, size: Size) -> float:
     """About how many seconds the audit takes: matching, and at most the time given for chance."""
     start = 1.0 + _START_SECONDS.get(size.trained or "", 0.0) * size.rows / 20_000
     most = size.rows if options.max_people is None else min(options.max_people, size.rows)
@@ -89,7 +89,7 @@ def seconds(options: BarycentreOptions, size: Size) -> float:
     return start + matching + min(chance, options.seconds)
 
 
-def memory(options: BarycentreOptions, size: Size) -> float:
+def memory(options: BarycenterOptions, size: Size) -> float:
     """About how many bytes it takes."""
     most = size.rows if options.max_people is None else min(options.max_people, size.rows)
     while options.max_people is None and in_all(most, size.width, options.rounds) > MOST_SECONDS:

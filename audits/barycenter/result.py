@@ -1,4 +1,4 @@
-"""What a barycentre audit found."""
+"""What a barycenter audit found."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from audits.flipset.parts import FeatureDifference, Marginal
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 from audits.transport.levels import LevelDifference
 
 __all__ = [
     "AgainstEverybody",
-    "BarycentreResult",
+    "BarycenterResult",
     "GroupFlips",
-    "MarginalRow",
+    "GroupMarginal",
     "Nearness",
     "TransparencyLine",
     "Way",
@@ -44,32 +45,19 @@ class AgainstEverybody:
 
 
 @dataclass(frozen=True)
-class TransparencyLine:
-    """A line of a group's transparency report: people who flip minus those whom they flip towards.
-
-    Attributes
-    ----------
-    way : {"only_self", "only_counterpart"}
-        Which flips.
-    feature, column : str
-        The line, and the feature behind it: ``job=cook`` of ``job``.
-    mean_difference : Estimate
-        In the feature's own unit; of a value, as a share of people.
-    mean_sign : Estimate
-        Share of flips towards counterparts with less of it minus the share towards more. Neither has an
-        interval.
-    standardized_difference, deviation : float
-        The former in standard deviations, and what one of them is.
-    """
+class TransparencyLine(FeatureDifference):
+    """A line of the transparency report of those of a group who flip one way."""
 
     group: str
     way: Way
-    feature: str
-    column: str
-    mean_difference: Estimate
-    mean_sign: Estimate
-    standardized_difference: float
-    deviation: float
+
+
+@dataclass(frozen=True)
+class GroupMarginal(Marginal):
+    """A feature's distribution among those of a group who flip one way, beside that of the group."""
+
+    group: str = ""
+    way: Way = "only_self"
 
 
 @dataclass(frozen=True)
@@ -81,7 +69,7 @@ class GroupFlips:
     people : float
         Of the group who were matched.
     share : float
-        What the group counts in the barycentre.
+        What the group counts in the barycenter.
     rate : Estimate
         Favourable share of the group.
     only_self, only_counterpart : float
@@ -134,26 +122,15 @@ class GroupFlips:
 
 
 @dataclass(frozen=True)
-class MarginalRow:
-    """How many of a group, and of those of them who flip the way that more do, have a value."""
-
-    group: str
-    feature: str
-    value: str
-    group_share: float
-    flipped_share: float
-
-
-@dataclass(frozen=True)
 class Nearness:
-    """How near the barycentre is to the groups: mean squared distances, in squared standard deviations.
+    """How near the barycenter is to the groups: mean squared distances, in squared standard deviations.
 
     Attributes
     ----------
     spread : float
         Of people from where they meet.
     least : float
-        What no barycentre can be below.
+        What no barycenter can be below.
     rounds : int
     points : int
         Points at which people meet.
@@ -172,8 +149,8 @@ class Nearness:
 
 @shown
 @dataclass(frozen=True, eq=False)
-class BarycentreResult:
-    """Result of a barycentre audit.
+class BarycenterResult:
+    """Result of a barycenter audit.
 
     Attributes
     ----------
@@ -195,8 +172,9 @@ class BarycentreResult:
         The one of these features in which they differ most.
     chance : str
         How the level of chance was measured.
-    marginals : tuple of MarginalRow
-        The features in which flipped people differ most from their group.
+    who : tuple of GroupMarginal
+        By group and way of flipping the features in which those who flip differ most from their group; empty
+        in results of earlier versions.
     people : DataFrame
         One row a person, by the user's row number: group, decision, score, only_self and only_counterpart
         (shares of counterparts towards whom the person flips), counterparts_favorable, the main counterpart
@@ -224,11 +202,11 @@ class BarycentreResult:
     differ_p: float | None
     feature: str
     chance: str
-    marginals: tuple[MarginalRow, ...]
     people: pd.DataFrame
     counterparts: pd.DataFrame
     transparency: tuple[TransparencyLine, ...] = ()
     cost: str = "l2_squared"
+    who: tuple[GroupMarginal, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -259,7 +237,7 @@ class BarycentreResult:
             ("above chance", "low", "high"): "excess",
             "p": "p_value",
             "verdict": "judged.verdict",
-            "share of barycentre": "share",
+            "share of barycenter": "share",
         }
         if any(each.everybody is not None for each in self.groups):
             columns |= {
@@ -270,7 +248,7 @@ class BarycentreResult:
         return frame_of(self.groups, columns)
 
     def distances_frame(self) -> pd.DataFrame:
-        """Return how far each group lies from the barycentre."""
+        """Return how far each group lies from the barycenter."""
         return frame_of(
             self.groups,
             {
@@ -281,33 +259,39 @@ class BarycentreResult:
             },
         )
 
+    def marginals(self, group: str, way: str) -> list[GroupMarginal]:
+        """Return the features of those of a group who flip one way, the most different first."""
+        return [each for each in self.who if (each.group, each.way) == (group, way)]
+
     def report(self, group: str, way: str, *, by_sign: bool = False) -> list[TransparencyLine]:
         """Return a group's transparency report in one of its two rankings: how far, or how consistently."""
-        found = [row for row in self.transparency if row.group == group and row.way == way]
+        found = [row for row in self.transparency if (row.group, row.way) == (group, way)]
         if by_sign:
             found.sort(key=lambda row: (-abs(row.mean_sign.value or 0.0), row.feature))
         return found
 
-    def transparency_frame(self, group: str, way: str, *, by_sign: bool = False) -> pd.DataFrame:
-        """Return a group's transparency report as a table, in either of its rankings."""
+    def transparency_frame(self, group: str, *, by_sign: bool = False) -> pd.DataFrame:
+        """Return a group's transparency reports, both ways, in either of their rankings."""
+        rows = [
+            row
+            for way in ("only_self", "only_counterpart")
+            for row in self.report(group, way, by_sign=by_sign)
+        ]
         return frame_of(
-            self.report(group, way, by_sign=by_sign),
+            rows,
             {
+                "way": "way",
                 "feature": "feature",
-                "mean difference": "mean_difference.value",
+                ("mean difference", "low", "high"): "mean_difference",
                 "in standard deviations": "standardized_difference",
-                "mean sign": "mean_sign.value",
+                ("mean sign", "sign low", "sign high"): "mean_sign",
             },
         )
 
-    def marginals_frame(self, group: str) -> pd.DataFrame:
-        """Return in which values the flipped people of a group differ from it."""
-        return frame_of(
-            (row for row in self.marginals if row.group == group),
-            {
-                "feature": "feature",
-                "value": "value",
-                "of the group": "group_share",
-                "of those who flip": "flipped_share",
-            },
+    def marginals_frame(self, group: str, way: str) -> pd.DataFrame:
+        """Return in which values those of a group who flip one way differ from it, one row a bin or value."""
+        rows = [(each, bar) for each in self.marginals(group, way) for bar in each.bars]
+        return pd.DataFrame(
+            [(each.feature, *bar, each.distance, each.adjusted_p) for each, bar in rows],
+            columns=["feature", "value", "people", "who flip", "distance", "adjusted p"],
         )

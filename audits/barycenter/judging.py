@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import norm
 
-from audits.barycentre.chance import ChancePerGroup
-from audits.barycentre.people import ComparedGroups
+from audits.barycenter.chance import ChancePerGroup
+from audits.barycenter.people import ComparedGroups
 from audits.stats import (
     AVERAGE,
     POWER,

@@ -1,15 +1,15 @@
-"""The record of `barycentre`: what everything else knows of it."""
+"""The record of `barycenter`: what everything else knows of it."""
 
 from __future__ import annotations
 
-from audits.barycentre.options import BarycentreOptions, memory, seconds
+from audits.barycenter.options import BarycenterOptions, memory, seconds
 from audits.records import Audit, OnPages
 
 __all__ = ["AUDIT"]
 
 
 AUDIT = Audit(
-    name="barycentre",
+    name="barycenter",
     title="All groups",
     question="Would the model have decided otherwise on these people's counterparts in all other groups?",
     then=("flipset", "explain"),
@@ -17,16 +17,16 @@ AUDIT = Audit(
         "A counterpart is a statistical match, not the same person's other life. Flips show who is decided "
         "differently from similar people of other groups, not why, nor that it is unjustified."
     ),
-    options=BarycentreOptions,
-    result="audits.barycentre.result:BarycentreResult",
-    runs="audits.barycentre.audit:barycentre",
+    options=BarycenterOptions,
+    result="audits.barycenter.result:BarycenterResult",
+    runs="audits.barycenter.audit:barycenter",
     decisions_alone=lambda *_: True,
-    keys="audits.barycentre:keys.json",
+    keys="audits.barycenter:keys.json",
     distances=True,
     needs=("ot",),
-    presents="audits.barycentre.exhibits:section",
-    says="audits.barycentre.words:headline",
-    paired="audits.paired.barycentre:paired",
+    presents="audits.barycenter.exhibits:section",
+    says="audits.barycenter.words:headline",
+    paired="audits.paired.barycenter:paired",
     seconds=seconds,
     memory=memory,
     pages=OnPages(
@@ -34,6 +34,7 @@ AUDIT = Audit(
             "by": "Groups by",
             "fewest": "Leave out groups of fewer people than",
         },
+        former=("barycentre",),
         selected={
             "only_self": "favored only as themselves, at least in part",
             "only_counterpart": "favored only as their counterparts, at least in part",

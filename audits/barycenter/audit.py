@@ -1,4 +1,4 @@
-"""The barycentre audit: check, find where all groups meet, count flips, compare with chance, pack."""
+"""The barycenter audit: check, find where all groups meet, count flips, compare with chance, pack."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from audits.barycentre.chance import MOST_SHUFFLED, ChancePerGroup, measure
-from audits.barycentre.judging import (
+from audits.barycenter.chance import MOST_SHUFFLED, ChancePerGroup, measure
+from audits.barycenter.judging import (
     Differing,
     differing,
     judge_groups,
@@ -15,36 +15,36 @@ from audits.barycentre.judging import (
     net_differences,
     rates,
 )
-from audits.barycentre.meeting import Group, Meeting, against_everybody, group_of, least_spread, meet
-from audits.barycentre.options import BarycentreOptions
-from audits.barycentre.packing import marginals, people_tables, transparency
-from audits.barycentre.people import ComparedGroups, compare
-from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips, Nearness
-from audits.barycentre.words import chance_words, finding, warnings_for
+from audits.barycenter.meeting import Group, Meeting, against_everybody, group_of, least_spread, meet
+from audits.barycenter.options import BarycenterOptions
+from audits.barycenter.packing import marginals, people_tables, transparency
+from audits.barycenter.people import ComparedGroups, compare
+from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFlips, Nearness
+from audits.barycenter.words import chance_words, finding, warnings_for
 from audits.checks import generator
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.stats import as_people, worst_of
 
-__all__ = ["barycentre"]
+__all__ = ["barycenter"]
 
 
 @says_what_it_lacks
-def barycentre(
+def barycenter(
     subject: Subject,
-    options: BarycentreOptions,
+    options: BarycenterOptions,
     *,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
-) -> BarycentreResult:
+) -> BarycenterResult:
     """Find whose decision differs from that of their counterparts in all other groups.
 
     Parameters
     ----------
     subject : Subject
         Data, model and threshold under audit.
-    options : BarycentreOptions
+    options : BarycenterOptions
         The groups, and how they are compared.
     rng : Generator, int or None
         Permutations and samples; None is seed 0.
@@ -53,7 +53,7 @@ def barycentre(
 
     Returns
     -------
-    BarycentreResult
+    BarycenterResult
         A group with as many flips one way as the other is favoured as often as the others; one without any
         is decided as its counterparts are.
 
@@ -91,7 +91,7 @@ def barycentre(
     worst = next(each for each in told if each.judged is rests_on)
     at_once = 0 if chance is None or chance.everybody else int(chance.people.sum())
     nearness = Nearness(met.spread, least, met.rounds, len(met.mass))
-    return BarycentreResult(
+    return BarycenterResult(
         options=dataclasses.asdict(options),
         by=compared.by,
         outcome=subject.outcome,
@@ -109,10 +109,10 @@ def barycentre(
         differ_p=None if apart is None else apart.p_value,
         feature="" if apart is None else apart.feature,
         chance=chance_words(chance, options),
-        marginals=marginals(compared, people),
+        who=marginals(compared, people, rng.spawn(1)[0]),
         people=people,
         counterparts=counterparts,
-        transparency=transparency(compared, groups, met, decided),
+        transparency=transparency(compared, groups, met, own, rng.spawn(1)[0]),
         cost=compared.cost,
     )
 
@@ -178,7 +178,7 @@ def _with_everybody(
 
 
 def _distances_by_chance(compared: ComparedGroups, rng: np.random.Generator) -> np.ndarray:
-    """Distance (k,) of each group from the barycentre, membership of people permuted once."""
+    """Distance (k,) of each group from the barycenter, membership of people permuted once."""
     rows, each = as_people(compared.sizes, most=MOST_SHUFFLED)
     mixed, held = rng.permutation(len(rows)), compared.group[rows]
     sides = [mixed[held == k] for k in range(len(compared.names))]

@@ -1,4 +1,4 @@
-"""Two models' flips through one barycentre: how each group's rate, and its gap from all others, moved."""
+"""Two models' flips through one barycenter: how each group's rate, and its gap from all others, moved."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audits.barycentre.result import BarycentreResult, GroupFlips
+from audits.barycenter.result import BarycenterResult, GroupFlips
 from audits.paired.moved import Moved, People, apart, linear_moved, share_moved
 from audits.paired.pairing import Pairing, Row, beside, other_people, people_of, same_people
 from audits.stats import Estimate
@@ -27,7 +27,7 @@ _SHARED = (
 _CHANCE = "chance is drawn anew for each model"
 
 
-def paired(first: BarycentreResult, second: BarycentreResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+def paired(first: BarycenterResult, second: BarycenterResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
     """Return how rates and net flips moved; see `audits.paired.pairing`.
 
     By Proposition 2 of FlipTest a group's net flips are its rate less the others', whoever meets whom.
@@ -85,7 +85,7 @@ def _weighted(
     counts: Mapping[str, float],
     sides: list[np.ndarray],
 ) -> Moved:
-    """How a group's rate less the others' by their shares of the barycentre moved."""
+    """How a group's rate less the others' by their shares of the barycenter moved."""
     worth = np.bincount(people.rows, people.design.weights, len(sides[0]))
     changed = sides[1].astype(float) - sides[0].astype(float)
     value, parts = 0.0, np.zeros(len(changed))
@@ -98,5 +98,5 @@ def _weighted(
     return linear_moved(people, np.ones(len(changed), dtype=bool), value, parts)
 
 
-def _sizes(result: BarycentreResult) -> np.ndarray:
+def _sizes(result: BarycenterResult) -> np.ndarray:
     return result.people["people"].to_numpy(dtype=float)

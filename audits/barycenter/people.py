@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from audits.barycentre.options import MOST_SECONDS, BarycentreOptions, in_all
+from audits.barycenter.options import MOST_SECONDS, BarycenterOptions, in_all
 from audits.checks import one_of
 from audits.data import AuditData, group_name
 from audits.data.report_lines import ReportLine, report_lines
@@ -27,7 +27,7 @@ _LEAST_DRAWN = 200  # of every group, where there are as many: a small one is no
 
 @dataclass(frozen=True, eq=False)
 class ComparedGroups:
-    """What a barycentre audit is carried out on.
+    """What a barycenter audit is carried out on.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class ComparedGroups:
     sizes : array (n,)
         People each row stands for.
     shares : array (k,)
-        What each group counts in the barycentre; sums to 1.
+        What each group counts in the barycenter; sums to 1.
     totals : array (k,)
         People of each group before a sample was drawn.
     axes : tuple of str
@@ -56,7 +56,7 @@ class ComparedGroups:
     """
 
     subject: Subject
-    options: BarycentreOptions
+    options: BarycenterOptions
     by: tuple[str, ...]
     names: tuple[str, ...]
     rows: np.ndarray
@@ -84,7 +84,7 @@ class ComparedGroups:
 
 
 def compare(
-    subject: Subject, options: BarycentreOptions, rng: np.random.Generator, progress: Progress
+    subject: Subject, options: BarycenterOptions, rng: np.random.Generator, progress: Progress
 ) -> ComparedGroups:
     """Score and encode people, and choose who is compared.
 
@@ -105,7 +105,7 @@ def compare(
     rows = np.flatnonzero(group >= 0)
     if not len(axes):
         raise InputError(
-            "barycentre",
+            "barycenter",
             "has no feature left to match people on",
             advice="add features other than the groups' attributes",
         )
@@ -154,17 +154,17 @@ def compare(
     )
 
 
-def _attributes(data: AuditData, options: BarycentreOptions) -> tuple[str, ...]:
+def _attributes(data: AuditData, options: BarycenterOptions) -> tuple[str, ...]:
     if not data.protected:
-        raise InputError("barycentre", "needs a protected attribute", advice="set data.protected")
+        raise InputError("barycenter", "needs a protected attribute", advice="set data.protected")
     by = tuple(dict.fromkeys(options.by or data.protected[:1]))
     for name in by:
-        one_of("barycentre.by", name, data.protected, what="a protected attribute")
+        one_of("barycenter.by", name, data.protected, what="a protected attribute")
     return by
 
 
 def _groups(
-    data: AuditData, by: Sequence[str], sizes: np.ndarray, options: BarycentreOptions
+    data: AuditData, by: Sequence[str], sizes: np.ndarray, options: BarycenterOptions
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, int], list[str]]:
     """Names of the groups, the largest first, and the group of each row; -1 for those left out."""
     combinations = data.groups.groupby(list(by), sort=True, observed=True)
@@ -177,7 +177,7 @@ def _groups(
     names = [every[k] for k in kept]
     if len(kept) < 2:
         raise InputError(
-            "barycentre.fewest",
+            "barycenter.fewest",
             f"must leave at least 2 groups of {', '.join(by)}, but leaves {len(kept)} of {len(every)}",
             options.fewest,
             "lower it, or choose another attribute",
@@ -242,7 +242,7 @@ def _raw(subject: Subject, by: Sequence[str], rows: np.ndarray) -> tuple[pd.Data
     return data.frame[names].iloc[rows], scaled
 
 
-def _cost(options: BarycentreOptions, groups: int) -> Cost:
+def _cost(options: BarycenterOptions, groups: int) -> Cost:
     """The cost asked for, or the usual one of so many groups.
 
     Raises
@@ -254,7 +254,7 @@ def _cost(options: BarycentreOptions, groups: int) -> Cost:
         return options.cost or "l1_squared"
     if options.cost not in {None, "l2_squared"}:
         raise InputError(
-            "barycentre.cost",
+            "barycenter.cost",
             f"must be 'l2_squared' for {groups} groups: a barycenter at another cost is no mean of people",
             options.cost,
             "leave it out, or compare two groups at a time with flipset",
@@ -267,7 +267,7 @@ def _affordable(
     decided: np.ndarray,
     sizes: np.ndarray,
     shape: tuple[int, int],
-    options: BarycentreOptions,
+    options: BarycenterOptions,
     rng: np.random.Generator,
 ) -> np.ndarray:
     """People of each row (n,) to be matched: all, or a sample in the proportions of decisions in every group.

@@ -1,6 +1,6 @@
-"""How often `barycentre` sees a difference of three groups where there is none, and how its intervals cover.
+"""How often `barycenter` sees a difference of three groups where there is none, and how its intervals cover.
 
-    python -m benchmarks.calibration --only barycentre
+    python -m benchmarks.calibration --only barycenter
 
 The last of three groups, the smallest, is like the others or decided less favourably. Without a difference
 flips above chance are 0, and every group's at once must be covered; a net difference is that of the rates.
@@ -14,11 +14,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from audits.barycentre import BarycentreOptions, BarycentreResult, barycentre
+from audits.barycenter import BarycenterOptions, BarycenterResult, barycenter
 from audits.flipset import FlipsetOptions, flipset
 from audits.stats import EVIDENCE
 from benchmarks.calibration import SLOW, Row, Simulation
-from tests.barycentre.test_barycentre import subject_of
+from tests.barycenter.test_barycenter import subject_of
 
 _SIZES = (0.5, 0.3, 0.2)
 
@@ -26,34 +26,34 @@ _SIZES = (0.5, 0.3, 0.2)
 def simulations() -> list[Simulation]:
     """Return the settings of `benchmarks.calibration`."""
     alike = [
-        Simulation("barycentre", setting, partial(_drawn, n, 0.0, setting, draws), part=part)
+        Simulation("barycenter", setting, partial(_drawn, n, 0.0, setting, draws), part=part)
         for n, draws, part in ((120, 20.0, SLOW / 2), (400, 0.5, SLOW / 2))
         for how in ("everybody matched again" if draws > 1 else "samples matched again",)
         for setting in (f"{n} people of three groups alike, {how}",)
     ]
     lower = [
-        Simulation("barycentre", setting, partial(_drawn, n, 0.3, setting, 0.5), part=SLOW / 2)
+        Simulation("barycenter", setting, partial(_drawn, n, 0.3, setting, 0.5), part=SLOW / 2)
         for n in (400,)
         for setting in (f"{n} people, the smallest of three groups favored 30 % less often",)
     ]
     same = "two groups of 60 to 120 people, flips of either group within a thousandth of the flipset's"
-    return [*alike, *lower, Simulation("barycentre", same, partial(_two_groups, same), part=SLOW)]
+    return [*alike, *lower, Simulation("barycenter", same, partial(_two_groups, same), part=SLOW)]
 
 
 def _two_groups(setting: str, numbers: range) -> Iterator[Row]:
-    """How often a barycentre of two groups flips the people whom a flipset flips."""
+    """How often a barycenter of two groups flips the people whom a flipset flips."""
     same = 0
     for number in numbers:
         n = 60 + number % 61
         frame = world(2 * n, 0.3, number)
         frame["group"] = np.where(frame["group"] == "a", "a", "b")
         people = subject_of(frame)
-        one = barycentre(people, BarycentreOptions(permutations=0), rng=number).group("a")
+        one = barycenter(people, BarycenterOptions(permutations=0), rng=number).group("a")
         asked = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, permutations=0, bootstrap=100)
         other = flipset(people, asked, rng=number)
         shares = other.positive.share.value, other.negative.share.value
         same += np.allclose((one.only_self, one.only_counterpart), shares, atol=1e-3)
-    yield Row("barycentre", "flips are a flipset's", setting, "coverage", 0.95, same, len(numbers))
+    yield Row("barycenter", "flips are a flipset's", setting, "coverage", 0.95, same, len(numbers))
 
 
 def world(n: int, lower: float, number: int) -> pd.DataFrame:
@@ -66,9 +66,9 @@ def world(n: int, lower: float, number: int) -> pd.DataFrame:
     return frame.assign(decision=(rng.random(len(group)) < chance).astype(int))
 
 
-def _audit(frame: pd.DataFrame, number: int, seconds: float) -> BarycentreResult:
-    options = BarycentreOptions(permutations=39, seconds=seconds, rounds=0)
-    return barycentre(subject_of(frame), options, rng=number)
+def _audit(frame: pd.DataFrame, number: int, seconds: float) -> BarycenterResult:
+    options = BarycenterOptions(permutations=39, seconds=seconds, rounds=0)
+    return barycenter(subject_of(frame), options, rng=number)
 
 
 def _drawn(n: int, lower: float, setting: str, seconds: float, numbers: range) -> Iterator[Row]:
@@ -85,11 +85,11 @@ def _drawn(n: int, lower: float, setting: str, seconds: float, numbers: range) -
         share += found.groups[2].rate.low <= rates[2] <= found.groups[2].rate.high
     worlds = len(numbers)
     kind, aim = ("power", 0.8) if lower else ("false alarms", 0.05)
-    yield Row("barycentre", "evidence of a difference", setting, kind, aim, alarms, worlds)
+    yield Row("barycenter", "evidence of a difference", setting, kind, aim, alarms, worlds)
     # both kinds of intervals share the level: each holds for all groups at half of it
     if not lower:
         yield Row(
-            "barycentre", "flips above chance, all groups together", setting, "coverage", 0.975, above, worlds
+            "barycenter", "flips above chance, all groups together", setting, "coverage", 0.975, above, worlds
         )
-    yield Row("barycentre", "net flips, all groups together", setting, "coverage", 0.975, net, worlds)
-    yield Row("barycentre", "favorable share of a group", setting, "coverage", 0.95, share, worlds)
+    yield Row("barycenter", "net flips, all groups together", setting, "coverage", 0.975, net, worlds)
+    yield Row("barycenter", "favorable share of a group", setting, "coverage", 0.95, share, worlds)

@@ -1,6 +1,6 @@
 """How many flips chance alone gives in each group, and how far those above it could lie from what was seen.
 
-Membership is permuted among all people, the groups as large as they are, and the barycentre found anew. Where
+Membership is permuted among all people, the groups as large as they are, and the barycenter found anew. Where
 the time given allows that for everybody, observed and permuted flips are those of one sample and the
 permutations an exact test; else both are averaged over the same random samples of people (an incomplete
 U-statistic, Hoeffding 1948). The interval comes from samples of the part f of every group, drawn without
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from audits.barycentre.meeting import group_of, meet
-from audits.barycentre.options import BarycentreOptions, once
-from audits.barycentre.people import ComparedGroups
+from audits.barycenter.meeting import group_of, meet
+from audits.barycenter.options import BarycenterOptions, once
+from audits.barycenter.people import ComparedGroups
 from audits.progress import Progress
 from audits.stats import apportion, as_people, p_value
 from audits.transport import Cost
@@ -75,7 +75,7 @@ def flip_shares(
     group: np.ndarray,
     decided: np.ndarray,
     shares: np.ndarray,
-    options: BarycentreOptions,
+    options: BarycenterOptions,
     cost: Cost,
 ) -> np.ndarray:
     """Shares of each group favored only as oneself and only as counterpart, (k, 2, 2).

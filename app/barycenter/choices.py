@@ -1,4 +1,4 @@
-"""The controls of a barycentre audit."""
+"""The controls of a barycenter audit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from app.tables.held import DataHeld
 from app.tables.summary import Summary, audited_size
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.stated import stated_number
-from audits.barycentre import BarycentreOptions
-from audits.barycentre.record import AUDIT
+from audits.barycenter import BarycenterOptions
+from audits.barycenter.record import AUDIT
 from audits.checks import build
 from audits.options import option_of
 
@@ -32,7 +32,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         "Groups by",
         names,
         default=[most],
-        help=option_of(BarycentreOptions, "by").help,
+        help=option_of(BarycenterOptions, "by").help,
         **state.choice("all-by"),
     )
     if not by:
@@ -40,7 +40,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     options: dict[str, Any] = {} if by == names[:1] else {"by": by}
     with st.expander("More options"):
         options |= _more()
-    checked = build(BarycentreOptions, options, "barycentre")
+    checked = build(BarycenterOptions, options, "barycenter")
     seconds = AUDIT.expected_seconds(checked, audited_size(draft, summary))
     return ChosenOptions(options, f"All groups of {' and '.join(by)}", seconds)
 
@@ -51,17 +51,17 @@ def _more() -> dict[str, Any]:
             "A group counts",
             list(_WEIGHTS),
             format_func=_WEIGHTS.__getitem__,
-            help=option_of(BarycentreOptions, "weights").help,
+            help=option_of(BarycenterOptions, "weights").help,
             **state.choice("all-weights"),
         )
     }
     for name, label in (
         ("fewest", "Leave out groups of fewer people than"),
-        ("rounds", "Rounds in which the barycentre moves, at most"),
+        ("rounds", "Rounds in which the barycenter moves, at most"),
         ("level", "Error rate"),
         ("material", "A difference matters from (as a share)"),
         ("permutations", "Permutations"),
         ("seconds", "Seconds for the level of chance, at most"),
     ):
-        chosen[name] = stated_number(BarycentreOptions, name, label, **state.choice(f"all-{name}"))
-    return {key: value for key, value in chosen.items() if value != option_of(BarycentreOptions, key).default}
+        chosen[name] = stated_number(BarycenterOptions, name, label, **state.choice(f"all-{name}"))
+    return {key: value for key, value in chosen.items() if value != option_of(BarycenterOptions, key).default}

@@ -1,0 +1,41 @@
+"""Which direction and stratum of a flipset audit a tab shows."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state
+from app.widgets import notices
+from audits.brief import begun
+from audits.flipset import FlipsetResult
+from audits.flipset.words import Way, larger_first, way_words
+
+__all__ = ["choose_shown", "choose_within"]
+
+_EVERYONE = "(everyone)"
+
+
+def choose_shown(result: FlipsetResult) -> tuple[Way, str | None]:
+    """Draw the choice of a direction, the one that more people flip first, and of a stratum."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        way: Way = st.selectbox(
+            "People who are",
+            larger_first(result),
+            format_func=lambda name: begun(way_words(name)),
+            width=420,
+            **state.choice("part"),
+        )
+        return way, choose_within(result)
+
+
+def choose_within(result: FlipsetResult) -> str | None:
+    """Draw the choice of a stratum, where people were matched within some."""
+    if not result.within:
+        return None
+    within: str = st.selectbox(
+        f"Among people with {notices.label(str(result.options['condition_on']))}",
+        [_EVERYONE, *result.within],
+        width=320,
+        **state.choice("within"),
+    )
+    return None if within == _EVERYONE else within
