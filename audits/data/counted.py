@@ -12,15 +12,15 @@ column of scores their sums are kept besides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from audits.data.files.batches import Batches, Piece, reopened
+from audits.data.files.typed_tables import without_dictionaries
 from audits.dividing import others
 from audits.errors import InputError
 from audits.progress import Progress, silent
@@ -28,8 +28,8 @@ from audits.progress import Progress, silent
 __all__ = [
     "MOST_VALUES",
     "Asked",
+    "Counts",
     "Quantiles",
-    "RowCounts",
     "TooMany",
     "count_rows",
     "finish",
@@ -52,7 +52,7 @@ Asked = tuple[float, ...] | int | Quantiles | None
 """How an audit cuts a column of numbers: at edges, into so many bins of a width, at quantiles, not at all."""
 
 _MOST_LINES = 2_000_000
-_DENSE = 2**21
+_GATHERED = 2**18  # lines of parts, from which they are added up
 
 
 class TooMany(Exception):
@@ -63,37 +63,17 @@ class TooMany(Exception):
         self.column = column
 
 
-@dataclass(frozen=True, eq=False)
-class RowCounts:
-    """Rows counted: one line for those that agree.
+Counts = pa.Table
+"""Rows counted, one line for those that agree.
 
-    Attributes
-    ----------
-    values : mapping of str to Array
-        The value of each line in each column counted by value, (lines,).
-    codes : mapping of str to int array
-        Where a line lies between the cuts of each column that is cut; the last is "missing".
-    low, high : mapping of str to array
-        Smallest and largest number of a line in the same columns.
-    rows : array (lines,)
-        Rows of each line.
-    total, squares : array (lines,)
-        Sum of the scores of a line, and of their squared distances from its mean; zeros without scores.
-    """
-
-    values: Mapping[str, pa.Array]
-    codes: Mapping[str, np.ndarray]
-    low: Mapping[str, np.ndarray]
-    high: Mapping[str, np.ndarray]
-    rows: np.ndarray
-    total: np.ndarray
-    squares: np.ndarray = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.rows)
+``v:NAME`` is the value of a column counted by value. Of a column that is cut, ``c:NAME`` says where a line
+lies between the cuts (the last place is "missing"), ``low:NAME`` and ``high:NAME`` are its smallest and its
+largest number. ``rows`` are a line's rows; ``sum`` and ``square`` add up how far its scores lie from
+``anchor``.
+"""
 
 
-def partial(batch: pa.RecordBatch, cuts: Mapping[str, np.ndarray], *, scored: str | None = None) -> RowCounts:
+def partial(batch: pa.RecordBatch, cuts: Mapping[str, np.ndarray], *, scored: str | None = None) -> Counts:
     """Count the rows of a batch.
 
     Parameters
@@ -110,93 +90,62 @@ def partial(batch: pa.RecordBatch, cuts: Mapping[str, np.ndarray], *, scored: st
     TooMany
         For a column that is not cut and has too many values.
     """
-    numbers = {
-        name: _numbers(batch.column(place))
-        for place, name in enumerate(batch.schema.names)
-        if name in cuts or name == scored
-    }
-    codes, sizes, held = [], [], {}
-    for place, name in enumerate(batch.schema.names):
+    held: dict[str, pa.Array | np.ndarray] = {"rows": np.ones(batch.num_rows, dtype=np.int64)}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if name not in cuts and name != scored:
+            held[f"v:{name}"] = column
+            continue
+        values = _numbers(column)
+        anchor = values
         if name in cuts:
-            code, size = _between(numbers[name], cuts[name]), 2 * len(cuts[name]) + 2
+            place = np.searchsorted(cuts[name], values, side="right")
+            anchor = cuts[name][np.maximum(place - 1, 0)]
+            held[f"c:{name}"] = _between(values, place, cuts[name])
+            held[f"low:{name}"] = held[f"high:{name}"] = pa.array(values, from_pandas=True)
         else:
-            code, held[name] = _by_value(batch.column(place), name)
-            size = len(held[name])
-        codes.append(code)
-        sizes.append(size)
-    first, line = _lines(codes, sizes, batch.num_rows)
-    count = len(first)
-    rows = np.bincount(line, minlength=count).astype(float)
-    found = dict(zip(batch.schema.names, codes, strict=True))
-    low = {name: _ends(np.minimum, line, numbers[name], count) for name in cuts}
-    high = {name: _ends(np.maximum, line, numbers[name], count) for name in cuts}
-    total: np.ndarray = np.zeros(count)
-    squares: np.ndarray = total
-    if scored is not None:
-        total = np.bincount(line, numbers[scored], count)
-        squares = np.bincount(line, (numbers[scored] - (total / rows)[line]) ** 2, count)
-    return RowCounts(
-        values={name: held[name].take(pa.array(found[name][first])) for name in held},
-        codes={name: found[name][first] for name in cuts},
-        low=low,
-        high=high,
-        rows=rows,
-        total=total,
-        squares=squares,
-    )
+            held[f"v:{name}"] = column
+        if name == scored:
+            apart = values - anchor
+            held |= {"anchor": anchor, "sum": apart, "square": apart**2}
+    return without_dictionaries(_grouped(pa.table(held)))
 
 
-def merge(parts: Sequence[RowCounts]) -> RowCounts:
-    """Add up the counts of parts of the rows, in their order."""
+def merge(parts: Sequence[Counts]) -> Counts:
+    """Add up the counts of parts of the rows."""
     if len(parts) == 1:
         return parts[0]
-    names, cut = list(parts[0].values), list(parts[0].codes)
-    codes, sizes, held = [], [], {}
-    for name in names:
-        joined = pa.concat_arrays([part.values[name] for part in parts])
-        code, held[name] = _by_value(joined, name)
-        codes.append(code)
-        sizes.append(len(held[name]))
-    for name in cut:
-        codes.append(np.concatenate([part.codes[name] for part in parts]))
-        sizes.append(int(codes[-1].max()) + 1)
-    first, line = _lines(codes, sizes, sum(map(len, parts)))
-    count = len(first)
-    if count > _MOST_LINES:
+    found = _grouped(pa.concat_tables(parts))
+    if found.num_rows > _MOST_LINES:
         raise InputError(
             "data",
             f"must leave at most {_MOST_LINES:,} combinations of values of the columns counted by",
-            [*names, *cut],
+            [name[2:] for name in found.column_names if name.startswith(("v:", "c:"))],
             "cut a column of numbers with data.bins, recode one to fewer values, or leave one out",
         )
-    each = np.concatenate([part.rows for part in parts])
-    sums = np.concatenate([part.total for part in parts])
-    rows, total = np.bincount(line, each, count), np.bincount(line, sums, count)
-    apart = each * (sums / each - (total / rows)[line]) ** 2  # Chan, Golub, LeVeque (1979)
-    squares = np.bincount(line, np.concatenate([part.squares for part in parts]) + apart, count)
-    low, high = (
-        {
-            name: _ends(end, line, np.concatenate([getattr(part, side)[name] for part in parts]), count)
-            for name in cut
-        }
-        for end, side in ((np.minimum, "low"), (np.maximum, "high"))
-    )
-    return RowCounts(
-        values={
-            name: held[name].take(pa.array(code[first])) for name, code in zip(names, codes, strict=False)
-        },
-        codes={name: code[first] for name, code in zip(cut, codes[len(names) :], strict=True)},
-        low=low,
-        high=high,
-        rows=rows,
-        total=total,
-        squares=squares,
-    )
+    return found
 
 
-def finish(
-    counts: RowCounts, schema: pa.Schema, *, scored: str | None = None
-) -> tuple[pa.Table, pd.DataFrame]:
+def _grouped(table: pa.Table) -> Counts:
+    """Return one line for each combination of values and places, what is counted added up."""
+    keys = [name for name in table.column_names if name.startswith(("v:", "c:"))]
+    for name in keys:
+        if name.startswith("v:") and _most_values(table.column(name)) > MOST_VALUES:
+            raise TooMany(name[2:])
+    ends = {"low:": "min", "high": "max", "anch": "min"}
+    added = [(name, ends.get(name[:4], "sum")) for name in table.column_names if name not in keys]
+    found = table.group_by(keys, use_threads=False).aggregate(added)
+    return found.rename_columns([*keys, *(name for name, _ in added)])
+
+
+def _most_values(column: pa.ChunkedArray) -> int:
+    if pa.types.is_dictionary(column.type):
+        if all(len(chunk.dictionary) <= MOST_VALUES for chunk in column.chunks):
+            return 0
+        column = pa.chunked_array([chunk.indices for chunk in column.chunks])
+    return len(column.unique())
+
+
+def finish(counts: Counts, schema: pa.Schema, *, scored: str | None = None) -> tuple[pa.Table, pd.DataFrame]:
     """Return the lines as a table of the columns counted, and what each line was gathered from.
 
     Returns
@@ -207,26 +156,28 @@ def finish(
     gathered : DataFrame
         ``rows``; of the scores ``squares`` (of their distances from the line's mean), ``low`` and ``high``.
     """
-    columns: dict[str, pa.Array] = {}
-    for name in schema.names:
-        if name in counts.values:
-            columns[name] = counts.values[name]
-            continue
-        known = ~np.isnan(counts.low[name])
-        if name == scored:
-            shown = np.clip(counts.total / counts.rows, counts.low[name], counts.high[name])
-        else:
-            least = np.full(int(counts.codes[name].max()) + 1, np.inf)
-            np.minimum.at(least, counts.codes[name], counts.low[name])
-            shown = least[counts.codes[name]]
-        kind = schema.field(name).type if name != scored else pa.float64()
-        columns[name] = pa.array(np.where(known, shown, 0.0), mask=~known).cast(kind, safe=False)
-    gathered = pd.DataFrame({"rows": counts.rows, "squares": counts.squares})
+    told = {name: counts.column(name) for name in counts.column_names}
+    number = {name: _numbers(column) for name, column in told.items() if not name.startswith("v:")}
+    rows = number["rows"]
+    gathered = pd.DataFrame({"rows": rows, "squares": np.zeros(len(rows))})
     if scored is not None:
-        by_value = scored in counts.values
-        mean = counts.total / counts.rows
-        gathered["low"] = mean if by_value else counts.low[scored]
-        gathered["high"] = mean if by_value else counts.high[scored]
+        mean = number["anchor"] + number["sum"] / rows
+        gathered["squares"] = np.maximum(number["square"] - number["sum"] ** 2 / rows, 0.0)
+        gathered["low"] = number.get(f"low:{scored}", mean)
+        gathered["high"] = number.get(f"high:{scored}", mean)
+    columns: dict[str, pa.ChunkedArray | pa.Array] = {}
+    for name in schema.names:
+        if f"v:{name}" in told:
+            columns[name] = told[f"v:{name}"]
+            continue
+        low = number[f"low:{name}"]
+        if name == scored:
+            shown, kind = np.clip(mean, low, number[f"high:{name}"]), pa.float64()
+        else:
+            shown = pd.Series(low).groupby(number[f"c:{name}"]).transform("min").to_numpy()
+            kind = schema.field(name).type
+        known = ~np.isnan(low)
+        columns[name] = pa.array(np.where(known, shown, 0.0), mask=~known).cast(kind, safe=False)
     gathered.index = pd.RangeIndex(1, len(gathered) + 1, name="row")
     return pa.table(columns), gathered
 
@@ -238,7 +189,7 @@ def count_rows(
     *,
     scored: str | None = None,
     progress: Progress = silent,
-) -> RowCounts:
+) -> Counts:
     """Count the rows of a table by some of its columns.
 
     Raises
@@ -259,7 +210,7 @@ def _pieces(
     cuts: Mapping[str, np.ndarray],
     scored: str | None,
     progress: Progress,
-) -> Iterator[RowCounts]:
+) -> Iterator[Counts]:
     """Yield the counts of each piece of the table, in order, whoever counts them."""
     divide, done = others(), 0
     if divide is not None and batches.paths and len(batches.pieces) > 1:
@@ -287,75 +238,32 @@ def _count_there(
     cuts: Mapping[str, np.ndarray],
     scored: str | None,
     piece: Piece,
-) -> RowCounts:
+) -> Counts:
     return _folded(reopened(paths).read_piece(piece, columns), cuts, scored)
 
 
-def _folded(
-    batches: Iterable[pa.RecordBatch], cuts: Mapping[str, np.ndarray], scored: str | None
-) -> RowCounts:
+def _folded(batches: Iterable[pa.RecordBatch], cuts: Mapping[str, np.ndarray], scored: str | None) -> Counts:
     return _summed(partial(batch, cuts, scored=scored) for batch in batches if batch.num_rows)
 
 
-def _summed(parts: Iterable[RowCounts]) -> RowCounts:
-    held: list[RowCounts] = []
+def _summed(parts: Iterable[Counts]) -> Counts:
+    held: list[Counts] = []
     for part in parts:
         held.append(part)
-        if len(held) > 1 and sum(map(len, held[1:])) > max(len(held[0]), _DENSE // 8):
+        if len(held) > 1 and sum(map(len, held[1:])) > max(len(held[0]), _GATHERED):
             held = [merge(held)]  # as much is added up as was gathered: each line is looked at a few times
     return merge(held)
 
 
-def _numbers(column: pa.Array) -> np.ndarray:
+def _numbers(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
     """Return a column as float64, NaN where missing."""
-    if isinstance(column, pa.DictionaryArray):
-        column = column.dictionary_decode()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     values: np.ndarray = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return values
 
 
-def _ends(end: np.ufunc, line: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
-    """Return the smallest or the largest value of each line; NaN for lines of missing ones."""
-    found: np.ndarray = np.full(count, np.inf if end is np.minimum else -np.inf)
-    with np.errstate(invalid="ignore"):
-        end.at(found, line, values)
-    return found
-
-
-def _between(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+def _between(values: np.ndarray, place: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     """Return where each value lies: 2 k between cuts k - 1 and k, 2 k + 1 on cut k, the last if missing."""
-    place = np.searchsorted(cuts, values, side="right")
     on = (place > 0) & (cuts[np.maximum(place - 1, 0)] == values)
     return np.where(np.isnan(values), 2 * len(cuts) + 1, 2 * place - on)
-
-
-def _by_value(column: pa.Array, name: str) -> tuple[np.ndarray, pa.Array]:
-    """Return the place of each row's value (n,), and the values, the missing one last."""
-    if not isinstance(column, pa.DictionaryArray):
-        column = column.dictionary_encode()
-    values = column.dictionary
-    if len(values) > MOST_VALUES:
-        used = pc.unique(column.indices)
-        if len(used) > MOST_VALUES:
-            raise TooMany(name)
-    codes = column.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
-    return codes, pa.concat_arrays([values, pa.nulls(1, values.type)])
-
-
-def _lines(codes: Sequence[np.ndarray], sizes: Sequence[int], rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first row of each combination that occurs, and the combination of every row."""
-    index, radix = np.zeros(rows, dtype=np.int64), 1
-    for code, size in zip(codes, sizes, strict=True):
-        if radix * size > 2**62:  # squeeze out the empty combinations before they overflow
-            found, index = np.unique(index, return_inverse=True)
-            radix = len(found)
-        index = index * size + code
-        radix *= size
-    if radix > _DENSE:
-        _, first, line = np.unique(index, return_index=True, return_inverse=True)
-        return first, line
-    occupied = np.bincount(index, minlength=radix) > 0
-    line = (np.cumsum(occupied) - 1)[index]
-    first = np.empty(int(occupied.sum()), dtype=np.int64)
-    first[line[::-1]] = np.arange(rows)[::-1]
-    return first, line
