@@ -172,7 +172,7 @@ class Audit:
     counted : str or callable, optional
         For an audit that is a sum over people who agree in a few columns, so that a table of any length can
         be counted batch by batch: ``counted(options, data)`` returns the columns that it reads besides those
-        of the spec's data, each with how it cuts numbers (`audits.data.counted.Asked`), or raises InputError
+        of the spec's data, each with how it cuts numbers (`audits.data.groupby.Asked`), or raises InputError
         for an option that needs every person.
     seconds : callable, optional
         ``seconds(options, size)``: about how long a run takes.

@@ -19,8 +19,8 @@ import distributed
 import numpy as np
 import pyarrow.parquet as pq
 
-from audits.data.counted import count_rows
-from audits.data.files.batches import open_batches
+from audits.data.groupby import count_rows
+from audits.data.io.batches import open_batches
 from audits.dividing import divided
 from audits.runs.executing.cluster import divide_among
 from audits.runs.executing.threads import fixed_threads

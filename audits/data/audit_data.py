@@ -13,10 +13,10 @@ import pandas as pd
 
 from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
+from audits.data.missing_markers import Written
 from audits.data.partition import content_keys, draw_people, held_out_strata, with_counts
 from audits.data.spec import LabelCut
 from audits.data.values import MISSING, find_level, text_of
-from audits.data.written import Written
 from audits.errors import InputError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class AuditData:
         several rows. `weights` is then None.
     gathered : DataFrame or None
         Where a row stands for all rows of the table that agree in what is audited: what it was gathered from
-        (`audits.data.counted.finish`). `weights` then counts the people.
+        (`audits.data.groupby.finish`). `weights` then counts the people.
     labels : mapping of str to mapping
         What values of a column mean, by their text, as the spec says.
     among : Index or None

@@ -11,7 +11,7 @@ from audits.records import Audit, OnPages, Size
 
 if TYPE_CHECKING:
     from audits.data import AuditData, DataSpec
-    from audits.data.counted import Asked
+    from audits.data.groupby import Asked
 
 __all__ = ["AUDIT"]
 

@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from audits.checks import checked, generator, one_of
-from audits.data.building.groups import bin_names
-from audits.data.files.columns import convert_text
+from audits.data.io.columns import convert_text
+from audits.data.preprocessing.groups import bin_names
 from audits.data.values import MISSING, as_text, text_of
 from audits.errors import InputError, not_counted
 from audits.mining.attributes import Attribute, End, category, interval

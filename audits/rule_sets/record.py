@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from audits.data import AuditData, DataSpec
-    from audits.data.counted import Asked
+    from audits.data.groupby import Asked
 
 __all__ = ["AUDIT"]
 
@@ -43,7 +43,7 @@ def _seconds(options: RuleSetsOptions, size: Size) -> float:
 
 def _counted(options: RuleSetsOptions, data: DataSpec) -> dict[str, Asked]:
     """A protected attribute's groups come from the data; numbers of a context are cut by the options."""
-    from audits.data.counted import Quantiles  # late: a record loads nothing but its options
+    from audits.data.groupby import Quantiles  # late: a record loads nothing but its options
 
     if options.text is not None:
         raise not_counted("rule_sets.text")

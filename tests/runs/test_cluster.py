@@ -89,12 +89,12 @@ def test_every_audit_finds_there_what_it_finds_here(executor, folder):
 @pytest.fixture
 def in_pieces(executor, monkeypatch):
     """Tables of a few rows are counted, and fall into pieces, here and in every worker."""
-    sizes = {"audits.runs.reading.countable.COUNTED_FROM": 1, "audits.data.files.batches._PIECE_ROWS": 500}
+    sizes = {"audits.runs.reading.countable.COUNTED_FROM": 1, "audits.data.io.batches._PIECE_ROWS": 500}
     for name, value in sizes.items():
         monkeypatch.setattr(name, value)
     before = {
         "audits.runs.reading.countable.COUNTED_FROM": 1_000_000,
-        "audits.data.files.batches._PIECE_ROWS": 2**19,
+        "audits.data.io.batches._PIECE_ROWS": 2**19,
     }
     executor._client.run(set_all, sizes)
     yield
@@ -133,7 +133,7 @@ def test_pieces_of_a_table_are_worked_on_by_all_workers(executor, tmp_path, in_p
 
 def forget_opened():
     """Begin to count the pieces that this worker reads."""
-    from audits.data.files import batches
+    from audits.data.io import batches
 
     batches._read_here = 0
     read = batches.Batches.read_piece
@@ -149,7 +149,7 @@ def forget_opened():
 
 def opened_pieces():
     """Return how many pieces this worker has read."""
-    from audits.data.files import batches
+    from audits.data.io import batches
 
     return batches._read_here
 

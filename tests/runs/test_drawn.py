@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audits.data.files.batches import held_batches, open_batches
-from audits.data.files.drawing_rows import draw_rows
+from audits.data.io.batches import held_batches, open_batches
+from audits.data.io.sampling import draw_rows
 from audits.errors import InputError
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec

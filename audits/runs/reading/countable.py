@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from audits.data import DataSpec
-from audits.data.files.larger import COUNTED_FROM, beyond_limits, parquet_rows, text_lines
+from audits.data.io.limits import COUNTED_FROM, beyond_limits, parquet_rows, text_lines
 from audits.errors import InputError, NotCounted, not_counted
 from audits.models import ModelSpec
 from audits.runs.registry import AUDITS
 
 if TYPE_CHECKING:
-    from audits.data.counted import Asked
+    from audits.data.groupby import Asked
 
 __all__ = ["DRAWN", "Request", "asked_columns", "is_counted", "rows_drawn"]
 

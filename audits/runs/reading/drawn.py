@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from audits.data import AuditData, LabelCut, Table
-from audits.data.files.batches import open_batches
-from audits.data.files.drawing_rows import Drawn, draw_rows
+from audits.data.io.batches import open_batches
+from audits.data.io.sampling import Drawn, draw_rows
 from audits.progress import Progress, silent
 from audits.runs.digests import path_digest
 

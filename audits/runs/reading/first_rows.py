@@ -9,10 +9,10 @@ import pandas as pd
 import pyarrow as pa
 
 from audits.data import Table, read_table
-from audits.data.files.batches import open_batches
-from audits.data.files.larger import parquet_rows
-from audits.data.files.tables import ReadReport
-from audits.data.files.typed_tables import convert_typed, without_dictionaries
+from audits.data.io.batches import open_batches
+from audits.data.io.limits import parquet_rows
+from audits.data.io.tables import ReadReport
+from audits.data.io.typed_tables import convert_typed, without_dictionaries
 from audits.errors import InputError
 from audits.runs.spec import Spec
 

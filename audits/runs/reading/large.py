@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 
 from audits.checks import one_of
 from audits.data import AuditData, LabelCut, Table, build_data, read_table
-from audits.data.building.kept_batches import kept_batches
-from audits.data.counted import MOST_VALUES, Asked, Quantiles, TooMany, count_rows, finish
-from audits.data.files.batches import Batches, held_batches, open_batches
-from audits.data.files.larger import parquet_files
-from audits.data.files.ordering import known_numbers, values_at
-from audits.data.files.tables import ReadReport
-from audits.data.files.typed_tables import convert_typed, without_dictionaries
+from audits.data.groupby import MOST_VALUES, Asked, Quantiles, TooMany, count_rows, finish
+from audits.data.io.batches import Batches, held_batches, open_batches
+from audits.data.io.limits import parquet_files
+from audits.data.io.quantiles import known_numbers, values_at
+from audits.data.io.tables import ReadReport
+from audits.data.io.typed_tables import convert_typed, without_dictionaries
+from audits.data.preprocessing.batch_filters import kept_batches
 from audits.data.spec import Keep
 from audits.errors import InputError, NotCounted
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
