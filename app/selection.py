@@ -24,8 +24,8 @@ from app.tables.held import DataHeld
 from app.workspaces.workspace import Workspace
 from audits.brief import value_words
 from audits.data import group_name
-from audits.data.building.filters import kept_rows
-from audits.data.selecting import rule_of
+from audits.data.preprocessing.filters import kept_rows
+from audits.data.selection import rule_of
 from audits.data.values import text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.registry import AUDITS

@@ -36,9 +36,9 @@ from app.tables.summary import Summary
 from app.workspaces.workspace import Workspace
 from audits.checks import build
 from audits.data import data_spec
-from audits.data.doctor.findings import Finding, Mend
+from audits.data.quality.findings import Finding, Mend
 from audits.errors import InputError, RunFailed
-from audits.models.checking import Checked, Feed
+from audits.models.inspection import Checked, Feed
 from audits.records import Size
 from audits.reports.pdf import print_pdf
 from audits.runs.digests import digest_of

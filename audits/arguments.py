@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from audits.checks import choices, one_of
-from audits.data.given import Given, column_of, given_table
+from audits.data.adapters import Given, column_of, given_table
 from audits.errors import InputError
 from audits.models.spec import Predictions
 

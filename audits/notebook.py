@@ -25,7 +25,7 @@ from audits.arguments import (
 )
 from audits.checks import choices, one_of
 from audits.data import AuditData, build_data, data_spec
-from audits.data.given import given_table
+from audits.data.adapters import given_table
 from audits.errors import InputError
 from audits.findings import Findings
 from audits.models import Subject, model_facts

@@ -19,8 +19,8 @@ import distributed
 import numpy as np
 import pyarrow.parquet as pq
 
-from audits.data.files.large_table import open_table
 from audits.data.groupby import count_rows
+from audits.data.io.large_table import open_table
 from audits.dividing import divided
 from audits.runs.executing.cluster import divide_among
 from audits.runs.executing.threads import fixed_threads

@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 
 from audits.data import load_data
-from audits.data.parsing import data_spec
 from audits.data.public import public_section
+from audits.data.spec_parser import data_spec
 from audits.models import ModelSpec, Subject, make_subject
 from audits.recourse.actions import actions_of
 from audits.recourse.audit import _sides

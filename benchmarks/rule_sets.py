@@ -22,8 +22,8 @@ import pandas as pd
 import torch
 
 from audits.data import FeatureSpace, load_data
-from audits.data.parsing import data_spec
 from audits.data.public import public_section
+from audits.data.spec_parser import data_spec
 from audits.mining.attributes import category
 from audits.mining.cells import count_cells, memberships
 from audits.mining.perturbing import perturbable

@@ -147,7 +147,7 @@ def reference() -> str:
         "",
     ]
     lines += ["## Data and models", ""]
-    for name in ("audits.data.files.reading.read_table", "audits.data.building.building.build_data",
+    for name in ("audits.data.io.reader.read_table", "audits.data.preprocessing.build.build_data",
                  "audits.data.spec.DataSpec",
                  "audits.models.spec.ModelSpec", "audits.models.factory.make_subject"):  # fmt: skip
         lines += [f"::: {name}", ""]

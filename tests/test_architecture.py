@@ -269,9 +269,9 @@ def test_nobody_uses_what_another_module_keeps_to_itself(folder: str):
 
 
 def test_a_name_that_is_reached_into_would_be_seen():
-    code = "from audits.stats.shares import _level, wilson\nfrom audits.data import space\nspace._fit_block()"
-    assert reached_into(ast.parse(code)) == {"audits.stats.shares._level", "space._fit_block"}
-    assert not reached_into(ast.parse("from audits.data import space\nspace.MOST_LEVELS\n__import__('re')"))
+    code = "from audits.stats.shares import _level, wilson\nfrom audits.data import encoder\nencoder._fit()"
+    assert reached_into(ast.parse(code)) == {"audits.stats.shares._level", "encoder._fit"}
+    assert not reached_into(ast.parse("from audits.data import encoder\nencoder.MOST\n__import__('re')"))
 
 
 # words that generic code has for something else, or where it means that one audit; the lists may only shrink
@@ -291,7 +291,7 @@ NAMED = {
     "app/pages.py": (set(AUDITS), "which question each answers, in the order of pages"),
     "audits/cli/monitor.py": ({"sensitivity"}, A_KEY),
     "audits/connect.py": ({"groups"}, "what Fairlearn's MetricFrame does, by the audit that does it"),
-    "audits/data/building/naming.py": ({"groups"}, "what people call a column of theirs"),
+    "audits/data/preprocessing/column_names.py": ({"groups"}, "what people call a column of theirs"),
     "audits/monitor/alarms.py": ({"groups", "sensitivity"}, A_KEY),
     "audits/monitor/bundle.py": ({"groups", "sensitivity"}, A_KEY),
     "audits/monitor/detectors.py": ({"groups", "sensitivity"}, A_KEY),
@@ -420,7 +420,7 @@ LONG = {
     "app/flipset/choices.py _more": CONTROLS,
     "app/rule_sets/choices.py _more": CONTROLS,
     "app/widgets/audit_page.py audit_page": "a page from top to bottom, ended where something lacks",
-    "audits/data/building/building.py build_data": PACKED,
+    "audits/data/preprocessing/build.py build_data": PACKED,
     "audits/flipset/counterparts/inventing.py map_match": STEPS,
     "audits/flipset/packing.py people_tables": "four tables of the same people, column by column",
     "audits/notebook.py audit": STEPS,

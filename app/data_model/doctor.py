@@ -16,7 +16,7 @@ from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
-from audits.data.doctor.findings import Finding, Mend
+from audits.data.quality.findings import Finding, Mend
 from audits.errors import InputError
 
 __all__ = ["doctor_section", "mended"]

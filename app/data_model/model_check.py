@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.widgets import notices
 from audits.checks import choices
-from audits.models.checking import Checked
+from audits.models.inspection import Checked
 
 __all__ = ["checked_section"]
 

@@ -13,7 +13,7 @@ from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.models import model_spec
-from audits.models.checking import Checked
+from audits.models.inspection import Checked
 
 __all__ = ["Problems", "problems", "whole_model"]
 

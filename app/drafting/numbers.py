@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 
-from audits.data.files.columns import as_written_number
+from audits.data.io.columns import as_written_number
 from audits.errors import InputError
 
 __all__ = ["read_number", "read_numbers", "split_numbers"]

@@ -15,7 +15,7 @@ from app.widgets import notices
 from app.widgets.choices.roles import actionable_by_role, changeable, is_german, with_role
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
-from audits.data.building.naming import named_protected
+from audits.data.preprocessing.column_names import named_protected
 from audits.recourse import GERMAN_ROLES
 
 __all__ = ["SCALED", "WAYS", "ask_questions", "is_named_fixed", "suggested", "ways_of"]

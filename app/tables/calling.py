@@ -57,7 +57,7 @@ def ask_outside(question: Mapping[str, Any], *, memory: int, seconds: float) -> 
 def _model(question: Mapping[str, Any]) -> dict[str, Any]:
     # what opens tables is loaded here only: the pages import this module
     from audits.data import build_data, data_spec, read_table
-    from audits.models.checking import check_model
+    from audits.models.inspection import check_model
     from audits.models.spec import model_spec
 
     spec = data_spec(question["section"])

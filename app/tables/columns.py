@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from audits.data import Kind, Table, describe
-from audits.data.building.naming import stored
-from audits.data.files.preview import Preview
+from audits.data.io.preview import Preview
+from audits.data.preprocessing.column_names import stored
 from audits.data.values import text_of
 
 __all__ = ["ColumnProfile", "preview", "profile"]

@@ -17,7 +17,7 @@ import pandas as pd
 
 from app.tables.wire import pack_array, pack_rows, pack_told, unpack_array, unpack_frame
 from audits.data import LabelCut, ReadReport
-from audits.data.files.tables import FileReport
+from audits.data.io.tables import FileReport
 
 __all__ = ["ColumnHeld", "DataHeld", "FrameHeld", "TableHeld"]
 
@@ -185,13 +185,13 @@ class DataHeld:
     def selected(self, terms: Sequence[Mapping[str, Any]], among: pd.Index | None) -> tuple[pd.Index, float]:
         """Return the rows of those `among` some who meet all terms, and how many people they stand for.
 
-        The terms are as of `audits.data.selecting.selected_rows`; None: among everybody.
+        The terms are as of `audits.data.selection.selected_rows`; None: among everybody.
         """
         told = self._ask("selected", terms=list(terms), rows=pack_rows(among))
         return pd.Index(unpack_array(told["rows"]), name="row"), float(told["people"])
 
     def group_of(self, terms: Sequence[Mapping[str, Any]], rows: pd.Index | None) -> dict[str, Any]:
-        """Return the recode that makes a group of people, as `audits.data.selecting.group_of` does."""
+        """Return the recode that makes a group of people, as `audits.data.selection.group_of` does."""
         return dict(self._ask("group of", terms=list(terms), rows=pack_rows(rows))["recode"])
 
     def asked(self, audit: str, what: str, **told: Any) -> Any:

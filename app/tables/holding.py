@@ -26,9 +26,9 @@ from app.tables.columns import preview, profile
 from app.tables.summary import summarise
 from app.tables.wire import pack_array, pack_frame, unpack_array, unpack_told
 from audits.data import AuditData, DataSpec, Table, build_data, data_spec, read_table
-from audits.data.files.larger import beyond_limits
-from audits.data.files.preview import Preview, preview_table
-from audits.data.selecting import group_of, selected_rows
+from audits.data.io.limits import beyond_limits
+from audits.data.io.preview import Preview, preview_table
+from audits.data.selection import group_of, selected_rows
 from audits.data.values import is_missing
 from audits.errors import InputError
 from audits.models.native.skops_file import without_tensors
@@ -139,7 +139,7 @@ def _about_data(question: Mapping[str, Any]) -> dict[str, Any]:
 
 def _examine(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is likely wrong with the table, and with its data where they can be prepared."""
-    from audits.data.doctor.examining import examine
+    from audits.data.quality.checks import examine
 
     try:
         data: AuditData | None = _data(question)
@@ -211,7 +211,7 @@ def _of_audit(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _model(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.models.checking import check_model
+    from audits.models.inspection import check_model
     from audits.models.spec import model_spec
 
     found = check_model(

@@ -16,7 +16,7 @@ from audits.attribute_swap.options import AttributeSwapOptions
 from audits.attribute_swap.result import AttributeSwapResult, SwapRow
 from audits.checks import one_of
 from audits.data import AuditData, group_name
-from audits.data.building.groups import cut
+from audits.data.preprocessing.groups import cut
 from audits.data.values import MISSING
 from audits.errors import InputError
 from audits.mining.reading import number_edges

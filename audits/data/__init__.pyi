@@ -1,13 +1,13 @@
 from .audit_data import AuditData, group_name, named_with
-from .building.building import build_data
-from .describing import describe
-from .files.reading import FORMATS, Limits, ReadOptions, ReadReport, Table, read_table
+from .description import describe
+from .encoder import FeatureSpace
+from .io.reader import FORMATS, Limits, ReadOptions, ReadReport, Table, read_table
 from .kinds import KINDS, ROLES, Kind, Role, infer_kinds
-from .loading import load_data
-from .parsing import data_spec
+from .loader import load_data
+from .preprocessing.build import build_data
 from .public import PUBLIC, public_section
-from .space import FeatureSpace
 from .spec import DataSpec, Keep, LabelCut, Recode, check_spec
+from .spec_parser import data_spec
 
 __all__ = [
     "FORMATS",

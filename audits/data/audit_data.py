@@ -13,10 +13,10 @@ import pandas as pd
 
 from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
+from audits.data.missing_markers import Written
 from audits.data.partition import content_keys, draw_people, held_out_strata, with_counts
 from audits.data.spec import LabelCut
 from audits.data.values import MISSING, find_level, text_of
-from audits.data.written import Written
 from audits.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from audits.data.files.columns import Markers
-from audits.data.files.typed_tables import convert_typed
+from audits.data.io.columns import Markers
+from audits.data.io.typed_tables import convert_typed
 from audits.data.values import as_text
 from audits.errors import InputError
 

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audits.data.files.large_table import LargeTable, hold_table, sql_number
+from audits.data.io.large_table import LargeTable, hold_table, sql_number
 from audits.dividing import divide
 from audits.errors import InputError
 from audits.progress import Progress, silent

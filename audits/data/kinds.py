@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from audits.checks import choices
-from audits.data.files.columns import convert_texts
+from audits.data.io.columns import convert_texts
 from audits.data.values import TRUTH_PAIRS, as_text, text_of
 from audits.errors import InputError
 

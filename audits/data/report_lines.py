@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audits.data.blocks import LevelBlock, NumberBlock
+from audits.data.encoder_blocks import LevelBlock, NumberBlock
 
 __all__ = ["ReportLine", "report_lines"]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audits.data.building.naming import named_protected, stored
+from audits.data.preprocessing.column_names import named_protected, stored
 from audits.data.values import text_of
 
 __all__ = ["GoodAnswer", "OutcomeGuess", "guess_good_answer", "guess_outcome", "words_of_name"]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from audits.checks import adapter
-from audits.data.files.tables import ReadOptions
+from audits.data.io.tables import ReadOptions
 from audits.data.kinds import Kind, Role
 from audits.errors import InputError
 from audits.stats.vocabulary import DataWords

@@ -16,7 +16,7 @@ __all__ = ["AUDIT"]
 
 def _usual(data: AuditData) -> dict[str, Any] | None:
     """Between the two largest groups of the first protected attribute."""
-    from audits.data.building.groups import two_largest
+    from audits.data.preprocessing.groups import two_largest
 
     if not data.protected or not data.features:
         return None

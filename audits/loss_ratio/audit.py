@@ -6,7 +6,7 @@ import numpy as np
 
 from audits.checks import checked, generator
 from audits.data import AuditData
-from audits.data.heavy import check_spread
+from audits.data.outliers import check_spread
 from audits.errors import InputError
 from audits.loss_ratio.attack.people import move_people
 from audits.loss_ratio.attack.slopes import slopes_of

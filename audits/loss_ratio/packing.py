@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
-from audits.data.blocks import NumberBlock
+from audits.data.encoder_blocks import NumberBlock
 from audits.loss_ratio.attack.people import MovedPeople
 from audits.loss_ratio.inference import stand
 from audits.loss_ratio.metrics.distances import FairMetrics

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from audits.brief import brief, shortest
-from audits.data.blocks import NumberBlock
+from audits.data.encoder_blocks import NumberBlock
 from audits.loss_ratio.attack.losses import LEAST_LOSS
 from audits.loss_ratio.attack.people import OF_TREES, MovedPeople
 from audits.loss_ratio.inference import Grounds

@@ -10,7 +10,7 @@ import pandas as pd
 
 from audits.checks import one_of
 from audits.data import AuditData
-from audits.data.building.groups import bin_names
+from audits.data.preprocessing.groups import bin_names
 from audits.data.values import MISSING, as_text, text_of
 from audits.errors import InputError
 from audits.mining.attributes import Attribute, End, category, interval

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from audits.checks import choices
 from audits.data import AuditData
-from audits.data.heavy import check_spread
+from audits.data.outliers import check_spread
 from audits.data.partition import cell_counts, single_people
 from audits.data.values import text_of
 from audits.errors import InputError, installed, not_installed

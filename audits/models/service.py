@@ -18,7 +18,7 @@ import pandas as pd
 import urllib3
 
 from audits.checks import choices
-from audits.data.written import Written
+from audits.data.missing_markers import Written
 from audits.errors import InputError
 from audits.models.protocol import need_columns, row_words
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from audits.data.audit_data import AuditData
-from audits.data.blocks import LevelBlock
-from audits.data.space import FeatureSpace
+from audits.data.encoder import FeatureSpace
+from audits.data.encoder_blocks import LevelBlock
 from audits.errors import InputError
 from audits.stats.words import p_words
 from audits.threads import one_thread

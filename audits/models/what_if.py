@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData
-from audits.data.building.groups import cut
+from audits.data.preprocessing.groups import cut
 from audits.data.values import MISSING, as_text, find_level, is_missing, text_of
 from audits.errors import InputError
 from audits.models.subject import Subject

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.data.rows import RowEncoder, columns_of
+from audits.data.row_encoder import RowEncoder, columns_of
 from audits.errors import InputError
 from audits.models.networks.dense import Dense
 from audits.monitor.profile import Look, Profile

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fai
 
 from audits.checks import choices, whole_text
 from audits.data import read_table
-from audits.data.rows import columns_of
+from audits.data.row_encoder import columns_of
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.monitor.batches import Batch

@@ -21,7 +21,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from audits.data.rows import RowEncoder
+from audits.data.row_encoder import RowEncoder
 from audits.errors import InputError
 from audits.monitor.admin import Admin, Token, check_webhook, digest, tokens_of
 from audits.monitor.alarms import Alarm

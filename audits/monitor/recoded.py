@@ -78,7 +78,7 @@ def as_audited(
 def frame_as_audited(bundle: MonitorBundle, frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table as the audited one was read, with the columns that were made from others made too."""
     from audits.data import data_spec
-    from audits.data.building.filters import apply_recodes
+    from audits.data.preprocessing.filters import apply_recodes
 
     recodes, _ = _kept(bundle)
     rules = data_spec({"recode": dict(recodes)}).recode if recodes else {}

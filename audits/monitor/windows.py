@@ -19,7 +19,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from audits.checks import choices
-from audits.data.doctor.findings import listed
+from audits.data.quality.findings import listed
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.monitor.monitors import KeptMonitor, Monitors

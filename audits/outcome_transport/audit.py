@@ -11,7 +11,7 @@ import numpy as np
 
 from audits.checks import generator
 from audits.data import AuditData, FeatureSpace
-from audits.data.space import MOST_LEVELS
+from audits.data.encoder import MOST_LEVELS
 from audits.errors import InputError
 from audits.models import Subject
 from audits.outcome_transport.bias.groups import MeasuredBias, group_list, measure, measure_flows, tie_ranges

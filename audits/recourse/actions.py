@@ -15,7 +15,7 @@ from scipy.special import expit, softmax
 
 from audits.checks import choices, one_of
 from audits.data import AuditData, FeatureSpace
-from audits.data.blocks import LevelBlock, NumberBlock
+from audits.data.encoder_blocks import LevelBlock, NumberBlock
 from audits.data.kinds import Role
 from audits.data.values import as_text, text_of
 from audits.errors import InputError

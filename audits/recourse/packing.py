@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from audits.data.blocks import LevelBlock, NumberBlock
+from audits.data.encoder_blocks import LevelBlock, NumberBlock
 from audits.data.values import text_of
 from audits.recourse.judging import Burden
 from audits.recourse.result import (

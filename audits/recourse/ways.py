@@ -28,7 +28,7 @@ import pandas as pd
 
 from audits.checks import one_of
 from audits.data import AuditData, FeatureSpace
-from audits.data.blocks import NumberBlock
+from audits.data.encoder_blocks import NumberBlock
 from audits.data.frames import with_columns
 from audits.data.partition import resample
 from audits.data.values import text_of

@@ -15,8 +15,8 @@ import numpy as np
 
 from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
-from audits.data.files.larger import beyond_limits
-from audits.data.heavy import check_spread
+from audits.data.io.limits import beyond_limits
+from audits.data.outliers import check_spread
 from audits.errors import InputError, NotCounted, RunFailed, not_installed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.factory import without_feature

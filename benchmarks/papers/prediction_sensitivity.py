@@ -21,7 +21,7 @@ from sklearn.datasets import make_classification
 from threadpoolctl import threadpool_limits
 
 from audits.models.networks.dense import Dense
-from audits.models.networks.fitting import Training, fit_dense
+from audits.models.networks.training import Training, fit_dense
 from audits.sensitivity.matching.sets import MatchSet, match_set
 from audits.sensitivity.measuring.gradients import Audited, Status, measure
 

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, load_data
-from audits.data.parsing import data_spec
 from audits.data.public import public_section
+from audits.data.spec_parser import data_spec
 from audits.mitigation.audit import amounts_of, augmented_by, draw_samples, subject_on
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.treated import TableGroups, Treated

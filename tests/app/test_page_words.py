@@ -31,7 +31,7 @@ _NOT_ON_PAGES = (
     "audits/runs/reading/fetching.py",
     "audits/models/in_memory",
     "audits/data/frames.py",
-    "audits/data/given.py",
+    "audits/data/adapters.py",
     "audits/data/samples",
     "audits/stats",
     "audits/transport",

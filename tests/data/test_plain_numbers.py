@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audits.data.files import columns
-from audits.data.files.plain_numbers import plain_numbers
+from audits.data.io import columns
+from audits.data.io.plain_numbers import plain_numbers
 
 _PLAIN = ["1", "-3", "-0", "0", "2.5", "-0.5", ".5", "-.5", "5.", "1e5", "1E-3", "1e+2", ""]
 _ODD = [

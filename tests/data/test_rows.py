@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.data import DataSpec, FeatureSpace, build_data
-from audits.data.rows import RowEncoder, columns_of
+from audits.data.row_encoder import RowEncoder, columns_of
 from audits.errors import InputError
 
 VALUES = {

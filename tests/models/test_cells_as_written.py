@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from audits.data import DataSpec, ReadOptions, Table, build_data, read_table
-from audits.data.written import Written
+from audits.data.missing_markers import Written
 from audits.models import ModelSpec, make_subject
 from audits.models.spec import Endpoint
 from tests.models.scorer import serve

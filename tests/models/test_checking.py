@@ -7,7 +7,7 @@ import pytest
 
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
-from audits.models.checking import Feed, check_model
+from audits.models.inspection import Feed, check_model
 
 
 def test_what_feeds_what_is_shown_with_the_first_person(linear, people, make_data):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.errors import InputError
 from audits.models.networks.dense import Dense, dense_of
-from audits.models.networks.fitting import Training, _parameter_gradients, cross_entropy, fit_dense
 from audits.models.networks.gradients import logits_over
+from audits.models.networks.training import Training, _parameter_gradients, cross_entropy, fit_dense
 
 
 def draw(rng: np.random.Generator, *widths: int) -> Dense:

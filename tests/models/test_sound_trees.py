@@ -15,7 +15,7 @@ from audits.errors import InputError
 from audits.models.native.lightgbm_file import open_lightgbm
 from audits.models.native.opened import ModelFile
 from audits.models.native.skops_file import open_skops
-from audits.models.native.sound import check_lightgbm, check_nesting, check_xgboost
+from audits.models.native.structure import check_lightgbm, check_nesting, check_xgboost
 from audits.models.native.xgboost_file import open_xgboost
 
 lightgbm = pytest.importorskip("lightgbm")

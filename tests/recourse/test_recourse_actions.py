@@ -91,9 +91,9 @@ def test_a_role_the_model_does_not_read_warns():
 
 
 def test_the_preset_for_german_credit(shared_data):
-    from audits.data.loading import load_data
-    from audits.data.parsing import data_spec
+    from audits.data.loader import load_data
     from audits.data.public import public_section
+    from audits.data.spec_parser import data_spec
 
     data = load_data(data_spec(public_section("german", shared_data)))
     assert set(GERMAN_ROLES) <= {*data.frame.columns}

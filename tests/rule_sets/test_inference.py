@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom, fisher_exact, norm
 
 from audits.data import load_data
-from audits.data.parsing import data_spec
+from audits.data.spec_parser import data_spec
 from audits.mining.attributes import End, category, interval
 from audits.mining.cells import count_cells
 from audits.mining.scoring import standardized

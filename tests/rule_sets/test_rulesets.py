@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from audits.checks import build
 from audits.data import DataSpec, build_data, load_data
-from audits.data.parsing import data_spec
 from audits.data.public import public_section
+from audits.data.spec_parser import data_spec
 from audits.errors import InputError, RunCancelled
 from audits.mining.cells import count_cells, memberships, merge
 from audits.mining.reading import read_attributes

@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from audits.data import DataSpec, build_data, load_data
-from audits.data.parsing import data_spec
+from audits.data.spec_parser import data_spec
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.mining.texts import TERMS, Vocabulary

@@ -98,7 +98,7 @@ def counted(executor, monkeypatch):
 def begin_to_note(rows):
     """Have this worker count tables of so many rows, and note which files."""
     importlib.import_module("audits.runs.reading.countable").COUNTED_FROM = rows
-    module = importlib.import_module("audits.data.files.large_table")
+    module = importlib.import_module("audits.data.io.large_table")
     module._read_here = []
     query = getattr(module, "_query", module.LargeTable.query)
     module._query = query
@@ -107,7 +107,7 @@ def begin_to_note(rows):
 
 def files_read():
     """Return how many files this worker has read."""
-    return len(set(importlib.import_module("audits.data.files.large_table")._read_here))
+    return len(set(importlib.import_module("audits.data.io.large_table")._read_here))
 
 
 def test_files_of_a_table_are_counted_by_all_workers(executor, tmp_path, counted):

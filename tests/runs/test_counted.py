@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audits.data.files.large_table import hold_table
 from audits.data.groupby import TooMany, _added, _counted, _shown, count_rows
+from audits.data.io.large_table import hold_table
 from audits.errors import InputError
 from audits.groups import at_threshold
 from audits.runs.execute import execute
@@ -149,7 +149,7 @@ def text(folder):
 def test_text_is_counted_like_parquet(text, monkeypatch, data, model, audits):
     spec = parse_spec({"data": {"path": "people.csv", **data}, "model": model, "audits": audits}, text)
     whole = execute(spec)
-    for module in ("audits.runs.reading.countable", "audits.data.files.larger"):
+    for module in ("audits.runs.reading.countable", "audits.data.io.limits"):
         monkeypatch.setattr(f"{module}.COUNTED_FROM", 1000)
     assert spec.streamed
     counted = execute(spec)
@@ -167,7 +167,7 @@ def test_what_cannot_be_counted_is_held_where_it_can_be(text, monkeypatch, path)
     data = {"path": path, "protected": ["sex"], "label": cut, "weights": "weight"}
     spec = parse_spec({"data": data, "model": SCORE, "audits": audits}, text)
     whole = execute(spec)
-    for module in ("audits.runs.reading.countable", "audits.data.files.larger"):
+    for module in ("audits.runs.reading.countable", "audits.data.io.limits"):
         monkeypatch.setattr(f"{module}.COUNTED_FROM", 1000)
     assert spec.streamed
     again = execute(spec)

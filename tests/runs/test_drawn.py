@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audits.data.files.large_table import hold_table, open_table
-from audits.data.files.sampling import draw_rows
+from audits.data.io.large_table import hold_table, open_table
+from audits.data.io.sampling import draw_rows
 from audits.errors import InputError
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec

@@ -17,7 +17,7 @@ import pytest
 
 from app.tables.readers import Readers
 from audits.data import read_table
-from audits.data.files import sheets
+from audits.data.io import sheets
 from audits.errors import InputError
 from audits.runs.executing import sandbox
 from tests.security.corpus import TABLES, write

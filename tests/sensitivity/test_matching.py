@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.models.networks.fitting import Training
+from audits.models.networks.training import Training
 from audits.sensitivity import match_set
 from benchmarks.papers.prediction_sensitivity import augmented_trial, synthetic_trial
 

@@ -10,7 +10,7 @@ import pytest
 
 from audits.data import DataSpec, build_data, read_table
 from audits.models import make_subject, model_spec
-from audits.models.networks.fitting import Training
+from audits.models.networks.training import Training
 from audits.sensitivity import SensitivityOptions, sensitivity
 from benchmarks.papers.prediction_sensitivity import augmented_trial
 

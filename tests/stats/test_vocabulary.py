@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audits.data.parsing import data_spec
+from audits.data.spec_parser import data_spec
 from audits.errors import InputError
 from audits.stats.vocabulary import speaking
 from audits.stats.words import people_in, so_many

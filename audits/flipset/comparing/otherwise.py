@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from audits.data.building import counterfactuals as data_columns
+from audits.data.preprocessing import counterfactuals as data_columns
 from audits.data.values import MISSING
 from audits.flipset.counterparts.inventing import Inventor
 from audits.flipset.counterparts.matching import Counterparts, Flips, Invented, Matched

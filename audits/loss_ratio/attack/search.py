@@ -24,9 +24,9 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from audits.data.blocks import LevelBlock, NumberBlock
+from audits.data.encoder import FeatureSpace
+from audits.data.encoder_blocks import LevelBlock, NumberBlock
 from audits.data.frames import with_columns
-from audits.data.space import FeatureSpace
 from audits.loss_ratio.attack.flow import Flow
 from audits.loss_ratio.metrics.distances import FairMetric
 from audits.models.subspaces import category_units

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from audits.data.blocks import Block, NumberBlock
+from audits.data.encoder_blocks import Block, NumberBlock
 from audits.data.frames import with_columns
 from audits.loss_ratio.attack.people import answers_at, differentiable_of
 from audits.loss_ratio.attack.targets import Target, target_of

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from audits.data.audit_data import AuditData
-from audits.data.space import FeatureSpace
+from audits.data.encoder import FeatureSpace
 from audits.errors import InputError
 from audits.loss_ratio.metrics.distances import FairMetrics, Learned, Told, projection_metric
 from audits.models.protocol import row_weights

@@ -17,7 +17,7 @@ import numpy as np
 
 from audits.checks import one_of
 from audits.data.audit_data import AuditData
-from audits.data.space import FeatureSpace
+from audits.data.encoder import FeatureSpace
 from audits.errors import InputError
 from audits.loss_ratio.metrics.crossfit import learn_metric
 from audits.loss_ratio.metrics.distances import (

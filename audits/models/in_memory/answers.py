@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from audits.data.given import Reader
+from audits.data.adapters import Reader
 from audits.errors import InputError
 from audits.models.outputs import class_scores
 from audits.models.protocol import check_scores, class_text, need_columns

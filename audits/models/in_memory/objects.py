@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.checks import choices
+from audits.data.adapters import Given, Reader
 from audits.data.frames import with_columns
-from audits.data.given import Given, Reader
 from audits.errors import InputError
 from audits.models.in_memory.answers import InMemoryModel, InMemoryNumber, Output, answers_of
 from audits.models.labels import number_matrix

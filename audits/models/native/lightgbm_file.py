@@ -22,7 +22,7 @@ from audits.models.native.opened import (
     refed,
     splits_by_feature,
 )
-from audits.models.native.sound import check_lightgbm
+from audits.models.native.structure import check_lightgbm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

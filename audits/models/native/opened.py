@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import choices
+from audits.data.missing_markers import Written
 from audits.data.values import as_text, places_of
-from audits.data.written import Written
 from audits.errors import InputError
 from audits.models.onnx.file import check_size
 from audits.models.onnx.inputs import check_columns, column_for

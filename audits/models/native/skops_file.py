@@ -26,7 +26,7 @@ from audits.models.native.opened import (
     match,
     refed,
 )
-from audits.models.native.sound import check_sklearn
+from audits.models.native.structure import check_sklearn
 from audits.threads import one_thread
 
 if TYPE_CHECKING:

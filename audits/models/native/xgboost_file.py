@@ -21,7 +21,7 @@ from audits.models.native.opened import (
     refed,
     splits_by_feature,
 )
-from audits.models.native.sound import check_categories, check_nesting, check_xgboost
+from audits.models.native.structure import check_categories, check_nesting, check_xgboost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import torch
 
-    from audits.data.space import FeatureSpace
+    from audits.data.encoder import FeatureSpace
     from audits.models.protocol import Model
 
 __all__ = ["TOLERANCE", "Exact", "differentiable", "is_network", "regression_of"]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from audits.data.blocks import Block, LevelBlock, NumberBlock
+from audits.data.encoder import FeatureSpace
+from audits.data.encoder_blocks import Block, LevelBlock, NumberBlock
 from audits.data.frames import with_columns
-from audits.data.space import FeatureSpace
 from audits.errors import InputError
 from audits.models.protocol import Model
 

@@ -18,7 +18,7 @@ import pandas as pd
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime_errors
 
 from audits.checks import choices
-from audits.data.written import Written
+from audits.data.missing_markers import Written
 from audits.errors import InputError
 from audits.models.onnx.file import matrix_columns, read_onnx, takes_gaps
 from audits.models.onnx.inputs import Input, batch_size, feed, match_inputs, text_columns

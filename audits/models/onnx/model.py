@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import choices
-from audits.data.written import Written
+from audits.data.missing_markers import Written
 from audits.errors import InputError
 from audits.models.onnx.file import class_labels, parse_onnx
 from audits.models.onnx.graph import ROWS_AT_ONCE, Graph, find_outputs, open_graph, open_session

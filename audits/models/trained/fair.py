@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from audits.data.space import FeatureSpace
+from audits.data.encoder import FeatureSpace
 from audits.errors import InputError
 from audits.models.subspaces import category_units, orthonormal, protected_directions
 from audits.models.trained.mlp import HIDDEN, Network, one_torch_thread, train_layers, untrained_layers

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from audits.data.space import FeatureSpace
+from audits.data.encoder import FeatureSpace
 from audits.errors import InputError
 from audits.models.trained.training import OnSpace, training_digest
 from audits.progress import Progress, silent

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, softmax
 
-from audits.data.blocks import Block, LevelBlock, NumberBlock
+from audits.data.encoder_blocks import Block, LevelBlock, NumberBlock
 from audits.data.values import MISSING
 from audits.errors import InputError
 

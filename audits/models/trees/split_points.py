@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from audits.data.blocks import NumberBlock
+from audits.data.encoder_blocks import NumberBlock
 from audits.data.frames import with_columns
 from audits.errors import InputError
 
 if TYPE_CHECKING:
-    from audits.data.space import FeatureSpace
+    from audits.data.encoder import FeatureSpace
 
 __all__ = ["split_points"]
 

@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audits.data.files.larger import parquet_files
+from audits.data.io.limits import parquet_files
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.executors import ProcessExecutor
 from audits.runs.executing.handle import Run, RunError

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from audits.data import DataSpec
-from audits.data.files.larger import COUNTED_FROM, beyond_limits, parquet_rows, text_lines
+from audits.data.io.limits import COUNTED_FROM, beyond_limits, parquet_rows, text_lines
 from audits.errors import InputError, NotCounted, not_counted
 from audits.models import ModelSpec
 from audits.runs.registry import AUDITS

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audits.data import AuditData, LabelCut, Table
-from audits.data.files.large_table import open_table
-from audits.data.files.sampling import Drawn, draw_rows
+from audits.data.io.large_table import open_table
+from audits.data.io.sampling import Drawn, draw_rows
 from audits.progress import Progress, silent
 from audits.runs.digests import path_digest
 

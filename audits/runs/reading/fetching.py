@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
-from audits.data.files.tables import Limits
+from audits.data.io.tables import Limits
 from audits.errors import InputError, how_to_install, optional
 
 __all__ = ["ALLOWED", "fetched"]

@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from audits.data import Table, read_table
-from audits.data.files.larger import parquet_rows
-from audits.data.files.preview import preview_table
+from audits.data.io.limits import parquet_rows
+from audits.data.io.preview import preview_table
 from audits.errors import InputError
 from audits.runs.spec import Spec
 

@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 
 from audits.checks import one_of
 from audits.data import AuditData, LabelCut, Table, build_data, read_table
-from audits.data.building.filter_query import filtered, rule_numbers
-from audits.data.files.large_table import LargeTable, hold_table, open_table
-from audits.data.files.larger import parquet_files
-from audits.data.files.tables import ReadReport
-from audits.data.files.typed_tables import convert_typed
 from audits.data.groupby import MOST_VALUES, Asked, Quantiles, TooMany, count_rows, values_at
+from audits.data.io.large_table import LargeTable, hold_table, open_table
+from audits.data.io.limits import parquet_files
+from audits.data.io.tables import ReadReport
+from audits.data.io.typed_tables import convert_typed
+from audits.data.preprocessing.filter_query import filtered, rule_numbers
 from audits.errors import InputError, NotCounted
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
 from audits.progress import Progress, part

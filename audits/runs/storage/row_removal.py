@@ -64,7 +64,7 @@ def _rows_of(question: dict[str, Any]) -> Found:
     import numpy as np
 
     from audits.data import DataSpec, read_table
-    from audits.data.parsing import data_spec
+    from audits.data.spec_parser import data_spec
     from audits.data.values import text_of
 
     path = Path(question["path"])

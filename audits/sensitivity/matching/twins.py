@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData
-from audits.data.building.counterfactuals import check_counterfactuals, counterfactual_frame
-from audits.data.building.groups import cut
 from audits.data.frames import with_columns
+from audits.data.preprocessing.counterfactuals import check_counterfactuals, counterfactual_frame
+from audits.data.preprocessing.groups import cut
 from audits.data.values import MISSING, as_text
 from audits.errors import InputError
 from audits.models import Subject

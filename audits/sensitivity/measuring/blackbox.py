@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, softmax
 
-from audits.data.blocks import Block, NumberBlock
+from audits.data.encoder import FeatureSpace
+from audits.data.encoder_blocks import Block, NumberBlock
 from audits.data.frames import with_columns
-from audits.data.space import FeatureSpace
 from audits.progress import Progress, silent
 from audits.sensitivity.measuring.gradients import Measured, Status, status_gradient
 

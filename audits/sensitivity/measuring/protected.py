@@ -9,7 +9,7 @@ import numpy as np
 from audits.data import AuditData, FeatureSpace
 from audits.errors import InputError
 from audits.models.networks.dense import Dense
-from audits.models.networks.fitting import Training, fit_dense
+from audits.models.networks.training import Training, fit_dense
 from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve
 from audits.progress import Progress, silent

@@ -10,7 +10,7 @@ import numpy as np
 
 from audits.checks import one_of
 from audits.data import AuditData
-from audits.data.heavy import check_spread
+from audits.data.outliers import check_spread
 from audits.data.partition import single_people
 from audits.errors import InputError
 from audits.models import Subject

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import FeatureSpace
-from audits.data.rows import moment_of
+from audits.data.row_encoder import moment_of
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models.formats import reopen

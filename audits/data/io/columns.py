@@ -1,0 +1,429 @@
+"""Columns of text become numbers, dates or text, with their missing cells; vectorised.
+
+Each column is reduced to its distinct values once; everything is decided on those. A column is one
+of numbers (dates) if all its values are, missing markers aside. What a number or a date could be read
+as in two ways stays text, and a note says so: a wrong number is worse than none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audits.data.io.plain_numbers import plain_numbers, spoken_of
+
+__all__ = ["Converted", "Markers", "as_written_number", "convert_text", "convert_texts", "is_number"]
+
+# In a column of text these are missing; "-", "." and "none" may be levels there
+_MARKERS = frozenset(
+    ["", "?", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "NaT"]
+)
+# Among numbers or dates they cannot be anything else
+_NUMBER_MARKERS = _MARKERS | frozenset(
+    ["-", "--", ".", "..", "na", "n.a.", "N.A.", "None", "missing", "unknown", "Unknown"]
+)
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_COMMA_NUMBER = r"^[+-]?([0-9]+,[0-9]*|,?[0-9]+)([eE][+-]?[0-9]+)?$"
+_INTEGER = r"^[+-]?[0-9]+$"
+_PADDED = r"^[+-]?0[0-9]"  # "007" is a code
+_GROUPED = r"^[+-]?[1-9][0-9]{0,2}([.,][0-9]{3})+$"  # 1.234 or 1,234: thousands, or three decimals?
+_SHOWN_BY = {  # what settles which is the decimal mark: the other before it; 1.234.567 alone may be a code
+    ",": r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+,[0-9]+$",
+    ".": r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+\.[0-9]+$",
+}
+_ZONE = r"(Z|[+-][0-9]{2}:?[0-9]{2})"
+_ISO = r"^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?" + _ZONE + "?)?$"
+_OFFSET = r":[0-9]{2}(\.[0-9]+)?" + _ZONE + "$"
+_DAY_MONTH = (
+    r"^(?P<first>[0-9]{1,2})[/.-](?P<second>[0-9]{1,2})[/.-][0-9]{4}( [0-9]{1,2}:[0-9]{2}(:[0-9]{2})?)?$"
+)
+_LIKE_NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*$"
+_DOUBTFUL = "has numbers whose comma or point may be decimal or mark thousands, so it is read as text"
+_NO_DATES = "looks like dates that can be read in two ways or not at all, so it is text; write 2024-12-31"
+_SIGN = r"([$€£¥₹]|%|[A-Z]{3})"  # $31.20, 45 %, EUR 12
+_PRICED = (
+    r"^\(?[+-]?" + _SIGN + r"?\s?[+-]?[0-9]+([.,][0-9]+)*\s?" + _SIGN + r"?\)?$"
+)  # $31.20, 45 %, (1,200)
+_CODE = r"^[0-9A-Z]*$"  # ABC12 is no price
+_LARGEST_EXACT = 2**53
+_MOSTLY = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Markers:
+    """The texts in the missing cells of one column.
+
+    Attributes
+    ----------
+    usual : str
+        The commonest; "" where the cells are empty.
+    others : mapping of str to int array
+        Positions of the cells that hold another one: nothing is kept for the commonest.
+    """
+
+    usual: str = ""
+    others: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.usual or self.others)
+
+    def plain(self) -> list[Any]:
+        """Return the same as plain data."""
+        return [self.usual, {text: places.tolist() for text, places in self.others.items()}]
+
+    @classmethod
+    def of(cls, codes: np.ndarray, texts: Mapping[int, str]) -> Markers:
+        """Return the markers of a column given as codes (n,), `texts` naming those that are missing."""
+        counts = {code: int((codes == code).sum()) for code in texts}
+        found = sorted((code for code, count in counts.items() if count), key=lambda code: -counts[code])
+        if not found:
+            return cls()
+        usual = texts[found[0]]
+        others: dict[str, np.ndarray] = {}
+        for code in found[1:]:
+            if texts[code] != usual:
+                places = np.flatnonzero(codes == code)
+                others[texts[code]] = np.concatenate([others.get(texts[code], places[:0]), places])
+        return cls(usual, others)
+
+
+@dataclass(frozen=True, eq=False)
+class Converted:
+    """A column converted: its values, the missing markers found with their counts and cells, and notes."""
+
+    values: pd.Series
+    missing: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    markers: Markers = field(default_factory=Markers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Distinct:
+    """A text column as distinct values and their positions; null is code -1."""
+
+    name: str
+    values: pa.Array
+    codes: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, name: str, column: pa.ChunkedArray, *, trim: bool) -> _Distinct:
+        whole = column.combine_chunks()
+        encoded = whole if isinstance(whole, pa.DictionaryArray) else whole.dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        values = encoded.dictionary.cast(pa.large_string())
+        if trim:
+            trimmed = pc.utf8_trim_whitespace(values).dictionary_encode()
+            codes = np.append(trimmed.indices.to_numpy(zero_copy_only=False), -1)[codes]
+            values = trimmed.dictionary
+        return cls(name, values, codes, np.bincount(codes[codes >= 0], minlength=len(values)))
+
+    def matching(self, pattern: str) -> np.ndarray:
+        return pc.match_substring_regex(self.values, pattern).to_numpy(zero_copy_only=False).astype(bool)
+
+    def holding(self, mark: str) -> np.ndarray:
+        return pc.match_substring(self.values, mark).to_numpy(zero_copy_only=False).astype(bool)
+
+    def among(self, texts: frozenset[str]) -> np.ndarray:
+        return pc.is_in(self.values, value_set=pa.array(sorted(texts), pa.large_string())).to_numpy(
+            zero_copy_only=False
+        )
+
+    def spread(self, values: np.ndarray, missing: np.ndarray) -> np.ndarray:
+        """Give each row the value of its distinct text; NaN or NaT where missing."""
+        codes = np.where(missing[self.codes], -1, self.codes) if len(missing) else self.codes
+        if (codes >= 0).all():
+            return values[codes]
+        empty = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
+        whole = values if values.dtype.kind == "M" else values.astype(float)
+        return np.append(whole, np.array([empty], dtype=whole.dtype))[codes]
+
+    def found(self, missing: np.ndarray) -> dict[str, int]:
+        counts = {str(self.values[int(i)]): int(self.counts[i]) for i in np.flatnonzero(missing)}
+        absent = int((self.codes < 0).sum())
+        if absent:
+            counts["null"] = counts.get("null", 0) + absent
+        return {marker: count for marker, count in counts.items() if count}
+
+    def marked(self, missing: np.ndarray) -> Markers:
+        """Return which cells hold which missing marker; those of a typed format without a value hold none."""
+        texts = {int(i): str(self.values[int(i)]) for i in np.flatnonzero(missing & (self.counts > 0))}
+        return Markers.of(self.codes, texts | {-1: ""})
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a plain number with a decimal point or none."""
+    return re.fullmatch(_NUMBER, text.strip()) is not None
+
+
+def convert_texts(
+    columns: Mapping[str, pa.ChunkedArray],
+    *,
+    markers: Sequence[str] | None = None,
+    comma: bool = False,
+    decimal: str | None = None,
+) -> dict[str, Converted]:
+    """Convert the text columns of a file format that has only text.
+
+    Parameters
+    ----------
+    columns : mapping of str to ChunkedArray of strings
+        By column name.
+    markers : sequence of str, optional
+        Exactly these mean missing; detected otherwise.
+    comma : bool
+        Whether a comma may be the decimal mark (a file with ";" between its fields).
+    decimal : {",", "."}, optional
+        The decimal mark, where it is told: see `as_written_number`.
+    """
+    made: dict[str, Converted] = {}
+    distinct: dict[str, _Distinct] = {}
+    for name, column in columns.items():
+        # whole numbers say nothing about a decimal mark, so that other columns need not know of them
+        numbers = (
+            None if spoken_of(markers) else plain_numbers(column, whole_only=comma or decimal is not None)
+        )
+        if numbers is None:
+            distinct[name] = _Distinct.of(name, column, trim=True)
+        else:
+            empty = int(np.isnan(numbers).sum()) if numbers.dtype.kind == "f" else 0
+            made[name] = Converted(pd.Series(numbers), {"": empty} if empty else {})
+    mark = _decimal_mark(distinct.values(), markers) if comma and decimal is None else "."
+    for name, each in distinct.items():
+        written = each if decimal is None else _plain_numbers(each, markers, decimal)
+        made[name] = _convert(written, markers, mark)
+    return {name: made[name] for name in columns}
+
+
+def as_written_number(text: str, decimal: str) -> str | None:
+    """Return a number written with thousands and signs as a plain one; None if it is none.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"1.234,50 €"``.
+    decimal : {",", "."}
+        The decimal mark; the other, spaces and apostrophes may stand between groups of three digits.
+
+    Examples
+    --------
+    >>> as_written_number("1.234,50 €", ","), as_written_number("$1,200", "."), as_written_number("1.5", ",")
+    ('1234.50', '1200', None)
+    """
+    other = "," if decimal == "." else "."
+    found = re.fullmatch(
+        rf"{_SIGN}?\s?(?P<sign>[+-]?){_SIGN}?\s?"
+        rf"(?P<whole>[1-9][0-9]{{0,2}}(?:[{other}'’\s][0-9]{{3}})+|[0-9]+)"
+        rf"(?:\{decimal}(?P<part>[0-9]*))?\s?{_SIGN}?",
+        text.strip(),
+    )
+    if found is None:
+        return None
+    whole = re.sub(r"[^0-9]", "", found["whole"])
+    return f"{found['sign']}{whole}" + (f".{found['part']}" if found["part"] else "")
+
+
+def _plain_numbers(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> _Distinct:
+    """Return a column with its numbers written plainly, if all its values are numbers in some writing."""
+    missing = column.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
+    if column.matching(_NUMBER)[~missing].all() and not column.matching(_GROUPED)[~missing].any():
+        return column
+    texts = column.values.to_pylist()
+    plain = [
+        text if gone else as_written_number(text, decimal) for text, gone in zip(texts, missing, strict=True)
+    ]
+    if any(text is None for text in plain) or column.matching(_PADDED)[~missing].any():
+        return column
+    return dataclasses.replace(column, values=pa.array(plain, pa.large_string()))
+
+
+def convert_text(name: str, column: pa.ChunkedArray, *, markers: Sequence[str] | None = None) -> Converted:
+    """Convert a text column of a typed format: ISO dates and missing markers, but no numbers."""
+    distinct = _Distinct.of(name, column, trim=False)
+    missing = distinct.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
+    known = ~missing
+    if known.any() and distinct.matching(_ISO)[known].all():
+        dated = _as_dates(distinct, known, missing)
+        if dated is not None:
+            return dated
+    return _as_text(distinct, markers)
+
+
+def _decimal_mark(columns: Iterable[_Distinct], markers: Sequence[str] | None) -> str:
+    """Return the decimal mark that the unambiguous numbers of a file show: ".", "," or "?" for both."""
+    marks = set()
+    for column in columns:
+        known = ~column.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
+        grouped = column.matching(_GROUPED)
+        for mark, pattern in ((".", _NUMBER), (",", _COMMA_NUMBER)):
+            fits = column.matching(pattern)
+            if known.any() and fits[known].all() and (column.holding(mark) & known & ~grouped).any():
+                marks.add(mark)
+    return marks.pop() if len(marks) == 1 else "?"
+
+
+def _convert(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> Converted:
+    missing = column.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
+    known = ~missing
+    if not known.any():
+        return _without_numbers(column, markers)
+    number = column.matching(_NUMBER) | (column.matching(_COMMA_NUMBER) if decimal != "." else False)
+    if number[known].all():
+        return _as_numbers(column, known, missing, markers, decimal)
+    if (column.matching(_ISO) | column.matching(_DAY_MONTH))[known].all():
+        return _as_dates(column, known, missing) or _as_text(column, markers, _NO_DATES)
+    if column.matching(_LIKE_NUMBER)[known].all():
+        return _with_thousands(column, known, markers) or _as_text(column, markers, _DOUBTFUL)
+    share = column.counts[known & number].sum() / column.counts[known].sum()
+    priced = column.matching(_PRICED) & ~column.matching(_CODE)
+    if (priced | number)[known].all():
+        example = column.values[int(np.flatnonzero(known & ~number)[0])].as_py()
+        return _as_text(
+            column,
+            markers,
+            f"has numbers written with signs (such as {example!r}), so it is read as text; take the signs "
+            "out to have numbers",
+        )
+    if share < _MOSTLY:
+        return _as_text(column, markers)
+    odd = known & ~number
+    example = column.values[int(np.flatnonzero(odd)[0])].as_py()
+    return _as_text(
+        column,
+        markers,
+        f"holds {column.counts[odd].sum():,} cells that are no numbers (such as {example!r}), so it is read "
+        "as text; list them in read.missing if they mean that a value is missing",
+    )
+
+
+def _with_thousands(column: _Distinct, known: np.ndarray, markers: Sequence[str] | None) -> Converted | None:
+    """Convert a column of which a value shows both marks, such as 12.871,85; None if others contradict it."""
+    shown = {mark: column.matching(pattern) & known for mark, pattern in _SHOWN_BY.items()}
+    marks = [mark for mark, values in shown.items() if values.any()]
+    if len(marks) != 1:
+        return None
+    plain = _plain_numbers(column, markers, marks[0])
+    if plain is column:
+        return None
+    example = column.values[int(np.flatnonzero(shown[marks[0]])[0])].as_py()
+    found = _convert(plain, markers, ".")
+    named = "comma" if marks[0] == "," else "point"
+    note = f"Column {column.name!r} has marks of thousands and a decimal {named} (such as {example})."
+    return dataclasses.replace(found, notes=(*found.notes, note))
+
+
+def _without_numbers(column: _Distinct, markers: Sequence[str] | None) -> Converted:
+    """Convert a column in which nothing could stand among numbers: texts such as "-", or nothing."""
+    missing = column.among(_MARKERS if markers is None else frozenset(markers) | {""})
+    if not missing.all():
+        return _as_text(column, markers)
+    note = f"Column {column.name!r} has no values at all."
+    return Converted(
+        pd.Series(np.full(len(column.codes), np.nan)), column.found(missing), (note,), column.marked(missing)
+    )
+
+
+def _as_numbers(
+    column: _Distinct, known: np.ndarray, missing: np.ndarray, markers: Sequence[str] | None, decimal: str
+) -> Converted:
+    """Convert a column whose values all look like numbers, unless that could change them."""
+    marked = {mark: column.holding(mark) & known for mark in ",."}
+    doubtful = {
+        mark: cells.any() and column.matching(_GROUPED)[cells].all() for mark, cells in marked.items()
+    }
+    comma = bool(marked[","].any())
+    if (comma and marked["."].any()) or any(doubtful[mark] and decimal != mark for mark in ",."):
+        return _as_text(column, markers, _DOUBTFUL)
+    if column.matching(_PADDED)[known].any():
+        return _as_text(column, markers)
+    texts = column.values.filter(pa.array(known))
+    texts = pc.utf8_ltrim(pc.replace_substring(texts, ",", "."), characters="+")
+    numbers = _parse(texts, gaps=bool(missing.any()) or bool((column.codes < 0).any()))
+    if numbers is None:
+        return _as_text(column, markers, "has numbers too large to be held exactly, so it is read as text")
+    spread = np.zeros(len(known), dtype=numbers.dtype)
+    spread[known] = numbers
+    notes = (f"Column {column.name!r} has decimal commas.",) if comma else ()
+    return Converted(
+        pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing)
+    )
+
+
+def _parse(texts: pa.Array, *, gaps: bool) -> np.ndarray | None:
+    """Return int64 or float64, or None if digits of a whole number would be lost."""
+    whole = pc.match_substring_regex(texts, _INTEGER).to_numpy(zero_copy_only=False).astype(bool)
+    if (whole & (pc.utf8_length(texts).to_numpy() > 18)).any():
+        return None
+    if whole.all():
+        integers = texts.cast(pa.int64()).to_numpy()
+        return None if gaps and np.abs(integers).max() > _LARGEST_EXACT else integers
+    floats = texts.cast(pa.float64()).to_numpy()
+    if not np.isfinite(floats).all() or (whole & (np.abs(floats) > _LARGEST_EXACT)).any():
+        return None
+    return floats
+
+
+def _as_dates(column: _Distinct, known: np.ndarray, missing: np.ndarray) -> Converted | None:
+    """Convert a column whose values all look like dates; None if they are none or ambiguous."""
+    texts = pd.Series(column.values.filter(pa.array(known)).to_pylist(), dtype="str")
+    offsets = column.matching(_OFFSET)[known]
+    try:
+        if column.matching(_ISO)[known].all():
+            dates = pd.to_datetime(texts, format="ISO8601", utc=bool(offsets.any()))
+        else:
+            order = _day_month_order(texts)
+            if order is None:
+                return None
+            clock = texts.str.extract(r" (\d{1,2}:\d{2}(?::\d{2})?)$")[0].fillna("0:00")
+            clock = clock.where(clock.str.count(":") == 2, clock + ":00")
+            days = texts.str.split(" ").str[0].str.replace(r"[.-]", "/", regex=True)
+            dates = pd.to_datetime(days + " " + clock, format=f"{order} %H:%M:%S")
+    except ValueError:
+        return None
+    if offsets.any():
+        if not offsets.all():
+            return None
+        dates = dates.dt.tz_localize(None)
+    spread = np.full(len(known), np.datetime64("NaT", "us"))
+    spread[known] = dates.to_numpy().astype("datetime64[us]")
+    notes = (f"Times in column {column.name!r} are shown in UTC.",) if offsets.any() else ()
+    return Converted(
+        pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing)
+    )
+
+
+def _day_month_order(texts: pd.Series) -> str | None:
+    parts = texts.str.extract(_DAY_MONTH)
+    if parts["first"].isna().any():
+        return None
+    first, second = parts["first"].astype(int).max(), parts["second"].astype(int).max()
+    if first > 12 >= second or texts.str.contains(".", regex=False).all():
+        return "%d/%m/%Y"
+    return "%m/%d/%Y" if second > 12 >= first else None
+
+
+def _as_text(column: _Distinct, markers: Sequence[str] | None, note: str = "") -> Converted:
+    missing = column.among(_MARKERS if markers is None else frozenset(markers))
+    notes = [f"Column {column.name!r} {note}."] if note else []
+    if markers is None and _has_codes(column, missing):
+        kept = missing & column.among(frozenset({"NA"}))
+        missing = missing & ~kept
+        if kept.any():
+            notes.append(f"'NA' is kept as a value of column {column.name!r}, which holds two-letter codes.")
+    texts = pc.if_else(pa.array(~missing), column.values, pa.scalar(None, pa.large_string()))
+    codes = pa.array(column.codes, mask=column.codes < 0)
+    values = pd.Series(texts.take(codes).to_pandas(), dtype="str")
+    return Converted(values, column.found(missing), tuple(notes), column.marked(missing))
+
+
+def _has_codes(column: _Distinct, missing: np.ndarray) -> bool:
+    others = ~missing
+    return int(others.sum()) >= 5 and bool(column.matching(r"^[A-Z]{2}$")[others].all())

@@ -1,0 +1,131 @@
+# ruff: noqa: S608 - no value of a spec or a file stands in a query but as a number or a quoted text
+"""Rows drawn from a table that is too large to be held, a fixed share of every kind of people.
+
+Of each kind (stratum) those rows are taken whose numbers have the smallest digests: the same ones however the
+table falls into files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from audits.data.groupby import between
+from audits.data.io.large_table import LargeTable
+from audits.data.io.tables import ReadReport, Table
+from audits.data.io.typed_tables import convert_typed, without_dictionaries
+from audits.progress import Progress, silent
+from audits.stats.sampling import apportion
+
+__all__ = ["Drawn", "draw_rows"]
+
+_MOST_KINDS = 50
+"""Different values up to which a column makes strata."""
+_LOTS = 2**64
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(Table):
+    """Rows drawn from a larger table, under the numbers that they have there.
+
+    Attributes
+    ----------
+    rows : int
+        Of the whole table.
+    strata : tuple of str
+        Columns whose values keep their shares.
+    """
+
+    rows: int = 0
+    strata: tuple[str, ...] = ()
+
+
+def draw_rows(
+    table: LargeTable,
+    wanted: int,
+    strata: Sequence[str],
+    seed: int,
+    *,
+    edges: Mapping[str, Sequence[float]] | None = None,
+    missing: Sequence[str] | None = None,
+    progress: Progress = silent,
+) -> Drawn:
+    """Draw `wanted` rows, of every combination of values of `strata` as large a share as it has.
+
+    Parameters
+    ----------
+    wanted : int
+        At most as many as there are; shares are kept to the row (largest remainders).
+    strata : sequence of str
+        Columns; one of more than 50 values, and without `edges`, is left out.
+    edges : mapping of str to numbers
+        Where numbers of a column are cut.
+    missing : sequence of str, optional
+        As `convert_typed` takes it.
+    """
+    progress(0.0, "Counting the rows of each kind")
+    kinds = _kinds(table, strata, edges or {})
+    key = " || '|' || ".join([*kinds.values(), "''"])
+    counted = table.query(f"SELECT {key} AS kind, count(*) AS n FROM people GROUP BY 1 ORDER BY 1")
+    counts = counted.column("n").to_numpy()
+    quotas = apportion(counts, wanted)
+    progress(0.3, "Drawing rows")
+    names = ", ".join(f"c{place}" for place in range(len(table.schema)))
+    lot = f"md5_number('{seed} ' || row)"
+    for spare in (8.0, math.inf):  # more than a kind's quota lie below its bound, but for chance
+        drawn = _quotas(counted.column("kind").to_pylist(), counts, quotas, spare)
+        found = table.query(
+            f"SELECT {names}, row FROM (SELECT *, {key} AS kind, {lot} AS lot FROM people) "
+            f"JOIN ({drawn}) USING (kind) WHERE lot >> 64 < bound "
+            "QUALIFY row_number() OVER (PARTITION BY kind ORDER BY lot, row) <= quota ORDER BY row"
+        )
+        if len(found) == quotas.sum():
+            break
+    whole = found.drop_columns(["row"]).rename_columns(table.schema.names).cast(_plain(table.schema))
+    converted, notes = convert_typed(whole, markers=missing)
+    index = pd.Index(found.column("row").to_numpy(), name="row")
+    frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
+    notes += tuple(note for each in converted.values() for note in each.notes)
+    missing_cells = {name: dict(each.missing) for name, each in converted.items() if each.missing}
+    report = ReadReport(table.files, missing_cells, notes)
+    markers = {name: each.markers for name, each in converted.items() if each.markers}
+    return Drawn(frame, report, markers, rows=table.rows, strata=tuple(kinds))
+
+
+def _kinds(table: LargeTable, strata: Sequence[str], edges: Mapping[str, Sequence[float]]) -> dict[str, str]:
+    """Return in SQL the value of each column that makes strata, as text."""
+    found = {}
+    for name in strata:
+        if name in edges and name in table.schema.names:
+            place = between(f"CAST({table.column(name)} AS DOUBLE)", np.asarray(edges[name], dtype=float))
+            found[name] = f"floor((({place}) + 1) / 2)::VARCHAR"
+        elif name in table.schema.names:
+            number = pa.types.is_floating(table.schema.field(name).type)
+            value = f"nullif({table.column(name)}, 'nan')" if number else table.column(name)
+            found[name] = f"coalesce({value}::VARCHAR, '')"
+    few = [
+        f"count(DISTINCT {value}) <= {_MOST_KINDS} AS {table.column(name)}" for name, value in found.items()
+    ]
+    if not few:
+        return found
+    [row] = table.query(f"SELECT {', '.join(few)} FROM people").to_pylist()
+    return {name: value for name, value in found.items() if name in edges or row[table.column(name)]}
+
+
+def _quotas(kinds: Sequence[str], counts: np.ndarray, quotas: np.ndarray, spare: float) -> str:
+    """Return in SQL each kind, the rows drawn of it, and the lot below which these are looked for."""
+    rows = []
+    for kind, n, quota in zip(kinds, counts.tolist(), quotas.tolist(), strict=True):
+        most = quota + spare * (math.sqrt(quota) + 4)
+        bound = _LOTS if most >= n else int(most / n * _LOTS)
+        rows.append("('{}', {}, {}::UHUGEINT)".format(kind.replace("'", "''"), quota, bound))
+    return f"SELECT * FROM (VALUES {', '.join(rows)}) AS q(kind, quota, bound)"
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    return without_dictionaries(schema.empty_table()).schema

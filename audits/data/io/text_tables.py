@@ -1,0 +1,321 @@
+"""CSV, TSV and JSON lines: bytes to columns of text, with strict row lengths."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from audits.checks import whole_text
+from audits.data.io.detection import Layout, find_layout
+from audits.data.io.encodings import to_utf8
+from audits.data.io.tables import Limits, ReadOptions
+from audits.errors import InputError
+
+__all__ = ["TextFile", "name_columns", "read_delimited", "read_json_lines"]
+
+_BLOCK = 8 << 20
+_LOOKED_AT, _LINES_LOOKED_AT = 4 << 20, 200
+_TIMES_COLUMNS = 5  # a text may hold a separator or two more than the table has
+
+
+@dataclass(frozen=True, eq=False)
+class TextFile:
+    """What one text file holds: its columns, and how they were found."""
+
+    table: pa.Table
+    encoding: str
+    layout: Layout
+    blank: int
+    notes: tuple[str, ...]
+    sheets: tuple[str, ...] = ()
+
+
+def read_delimited(
+    data: bytes,
+    name: str,
+    options: ReadOptions,
+    limits: Limits,
+    *,
+    skip: int | None,
+    like: tuple[str, ...] | None,
+) -> TextFile:
+    """Read the bytes of a CSV or TSV file into columns of strings.
+
+    Parameters
+    ----------
+    data : bytes
+        The file, decompressed.
+    name : str
+        Its name, for messages.
+    options, limits :
+        See `ReadOptions` and `Limits`.
+    skip : int, optional
+        Lines to skip in this file.
+    like : tuple of str, optional
+        Names of the columns of the file before this one.
+
+    Raises
+    ------
+    InputError
+        For anything that is not a table within the limits; a row of another length is named by
+        row and line, with the number of fields expected and found.
+    """
+    data, encoding, notes = to_utf8(data, name, options.encoding)
+    _check_width(data, name, options, limits)
+    layout = find_layout(data, name, options, skip=skip, like=like)
+    limits.check(name, rows=0, columns=layout.width)
+    names, naming = name_columns(name, layout.names, layout.width, options.names, like)
+    body = data[layout.offset :]
+    lines = body.count(b"\n") + (not body.endswith(b"\n"))
+    quoted = b'"' in body
+    if not quoted:
+        limits.check(name, rows=lines - body.count(b"\n\n"), columns=layout.width)
+    plain = body
+    # quotes open only right after a separator in Arrow's reader; a file of one column has none
+    if quoted and layout.separator and b' "' in body and re.search(rb'[,;|\t] +"', body):
+        plain = _normalised(body, layout)
+    columns, blanks = _parse(plain, name, layout)
+    limits.check(name, rows=len(columns), columns=layout.width)
+    broken = _line_breaks(columns) if quoted else 0
+    if broken:
+        _refuse_open_quotes(body, name, layout)
+        notes += (f"{broken:,} line breaks stand inside quoted values.",)
+    blank = layout.blank + blanks + max(lines - blanks - len(columns) - broken, 0)
+    return TextFile(columns.rename_columns(list(names)), encoding, layout, blank, notes + naming)
+
+
+def _check_width(data: bytes, name: str, options: ReadOptions, limits: Limits) -> None:
+    """Refuse lines of far too many fields before anything looks at them closer, which takes long."""
+    separators = [options.separator.encode()] if options.separator else [b",", b";", b"\t", b"|"]
+    for line in data[:_LOOKED_AT].split(b"\n")[:_LINES_LOOKED_AT]:
+        fields = 1 + max(line.count(separator) for separator in separators)
+        if fields > _TIMES_COLUMNS * limits.columns:
+            limits.check(name, rows=1, columns=fields)
+
+
+def name_columns(
+    name: str,
+    header: tuple[str, ...] | None,
+    width: int,
+    given: tuple[str, ...] | None,
+    like: tuple[str, ...] | None = None,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns' names and notes about them.
+
+    An empty name becomes "unnamed_1" (by position); without header or given names, columns are
+    named as in the file before (`like`), or "column_1", "column_2", ...
+
+    Raises
+    ------
+    InputError
+        If the number of given names differs from the columns', or a name stands twice.
+    """
+    notes: tuple[str, ...] = ()
+    if given is not None and len(given) != width:
+        raise InputError("read.names", f"must name the {width:,} columns of {name}", f"{len(given):,} names")
+    if given is not None or header is not None:
+        raw = [each.strip() for each in (given or header or ())]
+        empty = [position for position, each in enumerate(raw, start=1) if not each]
+        names = tuple(each or f"unnamed_{position}" for position, each in enumerate(raw, start=1))
+        if empty:
+            shown = ", ".join(f"unnamed_{position}" for position in empty[:5]) + (
+                ", ..." if len(empty) > 5 else ""
+            )
+            notes = (f"Columns without a name are called {shown}.",)
+    elif like is not None and len(like) == width:
+        names, notes = like, ("No header found; columns are named as in the first file.",)
+    else:
+        names = tuple(f"column_{position}" for position in range(1, width + 1))
+        last = f" to column_{width}" if width > 1 else ""
+        notes = (f"No header found; columns are named column_1{last}; give read.names to name them.",)
+    twice = sorted({each for each in names if names.count(each) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        raise InputError(
+            f"{name}, column {twice[0]!r}",
+            f"stands {names.count(twice[0])} times in the header",
+            advice="rename all but one, or give read.names",
+        )
+    return names, notes
+
+
+def _normalised(body: bytes, layout: Layout) -> bytes:
+    """Return the same rows without spaces between a separator and a quote."""
+    out = io.StringIO(newline="\n")
+    reader = csv.reader(
+        io.StringIO(body.decode(), newline="\n"), delimiter=layout.separator, skipinitialspace=True
+    )
+    csv.writer(out, delimiter=layout.separator, lineterminator="\n").writerows(reader)
+    return out.getvalue().encode()
+
+
+def _parse(body: bytes, name: str, layout: Layout) -> tuple[pa.Table, int]:
+    """Return columns of strings and the number of lines of nothing but spaces."""
+    names = [f"f{position}" for position in range(layout.width)]
+    blanks: list[None] = []
+
+    def ragged(row: arrow_csv.InvalidRow) -> str:
+        if row.text.strip(" \t"):
+            return "error"
+        blanks.append(None)
+        return "skip"
+
+    def read(block: int) -> pa.Table:
+        blanks.clear()
+        return arrow_csv.read_csv(
+            pa.BufferReader(body),
+            read_options=arrow_csv.ReadOptions(column_names=names, block_size=block),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=layout.separator or "\x1f",
+                newlines_in_values=b'"' in body,
+                invalid_row_handler=ragged,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+
+    try:
+        return read(min(_BLOCK, len(body) + 1)), len(blanks)
+    except pa.ArrowInvalid as error:
+        reason = str(error)
+    if "straddl" in reason:  # a row longer than the block
+        try:
+            return read(len(body) + 1), len(blanks)
+        except pa.ArrowInvalid as error:
+            reason = str(error)
+    _refuse_ragged(body, name, layout)
+    _refuse_open_quotes(body, name, layout)
+    raise InputError(name, f"cannot be read as a table: {reason.splitlines()[0][:200]}")
+
+
+def _reader(body: bytes, layout: Layout, *, strict: bool) -> Any:
+    stream = io.StringIO(body.decode(), newline="\n")
+    separator = layout.separator or "\x1f"
+    return csv.reader(stream, delimiter=separator, skipinitialspace=separator != " ", strict=strict)
+
+
+def _refuse_ragged(body: bytes, name: str, layout: Layout) -> None:
+    """Name the first row of another length; only ever called when there is one."""
+    reader = _reader(body, layout, strict=False)
+    row, line = 0, layout.lines
+    try:
+        for fields in reader:
+            start, line = line + 1, layout.lines + reader.line_num
+            if len(fields) <= 1 and not "".join(fields).strip():
+                continue
+            row += 1
+            if len(fields) != layout.width:
+                raise InputError(
+                    f"{name}, row {row:,} (line {start:,})",
+                    f"must have {layout.width:,} fields as the table has",
+                    len(fields),
+                    "quote values that hold the separator, or remove the line if it is not part of the table",
+                )
+    except csv.Error:
+        return
+
+
+def _refuse_open_quotes(body: bytes, name: str, layout: Layout) -> None:
+    """Raise InputError if a quote is opened and not closed properly: it would swallow rows."""
+    reader = _reader(body, layout, strict=True)
+    try:
+        deque(reader, maxlen=0)
+    except csv.Error as error:
+        raise InputError(
+            f"{name}, line {layout.lines + reader.line_num:,}",
+            f"ends a quoted value that is not closed properly ({error})",
+            advice='double the quotes inside values ("") and close each',
+        ) from None
+
+
+def _line_breaks(columns: pa.Table) -> int:
+    """Return the line breaks inside cells, counted in the bytes that hold a whole column."""
+    found = 0
+    for chunk in chain.from_iterable(column.chunks for column in columns.columns):
+        _, places, text = chunk.buffers()
+        ends = np.frombuffer(places, np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+        found += 0 if text is None else memoryview(text)[ends[0] : ends[-1]].tobytes().count(b"\n")
+    return found
+
+
+def read_json_lines(
+    data: bytes, name: str, options: ReadOptions, limits: Limits
+) -> tuple[dict[str, list], str, int]:
+    """Read JSON lines into columns of Python values: one object a line, absent keys None.
+
+    Returns
+    -------
+    columns : dict of str to list
+    encoding : str
+    blank : int
+        Empty lines passed over.
+
+    Raises
+    ------
+    InputError
+        Names the first line that is no JSON object or has a key twice, and what exceeds a limit.
+    """
+    data, encoding, _ = to_utf8(data, name, options.encoding)
+    every = data.split(b"\n")
+    lines = [line for line in every if line.strip()]
+    if not lines:
+        raise InputError(name, "is empty")
+    limits.check(name, rows=len(lines), columns=1)
+    try:
+        rows = json.loads(b"[" + b",".join(lines) + b"]", object_pairs_hook=_object, parse_constant=_constant)
+    except (ValueError, RecursionError):
+        rows = []
+    if len(rows) != len(lines) or not all(isinstance(row, dict) for row in rows):
+        raise _bad_line(every, name)
+    whole_text(name, data, rows)
+    names = list(dict.fromkeys(chain.from_iterable(rows)))
+    limits.check(name, rows=len(rows), columns=len(names))
+    if not names:
+        raise InputError(name, "has no columns: its objects are empty")
+    blank = len(every) - len(lines) - data.endswith(b"\n")
+    return {key: [row.get(key) for row in rows] for key in names}, encoding, blank
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key stands twice")
+    return made
+
+
+_constant: Callable[[str], float | None] = {
+    "NaN": None,
+    "Infinity": float("inf"),
+    "-Infinity": float("-inf"),
+}.get
+
+
+def _bad_line(lines: list[bytes], name: str) -> InputError:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line, object_pairs_hook=_object)
+        except RecursionError:
+            return InputError(f"{name}, line {number:,}", "is nested too deeply")
+        except ValueError as error:
+            reason = "a number has too many digits" if "4300 digits" in str(error) else error
+            return InputError(
+                f"{name}, line {number:,}", f"is not JSON: {reason}", advice="write one object a line"
+            )
+        if not isinstance(value, dict):
+            return InputError(
+                f"{name}, line {number:,}", "must be a JSON object", value, "write one object a line"
+            )
+    return InputError(name, "is not JSON lines", advice="write one object a line")

@@ -1,0 +1,301 @@
+"""Formats that know their types: Parquet, Arrow and JSON values to pandas columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from audits.data.io.columns import Converted, Markers, convert_text, convert_texts
+from audits.data.io.tables import Limits
+from audits.data.values import text_of
+from audits.errors import InputError
+
+__all__ = [
+    "arrow_from_values",
+    "convert_typed",
+    "read_arrow",
+    "read_parquet",
+    "without_dictionaries",
+]
+
+_LARGEST_EXACT = 2**53
+_NUMBER_BYTES = 8
+_MOST_BATCHES = 50_000
+_BROKEN = (pa.ArrowException, OSError, ValueError, KeyError)
+
+
+def read_parquet(data: bytes, name: str, limits: Limits) -> pa.Table:
+    """Read one Parquet file; its size is checked by its metadata before anything is decoded.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, truncated or too large.
+    """
+    try:
+        with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
+            groups = range(file.metadata.num_row_groups)
+            size = sum(file.metadata.row_group(i).total_byte_size for i in groups)
+            limits.check(name, rows=file.metadata.num_rows, columns=len(file.schema_arrow))
+            _check_size(name, size, limits)
+            _check_chunks(file, groups)
+            chunks = [
+                file.metadata.row_group(i).column(j) for i in groups for j in range(file.metadata.num_columns)
+            ]
+            _check_decoded(name, _NUMBER_BYTES * sum(chunk.num_values for chunk in chunks), limits)
+        coded = sorted({chunk.path_in_schema for chunk in chunks if _is_coded(chunk)})
+        # texts stay numbers of a dictionary until it is known how long they are when written out
+        with pq.ParquetFile(
+            pa.BufferReader(data), page_checksum_verification=True, read_dictionary=coded or None
+        ) as file:
+            table = file.read()
+            table.validate(full=True)
+            _check_decoded(name, _written_out(table), limits)
+            return without_dictionaries(table)
+    except _BROKEN as error:
+        raise _broken(name, "Parquet", error) from None
+
+
+def read_arrow(data: bytes, name: str, limits: Limits) -> pa.Table:
+    """Read an Arrow file (Feather) or stream.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, truncated or too large.
+    """
+    if data[:4] == b"FEA1":
+        raise InputError(
+            name, "is in Feather's first version, which is no longer read", advice="save it again"
+        )
+    opened = pa.ipc.open_file if data[:6] == b"ARROW1" else pa.ipc.open_stream
+    batches, rows, size = [], 0, 0
+    try:
+        reader = opened(pa.BufferReader(data))
+        schema = reader.schema
+        count = getattr(reader, "num_record_batches", None)
+        stream = (reader.get_batch(i) for i in range(count)) if count is not None else reader
+        for batch in stream:
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+            limits.check(name, rows=rows, columns=len(schema))
+            _check_size(name, size, limits)
+            batches.append(batch)
+            if len(batches) > _MOST_BATCHES:  # each takes memory of its own, an empty one too
+                rule = f"comes in more than {_MOST_BATCHES:,} batches"
+                raise InputError(name, rule, advice="save it again in larger ones")
+        table = pa.Table.from_batches(batches, schema)
+        table.validate(full=True)
+        _check_decoded(name, _written_out(table), limits)
+        return table
+    except _BROKEN as error:
+        raise _broken(name, "Arrow", error) from None
+
+
+def _check_chunks(file: pq.ParquetFile, groups: Iterable[int]) -> None:
+    """Raise what Arrow has against the columns of each row group.
+
+    Asked for what is written about a column, pyarrow ends the process where that is damaged; the reader of
+    batches looks at the same, and raises. A row of each group is as little as it reads.
+    """
+    for group in groups:
+        next(file.iter_batches(batch_size=1, row_groups=[group]), None)
+
+
+def _check_size(name: str, size: int, limits: Limits) -> None:
+    if size > limits.decompressed_bytes:
+        most = limits.decompressed_bytes / 1e6
+        raise InputError(
+            name, f"unpacks to {size / 1e6:,.0f} MB; at most {most:,.0f} MB are read", advice="draw a sample"
+        )
+
+
+def _check_decoded(name: str, size: int, limits: Limits) -> None:
+    if size > limits.decoded_bytes:
+        raise InputError(
+            name,
+            f"holds {size / 1e6:,.0f} MB of values; at most {limits.decoded_bytes / 1e6:,.0f} MB are read",
+            advice="draw a sample, or leave out columns with long texts",
+        )
+
+
+def _is_coded(chunk: pq.ColumnChunkMetaData) -> bool:
+    texts = chunk.physical_type == "BYTE_ARRAY" and "." not in chunk.path_in_schema
+    return texts and any("DICTIONARY" in encoding for encoding in chunk.encodings)
+
+
+def _written_out(table: pa.Table) -> int:
+    """Return the bytes of a table with the texts of dictionaries and of views written out."""
+    size = 0
+    for column in table.columns:
+        kind = column.type
+        if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
+            for chunk in column.chunks:
+                lengths = pc.binary_length(chunk.dictionary.cast(pa.large_binary()))
+                size += pc.sum(pc.take(lengths, chunk.indices)).as_py() or 0
+        elif pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+            size += sum(_view_bytes(chunk) for chunk in column.chunks)
+        else:
+            size += column.nbytes
+    return size
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return any(
+        test(kind)
+        for test in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+        )
+    )
+
+
+def _view_bytes(chunk: pa.Array) -> int:
+    """Return the bytes of the texts that an array of views shows; the length begins each view of 16 bytes."""
+    views = np.frombuffer(chunk.buffers()[1], dtype="<i4")[::4]
+    return int(views[chunk.offset : chunk.offset + len(chunk)].astype(np.int64).sum())
+
+
+def _broken(name: str, format_name: str, error: Exception) -> InputError:
+    if isinstance(error, InputError):
+        return error
+    reason = str(error).strip().splitlines()[0][:160] if str(error).strip() else type(error).__name__
+    return InputError(
+        name, f"cannot be read as {format_name}; it is damaged or cut short ({reason.rstrip('.')})"
+    )
+
+
+def arrow_from_values(columns: Mapping[str, Sequence[object]]) -> tuple[pa.Table, tuple[str, ...]]:
+    """Return JSON values as Arrow columns, and the names of those to convert as text.
+
+    A column that mixes types becomes text to be converted as in a CSV file; so does one with whole
+    numbers too large to be held exactly.
+    """
+    arrays, texts = {}, []
+    for name, values in columns.items():
+        types = {type(value) for value in values} - {type(None)}
+        nested = bool(types & {dict, list})
+        exact = int not in types or all(abs(v) <= _LARGEST_EXACT for v in values if type(v) is int)
+        if nested or len(types) == 0:
+            arrays[name] = pa.nulls(len(values), pa.list_(pa.null()) if nested else pa.null())
+        elif types in ({int}, {float}, {int, float}) and exact:
+            arrays[name] = pa.array(values, pa.int64() if types == {int} else pa.float64())
+        elif types in ({bool}, {str}):
+            arrays[name] = pa.array(values)
+        else:
+            texts.append(name)
+            arrays[name] = pa.array(
+                [None if value is None else text_of(value) for value in values], pa.string()
+            )
+    return pa.table(arrays), tuple(texts)
+
+
+def without_dictionaries(table: pa.Table) -> pa.Table:
+    """Return the table with its categorical columns as the values they stand for."""
+    for position, column in enumerate(table.columns):
+        if pa.types.is_dictionary(column.type):
+            plain = column.cast(column.type.value_type)
+            table = table.set_column(position, table.column_names[position], plain)
+    return table
+
+
+def convert_typed(
+    table: pa.Table, *, markers: Sequence[str] | None = None, texts: Sequence[str] = ()
+) -> tuple[dict[str, Converted], tuple[str, ...]]:
+    """Convert Arrow columns to pandas ones; columns of nested values are left out, with a note.
+
+    Parameters
+    ----------
+    table : Table
+        With distinct column names.
+    markers : sequence of str, optional
+        Exactly these mean missing; a number among them also in columns of numbers.
+    texts : sequence of str
+        Columns to convert as those of a text file.
+    """
+    converted, notes = {}, []
+    table = without_dictionaries(table)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        made = (
+            convert_texts({name: column}, markers=markers)[name]
+            if name in texts
+            else _convert(name, column, markers)
+        )
+        if made is None:
+            notes.append(f"Column {name!r} is left out: it holds values of type {column.type}.")
+        else:
+            converted[name] = made
+    return converted, tuple(notes)
+
+
+def _convert(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) -> Converted | None:
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return convert_text(name, column.cast(pa.large_string()), markers=markers)
+    null = column.null_count
+    missing = {"null": null} if null else {}
+    if pa.types.is_null(kind):
+        note = f"Column {name!r} has no values at all."
+        return Converted(pd.Series(np.full(len(column), np.nan)), missing, (note,))
+    if pa.types.is_boolean(kind):
+        if not null:
+            return Converted(pd.Series(column.to_numpy()), missing)
+        words = pc.if_else(column, "True", "False")
+        return Converted(pd.Series(words.to_pandas(), dtype="str"), missing)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _dates(name, column, missing)
+    if pa.types.is_duration(kind):
+        parts = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]  # in its own unit: others may overflow
+        column = pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), parts)
+        note = f"Column {name!r} holds durations, read as seconds."
+        return Converted(pd.Series(column.to_numpy()), missing, (note,))
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return _numbers(name, column, markers)
+    if pa.types.is_time(kind):
+        return convert_text(name, column.cast(pa.large_string()), markers=markers)
+    return None
+
+
+def _dates(name: str, column: pa.ChunkedArray, missing: dict[str, int]) -> Converted:
+    zone = getattr(column.type, "tz", None)
+    notes = (f"Times in column {name!r} are shown in UTC.",) if zone else ()
+    moments = column.cast(pa.timestamp("us", tz=zone) if zone else pa.timestamp("us"), safe=False)
+    values = (
+        moments.cast(pa.timestamp("us")) if not zone else moments.cast(pa.int64()).cast(pa.timestamp("us"))
+    )
+    return Converted(pd.Series(values.to_numpy()), missing, notes)
+
+
+def _numbers(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) -> Converted:
+    null = column.null_count
+    whole = pa.types.is_integer(column.type)
+    if whole and len(column) > null:
+        ends = pc.min_max(column).as_py()
+        largest = max(abs(ends["min"]), abs(ends["max"]))
+        if largest > (_LARGEST_EXACT if null or markers else 2**63 - 1):
+            note = f"Column {name!r} has numbers too long to be held exactly, so it is read as text."
+            text = convert_text(name, column.cast(pa.large_string()), markers=markers)
+            return Converted(text.values, text.missing, (note,), text.markers)
+    values = column.cast(pa.int64() if whole and not null else pa.float64(), safe=not whole).to_numpy()
+    missing = {"null": null} if null else {}
+    nans = int(np.isnan(values).sum()) - null if values.dtype.kind == "f" else 0
+    if nans:
+        missing["NaN"] = nans
+    codes, texts = np.where(np.isnan(values), 0, -1) if markers else np.zeros(0), {0: ""}
+    for marker in markers or ():
+        try:
+            hits = values == float(marker)
+        except ValueError:
+            continue
+        if hits.any():
+            values = np.where(hits, np.nan, values.astype(float))
+            missing[marker] = int(hits.sum())
+            codes[hits] = len(texts)
+            texts[len(texts)] = marker
+    return Converted(pd.Series(values), missing, (), Markers.of(codes, texts))

@@ -1,0 +1,368 @@
+"""`build_data`: a table and a spec become the rows an audit works on, nothing lost uncounted."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from audits.data.adapters import given_table
+from audits.data.audit_data import AuditData, Unlabelled
+from audits.data.digests import frame_digest, plain_digest
+from audits.data.encoder import MOST_LEVELS
+from audits.data.frames import from_pandas, with_columns
+from audits.data.io.columns import Markers
+from audits.data.io.tables import Table
+from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
+from audits.data.missing_markers import Written
+from audits.data.preprocessing.column_names import stored
+from audits.data.preprocessing.exclusions import leaving_notes
+from audits.data.preprocessing.filters import apply_recodes, kept_rows, known_column, known_columns, rows_of
+from audits.data.preprocessing.groups import protected_groups
+from audits.data.preprocessing.leakage import leak_notes
+from audits.data.preprocessing.missing import drop_incomplete, fill_gaps
+from audits.data.preprocessing.outcomes import Outcome, drop_unlabelled, favorable_rows
+from audits.data.preprocessing.value_labels import named_values
+from audits.data.preprocessing.weights import counts_of, design_of, weighed
+from audits.data.spec import DataSpec, LabelCut, check_spec
+from audits.data.values import text_of
+from audits.errors import InputError
+
+__all__ = ["MOST_GROUPS", "build_data"]
+
+MOST_GROUPS = 100
+_MANY_GROUPS = 12
+
+_WHAT_LEAVES_OUT = "check data.keep, data.label and data.missing"
+
+
+def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int = MOST_GROUPS) -> AuditData:
+    """Apply the `data` section of a spec to a table.
+
+    In this order: recodes, given kinds, row filters, rows without a label, rows that stand for
+    nobody, missing values. Every row left out is counted under the first reason that applies. Kinds
+    not given are inferred from the rows that pass the filters.
+
+    Parameters
+    ----------
+    table : Table or DataFrame
+        A DataFrame's own index gives the row numbers and must be unique; its texts are taken as
+        they are, and an ordered categorical column is ordinal.
+    spec : DataSpec
+        See there.
+    most_groups : int
+        Values that a protected attribute may have at most.
+
+    Raises
+    ------
+    InputError
+        Names the key of the spec, the rule, the value and what to do.
+    """
+    check_spec(spec)
+    if not isinstance(table, (Table, pd.DataFrame)):  # polars, Arrow and others
+        table = given_table(table, "table").frame
+    frame, sha256, orders, notes, markers = _begun(table, spec)
+    gathered = table.gathered if isinstance(table, Table) else None
+    times = None if gathered is None else gathered["rows"]
+    rows_read = len(frame) if times is None else int(times.sum())
+    # a recoded column is what the recode makes of it, not what the file has
+    written = Written.of(markers, frame.index).without(spec.recode)
+    excluded: dict[str, int] = {}
+    notes += spec.mended
+    frame, leaving = _selected(frame, spec, excluded, notes, times)
+    for name in spec.units if times is None else ():  # counted tables hold only what is asked of
+        known_column(f"data.units.{name}", name, frame)
+    among = _among(frame, spec, notes)
+    frame, meant = named_values(frame, spec, orders, counted=times is not None)
+    written = dataclasses.replace(written, meant=meant)
+    named = frame
+    frame, outcome = drop_unlabelled(frame, spec, excluded, times)
+    lost = named.loc[named.index.difference(frame.index, sort=False)]
+    frame = weighed(frame, spec, excluded, times)
+    kinds = _kinds(frame, spec, orders, outcome, times)
+    features = _features(frame, spec, kinds, outcome, notes)
+    roles = _roles(frame, spec)
+    read = tuple(dict.fromkeys(features + spec.protected))
+    if spec.missing == "drop":
+        whole = frame
+        frame = drop_incomplete(frame, read, excluded)
+        leaving += leaving_notes(whole, frame, spec, "Rows with missing values", times)
+    _refuse_nobody(frame, excluded)
+    groups = protected_groups(frame, spec, most_groups)
+    notes += _group_notes(frame, groups, spec, times)
+    y = favorable_rows(frame, outcome)
+    _refuse_infinite(frame, features)
+    if spec.missing == "impute":
+        frame, filled = fill_gaps(frame, features, kinds)
+        written = dataclasses.replace(written, filled=filled)
+        lost = with_columns(lost, {name: lost[name].fillna(value) for name, (_, value) in filled.items()})
+    design = design_of(frame, spec, notes, times)
+    notes += _gap_notes(frame, features) + leak_notes(frame, features, y)
+    data = AuditData(
+        frame=frame,
+        kinds=kinds,
+        features=features,
+        protected=spec.protected,
+        groups=groups,
+        label=outcome.label,
+        favorable=outcome.favorable,
+        y=y,
+        roles=roles,
+        weights=counts_of(frame, spec, times),
+        design=design,
+        missing=spec.missing,
+        rows_read=rows_read,
+        excluded=excluded,
+        imputed={name: len(rows) for name, (rows, _) in written.filled.items()},
+        sha256=sha256,
+        digest="",
+        notes=tuple(dict.fromkeys(notes)),
+        orders=_orders(frame, kinds, {**orders, **spec.orders}),
+        bins={name: spec.bins[name] for name in spec.protected if name in spec.bins},
+        cut=spec.label if isinstance(spec.label, LabelCut) else None,
+        written=written,
+        gathered=None if gathered is None else gathered.loc[frame.index],
+        labels={
+            name: {text_of(value): said for value, said in means.items()}
+            for name, means in spec.labels.items()
+        },
+        among=among,
+        unlabelled=_unlabelled(frame, lost, spec, read, most_groups, gathered, times),
+        leaving=tuple(leaving),
+    )
+    return dataclasses.replace(data, digest=_digest(data))
+
+
+def _unlabelled(
+    frame: pd.DataFrame,
+    lost: pd.DataFrame,
+    spec: DataSpec,
+    read: tuple[str, ...],
+    most_groups: int,
+    gathered: pd.DataFrame | None,
+    times: pd.Series | None,
+) -> Unlabelled | None:
+    """Return the rows without a label that nothing else leaves out; None where there are none."""
+    lost = weighed(lost, spec, {}, times) if len(lost) else lost
+    if spec.missing == "drop":
+        lost = drop_incomplete(lost, read, {})
+    if not len(lost):
+        return None
+    _refuse_infinite(lost, [name for name in read if name not in spec.protected])
+    whole = pd.concat([frame, lost])
+    return Unlabelled(
+        frame=lost,
+        groups=protected_groups(whole, spec, most_groups).iloc[len(frame) :],
+        weights=counts_of(lost, spec, times),
+        gathered=None if gathered is None else gathered.loc[lost.index],
+        design=design_of(whole, spec, [], times),
+    )
+
+
+def _begun(
+    table: Table | pd.DataFrame, spec: DataSpec
+) -> tuple[pd.DataFrame, str, dict[str, tuple[str, ...]], list[str], Mapping[str, Markers]]:
+    """Return the rows, their digest, orders of categories, notes, and what marks missing cells."""
+    if isinstance(table, Table):
+        return table.frame, table.report.sha256, {}, list(table.report.notes), table.markers
+    frame, orders, notes, markers = from_pandas(table, spec.read.missing)
+    sha256 = frame_digest(frame)
+    if any(markers.values()):  # a file's bytes tell ? from NA, a frame of missing values does not
+        sha256 = plain_digest(sha256, {name: each.plain() for name, each in markers.items()})
+    return frame, sha256, orders, notes, markers
+
+
+def _selected(
+    frame: pd.DataFrame,
+    spec: DataSpec,
+    excluded: dict[str, int],
+    notes: list[str],
+    times: pd.Series | None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Apply recodes, given kinds and row filters; say where leaving goes with a group."""
+    frame, said = apply_recodes(frame, spec.recode)
+    made = {}
+    for name, kind in spec.kinds.items():
+        known_column("data.kinds", name, frame)
+        made[name] = as_kind(frame[name], kind, f"data.kinds.{name}")
+    frame = with_columns(frame, made)
+    known_columns("data.protected", spec.protected, frame)
+    kept, reasons, more = kept_rows(frame, spec.keep, times)
+    excluded.update(reasons)
+    notes += said + more
+    leaving: list[str] = []
+    if not kept.all():
+        leaving = leaving_notes(frame, frame[kept], spec, "Filters", times)
+        frame = frame[kept]
+    if spec.repeated == "drop":
+        if times is not None:
+            raise InputError(
+                "data.repeated",
+                "cannot be told where a table is counted batch by batch",
+                "drop",
+                "leave the repeated rows out of the file",
+            )
+        again = frame.duplicated().to_numpy()
+        if again.any():
+            excluded["it repeats another row in every column"] = rows_of(again, frame, times)
+            frame = frame[~again]
+    _refuse_nobody(frame, excluded)
+    return frame, leaving
+
+
+def _among(frame: pd.DataFrame, spec: DataSpec, notes: list[str]) -> pd.Index | None:
+    """Return the rows of those who are audited; None where everybody is."""
+    if not spec.among:
+        return None
+    inside, reasons, more = kept_rows(frame, spec.among, where="data.among")
+    notes += more
+    if not inside.any():
+        why = "; ".join(f"{count:,} because {reason}" for reason, count in reasons.items())
+        raise InputError("data.among", f"leaves nobody to audit ({why})", advice="choose other conditions")
+    return frame.index[inside]
+
+
+def _refuse_nobody(frame: pd.DataFrame, excluded: Mapping[str, int]) -> None:
+    if not len(frame):
+        why = "; ".join(f"{count:,} because {reason}" for reason, count in excluded.items())
+        raise InputError("data", f"leaves no rows ({why})", advice=_WHAT_LEAVES_OUT)
+
+
+def _kinds(
+    frame: pd.DataFrame,
+    spec: DataSpec,
+    orders: Mapping[str, tuple[str, ...]],
+    outcome: Outcome,
+    times: pd.Series | None,
+) -> dict[str, Kind]:
+    kinds: dict[str, Kind] = {}
+    for name in frame.columns:
+        if name in spec.kinds:
+            kinds[name] = spec.kinds[name]
+        elif name in orders and (name not in spec.recode or name in spec.labels):
+            kinds[name] = "ordinal"
+        else:
+            rows = None if times is None else rows_of(frame[name].notna().to_numpy(), frame, times)
+            kinds[name] = infer_kind(frame[name], rows)
+    if isinstance(spec.label, LabelCut) and outcome.label is not None:
+        kinds[outcome.label] = "boolean"
+    return kinds
+
+
+def _features(
+    frame: pd.DataFrame, spec: DataSpec, kinds: Mapping[str, Kind], outcome: Outcome, notes: list[str]
+) -> tuple[str, ...]:
+    """Return the feature columns; by default those that a model can use without being told the answer."""
+    if spec.features is not None:
+        known_columns("data.features", spec.features, frame)
+        if outcome.label in spec.features:
+            raise InputError("data.features", "must not hold the label", outcome.label, "remove it there")
+        return spec.features
+    cut = {spec.label.column} if isinstance(spec.label, LabelCut) else set()
+    # who was put into a group says nothing of a person that a model should learn from
+    named = {name for name, recode in spec.recode.items() if recode.is_group}
+    apart = {outcome.label, *spec.design_columns, *spec.protected, *cut, *named}
+    left_out: dict[str, list[str]] = {}
+    chosen = []
+    for name in (name for name in frame.columns if name not in apart):
+        column = frame[name]
+        if kinds[name] in {"identifier", "text"}:
+            left_out.setdefault("identifiers" if kinds[name] == "identifier" else "free text", []).append(
+                name
+            )
+        elif stored(name) is not None:
+            left_out.setdefault("stored results, by their names", []).append(name)
+        elif column.isna().all():
+            left_out.setdefault("without values", []).append(name)
+        elif kinds[name] == "categorical" and column.nunique() > MOST_LEVELS:
+            left_out.setdefault(f"over {MOST_LEVELS} categories", []).append(name)
+        else:
+            chosen.append(name)
+    notes += [f"Not used as features ({why}): {', '.join(names)}." for why, names in left_out.items()]
+    for name, recode in spec.recode.items():
+        if name in spec.protected and recode.source in chosen:
+            notes.append(f"{recode.source!r}, from which {name!r} was recoded, is among the features.")
+    return tuple(chosen)
+
+
+def _roles(frame: pd.DataFrame, spec: DataSpec) -> dict[str, Role]:
+    roles: dict[str, Role] = dict.fromkeys(spec.protected, "immutable")
+    for role, columns in spec.roles.items():
+        for name in columns:
+            roles[known_column(f"data.roles.{role}", name, frame)] = role
+    return roles
+
+
+def _orders(
+    frame: pd.DataFrame, kinds: Mapping[str, Kind], given: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    ordinal = [name for name, kind in kinds.items() if kind == "ordinal"]
+    return {name: level_order(frame[name], given.get(name), f"data.orders.{name}") for name in ordinal}
+
+
+def _refuse_infinite(frame: pd.DataFrame, features: Sequence[str]) -> None:
+    for name in features:
+        if pd.api.types.is_float_dtype(frame[name].dtype):
+            infinite = np.isinf(frame[name].to_numpy())
+            if infinite.any():
+                row = frame.index[int(np.argmax(infinite))]
+                advice = "list it in read.missing, or leave the column out of data.features"
+                raise InputError(f"column {name!r}, row {row}", "must be finite", text_of(np.inf), advice)
+
+
+def _group_notes(
+    frame: pd.DataFrame, groups: pd.DataFrame, spec: DataSpec, times: pd.Series | None
+) -> list[str]:
+    notes = []
+    for name in groups.columns:
+        absent = rows_of(frame[name].isna().to_numpy(), frame, times)
+        if absent:
+            rows = "1 row has" if absent == 1 else f"{absent:,} rows have"
+            notes.append(f"{rows} no value for {name!r}: a group of {'its' if absent == 1 else 'their'} own.")
+        found = groups[name].nunique()
+        if (
+            name not in spec.bins
+            and pd.api.types.is_numeric_dtype(frame[name].dtype)
+            and found > _MANY_GROUPS
+        ):
+            notes.append(f"{name!r} makes {found} groups, one a number; data.bins would cut it into fewer.")
+    return notes
+
+
+def _gap_notes(frame: pd.DataFrame, features: Sequence[str]) -> list[str]:
+    gaps = frame[list(features)].isna().sum()
+    shown = [f"{name} {count:,}" for name, count in gaps[gaps > 0].items()]
+    notes = []
+    if shown:
+        more = f" and {len(shown) - 8} more columns" if len(shown) > 8 else ""
+        notes.append(f"Missing values kept as a category of their own: {', '.join(shown[:8])}{more}.")
+    return notes
+
+
+def _digest(data: AuditData) -> str:
+    about = [
+        dict(data.kinds),
+        data.features,
+        data.protected,
+        data.label,
+        [text_of(value) for value in data.favorable],
+        dict(data.roles),
+        data.missing,
+        data.rows_read,
+        dict(data.excluded),
+        dict(data.imputed),
+        {name: list(order) for name, order in data.orders.items()},
+    ]
+    if data.design is not None:
+        about.append(
+            plain_digest(
+                *(
+                    frame_digest(pd.DataFrame({"values": part}))
+                    for part in (data.design.weights, data.design.cluster, data.design.stratum)
+                )
+            )
+        )
+    weights = None if data.weights is None else frame_digest(pd.DataFrame({"weights": data.weights}))
+    return plain_digest(frame_digest(data.frame), frame_digest(data.groups), weights, data.sha256, *about)

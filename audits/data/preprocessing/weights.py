@@ -1,0 +1,150 @@
+"""How many people each row stands for, and how rows were sampled."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from audits.data.preprocessing.filters import known_column, rows_of
+from audits.data.spec import DataSpec
+from audits.errors import InputError
+
+if TYPE_CHECKING:
+    from audits.stats.design import Design
+
+__all__ = ["counts_of", "design_of", "weighed"]
+
+_MANY_TIMES = 20  # people a row from which weights that all differ are doubted to be counts
+_CROSSED = 0.5  # share of the cells of a cross table that have rows
+_MANY_EQUAL, _ENOUGH_ROWS = 0.2, 100  # share of rows that repeat others entirely, of how many, to be told
+_MOST_PEOPLE = 1e12  # weights: beyond it, sums of people lose whole persons
+
+
+def weighed(
+    frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int], times: pd.Series | None
+) -> pd.DataFrame:
+    """Return the rows that stand for somebody; weights must be finite and not negative."""
+    weighing = spec.weighing
+    if weighing is None:
+        return frame
+    name = weighing.column
+    column = frame[known_column("data.weights", name, frame)]
+    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+        raise InputError("data.weights", "must be a column of counts", name)
+    counts = column.to_numpy(dtype=float, na_value=np.nan)
+    bad = ~np.isfinite(counts) | (counts < 0)
+    if bad.any():
+        row, value = frame.index[int(np.argmax(bad))], float(counts[int(np.argmax(bad))])
+        raise InputError(f"data.weights: column {name!r}, row {row}", "must be a count of 0 or more", value)
+    if not counts.any():
+        raise InputError("data.weights", f"must not be 0 everywhere, as column {name!r} is")
+    if (counts if times is None else counts * times.loc[frame.index]).sum() > _MOST_PEOPLE:
+        raise InputError("data.weights", f"must not sum to more than {_MOST_PEOPLE:.0e} people", name)
+    if weighing.kind is None and not _counted(frame, spec, counts, times):
+        lines = [f"weights: {{column: {name}, kind: {kind}}}" for kind in ("counts", "sampling")]
+        raise InputError(
+            "data.weights",
+            f"must say whether column {name!r} counts people or weighs a sample, as its values are "
+            + ("not whole numbers" if (counts % 1).any() else "nearly all different"),
+            advice=f"write {' or '.join(lines)}",
+        )
+    if not counts.all():
+        excluded[f"weight {name!r} is 0"] = rows_of(counts == 0, frame, times)
+        frame = frame[counts > 0]
+    return frame
+
+
+def _counted(frame: pd.DataFrame, spec: DataSpec, counts: np.ndarray, times: pd.Series | None) -> bool:
+    """Whether weights that nobody says anything of can only be counts of people."""
+    if (counts % 1).any():
+        return False
+    rows = len(counts) if times is None else times.loc[frame.index].sum()
+    if 2 * len(np.unique(counts)) <= rows or counts.mean() <= _MANY_TIMES:
+        return True
+    values = frame.drop(columns=list(spec.design_columns), errors="ignore").nunique(dropna=False)
+    return len(frame) >= _CROSSED * math.prod(values.tolist())
+
+
+def counts_of(frame: pd.DataFrame, spec: DataSpec, times: pd.Series | None) -> np.ndarray | None:
+    """Return how many people each row stands for (n,); None where weights are not counts."""
+    weighing = spec.weighing
+    counts: np.ndarray | None = None
+    if weighing is not None and weighing.kind != "sampling":
+        counts = frame[weighing.column].to_numpy(dtype=float)
+    if times is not None:
+        counts = times.loc[frame.index].to_numpy(dtype=float) * (1.0 if counts is None else counts)
+    return counts
+
+
+def design_of(
+    frame: pd.DataFrame, spec: DataSpec, notes: list[str], times: pd.Series | None
+) -> Design | None:
+    """Return how rows came into the data where they are not one independent person each, or None."""
+    weighing = spec.weighing
+    sampled = weighing is not None and weighing.kind == "sampling"
+    if times is None:
+        notes += _doubts(frame, spec)
+    if not sampled and spec.person is None:
+        return None
+    weights = strata = cluster = None
+    if weighing is not None:
+        weights = frame[weighing.column].to_numpy(dtype=float)
+        strata, cluster = (_codes(frame, each) for each in (weighing.strata, weighing.cluster))
+    if spec.person is not None:
+        person = _codes(frame, spec.person, "data.person")
+        assert person is not None  # noqa: S101 - a name was given
+        notes.append(
+            f"{len(frame):,} rows are of {len(np.unique(person)):,} persons ({spec.person!r}): rows of one "
+            "person are no evidence of their own."
+        )
+        if (
+            cluster is not None
+            and pd.DataFrame({"p": person, "c": cluster}).groupby("p")["c"].nunique().max() > 1
+        ):
+            raise InputError("data.person", "must lie within one cluster each", spec.person)
+        cluster = person if cluster is None else cluster
+    from audits.stats.design import make_design  # late: few tables are a sample by a design
+
+    made = make_design(len(frame), weights=weights, cluster=cluster, strata=strata)
+    return dataclasses.replace(made, persons=weighing is None)
+
+
+def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -> np.ndarray | None:
+    """Return a code for each row's value of a column that says who belongs together (n,)."""
+    if name is None:
+        return None
+    column = frame[known_column(where, name, frame)]
+    if column.isna().any():
+        rows = int(column.isna().sum())
+        raise InputError(
+            where, f"must be known for everybody, but {rows:,} rows have no {name!r}", name, "drop those rows"
+        )
+    return np.asarray(pd.factorize(column)[0], dtype=np.int64)
+
+
+def _repeated(frame: pd.DataFrame, most: float) -> int:
+    """Return how many rows repeat another in every column; where those are `most` at most, any such number.
+
+    Rows that are equal are so in each column: the one of the most values can tell that they are few.
+    """
+    first = frame.head(1000)
+    finest = max(frame.columns, key=lambda name: first[name].nunique())
+    few = int(frame[finest].duplicated().sum())
+    return few if few <= most else int(frame.duplicated().sum())
+
+
+def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
+    """Say what makes it doubtful that each row is as many independent people as was said."""
+    found = []
+    if spec.person is None and spec.weighing is None and spec.repeated is None and len(frame) >= _ENOUGH_ROWS:
+        repeated = _repeated(frame, _MANY_EQUAL * len(frame))
+        if repeated > _MANY_EQUAL * len(frame):
+            found.append(
+                f"{repeated:,} of {len(frame):,} rows repeat another row in every column: if they are of the "
+                "same people, name the column that repeats for one person, or remove them."
+            )
+    return found

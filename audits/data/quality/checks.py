@@ -1,0 +1,377 @@
+"""What is likely wrong with a table before it is audited, each with what would mend it.
+
+Nothing here changes anything: a `Mend` says which keys of a spec's ``data`` section would, so that what was
+mended stands in the spec.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.data.audit_data import AuditData
+from audits.data.io.columns import as_written_number, is_number
+from audits.data.io.tables import Table
+from audits.data.kinds import infer_kind
+from audits.data.preprocessing.column_names import stored
+from audits.data.quality.findings import Finding, Mend, be, cell_count, leave_out, listed, named
+from audits.data.quality.proxies import label_is_prediction, same_attribute, standing_in, telling
+from audits.data.spec import DataSpec
+from audits.data.values import text_of
+
+__all__ = ["examine"]
+
+_MOST_ROWS = 20_000  # looked at for how values are written
+_MOST_SPELLINGS = 200
+_MOST_RECODED = 50
+_MOST_WORDS = 10
+_HUGE = 1e15  # beyond it a number is a mark or a mistake
+_ROOM = 3  # different rows that there could be, in rows, from which equal ones are no matter of course
+_AMOUNTS = re.compile(
+    r"(^|[^a-z])(counts?|numbers?|num|n|years?|yrs|months?|days?|hours?|amounts?|percentage|percent|decile|score"
+    r"|rank|size|since|dependants|dependents|children|degrees?)([^a-z]|$)",
+    re.IGNORECASE,
+)
+_PADDED = "[+-]?0[0-9]"  # 007 is a code
+_FEWEST_CODES, _MOST_CODES = 3, 12  # values of whole numbers that may be codes
+_EQUAL, _ENOUGH = 0.2, 100
+_WHOLE = 0.9
+_AGES = re.compile(r"(^|[^a-z])(age|alter|âge|edad|età|years?_old)([^a-z]|$)", re.IGNORECASE)
+_MARKS = (-9, -99, -999, -9999, 999, 9999, 99999, 999999)
+_FAR = 5  # a mark lies so many times the spread of all others beyond them
+
+
+def examine(
+    table: Table,
+    spec: DataSpec,
+    data: AuditData | None = None,
+    *,
+    predictions: str | None = None,
+    unlikely: str = "",
+) -> list[Finding]:
+    """Return what is likely wrong with a table, what hinders most first.
+
+    Parameters
+    ----------
+    table : Table
+        As read.
+    spec : DataSpec
+        What is said of it so far.
+    data : AuditData, optional
+        The data prepared by `spec`, where they could be: without them nothing is said of label and groups.
+    predictions : str, optional
+        The column of stored predicted labels.
+    unlikely : str
+        How a model of these data did, where it did better than people can be told: ``right about all 600
+        people``. The columns that alone tell the label are then named from a lower bound on.
+    """
+    frame = table.frame
+    features = list((spec.features or frame.columns) if data is None else data.features)
+    second_header = _second_header(table, spec)
+    found = [
+        *second_header,
+        *_sheets(table, spec),
+        *([] if second_header else _words_among_numbers(table, spec)),  # that header is such words itself
+        *_written_numbers(frame, spec),
+        *_beyond_numbers(frame, spec),
+        *_impossible(frame, spec),
+        *_spellings(frame, spec),
+        *_weights(frame, spec),
+        *_repeated(frame, spec),
+        *_numbering(frame, spec, features),
+    ]
+    if data is not None:
+        found += [
+            *same_attribute(data),
+            *label_is_prediction(data, spec, predictions),
+            *telling(data, unlikely),
+            *standing_in(data),
+            *_codes(data, spec),
+        ]
+    return found
+
+
+def _second_header(table: Table, spec: DataSpec) -> list[Finding]:
+    """Find a first row of names: columns that are numbers but for it."""
+    frame = table.frame
+    if len(frame) < 3 or len(table.report.files) != 1 or not table.report.files[0].header:
+        return []
+    columns = [name for name in frame.columns if pd.api.types.is_string_dtype(frame[name].dtype)]
+    spoiled = [name for name in columns if _but_first(frame[name].iloc[:_MOST_ROWS])]
+    if len(spoiled) < 2:
+        return []
+    first = [text_of(value) for value in frame.iloc[0]]
+    lines = [line for line, _ in table.report.files[0].skipped]
+    skip = max([*lines, spec.read.skip_rows if isinstance(spec.read.skip_rows, int) else 0]) + 1
+    shown = listed(first, most=4)
+    said = f"The first row looks like a second header ({shown}): it makes {named(spoiled)} text."
+    read = _read(spec, skip_rows=skip)
+    return [Finding("second header", said, (Mend("Take the second row as the names", {"read": read}),))]
+
+
+def _but_first(column: pd.Series) -> bool:
+    first, *others = column.dropna().unique().tolist() or [""]
+    return bool(others) and not is_number(str(first)) and all(is_number(str(each)) for each in others)
+
+
+def _sheets(table: Table, spec: DataSpec) -> list[Finding]:
+    titles = [title for file in table.report.files for title in file.sheets]
+    if len(titles) < 2 or spec.read.sheet is not None or len(table.report.files) > 1:
+        return []
+    read, *others = titles
+    said = f"The workbook has {len(titles)} sheets; {read!r} is read, {listed(others)} {be(others)} not."
+    mends = [Mend(f"Read {title}", {"read": _read(spec, sheet=title)}) for title in others[:4]]
+    return [Finding("sheets", said, (*mends, Mend(f"{read} is right", {"read": _read(spec, sheet=read)})))]
+
+
+def _words_among_numbers(table: Table, spec: DataSpec) -> list[Finding]:
+    """Find columns of numbers that a few other texts, such as ``inf``, make text."""
+    if {file.format for file in table.report.files} - {"csv", "tsv"}:
+        return []
+    words: dict[str, None] = {}
+    columns, cells = [], 0
+    for name in table.frame.columns:
+        column = table.frame[name]
+        if not pd.api.types.is_string_dtype(column.dtype) or name in spec.recode:
+            continue
+        counts = column.value_counts()
+        odd = [str(text) for text in counts.index[:_MOST_ROWS] if not is_number(str(text))]
+        if not 1 <= len(odd) <= _MOST_WORDS or counts.index.str.match(_PADDED).any():
+            continue
+        n = int(counts[odd].sum())
+        if n <= (1 - _WHOLE) * counts.sum():
+            words |= dict.fromkeys(odd)
+            columns.append(name)
+            cells += n
+    if not columns:
+        return []
+    known = spec.read.missing
+    if known is None:  # a list says all there are
+        known = tuple({text for told in table.report.missing.values() for text in told} - {"null"})
+    holds = "holds numbers, but is" if len(columns) == 1 else "hold numbers, but are"
+    said = (
+        f"{named(columns)} {holds} read as text for {cell_count(cells)}: {listed(list(words), quoted=True)}."
+    )
+    read = _read(spec, missing=list(dict.fromkeys([*sorted(known), *words])))
+    return [Finding("words among numbers", said, (Mend("Take them as missing", {"read": read}),))]
+
+
+def _written_numbers(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
+    """Find texts that are numbers with decimal commas, marks of thousands, or signs of money."""
+    if spec.read.decimal is not None:
+        return []
+    fits: dict[str, list[str]] = {",": [], ".": []}
+    for name in frame.columns:
+        if not pd.api.types.is_string_dtype(frame[name].dtype) or name in spec.recode:
+            continue
+        values = frame[name].dropna().unique()[:_MOST_ROWS]
+        if (
+            not len(values)
+            or all(is_number(text) for text in values)
+            or not any(c in "0123456789" for c in values[0])
+        ):
+            continue
+        for mark, columns in fits.items():
+            if all(as_written_number(text, mark) is not None for text in values):
+                columns.append(name)
+    names = list(dict.fromkeys(fits[","] + fits["."]))
+    if not names:
+        return []
+    example = text_of(frame[names[0]].dropna().iloc[0])
+    hold = "holds" if len(names) == 1 else "hold"
+    said = f"{named(names)} {hold} numbers written like {example!r}, read as text."
+    words = {",": "1.234,5 is written with a decimal comma", ".": "1,234.5 is written with a decimal point"}
+    ways = sorted((mark for mark in fits if fits[mark]), key=lambda mark: -len(fits[mark]))
+    mends = tuple(Mend(f"Numbers: {words[mark]}", {"read": _read(spec, decimal=mark)}) for mark in ways)
+    return [Finding("written numbers", said, mends)]
+
+
+def _beyond_numbers(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
+    """Find infinite and absurdly large numbers."""
+    recode, cells = {}, 0
+    for name in _numbers(frame, spec):
+        column = frame[name].dropna()
+        bad = column[~np.isfinite(column) | (column.abs() > _HUGE)]
+        if len(bad) and bad.nunique() <= _MOST_RECODED:
+            recode[name] = {"map": {text_of(value): None for value in bad.unique()}}
+            cells += len(bad)
+    if not recode:
+        return []
+    said = (
+        f"{cell_count(cells)} of {named(list(recode))} {be(range(cells))} infinite or far too large to be "
+        "a measurement."
+    )
+    return [Finding("infinite", said, (Mend("Take them as missing", recode=recode),))]
+
+
+def _impossible(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
+    """Find ages that nobody has, and marks such as -999 among other numbers."""
+    recode, shown = {}, []
+    for name in _numbers(frame, spec):
+        column = frame[name].dropna()
+        column = column[np.isfinite(column)]
+        if column.nunique() < 5:
+            continue
+        bad = column[(column < 0) | (column > 125)] if _AGES.search(name) else column[:0]
+        if not len(bad):
+            bad = _marks(column)
+        if len(bad) and len(bad) < len(column) / 2 and bad.nunique() <= _MOST_RECODED:
+            recode[name] = {"map": {text_of(value): None for value in bad.unique()}}
+            shown.append(f"{name} {text_of(bad.iloc[0])} ({cell_count(len(bad))})")
+    if not recode:
+        return []
+    said = f"Values that cannot be: {listed(shown, quoted=False)}."
+    return [Finding("impossible", said, (Mend("Take them as missing", recode=recode),))]
+
+
+def _marks(column: pd.Series) -> pd.Series:
+    marks = column.isin(_MARKS)
+    others = column[~marks]
+    if not marks.any() or len(others) < 10:
+        return column[:0]
+    low, high = float(others.min()), float(others.max())
+    spread = max(high - low, 1.0)
+    far = (column < low - spread / _FAR) | (column > high + _FAR * spread)
+    below = (column < 0) & (low >= 0)
+    return column[marks & (far | below)]
+
+
+def _spellings(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
+    """Find values that differ in capitals, spaces or a full stop only."""
+    recode, shown = {}, []
+    for name in frame.columns:
+        column = frame[name]
+        if not pd.api.types.is_string_dtype(column.dtype) or name in spec.recode:
+            continue
+        counts = column.value_counts()
+        if not 2 <= len(counts) <= _MOST_SPELLINGS:
+            continue
+        first: dict[str, str] = {}
+        new: dict[str, str] = {}
+        for text in counts.index:  # the commonest first
+            plain = " ".join(str(text).casefold().split()).rstrip(".")
+            if first.setdefault(plain, text) != text:
+                new[text] = first[plain]
+        if new:
+            recode[name] = {"map": new}
+            old, kept = next(iter(new.items()))
+            shown.append(f"{name} ({old!r} beside {kept!r})")
+    if not recode:
+        return []
+    said = f"The same value is written in several ways: {listed(shown, quoted=False)}."
+    return [Finding("spellings", said, (Mend("Write each in one way", recode=recode),))]
+
+
+def _weights(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
+    weighing = spec.weighing
+    if weighing is None or weighing.kind is not None or weighing.column not in frame:
+        return []
+    column = frame[weighing.column]
+    if not pd.api.types.is_numeric_dtype(column.dtype):
+        return []
+    counts = column.to_numpy(dtype=float, na_value=np.nan)
+    if np.isclose(counts, np.round(counts)).mean() >= _WHOLE:
+        return []
+    said = (
+        f"The weights {weighing.column!r} are no whole numbers: they look like sampling weights, not people."
+    )
+    mends = tuple(
+        Mend(button, {"weights": {"column": weighing.column, "kind": kind}})
+        for kind, button in (("sampling", "They are sampling weights"), ("counts", "They count people"))
+    )
+    return [Finding("fractional weights", said, mends)]
+
+
+def _repeated(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
+    if (
+        spec.person is not None
+        or spec.weighing is not None
+        or spec.repeated is not None
+        or len(frame) < _ENOUGH
+    ):
+        return []
+    repeated = int(frame.duplicated().sum())
+    possible = math.prod(max(1, count) for count in frame.nunique())
+    if repeated <= _EQUAL * len(frame) or possible < _ROOM * len(frame):  # few columns: people who are alike
+        return []
+    said = (
+        f"{repeated:,} of {len(frame):,} rows repeat another row in every column. Are they the same people?"
+    )
+    mends = (
+        Mend("Keep one row of each", {"repeated": "drop"}),
+        Mend("They are different people", {"repeated": "keep"}),
+    )
+    return [Finding("equal rows", said, mends)]
+
+
+def _numbering(frame: pd.DataFrame, spec: DataSpec, features: Sequence[str]) -> list[Finding]:
+    """Find features that number the rows, and identifiers that were ticked as features."""
+    numbering, naming = [], []
+    for name in features:
+        column = frame.get(name)
+        if column is None or name in spec.protected or name in spec.design_columns or len(column) < 10:
+            continue
+        if pd.api.types.is_integer_dtype(column.dtype) and column.is_unique:
+            steps = np.unique(np.diff(column.to_numpy()))
+            if len(steps) == 1 and abs(int(steps[0])) == 1:
+                numbering.append(name)
+                continue
+        if name in (spec.features or ()) and infer_kind(column) == "identifier":
+            naming.append(name)
+    found = []
+    if numbering:
+        does = "numbers the rows and says" if len(numbering) == 1 else "number the rows and say"
+        said = f"{named(numbering)} {does} nothing of a person."
+        found.append(Finding("row numbers", said, (Mend(leave_out(numbering), leave_out=tuple(numbering)),)))
+    if naming:
+        said = f"{named(naming)} {be(naming)} different for nearly everybody, like a name or an address."
+        found.append(Finding("identifiers", said, (Mend(leave_out(naming), leave_out=tuple(naming)),)))
+    return found
+
+
+def _codes(data: AuditData, spec: DataSpec) -> list[Finding]:
+    """Find features of a few whole numbers, which may be codes of categories."""
+    names = [
+        name
+        for name in data.features
+        if data.kinds[name] == "integer"
+        and name not in spec.kinds
+        and name not in spec.bins
+        and not _AMOUNTS.search(name)
+        and _FEWEST_CODES <= data.frame[name].nunique() <= _MOST_CODES
+    ]
+    if not names:
+        return []
+    one = len(names) == 1
+    said = (
+        f"{named(names)} {'holds' if one else 'hold'} a few whole numbers. Are they codes, such as 1 for "
+        "single and 2 for married, or amounts?"
+    )
+    kinds = {**spec.to_dict().get("kinds", {}), **dict.fromkeys(names, "categorical")}
+    mends = [Mend("They are codes" if not one else "It is a code", {"kinds": kinds})]
+    if not one:
+        each = [(name, {**spec.to_dict().get("kinds", {}), name: "categorical"}) for name in names[:4]]
+        mends += [Mend(f"Only {name}", {"kinds": kinds}) for name, kinds in each]
+    return [Finding("codes", said, tuple(mends))]
+
+
+def _numbers(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
+    """Name the columns of numbers that say something of a person and are not recoded."""
+    apart = {*spec.design_columns, *spec.recode}
+    return [
+        name
+        for name in frame.columns
+        if name not in apart
+        and stored(name) is None
+        and pd.api.types.is_numeric_dtype(frame[name].dtype)
+        and not pd.api.types.is_bool_dtype(frame[name].dtype)
+    ]
+
+
+def _read(spec: DataSpec, **more: Any) -> dict[str, Any]:
+    return {**spec.to_dict().get("read", {}), **more}

@@ -1,0 +1,204 @@
+"""What one column tells of another: of the label, of a protected attribute, of a prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.data.audit_data import AuditData
+from audits.data.preprocessing.filters import EVERYONE_ELSE
+from audits.data.quality.findings import Finding, Mend, leave_out, listed, named
+from audits.data.spec import DataSpec, LabelCut
+from audits.data.values import as_text
+
+__all__ = ["label_is_prediction", "same_attribute", "standing_in", "telling"]
+
+_MOST_ROWS = 20_000  # looked at
+
+
+_MOST_LEVELS = 50
+
+
+_GIVES_AWAY = 0.95  # AUC of one column for the label from which it is asked whether it is the label
+
+
+_HELPS = 0.8  # the same, once a model was found better than is likely
+
+
+_STANDS_IN = 0.8  # AUC of one column for a protected value from which it can be read instead of it
+
+
+_FEWEST = 30  # people of either side
+
+
+_ALIKE = 0.999  # share of rows in which two columns agree that say the same
+
+
+def same_attribute(data: AuditData) -> list[Finding]:
+    """Find columns that say the same as a protected attribute, or as each other."""
+    looked = list(dict.fromkeys([*data.protected, *data.features]))
+    frame = _some(data.frame)
+    codes = {}
+    for name in looked:
+        found, levels = pd.factorize(frame[name], use_na_sentinel=False)
+        if 2 <= len(levels) <= _MOST_LEVELS:
+            codes[name] = found
+    same: dict[str, list[str]] = {}
+    taken: set[str] = set()
+    for first, second in combinations(codes, 2):
+        if first not in taken and second not in taken and _one_to_one(codes[first], codes[second]):
+            same.setdefault(first, []).append(second)
+            taken.add(second)
+    findings = []
+    for first, others in same.items():
+        kept = tuple(name for name in others if name in data.features)
+        twice = tuple(name for name in others if name in data.protected)
+        if not kept and not twice:
+            continue
+        said = f"{named([first, *others])} say the same: only their values' names differ."
+        if first in data.protected and kept:
+            said += f" A model that reads {listed(kept)} reads {first}."
+        findings.append(
+            Finding(
+                "same attribute",
+                said,
+                (Mend(f"Keep {first} only", leave_out=(*kept, *twice), unprotect=twice),),
+            )
+        )
+    return findings
+
+
+def _one_to_one(first: np.ndarray, second: np.ndarray) -> bool:
+    table = np.zeros((first.max() + 1, second.max() + 1))
+    np.add.at(table, (first, second), 1)
+    if table.shape[0] != table.shape[1]:
+        return False
+    return bool(min(table.max(axis=0).sum(), table.max(axis=1).sum()) >= _ALIKE * len(first))
+
+
+def label_is_prediction(data: AuditData, spec: DataSpec, predictions: str | None) -> list[Finding]:
+    """Find stored predictions that are a copy of the label."""
+    label = spec.label.column if isinstance(spec.label, LabelCut) else spec.label
+    if predictions is None or label is None or predictions not in data.frame or label not in data.frame:
+        return []
+    if predictions != label and not (as_text(data.frame[predictions]) == as_text(data.frame[label])).all():
+        return []
+    said = f"The predictions in {predictions!r} equal the label {label!r} for everybody: one is a copy."
+    return [
+        Finding(
+            "label equals predictions",
+            said,
+            (Mend("Audit the predictions without a label", {"label": None}),),
+        )
+    ]
+
+
+def telling(data: AuditData, unlikely: str) -> list[Finding]:
+    """Find features from each of which the label can be told, the strongest first."""
+    if data.y is None:
+        return []
+    frame, y = _some(data.frame), _some(pd.Series(data.y)).to_numpy(dtype=bool)
+    strong = _ranked(frame, data.features, y, _HELPS if unlikely else _GIVES_AWAY)
+    shown = [f"{name} ({auc:.2f})" for name, auc in strong]
+    names = [name for name, _ in strong]
+    if unlikely:
+        return [_too_good(unlikely, names, shown)]
+    if not strong:
+        return []
+    said = (
+        f"{listed(shown)} almost {'tells' if len(names) == 1 else 'each tell'} the outcome by itself (1 is "
+        "certain, 0.5 a guess). Leave out what is only known afterwards."
+    )
+    return [Finding("gives the label away", said, (Mend(leave_out(names), leave_out=tuple(names)),))]
+
+
+def _too_good(unlikely: str, names: Sequence[str], shown: Sequence[str]) -> Finding:
+    """Say that a model did better than is likely, and which columns may be why."""
+    said = f"The model is {unlikely}: few are so good, and fairness by it says little."
+    if not names:
+        said += " No column alone tells the outcome; several may together."
+        return Finding("unlikely performance", said)
+    said += (
+        f" Alone, {listed(shown)} {'tells' if len(names) == 1 else 'tell'} the outcome best (1 is certain, "
+        "0.5 a guess). Leave out what is only known afterwards."
+    )
+    mends = [Mend(leave_out([name]), leave_out=(name,)) for name in names[:3]]
+    if len(names) > 1:
+        mends.append(Mend(leave_out(names), leave_out=tuple(names)))
+    return Finding("unlikely performance", said, tuple(mends))
+
+
+def standing_in(data: AuditData) -> list[Finding]:
+    """Find features from which a protected value can be read, the strongest first."""
+    found = []
+    frame, groups = _some(data.frame), _some(data.groups)
+    codes = {name: pd.factorize(frame[name], use_na_sentinel=False)[0] for name in data.features}
+    for attribute in data.protected:
+        column = groups[attribute].to_numpy(dtype=str)
+        if EVERYONE_ELSE in column:  # a group made of columns can be read from them
+            continue
+        values, counts = np.unique(column, return_counts=True)
+        own = pd.factorize(column)[0]
+        features = [
+            name
+            for name in data.features
+            if name not in data.protected
+            and not (codes[name].max() == own.max() and _one_to_one(own, codes[name]))
+        ]
+        best: dict[str, tuple[float, str]] = {}
+        for value in values[np.argsort(-counts)][:6]:
+            for name, auc in _ranked(frame, features, column == value, _STANDS_IN):
+                if auc > best.get(name, (0.0, ""))[0]:
+                    best[name] = (auc, str(value))
+        if not best:
+            continue
+        names = sorted(best, key=lambda name: -best[name][0])
+        auc, value = best[names[0]]
+        more = f"; so {'does' if len(names) == 2 else 'do'} {listed(names[1:])}" if len(names) > 1 else ""
+        said = (
+            f"{names[0]!r} stands in for {attribute!r}: it alone tells {value} from the others in "
+            f"{100 * auc:.0f} of 100 pairs{more}. Left in, a model can use it instead."
+        )
+        found.append(
+            Finding(f"proxies of {attribute}", said, (Mend(leave_out(names), leave_out=tuple(names)),))
+        )
+    return found
+
+
+def _ranked(
+    frame: pd.DataFrame, names: Iterable[str], y: np.ndarray, least: float
+) -> list[tuple[str, float]]:
+    if min(y.sum(), (~y).sum()) < _FEWEST:
+        return []
+    told = [(name, auc) for name in names if (auc := _auc(frame[name], y)) >= least]
+    return sorted(told, key=lambda each: -each[1])
+
+
+def _auc(column: pd.Series, y: np.ndarray) -> float:
+    """Return how well one column tells `y`: the rates of its values in every other row, tried on the rest."""
+    codes, levels = pd.factorize(column, use_na_sentinel=False)
+    if len(levels) > _MOST_LEVELS:
+        if not pd.api.types.is_numeric_dtype(column.dtype):
+            return 0.5
+        edges = np.unique(np.nanquantile(column.to_numpy(dtype=float), np.linspace(0, 1, _MOST_LEVELS)))
+        codes = np.where(column.isna(), 0, 1 + np.searchsorted(edges, column.to_numpy(dtype=float)))
+    n = int(codes.max()) + 1
+    learn = np.arange(len(y)) % 2 == 0
+    good = np.bincount(codes[learn & y], minlength=n)
+    rate = (good + y.mean()) / (np.bincount(codes[learn], minlength=n) + 1.0)
+    score, truth = rate[codes[~learn]], y[~learn]
+    order = np.unique(score, return_inverse=True)[1]
+    pos, neg = (np.bincount(order[part], minlength=order.max() + 1) for part in (truth, ~truth))
+    if not pos.sum() or not neg.sum():
+        return 0.5
+    below = np.cumsum(neg) - neg
+    return float((pos * (below + neg / 2)).sum() / (pos.sum() * neg.sum()))
+
+
+def _some(frame: Any) -> Any:
+    step = -(-len(frame) // _MOST_ROWS)
+    return frame.iloc[::step]
