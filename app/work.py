@@ -41,12 +41,12 @@ from audits.errors import InputError, RunFailed
 from audits.models.checking import Checked, Feed
 from audits.records import Size
 from audits.reports.pdf import print_pdf
+from audits.runs.cache import Recent, frame_bytes, result_bytes
 from audits.runs.digests import digest_of
-from audits.runs.executing.executors import ProcessExecutor
-from audits.runs.executing.fitting import check_needs
-from audits.runs.executing.handle import Run
-from audits.runs.executing.queueing import RunLimits, worker_count
-from audits.runs.recent import Recent, frame_bytes, result_bytes
+from audits.runs.executors.capacity import check_needs
+from audits.runs.executors.job import Run
+from audits.runs.executors.pool import ProcessExecutor
+from audits.runs.executors.queue import RunLimits, worker_count
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.spec import Spec, parse_spec

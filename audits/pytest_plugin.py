@@ -41,7 +41,7 @@ class Checking:
         InputError
             If the spec is wrong.
         """
-        from audits.runs.gates.checking import check  # late: pytest loads this for every suite
+        from audits.runs.gates.check import check  # late: pytest loads this for every suite
 
         folder = self.request.path.parent
         given = spec if isinstance(spec, Mapping) else folder / spec

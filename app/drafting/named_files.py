@@ -10,8 +10,8 @@ from app.drafting.drafts import server_folder
 from app.workspaces.workspace import Workspace
 from audits.data import DataSpec
 from audits.errors import InputError
+from audits.runs.cache import Recent
 from audits.runs.digests import digest_of, path_digest
-from audits.runs.recent import Recent
 from audits.runs.spec import parse_spec
 
 __all__ = ["check_inside", "check_paths", "file_digest", "files_of", "stamp_of", "table_paths"]

@@ -26,7 +26,7 @@ from audits.flipset.figures.flipsets import Part
 from audits.flipset.record import AUDIT
 from audits.flipset.words import DISTRUST, interval_words
 from audits.records import Exhibit
-from audits.runs.executing.handle import RunProgress
+from audits.runs.executors.job import RunProgress
 from audits.runs.result import RunResult
 
 __all__ = ["live_curve", "show_earlier", "show_result"]

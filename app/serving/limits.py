@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.serving.turns import Turns
 from app.workspaces.who import name_of
-from audits.runs.executing.sandbox import number_from
+from audits.runs.executors.sandbox import number_from
 
 __all__ = ["Bounded"]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.executing.process import WorkerProcess
-from audits.runs.executing.sandbox import Bounds, die_with_parent, enter
-from audits.runs.executing.worker import private_pipes
+from audits.runs.executors.sandbox import Bounds, die_with_parent, enter
+from audits.runs.executors.worker import private_pipes
+from audits.runs.executors.worker_process import WorkerProcess
 
 __all__ = ["ask_outside"]
 

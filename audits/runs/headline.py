@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from audits.runs.across import Across, counted_together
+from audits.runs.multiple_testing import Across, counted_together
 from audits.runs.registry import AUDITS
 from audits.stats import BADGES, EVIDENCE, Judged
 from audits.stats.badges import size_against_limit

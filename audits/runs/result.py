@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from audits.errors import RunFailed
 from audits.results import load_result, numbers, save_result
-from audits.runs.across import Across, counted_together
-from audits.runs.comparing.changes import Changes
+from audits.runs.comparison.changes import Changes
 from audits.runs.headline import RunFinding, RunHeadline, findings_of, headline_of
+from audits.runs.multiple_testing import Across, counted_together
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 

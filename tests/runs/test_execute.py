@@ -11,11 +11,11 @@ import pytest
 from audits.errors import InputError, RunCancelled, RunFailed
 from audits.models import make_subject
 from audits.runs import execute as execute_module
+from audits.runs.cache import Recent, frame_bytes
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
-from audits.runs.executing.threads import fixed_threads, thread_count
+from audits.runs.executors.threads import fixed_threads, thread_count
 from audits.runs.gates.gate import STRICT, judge
-from audits.runs.recent import Recent, frame_bytes
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.spec import parse_spec
 from tests.runs.conftest import PEOPLE, make_spec

@@ -17,7 +17,7 @@ from app.workspaces.workspace import Workspace
 from audits.data.values import MISSING, text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.digests import digest_of
-from audits.runs.executing.handle import Run
+from audits.runs.executors.job import Run
 from audits.runs.result import RunResult
 from audits.stats.words import number
 

@@ -1,7 +1,7 @@
 """Processes that open strangers' files, made in milliseconds: forks of one that has loaded the libraries.
 
-`Nursery` is the server's side; what forks is `audits.runs.executing.forking`. A child answers questions, JSON
-one a line, with the function that the nursery was given; nothing that it says can run here.
+`SandboxPool` is the server's side; what forks is `audits.runs.executors.fork_server`. A child answers
+questions, JSON one a line, with the function that the pool was given; nothing that it says can run here.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.executing import sandbox
-from audits.runs.executing.forking import CHUNK, MOST_MESSAGE, OVER_MEMORY
-from audits.runs.executing.scratch import scratch
+from audits.runs.executors import sandbox
+from audits.runs.executors.fork_server import CHUNK, MOST_MESSAGE, OVER_MEMORY
+from audits.runs.executors.scratch import scratch
 
-__all__ = ["Child", "LimitReached", "Nursery"]
+__all__ = ["Child", "LimitReached", "SandboxPool"]
 
 _ROOT = Path(__file__).resolve().parents[3]
 _LONGEST_ANSWER = 512_000_000
@@ -41,12 +41,12 @@ class LimitReached(RunFailed):
 
 
 class Child:
-    """A process that answers questions, one at a time; made by `Nursery.child`."""
+    """A process that answers questions, one at a time; made by `SandboxPool.child`."""
 
-    def __init__(self, nursery: Nursery, line: socket.socket, memory: int) -> None:
+    def __init__(self, pool: SandboxPool, line: socket.socket, memory: int) -> None:
         self.identity = uuid.uuid4().hex
         self.pid = 0
-        self._nursery, self._line, self._memory = nursery, line, memory
+        self._pool, self._line, self._memory = pool, line, memory
         self._asking = threading.Lock()
         self._over = threading.Event()
         self._ending: dict[str, Any] = {}
@@ -114,10 +114,10 @@ class Child:
     def kill(self, why: str = "ended") -> None:
         """End it at once."""
         self._why = self._why or why
-        self._nursery.kill(self.identity)
+        self._pool.kill(self.identity)
 
     def ended(self, facts: dict[str, Any]) -> None:
-        """Take note of how it ended: for the nursery."""
+        """Take note of how it ended: for the pool."""
         self._ending = facts
         self._over.set()
         with contextlib.suppress(OSError):
@@ -159,7 +159,7 @@ class Child:
         return RunFailed("The process that reads the data has ended.")
 
 
-class Nursery:
+class SandboxPool:
     """Makes processes that answer with the same function, ``module:function``.
 
     The libraries that the function's module imports are loaded once, at the first child.
@@ -234,12 +234,12 @@ class Nursery:
                 "Files of strangers are read only where processes can be limited: on Linux or macOS."
             )
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        folder = self._folder = tempfile.mkdtemp(prefix="nursery-", dir=scratch())
+        folder = self._folder = tempfile.mkdtemp(prefix="pool-", dir=scratch())
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with theirs:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "audits.runs.executing.forking", self._function),
+                    *(sys.executable, "-m", "audits.runs.executors.fork_server", self._function),
                     *(str(theirs.fileno()), str(os.getpid())),
                 ],
                 stdin=subprocess.DEVNULL,
@@ -250,7 +250,7 @@ class Nursery:
                 start_new_session=True,
             )
         self._orders = ours
-        threading.Thread(target=self._listen, args=(ours,), name="evenhand-nursery", daemon=True).start()
+        threading.Thread(target=self._listen, args=(ours,), name="evenhand-pool", daemon=True).start()
         return ours
 
     def _end(self) -> None:

@@ -15,7 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-from audits.runs.executing import system
+from audits.runs.executors import system
 
 __all__ = ["goes_on", "this_process"]
 

@@ -1,7 +1,7 @@
-"""The process that forks those that open strangers' files: ``python -m audits.runs.executing.forking``.
+"""The process that forks those that open strangers' files: ``python -m audits.runs.executors.fork_server``.
 
-It never opens anything itself, watches the memory of its children, and tells the `Nursery` that started it
-how each of them ended.
+It never opens anything itself, watches the memory of its children, and tells the `SandboxPool` that started
+it how each of them ended.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError
-from audits.runs.executing import sandbox
+from audits.runs.executors import sandbox
 
 __all__ = ["CHUNK", "MOST_MESSAGE", "OVER_MEMORY"]
 

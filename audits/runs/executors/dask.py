@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 from audits.data.files.larger import parquet_files
 from audits.errors import InputError, RunFailed
-from audits.runs.executing.executors import ProcessExecutor
-from audits.runs.executing.handle import Run, RunError
-from audits.runs.executing.queueing import RunLimits
-from audits.runs.executing.scratch import scratch
+from audits.runs.executors.job import Run, RunError
+from audits.runs.executors.pool import ProcessExecutor
+from audits.runs.executors.queue import RunLimits
+from audits.runs.executors.scratch import scratch
 from audits.runs.storage.store import RunStore, commit, home
 from audits.runs.version import stamp
 

@@ -28,8 +28,8 @@ from audits.errors import InputError, NotCounted
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
 from audits.progress import Progress, part
 from audits.runs.digests import path_digest
-from audits.runs.reading.countable import asked_columns
 from audits.runs.registry import AUDITS
+from audits.runs.source.strategy import asked_columns
 
 if TYPE_CHECKING:
     from audits.runs.spec import Spec

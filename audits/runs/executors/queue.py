@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from audits.runs.digests import known_files
-from audits.runs.executing.handle import Run
-from audits.runs.executing.sandbox import machine_memory, number_from
+from audits.runs.executors.job import Run
+from audits.runs.executors.sandbox import machine_memory, number_from
 from audits.runs.storage.store import RunStore
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
     from audits.runs.spec import Spec
 
-__all__ = ["Job", "Line", "RunLimits", "worker_count"]
+__all__ = ["QueuedRun", "RunLimits", "RunQueue", "worker_count"]
 
 _REMEMBERED_OWNERS = 500
 
@@ -68,7 +68,7 @@ def worker_count() -> int:
     return int(number_from("EVENHAND_WORKERS", usual, least=1, most=256))
 
 
-class Job:
+class QueuedRun:
     """A run with what a worker needs to carry it out."""
 
     def __init__(
@@ -102,7 +102,7 @@ class Job:
         return RunResult.load(self.folder).with_spec(self.spec)
 
 
-class Line:
+class RunQueue:
     """Runs that wait, and those that have begun; whoever uses it lets one thread in at a time.
 
     Parameters
@@ -113,8 +113,8 @@ class Line:
 
     def __init__(self, limits: RunLimits) -> None:
         self._limits = limits
-        self._queue: deque[Job] = deque()
-        self._begun: list[Job] = []  # the worker of one may only be starting
+        self._queue: deque[QueuedRun] = deque()
+        self._begun: list[QueuedRun] = []  # the worker of one may only be starting
         self._served: dict[str | None, float] = {}
 
     @property
@@ -132,24 +132,24 @@ class Line:
             return ""
         return f"{waiting:,} of your runs wait already, as many as may; cancel one, or start this one later."
 
-    def add(self, job: Job) -> None:
+    def add(self, job: QueuedRun) -> None:
         """Have a run wait."""
         self._queue.append(job)
 
-    def drop(self, job: Job) -> bool:
+    def drop(self, job: QueuedRun) -> bool:
         """Have a run wait no longer; tell whether it did."""
         waits = job in self._queue
         if waits:
             self._queue.remove(job)
         return waits
 
-    def clear(self) -> list[Job]:
+    def clear(self) -> list[QueuedRun]:
         """Have none wait any longer, and return those that did."""
         waited = list(self._queue)
         self._queue.clear()
         return waited
 
-    def first(self) -> Job | None:
+    def first(self) -> QueuedRun | None:
         """Return the waiting run whose owner has the fewest going on, then was served longest ago."""
         going: dict[str | None, int] = {}
         for job in self._begun:
@@ -166,7 +166,7 @@ class Line:
             default=None,
         )
 
-    def begin(self, job: Job) -> None:
+    def begin(self, job: QueuedRun) -> None:
         """Let a waiting run go on."""
         self._queue.remove(job)
         self._begun.append(job)
@@ -174,6 +174,6 @@ class Line:
         if len(self._served) > _REMEMBERED_OWNERS:
             self._served.pop(min(self._served, key=self._served.__getitem__))
 
-    def end(self, job: Job) -> None:
+    def end(self, job: QueuedRun) -> None:
         """Note that a run goes on no more."""
         self._begun.remove(job)

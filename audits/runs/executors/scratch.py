@@ -14,7 +14,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from audits.runs.executing import system
+from audits.runs.executors import system
 
 __all__ = ["scratch"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from audits.errors import RunCancelled
 from audits.progress import Progress, silent
-from audits.runs.executing.handle import Run, RunError
+from audits.runs.executors.job import Run, RunError
 
 __all__ = ["InlineExecutor"]
 

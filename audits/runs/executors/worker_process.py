@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from audits.runs.executing import system, worker
-from audits.runs.executing.sandbox import environment
-from audits.runs.executing.scratch import scratch
-from audits.runs.executing.threads import THREAD_VARIABLES, thread_count
+from audits.runs.executors import system, worker
+from audits.runs.executors.sandbox import environment
+from audits.runs.executors.scratch import scratch
+from audits.runs.executors.threads import THREAD_VARIABLES, thread_count
 
 __all__ = ["WorkerProcess", "can_fork"]
 
@@ -41,7 +41,7 @@ _FOR_SERVICES = (
 
 
 class WorkerProcess:
-    """A warm ``python -m audits.runs.executing.worker`` (or another module), in a process group of its own.
+    """A warm ``python -m audits.runs.executors.worker`` (or another module), in a process group of its own.
 
     Messages are JSON, one a line, over the worker's standard input and output. The worker ends when
     its input closes, and so with its parent.
@@ -66,7 +66,7 @@ class WorkerProcess:
         self,
         plugin: str | None = None,
         *,
-        module: str = "audits.runs.executing.worker",
+        module: str = "audits.runs.executors.worker",
         memory: int | None = None,
         network: bool = False,
         warm: bool = True,

@@ -102,7 +102,7 @@ class Run:
     owner : str or None
         Whoever submitted it.
     planned : sequence of dict
-        Of a plan what it found, `audits.runs.planning.power.Planned` made plain.
+        Of a plan what it found, `audits.runs.plans.power.Planned` made plain.
     answer : dict or None
         Of a question to the model what it said, as `audits.models.what_if.what_if` returns it.
     """

@@ -16,8 +16,8 @@ from audits.paired.moved import People, share_moved
 from audits.paired.pairing import Pairing, Row
 from audits.paired.words import sentence
 from audits.records import loaded
-from audits.runs.comparing.changes import AuditChange, ChangeRow, Changes, DecidedRow
-from audits.runs.comparing.same import in_rows, matched_rows, relabeled
+from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes, DecidedRow
+from audits.runs.comparison.same_people import in_rows, matched_rows, relabeled
 from audits.runs.gates.baselines import estimates_in
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, Estimate, Judged, judge, wilson, worst_of

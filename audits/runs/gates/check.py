@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from audits.runs.documents import load_document
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.gates.gate import GateFailed, gate_of, judge
-from audits.runs.reading.fetching import fetched
 from audits.runs.result import RunResult
+from audits.runs.source.fetch import fetched
 
 __all__ = ["check"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from audits.data import AuditData, FeatureSpace, build_data
 from audits.models.spec import Train
 from audits.records import Size
-from audits.runs.reading.first_rows import first_rows
 from audits.runs.registry import AUDITS
+from audits.runs.source.first_rows import first_rows
 from audits.runs.spec import Spec
 
 __all__ = ["Expected", "estimate"]

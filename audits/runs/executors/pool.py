@@ -19,11 +19,11 @@ from typing import Any
 
 from audits.errors import InputError, RunFailed
 from audits.runs.digests import digest_of
-from audits.runs.executing.handle import Run, RunError
-from audits.runs.executing.inline import InlineExecutor
-from audits.runs.executing.process import WorkerProcess, can_fork
-from audits.runs.executing.queueing import Job, Line, RunLimits, worker_count
-from audits.runs.executing.threads import thread_count
+from audits.runs.executors.inline import InlineExecutor
+from audits.runs.executors.job import Run, RunError
+from audits.runs.executors.queue import QueuedRun, RunLimits, RunQueue, worker_count
+from audits.runs.executors.threads import thread_count
+from audits.runs.executors.worker_process import WorkerProcess, can_fork
 from audits.runs.storage.store import RunStore, home
 
 __all__ = ["InlineExecutor", "ProcessExecutor"]
@@ -75,7 +75,7 @@ class ProcessExecutor:
         self.limits = limits or RunLimits()
         self._idle_warm = 0
         self._lock = threading.Condition()
-        self._line = Line(self.limits)
+        self._line = RunQueue(self.limits)
         self._active: dict[tuple[str, str | None], Run] = {}
         self._remembered: OrderedDict[str, Run] = OrderedDict()
         self._workers: set[WorkerProcess] = set()
@@ -113,7 +113,7 @@ class ProcessExecutor:
         A run with the same key that is already finished is returned as done; one of the same `owner`
         that is still going is shared. A wrong spec gives a failed run, not an exception.
 
-        With `plan`, arguments of `audits.runs.planning.power.plan`, the audits are not run but planned for;
+        With `plan`, arguments of `audits.runs.plans.power.plan`, the audits are not run but planned for;
         `Run.planned` has what was found, and nothing is kept of it. So with `ask`, arguments of
         `audits.models.what_if.what_if`: the model is asked about one person, and `Run.answer` says what it
         answered.
@@ -131,7 +131,7 @@ class ProcessExecutor:
         except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
             run.fail(RunError.of(error))
             return self._remember(run)
-        job = Job(run, parsed, digests, self._store, plan, ask)
+        job = QueuedRun(run, parsed, digests, self._store, plan, ask)
         finished = plan is None and ask is None and self._finished(job)
         with self._lock:
             if self._closing:
@@ -203,7 +203,7 @@ class ProcessExecutor:
             self._copy.close()
         _open_executors.discard(self)
 
-    def _finished(self, job: Job) -> bool:
+    def _finished(self, job: QueuedRun) -> bool:
         """Tell whether the run's result is there and whole; a damaged one is removed."""
         if not self._store.finished(job.run.key, job.run.owner):
             return False
@@ -222,7 +222,7 @@ class ProcessExecutor:
                 del self._remembered[identity]
         return run
 
-    def _cancel_queued(self, job: Job) -> None:
+    def _cancel_queued(self, job: QueuedRun) -> None:
         with self._lock:
             if self._line.drop(job):
                 job.run.end_cancelled()
@@ -252,7 +252,7 @@ class ProcessExecutor:
                 worker = None
         self._retire(worker)
 
-    def _next(self, warm: bool) -> Job | None:
+    def _next(self, warm: bool) -> QueuedRun | None:
         """Return the run whose turn it is; None after a second without one, or when closing.
 
         Where a `warm` worker has nothing to do, none is started in its place.
@@ -319,7 +319,7 @@ class ProcessExecutor:
                 self._workers.discard(worker)
                 self._warm.discard(worker)
 
-    def _carry_out(self, worker: WorkerProcess | None, job: Job) -> bool:
+    def _carry_out(self, worker: WorkerProcess | None, job: QueuedRun) -> bool:
         """See one run to its end; tell whether the worker can take another."""
         try:
             return self._carried_out(worker, job)
@@ -328,7 +328,7 @@ class ProcessExecutor:
                 self._line.end(job)
                 self._lock.notify_all()  # its owner may have another one begin
 
-    def _carried_out(self, worker: WorkerProcess | None, job: Job) -> bool:
+    def _carried_out(self, worker: WorkerProcess | None, job: QueuedRun) -> bool:
         run = job.run
         if not run.begin():
             run.end_cancelled()
@@ -370,7 +370,7 @@ class ProcessExecutor:
         clock.start()
         return clock
 
-    def _settle(self, worker: WorkerProcess, job: Job, message: dict[str, Any]) -> None:
+    def _settle(self, worker: WorkerProcess, job: QueuedRun, message: dict[str, Any]) -> None:
         """Take note of what a worker says about the end of a run."""
         if message["event"] == "done":
             job.run.planned, job.run.answer = message.get("planned", ()), message.get("answer")
@@ -385,7 +385,7 @@ class ProcessExecutor:
                 error = replace(error, details=f"{error.details}\n{worker.last_words()}".strip())
             job.run.fail(error)
 
-    def _mourn(self, worker: WorkerProcess, job: Job) -> None:
+    def _mourn(self, worker: WorkerProcess, job: QueuedRun) -> None:
         """Take note of a worker that ended in the middle of a run."""
         with self._lock:
             del self._current[worker]

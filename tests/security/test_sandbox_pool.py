@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audits.errors import RunFailed
-from audits.runs.executing.nursery import LimitReached, Nursery
+from audits.runs.executors.sandbox_pool import LimitReached, SandboxPool
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -19,8 +19,8 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    made = Nursery("tests.security.test_nursery:answer")
+def pool() -> Iterator[SandboxPool]:
+    made = SandboxPool("tests.security.test_sandbox_pool:answer")
     yield made
     made.close()
 
@@ -32,13 +32,13 @@ def nursery() -> Iterator[Nursery]:
         "Check failed: _s.ok()\nBad status: Out of memory: malloc of size 4194304 failed\n",
     ],
 )
-def test_a_library_that_aborts_for_lack_of_memory_has_reached_the_limit(nursery: Nursery, says: str) -> None:
-    child = nursery.child(memory=500_000_000)
+def test_a_library_that_aborts_for_lack_of_memory_has_reached_the_limit(pool: SandboxPool, says: str) -> None:
+    child = pool.child(memory=500_000_000)
     with pytest.raises(LimitReached, match="memory"):
         child.ask({"says": says}, seconds=30)
 
 
-def test_a_library_that_aborts_for_another_reason_is_told_by_its_signal(nursery: Nursery) -> None:
-    child = nursery.child(memory=500_000_000)
+def test_a_library_that_aborts_for_another_reason_is_told_by_its_signal(pool: SandboxPool) -> None:
+    child = pool.child(memory=500_000_000)
     with pytest.raises(RunFailed, match="ended by SIGABRT"):
         child.ask({"says": "malloc(): corrupted top size\n"}, seconds=30)

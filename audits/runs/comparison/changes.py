@@ -15,7 +15,7 @@ from audits.brief import begun, of_people
 from audits.paired.pairing import Kind
 from audits.paired.words import change_words, stated_words
 from audits.results import frame_of, plain, shown
-from audits.runs.across import Across, counted_together
+from audits.runs.multiple_testing import Across, counted_together
 from audits.stats import INSUFFICIENT, VERDICTS, Estimate, Judged, Verdict
 from audits.stats.estimate import estimate_columns
 from audits.stats.words import count, out_of

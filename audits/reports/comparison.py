@@ -15,7 +15,7 @@ from audits.runs.registry import AUDITS
 from audits.stats import VERDICTS
 
 if TYPE_CHECKING:
-    from audits.runs.comparing.changes import AuditChange, ChangeRow, Changes
+    from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes
     from audits.runs.result import ComparedRun
 
 __all__ = ["change_exhibit", "changes_figure", "comparison", "decided_exhibit", "decided_figure", "title_of"]

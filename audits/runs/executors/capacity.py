@@ -12,7 +12,7 @@ from typing import Any
 from audits.errors import InputError
 from audits.models import Subject
 from audits.records import Audit, Size
-from audits.runs.executing.sandbox import memory_left
+from audits.runs.executors.sandbox import memory_left
 
 __all__ = ["check_needs", "check_subject"]
 

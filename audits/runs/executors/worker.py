@@ -1,4 +1,4 @@
-"""The worker process: ``python -m audits.runs.executing.worker``, started and spoken to by `ProcessExecutor`.
+"""The worker process: ``python -m audits.runs.executors.worker``, started and spoken to by `ProcessExecutor`.
 
 It reads one JSON message a line from its standard input (``{"run": id, "spec", "base_dir", "digests",
 "partial", "folder"}`` or ``{"cancel": id}``) and answers with one a line (``ready``, ``progress``, and
@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from audits.errors import RunCancelled
 from audits.progress import CurvePoint, Progress
-from audits.runs.executing.sandbox import Bounds, allow_seconds, die_with_parent, enter, fresh_score, give_way
+from audits.runs.executors.sandbox import Bounds, allow_seconds, die_with_parent, enter, fresh_score, give_way
 
 __all__ = ["die_with_parent", "main", "private_pipes"]
 
@@ -94,7 +94,7 @@ class Worker:
         except RunCancelled:
             return {"event": "cancelled"}
         except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user, and the worker lives on)
-            from audits.runs.executing.handle import RunError
+            from audits.runs.executors.job import RunError
 
             return {"event": "error", "error": asdict(RunError.of(error))}
         return {"event": "done"}
@@ -127,7 +127,7 @@ class _Reporter:
 def _carry_out(job: dict[str, Any], progress: Progress) -> None:
     from audits.runs.digests import know_files
     from audits.runs.execute import execute
-    from audits.runs.executing.threads import thread_count
+    from audits.runs.executors.threads import thread_count
     from audits.runs.spec import parse_spec
     from audits.runs.storage.store import commit
 
@@ -144,8 +144,8 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
 
 
 def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
-    from audits.runs.executing.threads import fixed_threads, thread_count
-    from audits.runs.planning.power import plan
+    from audits.runs.executors.threads import fixed_threads, thread_count
+    from audits.runs.plans.power import plan
     from audits.runs.spec import parse_spec
 
     if job.get("seconds"):
@@ -158,7 +158,7 @@ def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
 def _asked(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from audits.models.what_if import what_if
     from audits.runs.execute import remembered_subject
-    from audits.runs.executing.threads import fixed_threads, thread_count
+    from audits.runs.executors.threads import fixed_threads, thread_count
     from audits.runs.spec import parse_spec
 
     if job.get("seconds"):
