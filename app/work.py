@@ -28,7 +28,6 @@ from app.serving import tracing
 from app.serving.downloads import DOWNLOADS
 from app.state import note
 from app.tables import exports
-from app.tables.calling import ask_outside
 from app.tables.columns import ColumnProfile
 from app.tables.held import Ask, DataHeld, TableHeld
 from app.tables.readers import READERS
@@ -322,8 +321,7 @@ class _Asking:
     ) -> dict[str, Any]:
         asked = {"ask": what, **self.question, **more}
         if outside:
-            readers = READERS()
-            return ask_outside(asked, memory=readers.memory, seconds=readers.seconds)
+            return READERS().outside(asked)
         name = Path(self.question["paths"][0]).name if about is None else about.name
         return READERS().ask(self.owner, asked, reads=self.reads, what=name, size=self.size)
 

@@ -102,6 +102,27 @@ class Readers:
         with self._working.place(owner):
             return self._answered(owner, question, reads, what, size)
 
+    def outside(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Have a process of its own answer, which may open sockets.
+
+        Raises
+        ------
+        InputError
+            If that is the answer, or if it takes too long.
+        RunFailed
+            If the process ended otherwise.
+        """
+        child = self._pool.child(memory=self.memory, network=True)
+        try:
+            return child.ask(dict(question), self.seconds)
+        except LimitReached as reached:
+            if reached.what != "time":
+                raise
+            late = f"does not answer within {self.seconds:g} seconds"
+            raise InputError("model.endpoint", late) from None
+        finally:
+            child.kill()
+
     def body(self, monitor: str, body: bytes, kind: str, reads: Sequence[str]) -> Arrival:
         """Read the body of a request to a monitor in a process of that monitor's.
 

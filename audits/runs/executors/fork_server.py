@@ -42,6 +42,7 @@ _NO_MEMORY = re.compile(
     re.I,
 )
 _SPARE = 64 << 20  # what a process may have beside what the kernel counts, before it is ended
+_LARGEST_FILE = 4 << 30  # that one writes which writes at all
 _GIVES_WAY = 2  # to the pages; runs give way further
 
 Answering = Callable[[dict[str, Any]], dict[str, Any]]
@@ -144,8 +145,19 @@ def _live(line: int, order: dict[str, Any], folder: str, answer: Answering) -> i
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder)
     tempfile.tempdir = folder
-    reads = tuple(Path(each) for each in order["reads"])
-    sandbox.enter(sandbox.Bounds(order["memory"], open_files=4096, reads=(Path(folder), *reads)))
+    reads, writes = (tuple(map(Path, order[name])) for name in ("reads", "writes"))
+    network = order["environment"] is not None
+    os.environ.update(order["environment"] or {})
+    sandbox.enter(
+        sandbox.Bounds(
+            order["memory"],
+            open_files=4096,
+            file_bytes=_LARGEST_FILE if writes else 0,
+            network=network,
+            reads=() if network else (Path(folder), *reads, *writes),
+            writes=(Path(folder), *writes) if writes else (),
+        )
+    )
     return _serve_questions(socket.socket(fileno=line), answer)
 
 

@@ -41,6 +41,7 @@ __all__ = [
     "number_from",
     "readable_folders",
     "resident_memory",
+    "service_environment",
 ]
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -55,6 +56,15 @@ _KEPT = {
     "EVENHAND_SCORE_SECONDS", "EVENHAND_THREADS", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH",
     "PYTHONPATH", "SYSTEMROOT", "TZ",
 }  # fmt: skip
+
+_FOR_SERVICES = (
+    "EVENHAND_ENDPOINT_TOKEN",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+)
 
 # numbers of system calls: x86-64, ARM64
 _CALLS = {
@@ -165,6 +175,11 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     # Arrow's own allocator sets gigabytes aside at once, which count as used
     plain = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
     return {**kept, **plain, "HOME": str(folder), "TMPDIR": str(folder), **more}
+
+
+def service_environment() -> dict[str, str]:
+    """Return what asking a service takes of this process's environment: only who does so is given it."""
+    return {name: os.environ[name] for name in _FOR_SERVICES if name in os.environ}
 
 
 def machine_memory() -> int:

@@ -174,8 +174,13 @@ class SandboxPool:
         self._shared, self._folder = 0, ""
         self._warm = threading.Event()
 
-    def child(self, *, memory: int, reads: Sequence[Path] = ()) -> Child:
-        """Start a process that may use `memory` bytes and sees only the folders and files `reads`.
+    def child(
+        self, *, memory: int, reads: Sequence[Path] = (), writes: Sequence[Path] = (), network: bool = False
+    ) -> Child:
+        """Start a process of `memory` bytes that sees only the folders and files `reads` and `writes`.
+
+        With `network` it may open sockets, and sees what this process's user does: names and certificates lie
+        in many places.
 
         Raises
         ------
@@ -184,7 +189,13 @@ class SandboxPool:
         """
         ours, theirs = socket.socketpair()
         child = Child(self, ours, memory)
-        order = {"start": child.identity, "memory": memory, "reads": [str(path) for path in reads]}
+        order = {
+            "start": child.identity,
+            "memory": memory,
+            "reads": list(map(str, reads)),
+            "writes": list(map(str, writes)),
+            "environment": sandbox.service_environment() if network else None,
+        }
         with theirs:
             for last in (False, True):
                 with self._lock:

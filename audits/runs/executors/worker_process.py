@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from audits.runs.executors import system, worker
-from audits.runs.executors.sandbox import environment
+from audits.runs.executors.sandbox import environment, service_environment
 from audits.runs.executors.scratch import scratch
 from audits.runs.executors.threads import THREAD_VARIABLES, thread_count
 
@@ -29,15 +29,6 @@ _LAST_WORDS = 200  # lines of stderr kept
 _LONGEST_LINE = 2_000
 # their own threads are missing from a copy of the process, which waits for them
 _THREADED = frozenset({"torch", "sklearn", "onnxruntime", "xgboost", "lightgbm", "catboost", "polars"})
-# what asking a service takes, and only a worker that does so is given
-_FOR_SERVICES = (
-    "EVENHAND_ENDPOINT_TOKEN",
-    "HTTPS_PROXY",
-    "HTTP_PROXY",
-    "NO_PROXY",
-    "SSL_CERT_DIR",
-    "SSL_CERT_FILE",
-)
 
 
 class WorkerProcess:
@@ -231,6 +222,6 @@ def _be_worker(words: list[str], pipes: list[int], cwd: Path, env: Mapping[str, 
 
 def _environment(folder: Path, network: bool) -> dict[str, str]:
     threads = dict.fromkeys(THREAD_VARIABLES, str(thread_count()))
-    asking = {name: os.environ[name] for name in _FOR_SERVICES if network and name in os.environ}
+    asking = service_environment() if network else {}
     # POT would import torch, a second and a half, for arrays that it is never given
     return environment(folder, POT_BACKEND_DISABLE_PYTORCH="1", **threads, **asking)
