@@ -40,7 +40,7 @@ from audits.errors import InputError, RunFailed
 from audits.models.checking import Checked, Feed
 from audits.records import Size
 from audits.reports.pdf import print_pdf
-from audits.runs.cache import Recent, frame_bytes, result_bytes
+from audits.runs.cache import Cache, frame_bytes, result_bytes
 from audits.runs.digests import digest_of
 from audits.runs.executors.capacity import check_needs
 from audits.runs.executors.job import Run
@@ -83,9 +83,9 @@ _BYTES_COLUMN, _BYTES_VALUE = 5_000, 150  # about, beside the values of the firs
 
 _lock = threading.Lock()
 _executor: ProcessExecutor | None = None
-_results: Recent[RunResult] = Recent(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
-_badges: Recent[str | None] = Recent(lambda _: 500, 2_000_000)
-_keys: Recent[str] = Recent(lambda _: 500, 2_000_000)  # of runs, which digests of files are part of
+_results: Cache[RunResult] = Cache(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
+_badges: Cache[str | None] = Cache(lambda _: 500, 2_000_000)
+_keys: Cache[str] = Cache(lambda _: 500, 2_000_000)  # of runs, which digests of files are part of
 
 
 def _table_bytes(found: tuple[TableHeld, tuple[ColumnProfile, ...]]) -> int:

@@ -16,7 +16,7 @@ from audits.results import tables
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["Recent", "frame_bytes", "result_bytes"]
+__all__ = ["Cache", "frame_bytes", "result_bytes"]
 
 T = TypeVar("T")
 _LOOKED_AT_SECONDS = 120.0
@@ -31,7 +31,7 @@ class _Kept(Generic[T]):
     used: float
 
 
-class Recent(Generic[T]):
+class Cache(Generic[T]):
     """The things used last, by key; keys are digests of all that a thing depends on.
 
     What one owner adds never drives out what another has used in the last two minutes: it is his own oldest

@@ -22,7 +22,7 @@ from audits.models import Subject, make_subject, model_facts
 from audits.models.factory import without_feature
 from audits.progress import Progress, part, silent
 from audits.records import loaded
-from audits.runs.cache import Recent, frame_bytes
+from audits.runs.cache import Cache, frame_bytes
 from audits.runs.clearance import without_clearance
 from audits.runs.comparison.changes import AuditChange, Changes
 from audits.runs.comparison.second_model import of_the_second, of_the_treated, on_the_same_people
@@ -60,8 +60,8 @@ def _bytes(prepared: _Prepared) -> int:
 
 
 _REMEMBERED = 256 << 20
-_tables: Recent[Table] = Recent(lambda table: frame_bytes(table.frame), _REMEMBERED)
-_prepared: Recent[_Prepared] = Recent(_bytes, _REMEMBERED)
+_tables: Cache[Table] = Cache(lambda table: frame_bytes(table.frame), _REMEMBERED)
+_prepared: Cache[_Prepared] = Cache(_bytes, _REMEMBERED)
 
 
 def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress = silent) -> RunResult:
