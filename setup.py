@@ -29,7 +29,7 @@ BUILT = [name for name in folders(SITE) if ".lunr" not in name] if (ROOT / SITE)
 setup(
     packages=[
         *find_packages(include=["audits", "audits.*"]),
-        *(name for name in folders("audits") if name.startswith("audits.reports.")),
+        *(name for name in folders("audits") if name.startswith(("audits.reports.", "audits.runs.storage."))),
         INSIDE,
         *(f"{INSIDE}.{name}" for top in BESIDE for name in folders(top)),
         *(f"{INSIDE}.{name}" for name in BUILT),
@@ -41,7 +41,7 @@ setup(
         **{f"{INSIDE}.{top}": top for top in (*BESIDE, SITE)},
     },
     include_package_data=False,  # else whatever an earlier build held
-    package_data={"": ["*.pyi", "py.typed", "*.json", "*.j2", "*.yaml"], INSIDE: ["config.toml"]}
+    package_data={"": ["*.pyi", "py.typed", "*.json", "*.j2", "*.yaml", "*.sql"], INSIDE: ["config.toml"]}
     # every kind of file: one that a list of kinds forgets is missed only where there is no checkout
     | {f"{INSIDE}.{name}": ["*.*"] for name in (*(each for top in BESIDE for each in folders(top)), *BUILT)},
     # maps of the documentation's scripts are for who changes those; Plotly's is served from its package

@@ -25,7 +25,7 @@ from app.serving.tending import TENDING
 from app.tables.readers import READERS
 from app.workspaces import who
 from audits.errors import InputError
-from audits.runs.executing.system import open_many_files
+from audits.runs.executors.system import open_many_files
 from audits.runs.storage.store import RunStore, home, make_private
 
 _MOST_OPEN = 65_536  # files and sockets: each tab holds one

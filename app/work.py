@@ -28,7 +28,6 @@ from app.serving import tracing
 from app.serving.downloads import DOWNLOADS
 from app.state import note
 from app.tables import exports
-from app.tables.calling import ask_outside
 from app.tables.columns import ColumnProfile
 from app.tables.held import Ask, DataHeld, TableHeld
 from app.tables.readers import READERS
@@ -41,12 +40,12 @@ from audits.errors import InputError, RunFailed
 from audits.models.inspection import Checked, Feed
 from audits.records import Size
 from audits.reports.pdf import print_pdf
+from audits.runs.cache import Cache, frame_bytes, result_bytes
 from audits.runs.digests import digest_of
-from audits.runs.executing.executors import ProcessExecutor
-from audits.runs.executing.fitting import check_needs
-from audits.runs.executing.handle import Run
-from audits.runs.executing.queueing import RunLimits, worker_count
-from audits.runs.recent import Recent, frame_bytes, result_bytes
+from audits.runs.executors.capacity import check_needs
+from audits.runs.executors.job import Run
+from audits.runs.executors.pool import ProcessExecutor
+from audits.runs.executors.queue import RunLimits, worker_count
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.spec import Spec, parse_spec
@@ -84,9 +83,9 @@ _BYTES_COLUMN, _BYTES_VALUE = 5_000, 150  # about, beside the values of the firs
 
 _lock = threading.Lock()
 _executor: ProcessExecutor | None = None
-_results: Recent[RunResult] = Recent(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
-_badges: Recent[str | None] = Recent(lambda _: 500, 2_000_000)
-_keys: Recent[str] = Recent(lambda _: 500, 2_000_000)  # of runs, which digests of files are part of
+_results: Cache[RunResult] = Cache(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
+_badges: Cache[str | None] = Cache(lambda _: 500, 2_000_000)
+_keys: Cache[str] = Cache(lambda _: 500, 2_000_000)  # of runs, which digests of files are part of
 
 
 def _table_bytes(found: tuple[TableHeld, tuple[ColumnProfile, ...]]) -> int:
@@ -322,8 +321,7 @@ class _Asking:
     ) -> dict[str, Any]:
         asked = {"ask": what, **self.question, **more}
         if outside:
-            readers = READERS()
-            return ask_outside(asked, memory=readers.memory, seconds=readers.seconds)
+            return READERS().outside(asked)
         name = Path(self.question["paths"][0]).name if about is None else about.name
         return READERS().ask(self.owner, asked, reads=self.reads, what=name, size=self.size)
 

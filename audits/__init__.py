@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from audits.findings import Findings, load
     from audits.monitor.client import Monitor
     from audits.notebook import audit
-    from audits.runs.comparing.two_models import compare
-    from audits.runs.gates.checking import check
+    from audits.runs.comparison.two_models import compare
+    from audits.runs.gates.check import check
     from audits.runs.gates.gate import GateFailed
 
 _HOMES = {
     "audit": "audits.notebook",
     "Findings": "audits.findings",
     "Monitor": "audits.monitor.client",
-    "check": "audits.runs.gates.checking",
-    "compare": "audits.runs.comparing.two_models",
+    "check": "audits.runs.gates.check",
+    "compare": "audits.runs.comparison.two_models",
     "GateFailed": "audits.runs.gates.gate",
     "load": "audits.findings",
 }

@@ -12,7 +12,7 @@ from audits.checks import one_of
 from audits.errors import InputError
 from audits.models import Subject
 from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
-from audits.runs.gates.checking import check
+from audits.runs.gates.check import check
 from audits.runs.result import RunResult
 
 __all__ = ["Findings", "load"]

@@ -46,7 +46,7 @@ from audits.models.thresholds import check_threshold
 from audits.progress import Progress, part, silent
 from audits.runs.documents import plain_data
 from audits.runs.execute import carry_out
-from audits.runs.executing.threads import fixed_threads
+from audits.runs.executors.threads import fixed_threads
 from audits.runs.registry import AUDITS, usual_audits
 from audits.runs.result import AuditResult
 from audits.runs.search import searched

@@ -46,7 +46,7 @@ class Checking:
         InputError
             If the spec is wrong.
         """
-        from audits.runs.gates.checking import check  # late: pytest loads this for every suite
+        from audits.runs.gates.check import check  # late: pytest loads this for every suite
 
         folder = self.request.path.parent
         given = folder / spec if isinstance(spec, (str, Path)) else spec

@@ -203,7 +203,7 @@ class Audit:
         Packages that an extra brings and that it cannot do without, as they are imported: where one is not
         installed, a run says so before it begins, and a guessed list of audits leaves it out.
     unplanned : str
-        Why `audits.runs.planning.power` cannot simulate what it would see, a sentence; empty where it can.
+        Why `audits.runs.plans.power` cannot simulate what it would see, a sentence; empty where it can.
     decided, since : str or callable, optional
         ``decided(result)`` returns the decisions that its numbers rest on, by row, and ``since(result,
         before, *, level)`` how its numbers changed since other decisions on the same people, by place: a

@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 from audits.data.groupby import count_rows
 from audits.data.io.large_table import open_table
 from audits.dividing import divided
-from audits.runs.executing.cluster import divide_among
-from audits.runs.executing.threads import fixed_threads
+from audits.runs.executors.dask import divide_among
+from audits.runs.executors.threads import fixed_threads
 from benchmarks.scale import people
 
 

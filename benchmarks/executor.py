@@ -16,7 +16,7 @@ import pandas as pd
 
 from audits.data.samples import write_samples
 from audits.runs.documents import load_document
-from audits.runs.executing.executors import InlineExecutor, ProcessExecutor
+from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
 
 PEOPLE = 400
 ROUNDS = 15

@@ -34,7 +34,7 @@ from websockets.sync.client import connect
 
 from app.drafting import drafts
 from app.workspaces.workspace import Workspace, new_token
-from audits.runs.executing.sandbox import resident_memory
+from audits.runs.executors.sandbox import resident_memory
 from tests.free_port import free_port
 from tests.security.corpus import MODELS, TABLES
 

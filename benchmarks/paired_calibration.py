@@ -18,7 +18,7 @@ from audits.groups import GroupsOptions
 from audits.groups.audit import groups_from_people
 from audits.groups.labels import LABEL
 from audits.paired.moved import Moved, People, apart, mean_moved, ratio_moved, share_moved
-from audits.runs.comparing.two_models import audit_change
+from audits.runs.comparison.two_models import audit_change
 from audits.runs.result import AuditResult
 from audits.stats import EVIDENCE
 from audits.stats.design import make_design

@@ -34,7 +34,7 @@ from audits.models import ModelSpec, Subject, make_subject
 from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.rule_sets.options import MEASURES
 from audits.runs.documents import dump_yaml
-from audits.runs.executing.threads import fixed_threads
+from audits.runs.executors.threads import fixed_threads
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 DECADES = list(range(0, 101, 10))

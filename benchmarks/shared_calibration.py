@@ -12,7 +12,7 @@ import pandas as pd
 from audits.data import build_data, data_spec
 from audits.groups import GroupsOptions, groups
 from audits.models import make_subject, model_spec
-from audits.runs.across import verdicts_across
+from audits.runs.multiple_testing import verdicts_across
 from audits.stats import EVIDENCE, Estimate, judge, wilson
 from audits.stats.design import design_share, make_design
 from audits.stats.group_means import group_means

@@ -141,7 +141,7 @@ def reference() -> str:
     lines += [
         "::: audits.notebook.audit",
         "",
-        "::: audits.runs.gates.checking.check",
+        "::: audits.runs.gates.check.check",
         "",
         "::: audits.findings.Findings",
         "",
@@ -166,7 +166,7 @@ def reference() -> str:
 def gallery() -> tuple[str, dict[str, str]]:
     """Return the gallery's page and its scripts: the figures of the bundled hiring example, live."""
     from audits.data.samples import write_samples
-    from audits.runs.executing.inline import InlineExecutor
+    from audits.runs.executors.inline import InlineExecutor
 
     folder = Path(tempfile.mkdtemp(prefix="evenhand-gallery-"))
     try:

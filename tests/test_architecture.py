@@ -311,9 +311,8 @@ IMPORTED = {
     "app/saved/runs.py": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/connect.py": ({"groups"}, "Fairlearn's metrics by its own"),
     "audits/reports/laws": ({"groups"}, "the tables that laws ask for are of rates by group"),
-    "audits/runs/mitigating.py": ({"mitigation"}, "what mitigation runs, where all audits are known"),
     "audits/monitor": ({"sensitivity"}, MONITOR),
-    "audits/runs/comparing/treating.py": (
+    "audits/runs/comparison/treated_model.py": (
         {"mitigation"},
         "what mitigation leaves behind, where models are compared",
     ),

@@ -20,9 +20,9 @@ from app.widgets.results.exhibits import show_exhibit
 from app.widgets.results.export import REPORTS, export_section, report_file
 from app.widgets.results.result_frame import headline
 from app.workspaces.workspace import Workspace
-from audits.reports.comparing import accuracy_words, change_exhibit, decided_exhibit, title_of
-from audits.runs.across import Across
-from audits.runs.comparing.changes import AuditChange, Changes
+from audits.reports.comparison import accuracy_words, change_exhibit, decided_exhibit, title_of
+from audits.runs.comparison.changes import AuditChange, Changes
+from audits.runs.multiple_testing import Across
 from audits.runs.result import RunResult
 from audits.stats import VERDICTS
 from audits.stats.words import count, number

@@ -10,13 +10,13 @@ from app.drafting.drafts import server_folder
 from app.workspaces.workspace import Workspace
 from audits.data import DataSpec
 from audits.errors import InputError
+from audits.runs.cache import Cache
 from audits.runs.digests import digest_of, path_digest
-from audits.runs.recent import Recent
 from audits.runs.spec import parse_spec
 
 __all__ = ["check_inside", "check_paths", "file_digest", "files_of", "stamp_of", "table_paths"]
 
-_digests: Recent[str] = Recent(lambda _: 300, 3_000_000)
+_digests: Cache[str] = Cache(lambda _: 300, 3_000_000)
 
 
 def files_of(spec: Mapping[str, Any]) -> set[str]:

@@ -25,7 +25,7 @@ from audits.flipset import FlipsetResult
 from audits.flipset.figures import flipsets, maps
 from audits.flipset.words import DISTRUST
 from audits.records import Exhibit
-from audits.runs.executing.handle import RunProgress
+from audits.runs.executors.job import RunProgress
 from audits.runs.result import RunResult
 
 __all__ = ["live_curve", "show_result"]

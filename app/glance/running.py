@@ -12,7 +12,7 @@ from app.drafting.drafts import audit_spec
 from app.tables.held import DataHeld
 from app.widgets.audit_page import run_title
 from app.workspaces.workspace import Workspace
-from audits.runs.executing.handle import Run
+from audits.runs.executors.job import Run
 from audits.runs.registry import AUDITS
 
 __all__ = ["runs_under_way", "submit_usual", "usual_options", "watch_runs"]

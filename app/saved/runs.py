@@ -28,7 +28,7 @@ from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
 from audits.groups.ll144 import protected_of, suggested_columns
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, TEMPLATES
-from audits.runs.comparing.two_models import paired_changes
+from audits.runs.comparison.two_models import paired_changes
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult

@@ -24,7 +24,7 @@ from starlette.responses import FileResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from audits.errors import RunFailed
-from audits.runs.executing.scratch import scratch
+from audits.runs.executors.scratch import scratch
 
 __all__ = ["DOWNLOADS", "Downloads", "Offered"]
 

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.workspaces.who import name_of
-from audits.runs.executing.sandbox import number_from
+from audits.runs.executors.sandbox import number_from
 
 __all__ = ["Bounded"]
 

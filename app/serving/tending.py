@@ -20,7 +20,7 @@ from app.workspaces import removing
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, is_token
 from audits.errors import InputError, RunFailed
-from audits.runs.executing.sandbox import number_from, resident_memory
+from audits.runs.executors.sandbox import number_from, resident_memory
 from audits.runs.storage import control
 from audits.runs.storage.audit_log import AuditLog, short
 from audits.runs.storage.saved import SavedRuns

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from audits.errors import how_to_install
-from audits.runs.executing.handle import Run
+from audits.runs.executors.job import Run
 
 __all__ = ["close", "follow", "set_up", "span"]
 

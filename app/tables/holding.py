@@ -1,7 +1,7 @@
 """What the process that holds a workspace's tables answers: numbers of people, and slices that pages show.
 
-It runs in a child of `audits.runs.executing.nursery`, never where pages are served. A question carries all
-that its answer depends on, so that a fresh process answers as well as one that has the tables already.
+It runs in a child of `audits.runs.executors.sandbox_pool`, never where pages are served. A question carries
+all that its answer depends on, so that a fresh process answers as well as one that has the tables already.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from audits.errors import InputError
 from audits.models.native.skops_file import without_tensors
 from audits.monitor.ingestion import Arrival, read_arrow, read_file, read_json
 from audits.records import loaded
-from audits.runs.reading.countable import rows_drawn
-from audits.runs.reading.drawn import draw_table, of_all
 from audits.runs.registry import AUDITS, usual_others
+from audits.runs.source.sample import draw_table, of_all
+from audits.runs.source.strategy import rows_drawn
 from audits.threads import one_thread
 
 __all__ = ["answer"]

@@ -19,8 +19,8 @@ from typing import IO, Any
 from audits.errors import InputError, RunFailed
 from audits.monitor.ingestion import Arrival
 from audits.monitor.profile import Sent
-from audits.runs.executing import sandbox
-from audits.runs.executing.nursery import Child, LimitReached, Nursery
+from audits.runs.executors import sandbox
+from audits.runs.executors.sandbox_pool import Child, LimitReached, SandboxPool
 
 __all__ = ["READERS", "Readers"]
 
@@ -54,7 +54,7 @@ class Readers:
         self.seconds = sandbox.number_from("EVENHAND_READ_SECONDS", 60, least=1, most=3600)
         total = max(machine / 3, self.memory) / 1e6
         self._total = int(1e6 * sandbox.number_from("EVENHAND_TABLES_MEMORY_MB", total, least=300, most=1e7))
-        self._nursery = Nursery("app.tables.holding:answer")
+        self._pool = SandboxPool("app.tables.holding:answer")
         self._lock = threading.Lock()
         self._holders: dict[str, _Holder] = {}
         self._working = _Places(max(2, os.cpu_count() or 1))
@@ -62,17 +62,17 @@ class Readers:
 
     def start(self) -> None:
         """Begin to load what the processes need, before the first of them is asked."""
-        self._nursery.start()
+        self._pool.start()
 
     def wait_warm(self, seconds: float) -> bool:
         """Wait until that is loaded; tell whether it is."""
-        return self._nursery.wait_warm(seconds)
+        return self._pool.wait_warm(seconds)
 
     def close(self) -> None:
         """End all processes."""
         with self._lock:
             self._holders.clear()
-        self._nursery.close()
+        self._pool.close()
 
     def ask(
         self, owner: str, question: Mapping[str, Any], *, reads: Sequence[Path], what: str, size: int = 0
@@ -102,6 +102,27 @@ class Readers:
         with self._working.place(owner):
             return self._answered(owner, question, reads, what, size)
 
+    def outside(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Have a process of its own answer, which may open sockets.
+
+        Raises
+        ------
+        InputError
+            If that is the answer, or if it takes too long.
+        RunFailed
+            If the process ended otherwise.
+        """
+        child = self._pool.child(memory=self.memory, network=True)
+        try:
+            return child.ask(dict(question), self.seconds)
+        except LimitReached as reached:
+            if reached.what != "time":
+                raise
+            late = f"does not answer within {self.seconds:g} seconds"
+            raise InputError("model.endpoint", late) from None
+        finally:
+            child.kill()
+
     def body(self, monitor: str, body: bytes, kind: str, reads: Sequence[str]) -> Arrival:
         """Read the body of a request to a monitor in a process of that monitor's.
 
@@ -129,7 +150,7 @@ class Readers:
         question = {"ask": "file", "path": str(path), "reads": list(reads), "numbers": sorted(numbers)}
         with self._alone, self._working.place(str(path)):
             self._make_room(path.stat().st_size, path.name)
-            child = self._nursery.child(memory=self.memory, reads=(path,))
+            child = self._pool.child(memory=self.memory, reads=(path,))
             try:
                 told = self._say(child, question, path.name)
             finally:
@@ -151,7 +172,7 @@ class Readers:
         what = "the file"
         with self._alone, self._working.place(f"export {owner}"):
             self._make_room(size, what)
-            child = self._nursery.child(memory=self.memory, reads=reads)
+            child = self._pool.child(memory=self.memory, reads=reads)
             try:
                 told = self._say(child, {**question, "ask": "export"}, what)
                 while told["part"] is not None:
@@ -174,7 +195,7 @@ class Readers:
         return {owner: self._own(holder.child) for owner, holder in holders.items()}
 
     def _own(self, child: Child) -> int:
-        return max(0, child.memory - self._nursery.shared)
+        return max(0, child.memory - self._pool.shared)
 
     def _answered(
         self, owner: str, question: Mapping[str, Any], reads: Sequence[Path], what: str, size: int
@@ -212,7 +233,7 @@ class Readers:
         with self._lock:
             holder = self._holders.get(owner)
             if holder is None or not holder.child.alive:
-                child = self._nursery.child(memory=self.memory, reads=reads)
+                child = self._pool.child(memory=self.memory, reads=reads)
                 holder = self._holders[owner] = _Holder(child)
             return holder.child
 

@@ -25,7 +25,7 @@ from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.executing.handle import RunProgress
+from audits.runs.executors.job import RunProgress
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.storage.saved import SavedRuns

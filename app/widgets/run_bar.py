@@ -10,7 +10,7 @@ import streamlit as st
 from app import state, work
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
-from audits.runs.executing.handle import Run, RunProgress
+from audits.runs.executors.job import Run, RunProgress
 
 __all__ = ["ended_badly", "progress", "run_button", "time_words"]
 

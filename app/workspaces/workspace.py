@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from audits.errors import InputError
-from audits.runs.executing import system
-from audits.runs.executing.sandbox import number_from
+from audits.runs.executors import system
+from audits.runs.executors.sandbox import number_from
 from audits.runs.storage.store import home
 
 __all__ = [

@@ -10,7 +10,7 @@ from audits import data
 from audits.cli import words
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError, installed
-from audits.runs.planning.proposing import propose, told_lacking
+from audits.runs.plans.proposal import propose, told_lacking
 
 __all__ = ["describe"]
 

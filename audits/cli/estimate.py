@@ -6,9 +6,9 @@ from pathlib import Path
 
 from audits.cli.words import wrapped
 from audits.runs.documents import load_document
-from audits.runs.executing.threads import fixed_threads
-from audits.runs.planning.estimating import estimate
-from audits.runs.reading.fetching import fetched
+from audits.runs.executors.threads import fixed_threads
+from audits.runs.plans.estimate import estimate
+from audits.runs.source.fetch import fetched
 from audits.runs.spec import parse_spec
 
 __all__ = ["estimated"]
@@ -26,7 +26,7 @@ def estimated(path: Path) -> str:
     Raises
     ------
     InputError
-        As `audits.runs.planning.estimating.estimate`.
+        As `audits.runs.plans.estimate.estimate`.
     """
     base_dir = path.absolute().parent
     spec = parse_spec(fetched(load_document(path), base_dir, path.stem), base_dir)

@@ -14,7 +14,7 @@ from audits.data import Table, read_table
 from audits.data.public import PUBLIC, public_section
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml
-from audits.runs.planning.proposing import Proposal, propose, usual_model
+from audits.runs.plans.proposal import Proposal, propose, usual_model
 from audits.runs.registry import AUDITS
 
 __all__ = ["guessed", "init"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from audits.cli.words import one_line, table
 from audits.runs.documents import load_document
-from audits.runs.planning.power import Planned, plan
-from audits.runs.reading.fetching import fetched
+from audits.runs.plans.power import Planned, plan
+from audits.runs.source.fetch import fetched
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate
 

@@ -16,14 +16,14 @@ from audits.cli.words import called_as, counted, found_lines, one_line, wrapped,
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.metadata import accuracy_words
 from audits.runs.documents import load_document
-from audits.runs.executing.executors import InlineExecutor, ProcessExecutor
+from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
 from audits.runs.gates.gate import STRICT, Gate, GateJudgement, gate_of, judge
 from audits.runs.gates.reports import annotated, junit_xml, markdown
-from audits.runs.reading.fetching import fetched
+from audits.runs.source.fetch import fetched
 from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
-    from audits.runs.executing.handle import Run
+    from audits.runs.executors.job import Run
     from audits.runs.result import RunResult
     from audits.runs.storage.saved import SavedRuns
 
@@ -220,7 +220,7 @@ def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
 
 
 def _on_dask(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
-    from audits.runs.executing.cluster import DaskExecutor  # late: few runs leave the machine
+    from audits.runs.executors.dask import DaskExecutor  # late: few runs leave the machine
 
     try:
         with (

@@ -7,7 +7,7 @@ import time
 
 from audits.cli.words import counted, found_lines, one_line, wrapped
 from audits.errors import InputError
-from audits.runs.comparing.two_models import paired_changes
+from audits.runs.comparison.two_models import paired_changes
 from audits.runs.documents import dump_yaml
 from audits.runs.gates.compare import RunChange, compare_runs
 from audits.runs.storage.saved import STATUSES, SavedRun, SavedRuns

@@ -28,7 +28,7 @@ AUDIT = Audit(
     ),
     options=MitigationOptions,
     result="audits.mitigation.result:MitigationResult",
-    runs="audits.runs.mitigating:mitigation_with_others",
+    runs="audits.runs.mitigation:mitigation_with_others",
     says="audits.mitigation.words:headline",
     needs=("sklearn", "ot", "torch"),
     presents="audits.mitigation.exhibits:section",
@@ -39,5 +39,5 @@ AUDIT = Audit(
     ),
     seconds=_seconds,
     states=("rule_sets",),
-    treats="audits.runs.comparing.treating:treated_model",
+    treats="audits.runs.comparison.treated_model:treated_model",
 )

@@ -23,7 +23,7 @@ import numpy as np
 from audits.errors import InputError, RunFailed
 from audits.monitor.bundle import MonitorBundle, Scored
 from audits.monitor.recoded import plain_values
-from audits.runs.executing.process import WorkerProcess
+from audits.runs.executors.worker_process import WorkerProcess
 from audits.sensitivity.measuring.gradients import exceeds
 from audits.sensitivity.monitor.models import Carried, CarriedFile
 
@@ -132,8 +132,8 @@ class Scorer:
 
 def _serve() -> None:
     """Answer until the input closes: the worker's life."""
-    from audits.runs.executing.sandbox import Bounds, die_with_parent, enter
-    from audits.runs.executing.worker import private_pipes
+    from audits.runs.executors.sandbox import Bounds, die_with_parent, enter
+    from audits.runs.executors.worker import private_pipes
 
     commands, answers = private_pipes()
     die_with_parent()

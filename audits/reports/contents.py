@@ -24,7 +24,7 @@ from audits.reports.blocks import (
     grid,
     shortened,
 )
-from audits.reports.comparing import comparison
+from audits.reports.comparison import comparison
 from audits.runs.headline import RunFinding, findings_of, headline_of
 from audits.runs.registry import AUDITS
 from audits.stats import BADGES, Badge

@@ -44,9 +44,9 @@ _ARRANGED: dict[Template, Callable[..., Document] | str] = {
     "comparison": beside,
     "ll144": f"{_LAWS}.local_law_144:ll144",
     "four_fifths": f"{_LAWS}.uniform_guidelines:four_fifths",
-    "annex4": f"{_LAWS}.annex_iv:annex4",
-    "colorado": f"{_LAWS}.colorado:colorado",
-    "sr_11_7": f"{_LAWS}.sr_11_7:sr_11_7",
+    "annex4": f"{_LAWS}.outline:annex4",
+    "colorado": f"{_LAWS}.outline:colorado",
+    "sr_11_7": f"{_LAWS}.outline:sr_11_7",
 }
 
 

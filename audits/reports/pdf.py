@@ -17,7 +17,7 @@ from typing import Any
 
 from audits.errors import InputError, RunFailed
 from audits.reports.contents import RunLike
-from audits.runs.executing import sandbox
+from audits.runs.executors import sandbox
 
 __all__ = ["browser", "print_pdf", "render_pdf"]
 
@@ -41,7 +41,7 @@ _SECONDS = 120
 _CONFINED = """
 import json, os, sys
 from pathlib import Path
-from audits.runs.executing import sandbox
+from audits.runs.executors import sandbox
 command, reads, writes = json.loads(sys.argv[1])
 sandbox.leave_network()
 sandbox.enter(sandbox.Bounds(

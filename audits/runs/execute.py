@@ -22,19 +22,19 @@ from audits.models import Subject, make_subject, model_facts
 from audits.models.factory import without_feature
 from audits.progress import Progress, part, silent
 from audits.records import loaded
-from audits.runs.across import levels_of
+from audits.runs.cache import Cache, frame_bytes
 from audits.runs.clearance import without_clearance
-from audits.runs.comparing.changes import AuditChange, Changes
-from audits.runs.comparing.second import of_the_second, of_the_treated, on_the_same_people
-from audits.runs.comparing.two_models import audit_change, refused, with_decisions
+from audits.runs.comparison.changes import AuditChange, Changes
+from audits.runs.comparison.second_model import of_the_second, of_the_treated, on_the_same_people
+from audits.runs.comparison.two_models import audit_change, refused, with_decisions
 from audits.runs.documents import plain_data
-from audits.runs.executing.fitting import check_subject
-from audits.runs.executing.threads import fixed_threads
-from audits.runs.reading.drawn import draw_table, of_all
-from audits.runs.recent import Recent, frame_bytes
+from audits.runs.executors.capacity import check_subject
+from audits.runs.executors.threads import fixed_threads
+from audits.runs.multiple_testing import levels_of
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, ComparedRun, RunResult
 from audits.runs.search import searched
+from audits.runs.source.sample import draw_table, of_all
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.version import VERSION
 from audits.stats.vocabulary import DataWords, speaking, vocabulary
@@ -61,8 +61,8 @@ def _bytes(prepared: _Prepared) -> int:
 
 
 _REMEMBERED = 256 << 20
-_tables: Recent[Table] = Recent(lambda table: frame_bytes(table.frame), _REMEMBERED)
-_prepared: Recent[_Prepared] = Recent(_bytes, _REMEMBERED)
+_tables: Cache[Table] = Cache(lambda table: frame_bytes(table.frame), _REMEMBERED)
+_prepared: Cache[_Prepared] = Cache(_bytes, _REMEMBERED)
 
 
 def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress = silent) -> RunResult:
@@ -237,7 +237,7 @@ def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
 
 
 def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
-    from audits.runs.reading.large import count_subject  # late: few tables are larger than memory
+    from audits.runs.source.streaming import count_subject  # late: few tables are larger than memory
 
     subject, data, model = count_subject(spec, expected, part(progress, 0.0, _COUNTED))
     return _Prepared(subject, plain_data(data, "data"), plain_data(model, "model"))

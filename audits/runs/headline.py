@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from audits.records import Section
-from audits.runs.across import Across, counted_together
+from audits.runs.multiple_testing import Across, counted_together
 from audits.stats import BADGES, EVIDENCE, Judged
 from audits.stats.badges import size_against_limit
 from audits.stats.verdicts import judged_of

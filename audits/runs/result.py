@@ -17,9 +17,9 @@ from audits.checks import build, one_of
 from audits.errors import RunFailed
 from audits.records import Section
 from audits.results import frame_of, load_result, numbers, save_result
-from audits.runs.across import Across, counted_together
-from audits.runs.comparing.changes import Changes
+from audits.runs.comparison.changes import Changes
 from audits.runs.headline import RunFinding, RunHeadline, findings_of, headline_of
+from audits.runs.multiple_testing import Across, counted_together
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 from audits.stats.vocabulary import DataWords, speaking

@@ -26,8 +26,8 @@ from audits.models.spec import Train
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import plain_data
 from audits.runs.gates.gate import Gate, read_gate
-from audits.runs.reading.countable import is_counted, rows_drawn
 from audits.runs.registry import AUDITS
+from audits.runs.source.strategy import is_counted, rows_drawn
 from audits.runs.version import stamp
 
 __all__ = ["AuditRequest", "Comparing", "Spec", "audit_request", "parse_spec"]

@@ -9,11 +9,9 @@ from typing import Any
 import pandas as pd
 
 from audits.results import tables
-from audits.runs.long_csv import write_long
 
 __all__ = ["result_tables", "spreadsheet_safe", "write_csv"]
 
-_LONG = 5_000
 _FORMULA = re.compile(r"[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -45,9 +43,7 @@ def spreadsheet_safe(frame: pd.DataFrame) -> pd.DataFrame:
 
 def write_csv(frame: pd.DataFrame, path: Path, *, index: bool = True) -> None:
     """Write `frame` as UTF-8 CSV, spreadsheet-safe; missing cells are empty."""
-    safe = spreadsheet_safe(frame)
-    if len(safe) < _LONG or not write_long(safe, path, index=index):
-        safe.to_csv(path, index=index, encoding="utf-8", lineterminator="\n")
+    spreadsheet_safe(frame).to_csv(path, index=index, encoding="utf-8", lineterminator="\n")
 
 
 def result_tables(result: Any) -> dict[str, pd.DataFrame]:

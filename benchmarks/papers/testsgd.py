@@ -22,7 +22,7 @@ from audits.mitigation.options import MitigationOptions
 from audits.mitigation.treated import TableGroups, Treated
 from audits.models import Subject
 from audits.rule_sets import LeaderRow, RuleSetsOptions, RuleSetsResult, rule_sets
-from audits.runs.executing.threads import fixed_threads
+from audits.runs.executors.threads import fixed_threads
 from benchmarks.rule_sets import DECADES, SHARED, communities, six_layers
 
 NETWORKS = 3

@@ -14,7 +14,7 @@ import pytest
 from app.selection import read_selection
 from audits.data import AuditData, DataSpec, build_data
 from audits.data.selection import selected_rows
-from audits.runs.executing.executors import InlineExecutor
+from audits.runs.executors.pool import InlineExecutor
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 

@@ -124,12 +124,12 @@ class _Spec:
 def test_a_file_whose_writer_is_killed_is_told_and_nothing_half_is_left(space, run, monkeypatch) -> None:
     found, _ = run
     monkeypatch.setattr(exports, "_TOGETHER", 10)
-    written, before = [], set(READERS()._nursery._children)
+    written, before = [], set(READERS()._pool._children)
 
     class Killing(io.BytesIO):
         def write(self, part) -> int:
             written.append(part)
-            (child,) = (child for name, child in READERS()._nursery._children.items() if name not in before)
+            (child,) = (child for name, child in READERS()._pool._children.items() if name not in before)
             os.kill(child.pid, signal.SIGKILL)
             return len(part)
 

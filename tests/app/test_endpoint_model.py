@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import work
 from app.workspaces.workspace import Workspace
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from tests.app.test_pages import FLIPSETS, bring, texts, visit
 from tests.models.conftest import make_people
 from tests.models.scorer import serve

@@ -11,7 +11,7 @@ from app.pages import QUESTIONS
 from audits.data.samples import CATALOGUE
 from audits.groups.figures.ranked import ranked, ranked_groups
 from audits.groups.metrics import METRICS
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 from audits.stats.badges import BADGES, ICONS

@@ -21,7 +21,7 @@ ROWS = 6000
 @pytest.fixture
 def asked(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")  # every file is larger than what is held
-    monkeypatch.setattr("audits.runs.reading.countable.DRAWN", 500)
+    monkeypatch.setattr("audits.runs.source.strategy.DRAWN", 500)
     monkeypatch.setattr(holding, "_tables", type(holding._tables)())
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"sex": rng.choice(["f", "m"], ROWS), "age": rng.integers(18, 80, ROWS)})

@@ -28,7 +28,7 @@ _NOT_ON_PAGES = (
     "audits/runs/storage",
     "audits/monitor",
     "audits/runs/registry.py",
-    "audits/runs/reading/fetching.py",
+    "audits/runs/source/fetch.py",
     "audits/models/in_memory",
     "audits/data/frames.py",
     "audits/data/adapters.py",

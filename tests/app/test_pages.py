@@ -18,7 +18,7 @@ from app import work
 from app.drafting import drafts
 from app.workspaces.workspace import Workspace, issue_token
 from audits.data.samples import CATALOGUE
-from audits.runs.executing.executors import InlineExecutor
+from audits.runs.executors.pool import InlineExecutor
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = str(ROOT / "app" / "main.py")

@@ -20,7 +20,7 @@ from audits.models import Subject, make_subject, model_spec
 from audits.models import subject as models
 from audits.paired.attribute_swap import paired
 from audits.results import load_result, save_result
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS, usual_audits
 
 LOANS = Path(__file__).resolve().parents[2] / "sample_data"

@@ -24,7 +24,7 @@ from audits.flipset import FlipsetOptions, flipset
 from audits.models import make_subject, model_spec
 from audits.progress import silent
 from audits.results import load_result, save_result
-from audits.runs.planning.power import _groups
+from audits.runs.plans.power import _groups
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from benchmarks.papers.fliptest import lipton

@@ -25,7 +25,7 @@ from audits.errors import InputError
 from audits.options import options_of
 from audits.reports.schema import results_schema
 from audits.runs import registry
-from audits.runs.executing.sandbox import readable_folders
+from audits.runs.executors.sandbox import readable_folders
 from audits.runs.registry import AUDITS
 from tests.app.test_pages import figures
 from tests.cli.conftest import Answer, cli  # noqa: F401  (a fixture)

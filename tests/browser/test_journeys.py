@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from audits.runs.executing.executors import InlineExecutor
+from audits.runs.executors.pool import InlineExecutor
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 from tests.runs.conftest import read_spec

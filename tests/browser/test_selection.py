@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
-from audits.runs.executing.executors import InlineExecutor
+from audits.runs.executors.pool import InlineExecutor
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 

@@ -18,7 +18,7 @@ from plotly.offline import get_plotlyjs
 
 from audits.drawing.marks import dot, named
 from audits.drawing.style import TURNED_JS
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 
 pytestmark = pytest.mark.browser

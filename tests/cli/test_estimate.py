@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from audits.cli.main import main
-from audits.runs.planning.estimating import estimate
+from audits.runs.plans.estimate import estimate
 from audits.runs.spec import parse_spec
 
 
@@ -42,7 +42,7 @@ def test_what_becomes_of_the_rows_is_told(folder, monkeypatch):
     drawn = estimate(spec_of(folder, "30000.parquet", draw=5000, keep=[{"column": "job", "in": ["cook"]}]))
     assert (drawn.how, drawn.rows) == ("drawn", 30_000)
     assert drawn.people == pytest.approx(5000 / 3, rel=0.1)
-    monkeypatch.setattr("audits.runs.reading.countable.COUNTED_FROM", 1)
+    monkeypatch.setattr("audits.runs.source.strategy.COUNTED_FROM", 1)
     counted = estimate(spec_of(folder, "30000.parquet"))
     assert (counted.how, counted.people) == ("counted", 30_000)
 

@@ -163,7 +163,7 @@ def test_cells_that_would_run_in_a_spreadsheet_are_made_harmless(cli, project):
 
 
 def test_an_unexpected_error_is_one_sentence_and_a_log(cli, project, monkeypatch):
-    from audits.runs.executing import executors
+    from audits.runs.executors import pool as executors
 
     def broken(*args, **kwargs):
         raise ZeroDivisionError("deep\ninside")

@@ -28,7 +28,7 @@ SPEC = {
 RUN = """
 import json, sys
 from pathlib import Path
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 result = InlineExecutor().submit(json.loads(Path("spec.json").read_text()), Path.cwd()).result()
 assert result.audits[0].result.table
 """
@@ -103,8 +103,8 @@ from audits""",
 COPIED = """
 import json
 from pathlib import Path
-from audits.runs.executing.executors import ProcessExecutor
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.pool import ProcessExecutor
+from audits.runs.executors.inline import InlineExecutor
 {before}
 spec = json.loads(Path("spec.json").read_text())
 with ProcessExecutor(1, base=Path.cwd() / "home", warm=False) as executor:
@@ -130,7 +130,7 @@ def test_a_copy_keeps_nothing_that_was_open_and_dies_alone(tmp_path: Path):
     code = """
 import os, signal
 from pathlib import Path
-from audits.runs.executing.process import WorkerProcess
+from audits.runs.executors.worker_process import WorkerProcess
 secret = open("people.csv")
 worker = WorkerProcess(warm=False, forked=True)
 assert next(worker.messages()) == {"event": "ready"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audits.data import public_section
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from benchmarks.papers.fliptest import compas, control, lipton
 from tests.flipset.conftest import audited
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from audits.runs.documents import load_document
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 
 HERE = Path(__file__).resolve().parent
 NAMES = sorted(path.stem for path in (HERE / "specs").glob("*.yaml"))

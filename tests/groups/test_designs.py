@@ -11,7 +11,7 @@ from audits.errors import InputError
 from audits.groups import GroupsOptions, groups
 from audits.models import make_subject, model_spec
 from audits.runs.execute import carry_out
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 from audits.runs.spec import AuditRequest
 from audits.stats import EVIDENCE, INSUFFICIENT

@@ -13,7 +13,7 @@ import audits
 from audits.errors import InputError
 from audits.groups import metrics
 from audits.reports.html import render_report
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from tests.runs.conftest import write_people
 
 MODULE = """

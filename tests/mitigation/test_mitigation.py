@@ -18,7 +18,7 @@ from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, MitigationResult, Step
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
-from audits.runs.mitigating import mitigation_with_others
+from audits.runs.mitigation import mitigation_with_others
 from audits.runs.registry import usual_others
 from audits.stats import wilson
 from audits.stats.intervals import cautious_difference

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from audits.errors import InputError
 from audits.models import formats
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from tests.runs.conftest import write_people
 
 MODULE = """

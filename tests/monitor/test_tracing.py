@@ -14,7 +14,7 @@ from app.serving import tracing
 from app.serving.ingestion import Ingest
 from audits.errors import InputError
 from audits.monitor.monitors import Monitors
-from audits.runs.executing.handle import Run, RunError
+from audits.runs.executors.job import Run, RunError
 from tests.monitor.conftest import ROW, store_of
 
 

@@ -14,12 +14,12 @@ import pytest
 import audits
 from audits.cli.explain import explain
 from audits.errors import InputError
-from audits.reports.comparing import changes_figure
+from audits.reports.comparison import changes_figure
 from audits.reports.contents import full
 from audits.reports.html import render_report
 from audits.reports.pdf import render_pdf
 from audits.reports.schema import results_schema
-from audits.runs.comparing.two_models import paired_changes
+from audits.runs.comparison.two_models import paired_changes
 from audits.runs.execute import execute
 from audits.runs.gates.gate import judge, read_gate
 from audits.runs.result import RunResult

@@ -13,7 +13,7 @@ import pytest
 
 from audits.errors import InputError
 from audits.reports.html import render_report
-from audits.runs.comparing.changes import Changes
+from audits.runs.comparison.changes import Changes
 from audits.runs.execute import execute
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult

@@ -11,7 +11,7 @@ import pytest
 from audits.reports.card import render_card
 from audits.reports.html import render_report
 from audits.reports.pdf import render_pdf
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 
 A, B = {"group": "a"}, {"group": "b"}

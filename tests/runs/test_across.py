@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audits.options import options_of
-from audits.runs.across import adjusted_p_values, counted_together, verdicts_across
+from audits.runs.multiple_testing import adjusted_p_values, counted_together, verdicts_across
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, judge
 

@@ -16,9 +16,9 @@ import pytest
 from audits.cli.run import Wishes
 from audits.cli.run import run as command
 from audits.errors import InputError, RunCancelled, RunFailed
-from audits.runs.executing import cluster as clusters
-from audits.runs.executing.cluster import DaskExecutor
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors import cluster as clusters
+from audits.runs.executors.dask import DaskExecutor
+from audits.runs.executors.inline import InlineExecutor
 
 distributed = pytest.importorskip("distributed")
 
@@ -89,7 +89,7 @@ def test_every_audit_finds_there_what_it_finds_here(executor, folder):
 @pytest.fixture
 def counted(executor, monkeypatch):
     """Tables of a few rows are counted, here and in every worker."""
-    monkeypatch.setattr("audits.runs.reading.countable.COUNTED_FROM", 1)
+    monkeypatch.setattr("audits.runs.source.strategy.COUNTED_FROM", 1)
     executor._client.run(begin_to_note, 1)
     yield
     executor._client.run(begin_to_note, 1_000_000)
@@ -97,7 +97,7 @@ def counted(executor, monkeypatch):
 
 def begin_to_note(rows):
     """Have this worker count tables of so many rows, and note which files."""
-    importlib.import_module("audits.runs.reading.countable").COUNTED_FROM = rows
+    importlib.import_module("audits.runs.source.strategy").COUNTED_FROM = rows
     module = importlib.import_module("audits.data.io.large_table")
     module._read_here = []
     query = getattr(module, "_query", module.LargeTable.query)

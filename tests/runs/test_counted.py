@@ -114,7 +114,7 @@ def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, dat
         {"data": {"path": ".", **data}, "model": model, "threshold": threshold, "audits": audits}, folder
     )
     whole = execute(spec)
-    monkeypatch.setattr("audits.runs.reading.countable.COUNTED_FROM", 1)
+    monkeypatch.setattr("audits.runs.source.strategy.COUNTED_FROM", 1)
     assert spec.streamed
     counted = execute(spec)
     for one, other in zip(whole.audits, counted.audits, strict=True):
@@ -149,7 +149,7 @@ def text(folder):
 def test_text_is_counted_like_parquet(text, monkeypatch, data, model, audits):
     spec = parse_spec({"data": {"path": "people.csv", **data}, "model": model, "audits": audits}, text)
     whole = execute(spec)
-    for module in ("audits.runs.reading.countable", "audits.data.io.limits"):
+    for module in ("audits.runs.source.strategy", "audits.data.io.limits"):
         monkeypatch.setattr(f"{module}.COUNTED_FROM", 1000)
     assert spec.streamed
     counted = execute(spec)
@@ -167,7 +167,7 @@ def test_what_cannot_be_counted_is_held_where_it_can_be(text, monkeypatch, path)
     data = {"path": path, "protected": ["sex"], "label": cut, "weights": "weight"}
     spec = parse_spec({"data": data, "model": SCORE, "audits": audits}, text)
     whole = execute(spec)
-    for module in ("audits.runs.reading.countable", "audits.data.io.limits"):
+    for module in ("audits.runs.source.strategy", "audits.data.io.limits"):
         monkeypatch.setattr(f"{module}.COUNTED_FROM", 1000)
     assert spec.streamed
     again = execute(spec)
@@ -254,7 +254,7 @@ def test_a_column_with_many_values_says_so():
 def test_what_cannot_be_counted_is_named(folder, monkeypatch, data, audits, message):
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")
     monkeypatch.setattr(
-        "audits.runs.reading.large.count_rows", None
+        "audits.runs.source.streaming.count_rows", None
     )  # it is refused before anything is counted
     spec = parse_spec({"data": {"path": ".", **data}, "model": SCORE, "audits": audits}, folder)
     with pytest.raises(InputError, match=message):
@@ -262,7 +262,7 @@ def test_what_cannot_be_counted_is_named(folder, monkeypatch, data, audits, mess
 
 
 def test_where_no_row_is_kept_no_threshold_is_moved(folder, monkeypatch):
-    monkeypatch.setattr("audits.runs.reading.countable.COUNTED_FROM", 1)
+    monkeypatch.setattr("audits.runs.source.strategy.COUNTED_FROM", 1)
     spec = parse_spec(
         {"data": {"path": ".", "protected": ["sex"], **LABEL}, "model": SCORE, "audits": GROUPS}, folder
     )

@@ -85,7 +85,7 @@ FLIPSET = [
 
 def test_an_audit_that_needs_everybody_at_once_says_who_was_drawn(folder, monkeypatch):
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")  # every file is larger than what is held
-    monkeypatch.setattr("audits.runs.reading.countable.DRAWN", 1000)
+    monkeypatch.setattr("audits.runs.source.strategy.DRAWN", 1000)
     kept = [{"column": "age", "at_most": 60}]
     spec = spec_of(folder, FLIPSET, features=["income", "age"], keep=kept)
     assert spec.drawn == 1000

@@ -11,11 +11,11 @@ import pytest
 from audits.errors import InputError, RunCancelled, RunFailed
 from audits.models import make_subject
 from audits.runs import execute as execute_module
+from audits.runs.cache import Cache, frame_bytes
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
-from audits.runs.executing.threads import fixed_threads, thread_count
+from audits.runs.executors.threads import fixed_threads, thread_count
 from audits.runs.gates.gate import STRICT, judge
-from audits.runs.recent import Recent, frame_bytes
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.spec import parse_spec
 from tests.runs.conftest import PEOPLE, make_spec
@@ -28,8 +28,8 @@ def _nothing_remembered(monkeypatch):
 
 
 def forget(monkeypatch) -> None:
-    monkeypatch.setattr(execute_module, "_tables", Recent(lambda table: frame_bytes(table.frame), 1 << 28))
-    monkeypatch.setattr(execute_module, "_prepared", Recent(execute_module._bytes, 1 << 28))
+    monkeypatch.setattr(execute_module, "_tables", Cache(lambda table: frame_bytes(table.frame), 1 << 28))
+    monkeypatch.setattr(execute_module, "_prepared", Cache(execute_module._bytes, 1 << 28))
 
 
 def run(spec, base) -> RunResult:
@@ -148,7 +148,7 @@ def test_other_options_neither_read_nor_train_again(base, monkeypatch):
 
 
 def test_only_a_few_things_are_remembered():
-    recent: Recent[int] = Recent(lambda number: number, most=5)
+    recent: Cache[int] = Cache(lambda number: number, most=5)
     made = []
 
     def make(number):

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from audits.errors import InputError, RunCancelled, RunFailed
-from audits.runs.executing.executors import InlineExecutor, ProcessExecutor
-from audits.runs.executing.process import WorkerProcess
+from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
+from audits.runs.executors.worker_process import WorkerProcess
 from tests.runs.conftest import make_spec, write_people
 from tests.runs.extra_audits import PLUGIN
 
@@ -362,7 +362,7 @@ def test_closing_while_workers_still_load_is_clean(tmp_path):
 PARENT = """
 import os, sys, time
 from pathlib import Path
-from audits.runs.executing.executors import ProcessExecutor
+from audits.runs.executors.pool import ProcessExecutor
 from tests.runs.conftest import make_spec
 from tests.runs.extra_audits import PLUGIN, register
 register()

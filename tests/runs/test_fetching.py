@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 import audits
 from audits.data import read_table
 from audits.errors import InputError
-from audits.runs.reading.fetching import ALLOWED, fetched
+from audits.runs.source.fetch import ALLOWED, fetched
 from audits.runs.spec import parse_spec
 from tests.runs.postgres import serve
 

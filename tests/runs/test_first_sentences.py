@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from audits.flipset import words as flipset_words
-from audits.runs.executing.executors import InlineExecutor
+from audits.runs.executors.pool import InlineExecutor
 from audits.stats.words import out_of, people_in
 
 MOST_WORDS = 36

@@ -7,7 +7,7 @@ import pytest
 from audits.errors import InputError
 from audits.records import Size
 from audits.runs.execute import execute
-from audits.runs.executing import fitting
+from audits.runs.executors import capacity as fitting
 from audits.runs.registry import AUDITS
 from audits.runs.spec import audit_request, parse_spec
 

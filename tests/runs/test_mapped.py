@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from audits.mapped import read_mapped, write_mapped
-from audits.runs.executing.sandbox import resident_memory
+from audits.runs.executors.sandbox import resident_memory
 
 MANY = 2_000_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from audits.errors import InputError
-from audits.runs.executing.executors import ProcessExecutor
-from audits.runs.planning.power import Planned, plan
+from audits.runs.executors.pool import ProcessExecutor
+from audits.runs.plans.power import Planned, plan
 from audits.runs.spec import parse_spec
 from audits.runs.storage.store import RunStore
 from tests.runs.conftest import make_spec

@@ -18,9 +18,9 @@ import pytest
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
-from audits.runs.executing import processes
-from audits.runs.executing.executors import ProcessExecutor
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors import process_lock as processes
+from audits.runs.executors.inline import InlineExecutor
+from audits.runs.executors.pool import ProcessExecutor
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.result import RunResult
 from audits.runs.storage.database import Database, database
@@ -182,7 +182,7 @@ _FULL = """
 import json, resource, signal, sys
 from pathlib import Path
 from audits.errors import RunFailed
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.storage.saved import SavedRuns
 from audits.stats.estimate import Estimate
 store, base = SavedRuns(), Path(sys.argv[1])

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from audits.runs.executing import system
+from audits.runs.executors import system
 
 ROOT = Path(__file__).resolve().parents[2]
 
 _MAKES = """
 import sys
-from audits.runs.executing.scratch import scratch
+from audits.runs.executors.scratch import scratch
 (scratch() / "something").mkdir()
 print(scratch(), flush=True)
 sys.stdin.readline()

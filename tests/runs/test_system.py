@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from audits.runs.executing import processes, system
+from audits.runs.executors import process_lock as processes
+from audits.runs.executors import system
 from audits.runs.storage.audit_log import AuditLog
 
 ROOT = Path(__file__).resolve().parents[2]
 # the parts that hold strangers' files and their processes in bounds are for Linux and say what holds
 BOUNDED = {
-    "audits/runs/executing/system.py",
-    "audits/runs/executing/sandbox.py",
-    "audits/runs/executing/nursery.py",
+    "audits/runs/executors/system.py",
+    "audits/runs/executors/sandbox.py",
+    "audits/runs/executors/sandbox_pool.py",
 }
 
 
@@ -45,7 +46,7 @@ def test_one_module_knows_what_systems_lack():
 def test_a_lock_is_seen_by_another_process_and_goes_with_its_own(tmp_path):
     path = tmp_path / "lock"
     script = (
-        "import os, sys; from audits.runs.executing import system\n"
+        "import os, sys; from audits.runs.executors import system\n"
         "file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT); system.lock(file, wait=False)\n"
         "print('held', flush=True); sys.stdin.read()"
     )

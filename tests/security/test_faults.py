@@ -22,8 +22,8 @@ from app.serving.ingestion import Ingest
 from app.serving.tending import Tending
 from app.workspaces.workspace import Workspace, new_token
 from audits.errors import InputError, RunFailed
-from audits.runs.executing import processes
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors import process_lock as processes
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.result import RunResult
 from audits.runs.storage import database as databases
 from audits.runs.storage import saved as module
@@ -169,7 +169,9 @@ def test_whether_a_process_goes_on_does_not_depend_on_names_or_clocks(tmp_path, 
     monkeypatch.setattr(socket, "gethostname", lambda: "another-container")
     for created in (0.0, time.time() + 1e6):
         assert processes.goes_on(name, created, tmp_path)
-    script = "import sys; from pathlib import Path; from audits.runs.executing.processes import this_process;"
+    script = (
+        "import sys; from pathlib import Path; from audits.runs.executors.process_lock import this_process;"
+    )
     script += "print(this_process(Path(sys.argv[1])))"
     gone = subprocess.run(
         [sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=True
@@ -258,7 +260,7 @@ def test_readiness_is_another_question_than_health(tmp_path, monkeypatch):
 _KEEPS = """
 import json, sys
 from pathlib import Path
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.storage.saved import SavedRuns, keep_run
 spec, folder, base, seeds = json.loads(sys.argv[1])
 sys.stdin.readline()
@@ -316,7 +318,7 @@ import io
 from app.serving import api
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.storage.saved import SavedRuns, keep_run
 from audits.runs.storage.store import home, make_private
 from audits.runs.storage.audit_log import AuditLog

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from app.workspaces.workspace import Workspace, new_token
 from audits.cli.main import main
 from audits.errors import InputError
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.storage import database as module
 from audits.runs.storage.audit_log import AuditLog
 from audits.runs.storage.backup import backup, restore

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.runs.executing.executors import ProcessExecutor
-from audits.runs.executing.queueing import RunLimits
+from audits.runs.executors.pool import ProcessExecutor
+from audits.runs.executors.queue import RunLimits
 from tests.security.corpus import MODELS, write
 
 _PATIENCE = 120.0

@@ -19,7 +19,7 @@ from app.tables.readers import Readers
 from audits.data import read_table
 from audits.data.io import sheets
 from audits.errors import InputError
-from audits.runs.executing import sandbox
+from audits.runs.executors import sandbox
 from tests.security.corpus import TABLES, write
 
 _SECONDS = 40
@@ -119,7 +119,7 @@ def probe(question):
 
 @pytest.mark.skipif(os.uname().sysname != "Linux", reason="only Linux keeps a process from all of this")
 def test_a_process_that_reads_can_do_nothing_else(tmp_path, monkeypatch):
-    from audits.runs.executing.nursery import Nursery
+    from audits.runs.executors.sandbox_pool import SandboxPool
 
     monkeypatch.setenv("EVENHAND_DATABASE_URL", "postgresql://secret")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
@@ -127,12 +127,12 @@ def test_a_process_that_reads_can_do_nothing_else(tmp_path, monkeypatch):
     for folder in (own, neighbour):
         folder.mkdir()
         (folder / "table.csv").write_text("a,b\n1,2\n")
-    nursery = Nursery("tests.security.test_tables:probe")
+    pool = SandboxPool("tests.security.test_tables:probe")
     try:
-        child = nursery.child(memory=600 << 20, reads=[own])
+        child = pool.child(memory=600 << 20, reads=[own])
         told = child.ask({"own": str(own / "table.csv"), "neighbour": str(neighbour / "table.csv")}, 30)
     finally:
-        nursery.close()
+        pool.close()
     assert told["own"] == "a,b\n1,2\n"
     for name in ("network", "passwords", "neighbour", "write", "signal", "program"):
         assert told[name] == "PermissionError", name
@@ -163,7 +163,7 @@ def test_what_forks_ends_by_itself_where_its_server_has_gone_before_it_was_ready
     with ours, theirs:
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "audits.runs.executing.forking", "app.tables.holding:answer"),
+                *(sys.executable, "-m", "audits.runs.executors.fork_server", "app.tables.holding:answer"),
                 *(str(theirs.fileno()), gone.stdout.decode().strip()),
             ],
             pass_fds=[theirs.fileno()],

@@ -22,7 +22,7 @@ import pandas as pd
 
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Batch, Monitors
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import database
 from audits.runs.storage.saved import SavedRuns

@@ -13,7 +13,7 @@ from app.widgets import notices
 from app.widgets.run_bar import ended_badly, progress
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.planning.power import Planned
+from audits.runs.plans.power import Planned
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate
 from audits.stats.words import count

@@ -16,7 +16,7 @@ from audits.brief import begun
 from audits.data.values import MISSING, text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.digests import digest_of
-from audits.runs.executing.handle import Run
+from audits.runs.executors.job import Run
 from audits.runs.result import RunResult
 from audits.stats.vocabulary import vocabulary
 from audits.stats.words import number

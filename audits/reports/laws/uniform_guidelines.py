@@ -15,50 +15,18 @@ import numpy as np
 import pandas as pd
 from scipy.stats import fisher_exact
 
-from audits.groups import GroupsResult
 from audits.groups.ll144 import BiasTable, bias_tables
 from audits.report_kinds import SMALL_SHARE
-from audits.reports.blocks import Block, Document, Facts, Heading, Text, grid
-from audits.reports.contents import AID, RunLike, head, reproduce
-from audits.reports.laws.local_law_144 import not_assessed
+from audits.reports.blocks import Block, Document, Heading, Text, grid
+from audits.reports.contents import RunLike
+from audits.reports.laws.local_law_144 import groups_results, not_assessed
+from audits.reports.laws.outline import outline
 from audits.stats import holm
 from audits.stats.words import count, people
 
 __all__ = ["FOUR_FIFTHS", "four_fifths", "impact"]
 
 FOUR_FIFTHS = 0.8
-_EMPLOYER = "To be added by the employer."
-_NOT_HERE = (
-    ("Whether the groups are those of § 1607.4 B, each with its own records", _EMPLOYER),
-    ("Groups under 2 % of the labor force or the applicable workforce (§ 1607.15 A)", _EMPLOYER),
-    ("The whole selection process (§ 1607.4 C, the “bottom line”)", _EMPLOYER),
-    ("Each component, where the whole shows adverse impact (§ 1607.4 C)", _EMPLOYER),
-    ("Recruiting or other programs that changed who applied; people discouraged (§ 1607.4 D)", _EMPLOYER),
-    ("Where numbers are small: a longer time, or the same procedure elsewhere (§ 1607.4 D)", _EMPLOYER),
-    ("Evidence of validity, where there is adverse impact (§ 1607.5 to § 1607.9, § 1607.14)", _EMPLOYER),
-    ("Alternatives with less adverse impact that were considered (§ 1607.3 B)", _EMPLOYER),
-    ("Job, dates, the yearly look at impact, and where records are kept (§ 1607.15 A)", _EMPLOYER),
-)
-_MADE = (
-    "Selection rate: selected, of the applicants of the group (§ 1607.16 R). Impact ratio: the rate "
-    "divided by the rate of the group with the highest one; intervals of a table hold for all its "
-    "groups together, whichever truly has the highest rate. Below four fifths: the ratio is under "
-    "0.8 (§ 1607.4 D). p: Fisher's exact test against the group with the highest rate, corrected by "
-    "Holm for all pairs of groups of the table. Beyond chance: so corrected, some group's rate is "
-    "significantly higher; where rows carry weights, the interval of the ratio lies below 1. One "
-    "person: whether one selection more here and one fewer there would turn the order of the two "
-    "rates around (question 21 of the agencies' questions and answers)."
-)
-_LEFT_OUT = (
-    "Groups under {share:g} % of the applicants have no ratio in the first table, and have one in a second, "
-    "with every group: § 1607.15 A leaves out groups under 2 % of the labor force or of the applicable "
-    "workforce, which these data do not tell. A group that is larger there than among the applicants is to "
-    "be judged by the second."
-)
-_NONE_LEFT_OUT = (
-    "No group is left out: § 1607.15 A leaves out groups under 2 % of the labor force or of the applicable "
-    "workforce, which these data do not tell."
-)
 
 
 def four_fifths(
@@ -78,22 +46,8 @@ def four_fifths(
     exclude_under : float
         Share of the applicants under which a group has no ratio in the first table.
     """
-    blocks: list[Block] = [
-        Text(
-            "Selection rates as the US Uniform Guidelines on Employee Selection Procedures (29 CFR part "
-            "1607) look at them. The four-fifths rule is a rule of thumb of the enforcement agencies, not "
-            "a test of whether a procedure is lawful. The EEOC's regulatory agenda lists the rescission of "
-            "part 1607 (RIN 3046-AB43 and 3046-AB45), which was in the eCFR of 20 August 2026: whether it "
-            f"still is has to be looked up. {AID}",
-            "warning",
-        )
-    ]
-    results = [audit.result for audit in run.audits if isinstance(audit.result, GroupsResult)]
-    if not results:
-        blocks.append(
-            Text("The run holds no groups audit: add “- groups: {}” to the spec's audits and run it again.")
-        )
-    for result in results:
+    told = []
+    for result in groups_results(run):
         tables, every = (
             [
                 each
@@ -102,37 +56,24 @@ def four_fifths(
             ]
             for share in (exclude_under, 0.0)
         )
-        if not tables:
-            blocks.append(
-                Text(
-                    "No protected attribute is named after sex, gender, race or ethnicity, so no table can "
-                    "be made: say which columns hold them."
-                )
-            )
-        blocks.append(
-            Facts(
-                (
-                    ("Applicants", count(result.people["people"].sum())),
-                    ("Selected means", result.outcome),
-                    ("Data, SHA-256", run.data["sha256"]),
-                    ("Model", run.model["name"]),
-                )
-            )
-        )
         # rows that stand for other than one independent person each cannot be counted in an exact test
         counted = "cluster" not in result.people and bool(np.all(result.people["people"] % 1 == 0))
-        for table, whole in zip(tables, every, strict=True):
-            blocks += _table(table, whole, counted=counted, level=float(result.options["level"]))
-        blocks += not_assessed(run)
-    blocks += [
-        Heading("How the columns are made"),
-        Text(_MADE),
-        Text(_LEFT_OUT.format(share=100 * exclude_under) if exclude_under else _NONE_LEFT_OUT),
-        Heading("What the Guidelines ask for and this run cannot give"),
-        Facts(_NOT_HERE),
-        *reproduce(run, spec_text),
-    ]
-    return Document("Four-fifths rule", head(run), tuple(blocks))
+        shown = [
+            block
+            for table, whole in zip(tables, every, strict=True)
+            for block in _table(table, whole, counted=counted, level=float(result.options["level"]))
+        ]
+        people_of = count(result.people["people"].sum())
+        told.append({"people": people_of, "outcome": result.outcome, "tables": len(tables), "shown": shown})
+    return outline(
+        run,
+        spec_text,
+        template="uniform_guidelines",
+        title="Four-fifths rule",
+        results=told,
+        not_assessed=not_assessed(run),
+        share=f"{100 * exclude_under:g}" if exclude_under else "",
+    )
 
 
 def impact(table: BiasTable, *, level: float = 0.05, counted: bool = True) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.executing import system
+from audits.runs.executors import system
 
 __all__ = ["ACTS", "AuditLog", "short"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.executing.processes import goes_on, this_process
+from audits.runs.executors.process_lock import goes_on, this_process
 from audits.runs.storage.store import write_json
 
 __all__ = ["ask_to_cancel", "asked_to_cancel", "disk_by_workspace", "servers", "tell"]

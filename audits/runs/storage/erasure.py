@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
-from audits.runs.executing import system
+from audits.runs.executors import system
 from audits.runs.storage.audit_log import AuditLog
 from audits.runs.storage.database import database
 from audits.runs.storage.row_removal import Rewriter

@@ -1,7 +1,4 @@
-"""Taking one person's rows out of a file, in a process that can do nothing else.
-
-``python -m audits.runs.storage.row_removal`` is that process: told a folder, all that it sees, then files.
-"""
+"""Taking one person's rows out of a file, in a process that can do nothing else."""
 
 from __future__ import annotations
 
@@ -9,18 +6,16 @@ import csv
 import gzip
 import io
 import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.errors import InputError, RunFailed
-from audits.runs.executing.process import WorkerProcess
+from audits.runs.executors.sandbox_pool import SandboxPool
 
-__all__ = ["Found", "Rewriter"]
+__all__ = ["Found", "Rewriter", "rows_of"]
 
 _MEMORY = 4 << 30
-_LARGEST_FILE = 4 << 30
+_SECONDS = 3600.0
 Found = dict[str, Any]
 """``rows`` taken out (or that would be), ``columns`` looked at, and ``other`` columns that hold the value."""
 
@@ -29,9 +24,8 @@ class Rewriter:
     """The process; close it after use. It sees and writes in `folder` alone."""
 
     def __init__(self, folder: Path) -> None:
-        self._worker = WorkerProcess(module=__name__)
-        self._said = self._worker.messages()
-        self._worker.send({"folder": str(folder)})
+        self._pool = SandboxPool(f"{__name__}:rows_of")
+        self._child = self._pool.child(memory=_MEMORY, writes=(folder,))
 
     def take_out(
         self, path: Path, value: str, columns: Sequence[str], reading: dict[str, Any], *, look: bool
@@ -43,24 +37,18 @@ class Rewriter:
         InputError
             If the file cannot be read.
         RunFailed
-            If the process ended.
+            If the process ended, or a library stumbled over the file.
         """
         question = {"path": str(path), "value": value, "columns": list(columns), "look": look}
-        self._worker.send({**question, **reading})
-        found = next(self._said, None)
-        if found is None:
-            self._worker.close()
-            raise RunFailed(f"{path.name} could not be read: {self._worker.ending()}.")
-        if "wrong" in found:
-            raise InputError(path.name, found["wrong"])
-        return found
+        return self._child.ask({**question, **reading}, _SECONDS)
 
     def close(self) -> None:
         """End it."""
-        self._worker.close()
+        self._pool.close()
 
 
-def _rows_of(question: dict[str, Any]) -> Found:
+def rows_of(question: dict[str, Any]) -> Found:
+    """Answer what `Rewriter.take_out` asks: for its process."""
     import numpy as np
 
     from audits.data import DataSpec, read_table
@@ -182,36 +170,3 @@ def _same(cell: str, value: str) -> bool:
         return text_of(float(cell)) == value
     except ValueError:
         return False
-
-
-def _serve() -> None:
-    from audits.runs.executing.sandbox import Bounds, die_with_parent, enter
-    from audits.runs.executing.worker import private_pipes
-
-    commands, answers = private_pipes()
-    die_with_parent()
-    import openpyxl  # noqa: F401  (loaded before most of the file system is gone)
-    import pyarrow.feather
-    import pyarrow.parquet  # noqa: F401
-
-    folder = Path(json.loads(commands.readline())["folder"])
-    bounds = Bounds(
-        _MEMORY,
-        file_bytes=_LARGEST_FILE,
-        reads=(folder, Path.cwd()),
-        writes=(folder, Path(tempfile.gettempdir())),
-    )
-    enter(bounds)
-    for line in commands:
-        try:
-            said = _rows_of(json.loads(line))
-        except InputError as error:
-            said = {"wrong": str(error)}
-        except Exception as error:  # noqa: BLE001  (whatever a file makes a library stumble over)
-            said = {"wrong": f"could not be read ({type(error).__name__}: {str(error)[:200]})"}
-        answers.write(json.dumps(said).encode("ascii") + b"\n")
-        answers.flush()
-
-
-if __name__ == "__main__":
-    _serve()

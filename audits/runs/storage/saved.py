@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
-from audits.runs.executing.processes import goes_on, this_process
-from audits.runs.executing.scratch import scratch
+from audits.runs.executors.process_lock import goes_on, this_process
+from audits.runs.executors.scratch import scratch
 from audits.runs.storage.artefacts import Artefacts, KeptFile
 from audits.runs.storage.database import Database, database, is_unreachable
 from audits.runs.storage.entry import (
@@ -42,7 +42,7 @@ from audits.runs.storage.spool import Spool
 from audits.runs.storage.store import RunStore, home
 
 if TYPE_CHECKING:
-    from audits.runs.executing.handle import Run
+    from audits.runs.executors.job import Run
     from audits.runs.result import RunResult
 
 __all__ = ["STATUSES", "SavedRun", "SavedRuns", "keep_run"]

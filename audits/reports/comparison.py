@@ -1,0 +1,169 @@
+"""A second model beside the first: what changes, audit by audit, for pages and reports alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import plotly.graph_objects as go
+
+from audits.drawing.marks import verdict_look, verdicts_named, whiskers
+from audits.drawing.selected import of_group, people_id
+from audits.drawing.style import ACCENT, GREY, INK, distinct, empty, finish, rows_named, wrapped
+from audits.records import Exhibit
+from audits.reports.blocks import Block, Facts, Figure, FindingBlock, Heading, Text, grid
+from audits.runs.registry import AUDITS
+from audits.stats import VERDICTS
+
+if TYPE_CHECKING:
+    from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes
+    from audits.runs.result import ComparedRun
+
+__all__ = ["change_exhibit", "changes_figure", "comparison", "decided_exhibit", "decided_figure", "title_of"]
+
+_MOST = 15
+_LONGEST = 48  # letters above a row, on a phone too
+_READS = (
+    "The second model's number minus the first's, with its paired interval, the surest change first. "
+    "The intervals are corrected for one another."
+)
+_OTHERWISE = (
+    "Of each group, those who gain the favorable decision and those who lose it with the second model."
+)
+ABOUT = (
+    "Both models were audited on the same people with the same settings. Intervals of changes are paired: "
+    "what is particular to these people moves both models' numbers and is not counted as a change."
+)
+
+
+def title_of(change: AuditChange) -> str:
+    """Return the title of the audit that changed, or its name where it is not known any more."""
+    return AUDITS[change.audit].title if change.audit in AUDITS else change.audit
+
+
+def changes_figure(change: AuditChange) -> go.Figure:
+    """Draw the changes that are judged, in points where they are of shares: one row a number."""
+    judged = [row for row in change.rows if row.verdict is not None]
+    points = [row for row in judged if row.kind != "number"]
+    rows = (points or judged)[:_MOST][::-1]
+    if not rows:
+        return empty("No change of this audit has a paired interval.")
+    unit = 100.0 if points else 1.0
+    figure = go.Figure()
+    for verdict in VERDICTS:
+        part = [(place, row) for place, row in enumerate(rows) if row.verdict == verdict]
+        if part:
+            figure.add_trace(_dots(part, unit, *verdict_look(verdict)))
+    verdicts_named(figure, [row.verdict for row in rows])
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    names = [wrapped(name, _LONGEST) for name in distinct([row.name for row in rows], longest=3 * _LONGEST)]
+    each = rows_named(figure, names) + 17 * max(name.count("<br>") for name in names)
+    what = "change (percentage points)" if points else "change"
+    figure.update_xaxes(title=what)
+    return finish(figure, height=140 + each * len(rows), alt=f"{title_of(change)}: {change.headline}")
+
+
+def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, symbol: str) -> go.Scatter:
+    values = [unit * float(row.change.value or 0.0) for _, row in part]
+    ends = [(unit * float(row.change.low or 0.0), unit * float(row.change.high or 0.0)) for _, row in part]
+    return go.Scatter(
+        x=values,
+        y=[place for place, _ in part],
+        mode="markers",
+        marker={
+            "color": colour,
+            "symbol": symbol,
+            "size": 10,
+            "line": {"color": colour, "width": 2},
+        },
+        error_x=whiskers(values, ends, color=colour, thickness=1.6),
+        customdata=[[distinct([row.name], longest=_LONGEST)[0], row.verdict] for _, row in part],
+        hovertemplate="%{customdata[0]}: %{x:+.3g} (%{customdata[1]})<extra></extra>",
+        showlegend=False,
+    )
+
+
+def decided_figure(changes: Changes) -> go.Figure:
+    """Draw how many of each group gain and lose the favourable decision, as shares of the group."""
+    rows = sorted(changes.decided[1:], key=lambda row: -(row.gained + row.lost) / row.n)[:_MOST][::-1]
+    rows = [*rows, *changes.decided[:1]]
+    if not rows:
+        return empty("Who is decided otherwise is not known.")
+    names = [f"{row.attribute}: {row.group}" if row.attribute else row.group for row in rows]
+    inside = [people_id(of_group(row.attribute, row.group)) if row.attribute else "" for row in rows]
+    figure = go.Figure()
+    for name, sign, colour in (("gain", 1.0, ACCENT), ("lose", -1.0, GREY)):
+        people = [row.gained if sign > 0 else row.lost for row in rows]
+        figure.add_trace(
+            go.Bar(
+                x=[100 * sign * part / row.n for part, row in zip(people, rows, strict=True)],
+                y=list(range(len(rows))),
+                orientation="h",
+                name=f"{name} the favorable decision",
+                marker={"color": colour},
+                customdata=people,
+                meta=inside,
+                hovertemplate="%{customdata:,.0f} people, %{x:.1f} % of the group<extra></extra>",
+            )
+        )
+    figure.update_layout(barmode="relative")
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    each = rows_named(figure, distinct(names, longest=_LONGEST))
+    figure.update_xaxes(title="share of the group (%)")
+    return finish(figure, height=140 + each * len(rows), alt=changes.finding)
+
+
+def change_exhibit(change: AuditChange) -> Exhibit:
+    """Return the figure of an audit's changes with its table."""
+    return Exhibit("changes", "What changes", _READS, lambda: changes_figure(change), change.worded)
+
+
+def decided_exhibit(changes: Changes) -> Exhibit:
+    """Return the figure of who is decided otherwise with its table."""
+    heading = "Who is decided otherwise"
+    return Exhibit("decided", heading, _OTHERWISE, lambda: decided_figure(changes), changes.decided_frame)
+
+
+def comparison(compared: ComparedRun) -> list[Block]:
+    """Arrange a comparison for a report: the sentence, who is decided otherwise, and each audit's changes."""
+    changes, second = compared.changes, compared.second
+    rule: Any = second.model.get("rule")
+    facts = [("First model", changes.models[0]), ("Second model", changes.models[1])]
+    facts += [("Second model decides", str(rule))] if rule else []
+    facts += [("Second model, SHA-256", str(second.model["sha256"]))]
+    if changes.accuracy is not None:
+        facts.append(("Accuracy", accuracy_words(changes)))
+    blocks: list[Block] = [
+        Heading("The second model beside the first", 2, "compared"),
+        Text(changes.finding, "finding"),
+        Text(ABOUT, "quiet"),
+        Facts(tuple(facts)),
+        *(Text(note, "warning") for note in changes.warnings),
+    ]
+    if changes.decided:
+        blocks += _figure(decided_exhibit(changes), "decided")
+    for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
+        blocks.append(Heading(f"{title_of(each)}: what changes", 3, f"change-{place}"))
+        if each.tested or each.refused:
+            blocks.append(FindingBlock(across.badge_text, "", f"{each.headline} {across.note}".rstrip()))
+        else:
+            blocks.append(Text(each.headline, "finding"))
+        if each.given:
+            blocks.append(Text(each.given, "quiet"))
+        if each.rows:
+            blocks += _figure(change_exhibit(each), f"change-figure-{place}")
+    return blocks
+
+
+def accuracy_words(changes: Changes) -> str:
+    """Word the accuracy of both models and its change; empty without a label."""
+    from audits.paired.words import change_words, stated_words
+
+    row = changes.accuracy
+    if row is None:
+        return ""
+    first, second = (stated_words(side, row.kind) for side in (row.first, row.second))
+    return f"{first} with the first model, {second} with the second: {change_words(row.change, row.kind)}"
+
+
+def _figure(exhibit: Exhibit, name: str) -> list[Block]:
+    return [Figure(exhibit, name, grid(exhibit.table(), name=exhibit.named))]

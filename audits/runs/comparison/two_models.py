@@ -1,0 +1,374 @@
+"""What changes from one model to another on the same people: numbers paired audit by audit, and decisions."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from audits.errors import InputError
+from audits.paired.moved import People, share_moved
+from audits.paired.pairing import Pairing, Row
+from audits.paired.words import sentence
+from audits.records import loaded
+from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes, DecidedRow
+from audits.runs.comparison.same_people import in_rows, matched_rows, relabeled
+from audits.runs.gates.baselines import estimates_in
+from audits.runs.registry import AUDITS
+from audits.stats import EVIDENCE, Estimate, Judged, judge, wilson, worst_of
+from audits.stats.intervals import weighted_sum
+from audits.stats.verdicts import DEFAULT_LEVEL, MATERIAL_DIFFERENCE
+
+if TYPE_CHECKING:
+    from audits.models import Subject
+
+    Subjects = tuple[Subject, Subject]
+
+__all__ = ["audit_change", "compare", "paired_changes", "refused", "with_decisions"]
+
+_POWER_FACTOR = (1 + 0.8416 / 1.96) ** 2
+_REPEATED = {"interval"}  # the one interval of a verdict is one of the audit's numbers
+
+
+class OneAudit(Protocol):
+    """One audit of a run: its name in the spec, the options it ran with, and its result."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def options(self) -> dict[str, Any]: ...
+    @property
+    def result(self) -> Any: ...
+
+
+class OneRun(Protocol):
+    """What a comparison needs of a run."""
+
+    @property
+    def data(self) -> dict[str, Any]: ...
+    @property
+    def model(self) -> dict[str, Any]: ...
+    @property
+    def spec(self) -> dict[str, Any]: ...
+    @property
+    def audits(self) -> Sequence[OneAudit]: ...
+
+
+def compare(first: OneRun, second: OneRun) -> Changes:
+    """Return what changes from one run to another, each with a model of its own.
+
+    Parameters
+    ----------
+    first, second : RunResult
+        Runs of the same audits: what ``audits.audit`` returned, or loaded ones.
+
+    Returns
+    -------
+    Changes
+        Paired where both are about the same people, in any order: known by row number or person, and alike in
+        features, label and groups. Otherwise each change is that of two samples, and a note says so. A change
+        that cannot be paired has no interval, and says why not.
+
+    Raises
+    ------
+    InputError
+        If the two have no audit in common.
+    """
+    runs, subjects, notes = _on_common_people(first, second)
+    told = tuple(
+        audit_change(one, two, place, subjects, independent=bool(notes))
+        for one, two, place in _matched(*runs)
+    )
+    if not told:
+        raise InputError(
+            "second", "must have an audit in common with the first", advice="run the same audits"
+        )
+    names = (str(first.model["name"]), str(second.model["name"]))
+    return with_decisions(Changes(names, told, notes=notes), subjects)
+
+
+def paired_changes(first: OneRun, second: OneRun) -> tuple[AuditChange, ...]:
+    """Return what changes between two saved runs of one table, in audits with the same options.
+
+    Nothing of other tables, and no audit whose numbers are all the same or not paired.
+    """
+    if first.data["sha256"] != second.data["sha256"]:
+        return ()
+    pairs = [each for each in _matched(first.audits, second.audits) if each[0].options == each[1].options]
+    told = (audit_change(one, two, place) for one, two, place in pairs)
+    return tuple(
+        each for each in told if any(row.verdict is not None and row.change.value for row in each.rows)
+    )
+
+
+def _matched(
+    first: Sequence[OneAudit], second: Sequence[OneAudit]
+) -> Iterator[tuple[OneAudit, OneAudit, int]]:
+    """Yield audits of the same name: as many others of that name before either."""
+    turns: dict[str, int] = {}
+    for audit in first:
+        turn = turns[audit.name] = turns.get(audit.name, -1) + 1
+        places = [place for place, each in enumerate(second) if each.name == audit.name]
+        if turn < len(places):
+            yield audit, second[places[turn]], places[turn]
+
+
+def _on_common_people(
+    first: OneRun, second: OneRun
+) -> tuple[tuple[Sequence[Any], Sequence[Any]], Subjects | None, tuple[str, ...]]:
+    """Return the audits of both with common row numbers for common people, and both subjects on these.
+
+    Without the same people there are no subjects, and a note says so.
+    """
+    one, two = getattr(first, "subject", None), getattr(second, "subject", None)
+    if one is None or two is None:
+        if first.data["sha256"] == second.data["sha256"]:
+            return (first.audits, second.audits), None, ()
+        return (_relabeled(first.audits, None), second.audits), None, (_UNKNOWN,)
+    index = one.data.frame.index, two.data.frame.index
+    if not (index[0].is_unique and index[1].is_unique):
+        return (_relabeled(first.audits, None), second.audits), None, (_UNKNOWN,)
+    n, rows = two.data.n, matched_rows(one.data, two.data, first.spec.get("data", {}).get("person"))
+    known = np.flatnonzero(rows >= 0)
+    theirs = n + np.arange(one.data.n)
+    theirs[rows[known]] = known
+    labels = dict(zip(index[0], theirs.tolist(), strict=True)), dict(zip(index[1], range(n), strict=True))
+    audits = _relabeled(first.audits, labels[0]), _relabeled(second.audits, labels[1])
+    if len(known) == n == one.data.n:
+        common = pd.RangeIndex(n, name="row")
+        return audits, (in_rows(one, rows, common), in_rows(two, np.arange(n), common)), ()
+    return audits, None, (_APART.format(len(known), one.data.n, n),)
+
+
+def _relabeled(audits: Sequence[Any], labels: Mapping[Any, int] | None) -> list[Any]:
+    return [dataclasses.replace(each, result=relabeled(each.result, labels)) for each in audits]
+
+
+_UNKNOWN = (
+    "Whether both runs are about the same people is not known: each change is that of two samples. Run both "
+    "models on one table for paired changes."
+)
+_APART = (
+    "{0:,} people are in both runs, of {1:,} in the first and {2:,} in the second: each change is that of "
+    "two samples. Run both models on the same people for paired changes."
+)
+
+
+def audit_change(
+    first: OneAudit,
+    second: OneAudit,
+    place: int,
+    subjects: Subjects | None = None,
+    *,
+    independent: bool = False,
+) -> AuditChange:
+    """Return how an audit's numbers change.
+
+    Parameters
+    ----------
+    place : int
+        That of the second model's result in its run.
+    independent : bool
+        Whether the two are about different people.
+    """
+    record = AUDITS[second.name]
+    pairing = (
+        Pairing(why={"": _NOT_PAIRED})
+        if record.paired is None
+        else loaded(record.paired)(first.result, second.result, subjects)
+    )
+    level = float(second.options.get("level") or DEFAULT_LEVEL)
+    judged_rows = [row for row in pairing.rows if row.judged and row.moved.ends is not None]
+    looked_at = max(pairing.looked_at, len(judged_rows), 1)
+    told = [(row, _judged(row, level, looked_at)) for row in pairing.rows]
+    rows = [_paired(row, judged, level) for row, judged in told]
+    rows.sort(key=lambda row: (row.verdict is None, -row.size))
+    rows += _unpaired(first, second, pairing, independent=independent)
+    known = [(row, judged) for row, judged in told if judged is not None and row.moved.ends is not None]
+    if known:
+        worst = _told_first(known)
+        row = next(row for row, judged in known if judged is worst)
+        headline = sentence(row.name, row.kind, row.first, row.second, worst)
+    else:
+        why = next((row.moved.method for row in pairing.rows if row.judged), "")
+        worst = _nothing(why.removeprefix("no interval: ") or pairing.reason(""))
+        judged_at_all = any(row.judged for row in pairing.rows)
+        same = bool(rows) and all(row.change.value == 0 for row in rows)
+        headline = _SAME if same else _UNTOLD if judged_at_all else f"{_BESIDE} {worst.reason}."
+    return AuditChange(second.name, place, "", worst, headline, pairing.given, looked_at, level, tuple(rows))
+
+
+def _told_first(known: Sequence[tuple[Row, Judged]]) -> Judged:
+    """Return the change that the verdict rests on: of the sure ones a gap between groups, if there is one."""
+    worst = worst_of(judged for _, judged in known)
+    gaps = [judged for row, judged in known if row.kind == "gap" and judged.verdict == EVIDENCE]
+    sure = worst.verdict == EVIDENCE and bool(gaps)
+    return worst_of(gaps) if sure else worst
+
+
+_NOT_PAIRED = "the audit does not say how its numbers are made of people"
+_BESIDE = "Both models' results stand side by side; the change has no interval:"
+_SAME = "Both models have the same numbers on these people."
+_UNTOLD = "These data cannot tell what the second model changes."
+
+
+def refused(name: str, why: str, level: float) -> AuditChange:
+    """Return what there is to say of an audit that the second model does not allow."""
+    headline = "The second model does not allow this audit."
+    return AuditChange(name, None, why, _nothing(why), headline, "", 0, level, ())
+
+
+def _nothing(why: str) -> Judged:
+    none = Estimate(None, None, None, 0.0, f"no interval: {why}")
+    return judge(none, immaterial=(0.0, 0.0), reason=why)
+
+
+def _judged(row: Row, level: float, looked_at: int) -> Judged | None:
+    """Judge a change by its interval, corrected for all that are looked at."""
+    if not row.judged:
+        return None
+    change, p = row.moved.interval(level / looked_at), row.moved.p_value()
+    needed = None
+    if change.low is not None and change.high is not None and row.material > 0:
+        half = (change.high - change.low) / 2
+        needed = math.ceil(change.n * max(1.1, _POWER_FACTOR * (half / row.material) ** 2) / 10) * 10
+    return judge(
+        change,
+        immaterial=(-row.material, row.material),
+        p_value=None if p is None else min(p * looked_at, 1.0),
+        level=level,
+        people_needed=needed,
+        reason="" if change.low is not None else row.moved.method,
+    )
+
+
+def _paired(row: Row, judged: Judged | None, level: float) -> ChangeRow:
+    change = row.moved.interval(level) if judged is None else judged.interval
+    verdict = None if judged is None or change.low is None else judged.verdict
+    return ChangeRow(
+        row.where,
+        row.name,
+        row.kind,
+        row.first,
+        row.second,
+        change,
+        verdict,
+        None if judged is None else judged.material,
+        None if judged is None else judged.people_needed,
+    )
+
+
+def _unpaired(
+    first: OneAudit, second: OneAudit, pairing: Pairing, *, independent: bool
+) -> Iterator[ChangeRow]:
+    """Yield all other numbers that both results state, with the reason why their change has no interval.
+
+    Numbers of different people have that of a difference of two independent samples.
+    """
+    covered = {row.where for row in pairing.rows}
+    own = _own(second)
+    before, after = (dict(estimates_in(each)) for each in (_own(first), own))
+    for where, now in after.items():
+        if where in covered or where.rpartition(".")[2] in _REPEATED or where not in before:
+            continue
+        one, two = (_kept(each) for each in (before[where], now))
+        moved = None if one.value is None or two.value is None else two.value - one.value
+        change = Estimate(moved, None, None, two.n, f"no interval: {pairing.reason(where)}")
+        if independent and None not in (one.low, two.low):
+            change = dataclasses.replace(weighted_sum([two, one], [1.0, -1.0]), method=_TWO_SAMPLES)
+        yield ChangeRow(where, _worded(where, own), "number", one, two, change)
+
+
+_TWO_SAMPLES = "MOVER of two independent samples"
+_NUMBERED = re.compile(r"^(\w+)\[(\d+)\]\.")
+
+
+def _kept(ends: Sequence[float | None]) -> Estimate:
+    value, low, high, n = ends
+    return Estimate(value, low, high, float(n or 0.0), "")
+
+
+def _own(audit: OneAudit) -> dict[str, Any]:
+    found: dict[str, Any] = audit.result.to_json()
+    return {key: value for key, value in found.items() if key not in {"warnings", "finding", "rows"}}
+
+
+def _worded(where: str, own: Mapping[str, Any]) -> str:
+    """Word the place of a number; an entry that is told by its number alone, by the columns that it is of."""
+
+    def named(found: re.Match[str]) -> str:
+        entry = own[found[1]][int(found[2])]
+        columns = entry.get("columns") if isinstance(entry, dict) else None
+        return f"{' and '.join(columns)}: " if columns else found[0]
+
+    where = _NUMBERED.sub(named, where)
+    return where.replace("_", " ").replace("].", ": ").replace("[", ", ").replace("]", "").replace(".", ", ")
+
+
+def with_decisions(changes: Changes, subjects: Subjects | None) -> Changes:
+    """Add who is decided otherwise, and how the accuracy changes; nothing where people are not at hand."""
+    if subjects is None:
+        return changes
+    first, second = subjects
+    data = second.data
+    sizes = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
+    if data.design is not None:
+        sizes = data.design.weights * (data.n / data.design.weights.sum())
+    whom = People.counted(sizes) if data.design is None else People.sampled(data.design)
+    gained, lost = ~first.decisions & second.decisions, first.decisions & ~second.decisions
+    everyone = np.ones(data.n, dtype=bool)
+    groups = [("", "everyone", everyone)]
+    groups += [
+        (name, str(value), (data.groups[name] == value).to_numpy())
+        for name in data.protected
+        for value in sorted(data.groups[name].unique())
+    ]
+    decided = tuple(
+        DecidedRow(
+            attribute, group, n, float(sizes[inside & gained].sum()), float(sizes[inside & lost].sum()),
+            wilson(float(sizes[inside & (gained | lost)].sum()), n, level=DEFAULT_LEVEL),
+        )
+        for attribute, group, inside in groups
+        if (n := float(sizes[inside].sum())) > 0
+    )  # fmt: skip
+    return dataclasses.replace(
+        changes,
+        decided=decided,
+        accuracy=_accuracy(subjects, whom),
+        people=_otherwise(subjects, gained | lost),
+    )
+
+
+def _accuracy(subjects: Subjects, whom: People) -> ChangeRow | None:
+    """How the share of people decided as their label says changes."""
+    y = subjects[1].data.y
+    if y is None:
+        return None
+    everyone = np.ones(len(y), dtype=bool)
+    right = [np.asarray(subject.decisions == y) for subject in subjects]
+    weight = np.bincount(whom.rows, whom.design.weights, len(y))
+    n = float(weight.sum())
+    first, second = (wilson(float(weight @ side), n, level=DEFAULT_LEVEL) for side in right)
+    moved = share_moved(whom, *((everyone, side) for side in right))
+    row = Row("accuracy", "accuracy", first, second, moved, "share", material=MATERIAL_DIFFERENCE)
+    return _paired(row, _judged(row, DEFAULT_LEVEL, 1), DEFAULT_LEVEL)
+
+
+def _otherwise(subjects: Subjects, changed: np.ndarray) -> pd.DataFrame:
+    """Those decided otherwise: groups, label, and score and decision of both models on their own scales."""
+    first, second = subjects
+    data = second.data
+    told: dict[str, Any] = {f"group: {name}": data.groups[name].to_numpy() for name in data.protected}
+    if data.y is not None:
+        told["favorable label"] = data.y
+    for name, subject in (("first", first), ("second", second)):
+        turned = -1.0 if subject.higher_is == "unfavorable" else 1.0
+        told |= {f"{name} score": turned * subject.scores, f"{name} decision": subject.decisions}
+    if data.weights is not None:
+        told["people"] = data.weights
+    return pd.DataFrame(told, index=data.frame.index)[changed]

@@ -1,0 +1,352 @@
+"""`DaskExecutor`: runs carried out on the workers of a Dask cluster, when one machine is outgrown.
+
+The run travels, data do not: a worker of the cluster reads them where they lie, under the same path, in a
+worker process of its own with the limits that runs have here. Models and other files named in the spec go
+along as bytes. Progress and cancel go through the scheduler; a run whose worker
+dies is begun again on another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import tempfile
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audits.data.io.limits import parquet_files
+from audits.errors import InputError, RunFailed
+from audits.runs.executors.job import Run, RunError
+from audits.runs.executors.pool import ProcessExecutor
+from audits.runs.executors.queue import RunLimits
+from audits.runs.executors.scratch import scratch
+from audits.runs.storage.store import RunStore, commit, home
+from audits.runs.version import stamp
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+    from audits.dividing import Divide
+    from audits.runs.result import RunResult
+    from audits.runs.spec import Spec
+
+__all__ = ["DaskExecutor", "divide_among"]
+
+_CONNECT_SECONDS = 10
+_LOOK_SECONDS = 0.2
+_LARGEST_SHIPPED = 200_000_000
+
+
+class DaskExecutor:
+    """Carries out runs on a Dask cluster; safe to share between threads.
+
+    Parameters
+    ----------
+    address : str, optional
+        Of the scheduler; by default ``EVENHAND_DASK_SCHEDULER``. With ``EVENHAND_DASK_CA``,
+        ``EVENHAND_DASK_CERT`` and ``EVENHAND_DASK_KEY`` (files) the connection is by TLS.
+    base : Path, optional
+        Home folder for results; by default ``EVENHAND_HOME``.
+    limits : RunLimits, optional
+        What a run may take on a worker; by default there are no limits.
+
+    Raises
+    ------
+    InputError
+        If no scheduler is named or answers there, or a worker has other versions than this process.
+    """
+
+    def __init__(
+        self, address: str | None = None, *, base: Path | None = None, limits: RunLimits | None = None
+    ) -> None:
+        self._address = address or os.environ.get("EVENHAND_DASK_SCHEDULER") or ""
+        self._store, self._limits = RunStore(base or home()), limits or RunLimits()
+        self._client = _connected(self._address)
+        try:
+            self._check_versions()
+        except BaseException:
+            self._client.close()
+            raise
+
+    def __enter__(self) -> DaskExecutor:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the cluster; what is running there is cancelled."""
+        self._client.close()
+
+    def submit(self, spec: Mapping[str, Any], base_dir: Path, owner: str | None = None) -> Run:
+        """Have `spec` carried out, whose paths are relative to `base_dir`; returns at once."""
+        from audits.runs.spec import parse_spec
+
+        run = Run("", owner)
+        try:
+            parsed = parse_spec(spec, base_dir)
+            digests = parsed.digests()
+            run.key = parsed.key(digests)
+            shipped = _shipped(parsed)
+        except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
+            run.fail(RunError.of(error))
+            return run
+        if self._store.finished(run.key, owner):
+            run.finish(lambda: self._read(run, parsed))
+            return run
+        thread = threading.Thread(
+            target=self._see_to_its_end,
+            args=(run, parsed, digests, shipped),
+            name="evenhand-dask",
+            daemon=True,
+        )
+        thread.start()
+        return run
+
+    def _check_versions(self) -> None:
+        """Refuse workers whose numbers could differ: the stamp that keys of runs are made of."""
+        here = stamp()
+        for worker, there in self._client.run(stamp).items():
+            other = [name for name, version in here.items() if there.get(name) != version]
+            if other:
+                raise InputError(
+                    "EVENHAND_DASK_SCHEDULER",
+                    f"must lead to workers of the same versions, but {worker} has another "
+                    f"{', '.join('code' if name == 'source' else name for name in other)}",
+                    advice="install the same there as here, and start the workers again",
+                )
+
+    def _see_to_its_end(self, run: Run, spec: Spec, digests: list[str], shipped: dict[str, bytes]) -> None:
+        """Hand a run to the cluster, pass on its progress, and take its result."""
+        from distributed import CancelledError, Event
+
+        topic = f"evenhand-{run.id}"
+        stop = Event(topic, client=self._client)
+        run.on_cancel(stop.set)
+        if not run.begin():
+            run.end_cancelled()
+            return
+        try:
+            self._client.subscribe_topic(topic, lambda event: run.report(*event[1]))
+            work = _carry_out_divided if _divisible(spec, shipped) else _carry_out
+            future = self._client.submit(
+                work, spec.to_dict(), str(spec.base_dir), digests, shipped, topic, self._limits,
+                key=topic, pure=False,
+            )  # fmt: skip
+            while not future.done():
+                if self._client.status != "running":
+                    raise OSError("the connection is lost")
+                _wait_a_little(self._client, future)
+            found = future.result()
+        except (CancelledError, OSError, TimeoutError) as error:
+            why = f"The Dask scheduler at {self._address} is gone ({type(error).__name__}); the run is lost, "
+            run.fail(RunError("failed", f"{why}and can be started again.", str(error)))
+            return
+        except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user)
+            run.fail(RunError.of(error))
+            return
+        with contextlib.suppress(Exception):  # nothing hangs on it
+            self._client.unsubscribe_topic(topic)
+        self._settle(run, spec, found)
+
+    def _settle(self, run: Run, spec: Spec, found: bytes | dict[str, str] | None) -> None:
+        if found is None:
+            run.end_cancelled()
+        elif isinstance(found, dict):
+            run.fail(RunError(**found))  # type: ignore[arg-type]
+        else:
+            partial = self._store.partial(run.key, run.id)
+            partial.mkdir()
+            with zipfile.ZipFile(io.BytesIO(found)) as archive:
+                archive.extractall(partial)
+            commit(partial, self._store.folder(run.key, run.owner))
+            run.finish(lambda: self._read(run, spec))
+
+    def _read(self, run: Run, spec: Spec) -> Any:
+        from audits.runs.result import RunResult
+
+        return RunResult.load(self._store.folder(run.key, run.owner)).with_spec(spec)
+
+
+def _connected(address: str) -> Client:
+    if not address:
+        raise InputError(
+            "EVENHAND_DASK_SCHEDULER", "must name the scheduler's address", advice="such as tcp://host:8786"
+        )
+    from distributed import Client
+    from distributed.security import Security
+
+    names = {"tls_ca_file": "CA", "tls_client_cert": "CERT", "tls_client_key": "KEY"}
+    files = {name: os.environ.get(f"EVENHAND_DASK_{end}") for name, end in names.items()}
+    security = Security(require_encryption=True, **files) if any(files.values()) else None
+    try:
+        return Client(address, timeout=_CONNECT_SECONDS, security=security, set_as_default=False)
+    except (OSError, ValueError, TypeError, TimeoutError) as error:
+        raise InputError(
+            "EVENHAND_DASK_SCHEDULER",
+            f"must be the address of a Dask scheduler that answers ({type(error).__name__})",
+            address,
+        ) from None
+
+
+def _shipped(spec: Spec) -> dict[str, bytes]:
+    """Return the bytes of every file of a spec that is no data, by the path as it is written."""
+    found: dict[str, bytes] = {}
+    for where, written, path in spec.paths():
+        if not where.startswith("data.path"):
+            if path.stat().st_size > _LARGEST_SHIPPED:
+                raise InputError(
+                    where, f"must have at most {_LARGEST_SHIPPED / 1e6:,.0f} MB to be sent", written
+                )
+            found[written] = path.read_bytes()
+    return found
+
+
+def _carry_out(
+    spec: dict[str, Any],
+    base_dir: str,
+    digests: list[str],
+    shipped: dict[str, bytes],
+    topic: str,
+    limits: RunLimits,
+) -> bytes | dict[str, str] | None:
+    """Carry out a run on a worker of the cluster: its result's folder as a ZIP, its error, None if cancelled.
+
+    The models are opened where they are opened here: in a process with limits.
+    """
+    from distributed import Event, get_client, get_worker
+
+    worker, stop = get_worker(), Event(topic, client=get_client())
+    with tempfile.TemporaryDirectory(dir=scratch()) as folder:
+        local = _local(spec, Path(base_dir), shipped, Path(folder))
+        with ProcessExecutor(1, base=Path(folder) / "home", warm=False, limits=limits) as executor:
+            run = executor.submit(local, Path(folder))
+            while not run.wait(_LOOK_SECONDS):
+                now = run.progress
+                worker.log_event(topic, [now.fraction, now.doing])
+                if stop.is_set():
+                    run.cancel()
+            if run.status == "cancelled":
+                return None
+            if run.error is not None:
+                return asdict(run.error)
+            result = run.result()
+        if run.key and result.data.get("sha256") and _changed(local, Path(folder), digests):
+            return asdict(
+                RunError("input", "data.path must hold the same bytes there as here.", where="data.path")
+            )
+        return _packed(result, Path(folder))
+
+
+def _divisible(spec: Spec, shipped: Mapping[str, bytes]) -> bool:
+    """Tell whether a table of several files is counted, by no model that was brought: all workers count.
+
+    What a stranger's file makes is opened in a process with limits, which knows nothing of the cluster.
+    """
+    return not shipped and spec.streamed and len(parquet_files(spec.data_paths())) > 1
+
+
+def _carry_out_divided(
+    spec: dict[str, Any],
+    base_dir: str,
+    digests: list[str],
+    shipped: dict[str, bytes],  # noqa: ARG001  (as `_carry_out`; there are none)
+    topic: str,
+    limits: RunLimits,  # noqa: ARG001  (Dask's own hold for its workers)
+) -> bytes | dict[str, str] | None:
+    """As `_carry_out`, in this process; files of the table are counted by every worker of the cluster."""
+    from distributed import Event, get_worker, worker_client
+
+    from audits.dividing import divided
+    from audits.errors import RunCancelled
+    from audits.runs.execute import execute
+    from audits.runs.spec import parse_spec
+
+    worker, last = get_worker(), [0.0]
+    with tempfile.TemporaryDirectory(prefix="evenhand-dask-") as folder, worker_client() as client:
+        stop = Event(topic, client=client)
+
+        def progress(fraction: float, doing: str) -> None:
+            if time.monotonic() - last[0] < _LOOK_SECONDS:
+                return
+            worker.log_event(topic, [fraction, doing])
+            if stop.is_set():
+                raise RunCancelled
+            last[0] = time.monotonic()
+
+        try:
+            with divided(divide_among(client, stop.is_set)):
+                result = execute(parse_spec(spec, Path(base_dir)), digests=digests, progress=progress)
+        except RunCancelled:
+            return None
+        except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user)
+            return asdict(RunError.of(error))
+        progress(1.0, "Saved")
+        return _packed(result, Path(folder))
+
+
+def divide_among(client: Client, stopped: Callable[[], bool]) -> Divide:
+    """Return what has pieces worked on by all workers of a cluster, until `stopped` says so.
+
+    What a piece gives is fetched once, from the worker that has it; not at all where that is this process.
+    """
+    from audits.errors import RunCancelled
+
+    def divide(work: Any, common: tuple[Any, ...], pieces: Sequence[Any]) -> Iterator[Any]:
+        held = client.scatter(list(common), broadcast=True, hash=False)
+        sent = [client.submit(work, *held, piece, pure=False) for piece in pieces]
+        try:
+            for future in sent:
+                while not future.done():
+                    if stopped():
+                        raise RunCancelled
+                    _wait_a_little(client, future)
+                yield client.gather(future, direct=True)
+                future.release()
+        finally:
+            client.cancel([future for future in sent if not future.done()])
+
+    return divide
+
+
+def _wait_a_little(client: Client, future: Future) -> None:
+    """Wait for a task without fetching what it gives, as its `result` would with every look."""
+    from distributed import wait
+
+    with client.as_current(), contextlib.suppress(TimeoutError):
+        wait(future, timeout=_LOOK_SECONDS)
+
+
+def _packed(result: RunResult, folder: Path) -> bytes:
+    saved = folder / "saved"
+    saved.mkdir()
+    result.save(saved)
+    return Path(shutil.make_archive(str(folder / "result"), "zip", saved)).read_bytes()
+
+
+def _changed(spec: dict[str, Any], base_dir: Path, digests: list[str]) -> bool:
+    """Tell whether a file of the spec has another content here than where the run was asked for."""
+    from audits.runs.spec import parse_spec
+
+    return parse_spec(spec, base_dir).digests() != digests
+
+
+def _local(spec: dict[str, Any], base_dir: Path, shipped: dict[str, bytes], folder: Path) -> dict[str, Any]:
+    """Return the spec with data named by their whole path, and what came along written beside it."""
+    for written, content in shipped.items():
+        place = folder / written
+        if not place.resolve().is_relative_to(folder.resolve()):
+            raise RunFailed(f"{written!r} lies outside the spec's folder; put the file beside the spec.")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    path = spec["data"]["path"]
+    listed = [path] if isinstance(path, str) else path
+    whole = [str(base_dir / each) for each in listed]
+    return {**spec, "data": {**spec["data"], "path": whole[0] if isinstance(path, str) else whole}}

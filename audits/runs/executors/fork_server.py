@@ -1,0 +1,212 @@
+"""The process that forks those that open strangers' files: ``python -m audits.runs.executors.fork_server``.
+
+It never opens anything itself, watches the memory of its children, and tells the `SandboxPool` that started
+it how each of them ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import importlib
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from audits.errors import InputError
+from audits.runs.executors import sandbox
+
+__all__ = ["CHUNK", "MOST_MESSAGE", "OVER_MEMORY"]
+
+CHUNK = 1 << 20
+"""Bytes read at a time."""
+MOST_MESSAGE = 60_000
+"""Bytes of an order, or of news of a child."""
+OVER_MEMORY = 86
+"""Exit status of a child that got no memory."""
+
+_LOOK_SECONDS = 0.05
+_LAST_WORDS = 10_000  # bytes of a child's standard error that are remembered
+_NO_MEMORY = re.compile(
+    rb"bad_alloc|out of memory|cannot allocate memory|memory allocation|resource temporarily unavailable",
+    re.I,
+)
+_SPARE = 64 << 20  # what a process may have beside what the kernel counts, before it is ended
+_LARGEST_FILE = 4 << 30  # that one writes which writes at all
+_GIVES_WAY = 2  # to the pages; runs give way further
+
+Answering = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class _Forker:
+    """The process that forks: takes orders, reaps, and ends children that grow beyond their memory."""
+
+    def __init__(self, orders: socket.socket, answer: Answering, server: int) -> None:
+        self._orders, self._answer, self._server = orders, answer, server
+        self._pids: dict[str, int] = {}
+        self._bounds: dict[int, tuple[str, int, str]] = {}  # id, memory, folder
+        self._why: dict[int, str] = {}
+        self._errors: dict[int, int] = {}  # where a child's standard error can be read
+        self._said: dict[int, bytes] = {}
+
+    def run(self) -> None:
+        self._tell({"warm": True})
+        while os.getppid() == self._server:  # it may have gone while libraries were loaded
+            ready, _, _ = select.select([self._orders], [], [], _LOOK_SECONDS if self._bounds else 1.0)
+            if ready:
+                text, handed, _, _ = socket.recv_fds(self._orders, MOST_MESSAGE, 1)
+                if not text:
+                    break
+                self._obey(json.loads(text), handed)
+            for pid in self._bounds:
+                self._listen(pid)
+            self._reap()
+            for pid, (_, memory, _) in self._bounds.items():
+                if sandbox.resident_memory(pid) > memory + _SPARE:
+                    self._why[pid] = "memory"
+                    os.kill(pid, signal.SIGKILL)
+        for pid in self._bounds:
+            os.kill(pid, signal.SIGKILL)
+
+    def _obey(self, order: dict[str, Any], handed: list[int]) -> None:
+        if "kill" in order:
+            pid = self._pids.get(order["kill"])
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+            return
+        folder = tempfile.mkdtemp(prefix="read-")
+        heard, said = os.pipe()
+        os.set_blocking(heard, False)
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                self._orders.close()
+                os.dup2(said, 2)
+                for each in (heard, said, *self._errors.values()):
+                    os.close(each)
+                status = _live(handed[0], order, folder, self._answer)
+            finally:
+                os._exit(status)
+        for each in (*handed, said):
+            os.close(each)
+        self._errors[pid], self._said[pid] = heard, b""
+        self._pids[order["start"]] = pid
+        self._bounds[pid] = (order["start"], order["memory"], folder)
+        shared = sandbox.resident_memory(os.getpid())
+        self._tell({"child": order["start"], "pid": pid, "shared": shared})
+
+    def _listen(self, pid: int) -> None:
+        """Pass on what a child has written to its standard error, and remember its end."""
+        with contextlib.suppress(OSError):  # nothing is there, or nobody takes it
+            while part := os.read(self._errors[pid], CHUNK):
+                self._said[pid] = (self._said[pid] + part)[-_LAST_WORDS:]
+                os.write(2, part)
+
+    def _reap(self) -> None:
+        while self._bounds:
+            pid, status, used = os.wait4(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            identity, _, folder = self._bounds.pop(pid)
+            del self._pids[identity]
+            self._listen(pid)
+            aborted = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT
+            said = self._said.pop(pid)
+            if aborted and _NO_MEMORY.search(
+                said
+            ):  # in a library's own thread, which nobody asks for an error
+                self._why.setdefault(pid, "memory")
+            os.close(self._errors.pop(pid))
+            shutil.rmtree(folder, ignore_errors=True)
+            peak = used.ru_maxrss * (1024 if sys.platform == "linux" else 1)
+            self._tell({"child": identity, "status": status, "why": self._why.pop(pid, ""), "peak": peak})
+
+    def _tell(self, news: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):
+            self._orders.send(json.dumps(news).encode("ascii"))
+
+
+def _live(line: int, order: dict[str, Any], folder: str, answer: Answering) -> int:
+    """Be a child: give up all that is not needed, then answer until nobody asks any more."""
+    sandbox.die_with_parent()
+    sandbox.fresh_score()
+    sandbox.give_way(_GIVES_WAY)
+    os.chdir(folder)
+    os.environ.update(HOME=folder, TMPDIR=folder)
+    tempfile.tempdir = folder
+    reads, writes = (tuple(map(Path, order[name])) for name in ("reads", "writes"))
+    network = order["environment"] is not None
+    os.environ.update(order["environment"] or {})
+    sandbox.enter(
+        sandbox.Bounds(
+            order["memory"],
+            open_files=4096,
+            file_bytes=_LARGEST_FILE if writes else 0,
+            network=network,
+            reads=() if network else (Path(folder), *reads, *writes),
+            writes=(Path(folder), *writes) if writes else (),
+        )
+    )
+    return _serve_questions(socket.socket(fileno=line), answer)
+
+
+def _serve_questions(line: socket.socket, answer: Answering) -> int:
+    """Answer what comes along `line` until it closes; return the status to exit with."""
+    with line, line.makefile("rb") as questions:
+        for text in questions:
+            question = json.loads(text)
+            sandbox.allow_seconds(max(1, int(question.pop("seconds"))))
+            try:
+                said = answer(question)
+            except Exception as error:  # noqa: BLE001 - whatever a file makes a library stumble over
+                if _for_lack_of_memory(error):
+                    return OVER_MEMORY
+                said = _in_words(error)
+            line.sendall(json.dumps(said).encode("ascii") + b"\n")
+    return 0
+
+
+def _in_words(error: Exception) -> dict[str, Any]:
+    if isinstance(error, InputError):
+        return {"wrong": [error.where, str(error)]}
+    return {"failed": f"Reading broke off ({type(error).__name__}: {str(error)[:200]})."}
+
+
+def _for_lack_of_memory(error: BaseException | None) -> bool:
+    """Tell whether an error is one of memory, whatever it was turned into on the way."""
+    while error is not None:
+        if isinstance(error, MemoryError) or "ArrowMemoryError" in type(error).__name__:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def main() -> None:
+    """Fork children as told until the parent is gone."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("function")
+    parser.add_argument("orders", type=int)
+    parser.add_argument("server", type=int)
+    chosen = parser.parse_args()
+    module, function = chosen.function.split(":")
+    gc.disable()  # what is loaded stays: to look through it for garbage again and again takes a tenth longer
+    answer = getattr(importlib.import_module(module), function)
+    gc.collect()
+    gc.freeze()  # and stays shared with the children
+    gc.enable()
+    _Forker(socket.socket(fileno=chosen.orders), answer, chosen.server).run()
+
+
+if __name__ == "__main__":
+    main()

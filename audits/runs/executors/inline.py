@@ -1,0 +1,46 @@
+"""`InlineExecutor`: runs carried out in the calling thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from audits.errors import RunCancelled
+from audits.progress import Progress, silent
+from audits.runs.executors.job import Run, RunError
+
+__all__ = ["InlineExecutor"]
+
+
+class InlineExecutor:
+    """Carries out each run before `submit` returns, in the calling thread.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Told how far a run is; may raise `RunCancelled`.
+    """
+
+    def __init__(self, progress: Progress = silent) -> None:
+        self._progress = progress
+
+    def submit(self, spec: Mapping[str, Any], base_dir: Path, owner: str | None = None) -> Run:
+        """Carry out `spec`, whose paths are relative to `base_dir`; the run returned is over."""
+        from audits.runs.execute import execute
+        from audits.runs.spec import parse_spec
+
+        run = Run("", owner)
+        try:
+            parsed = parse_spec(spec, base_dir)
+            digests = parsed.digests()
+            run.key = parsed.key(digests)
+            run.begin()
+            result = execute(parsed, digests=digests, progress=self._progress)
+        except RunCancelled:
+            run.end_cancelled()
+        except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
+            run.fail(RunError.of(error))
+        else:
+            run.finish(lambda: result)
+        return run

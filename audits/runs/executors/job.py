@@ -1,0 +1,238 @@
+"""`Run`: what a caller holds of a run that is queued, running or over."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from audits.errors import InputError, RunCancelled, RunFailed, called, how_to_install
+from audits.progress import CurvePoint
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
+
+__all__ = ["Run", "RunError", "RunProgress", "Status"]
+
+Status = Literal["queued", "running", "done", "failed", "cancelled"]
+
+_SHORTEST_BASIS = 1.0  # seconds of work before a time left is worth stating
+_SMALLEST_BASIS = 0.03
+_LONGEST_CURVE = 5000  # points kept of a running training; the result holds them all
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far a run is: `fraction` in [0, 1], what it is doing, and about how many seconds are left.
+
+    `curve` holds the points of the training curve so far, of a run that trains something step by step.
+    """
+
+    fraction: float
+    doing: str
+    seconds_left: float | None
+    curve: tuple[CurvePoint, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunError:
+    """Why a run gave no result.
+
+    Attributes
+    ----------
+    kind : {"input", "failed"}
+        Whether the user's input is wrong, or something broke.
+    sentence : str
+        For the user.
+    details : str
+        Traceback and the worker's last words, for whoever looks into it.
+    where : str
+        The spec key, file or column at fault, with which `sentence` begins; empty unless the input is wrong.
+    """
+
+    kind: Literal["input", "failed"]
+    sentence: str
+    details: str = ""
+    where: str = ""
+
+    @classmethod
+    def of(cls, error: Exception) -> RunError:
+        """Return what a user is told about an exception; called while it is handled."""
+        if isinstance(error, InputError):
+            return cls("input", str(error), where=error.where)
+        details = traceback.format_exc()
+        if isinstance(error, RunFailed):
+            return cls("failed", str(error), details)
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            return cls(
+                "failed",
+                "The run needs more memory than there is for it; use fewer rows or features.",
+                details,
+            )
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            needs = f"The run needs {called(error.name)}, which is not installed here"
+            return cls("failed", f"{needs}; {how_to_install(error.name)}.", details)
+        message = " ".join(str(error).split()).rstrip(".") or "no message"
+        return cls("failed", f"The run failed ({type(error).__name__}: {message}).", details)
+
+    def exception(self) -> InputError | RunFailed:
+        """Return the error as it is raised."""
+        if self.kind == "input":
+            return InputError(self.where, self.sentence[len(self.where) + 1 :].removesuffix("."))
+        failed = RunFailed(self.sentence)
+        if self.details:
+            failed.add_note(self.details)
+        return failed
+
+
+class Run:
+    """A run and how it stands; safe to ask from any thread.
+
+    Attributes
+    ----------
+    id : str
+        Unique name of this submission.
+    key : str
+        SHA-256 over all that decides the numbers; empty if the spec could not be read.
+    owner : str or None
+        Whoever submitted it.
+    planned : sequence of dict
+        Of a plan what it found, `audits.runs.plans.power.Planned` made plain.
+    answer : dict or None
+        Of a question to the model what it said, as `audits.models.what_if.what_if` returns it.
+    """
+
+    def __init__(self, key: str, owner: str | None) -> None:
+        self.id = uuid.uuid4().hex
+        self.key = key
+        self.owner = owner
+        self.submitted = time.time()
+        self._changed = threading.Condition()
+        self._status: Status = "queued"
+        self._fraction, self._doing = 0.0, "Waiting for a free worker"
+        self._curve: deque[CurvePoint] = deque(maxlen=_LONGEST_CURVE)
+        self._started: float | None = None
+        self._error: RunError | None = None
+        self._read: Callable[[], RunResult] | None = None
+        self._stop: Callable[[], None] | None = None
+        self._after: list[Callable[[], None]] = []
+        self.cancel_requested = False
+        self.planned: Sequence[Mapping[str, Any]] = ()
+        self.answer: Mapping[str, Any] | None = None
+
+    @property
+    def status(self) -> Status:
+        """Return ``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
+        return self._status
+
+    @property
+    def finished(self) -> bool:
+        """Tell whether nothing about this run will change any more."""
+        return self._status in {"done", "failed", "cancelled"}
+
+    @property
+    def error(self) -> RunError | None:
+        """Return why the run failed; None unless it did."""
+        return self._error
+
+    @property
+    def progress(self) -> RunProgress:
+        """Return how far the run is now."""
+        with self._changed:
+            return RunProgress(self._fraction, self._doing, self._seconds_left(), tuple(self._curve))
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the run is over, at most `timeout` seconds; tell whether it is."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.finished, timeout)
+
+    def result(self) -> RunResult:
+        """Wait for the run and return its result.
+
+        Raises
+        ------
+        InputError
+            If the user's input is wrong.
+        RunFailed
+            If something broke.
+        RunCancelled
+            If the run was cancelled.
+        """
+        self.wait()
+        if self._status == "cancelled":
+            raise RunCancelled("The run was cancelled.")
+        if self._error is not None:
+            raise self._error.exception()
+        return self._read()  # type: ignore[misc]
+
+    def cancel(self) -> None:
+        """Stop the run; returns at once. A run that is over stays as it is."""
+        with self._changed:
+            if self.finished or self.cancel_requested:
+                return
+            self.cancel_requested = True
+            stop = self._stop
+        if stop is not None:
+            stop()
+
+    def on_cancel(self, stop: Callable[[], None]) -> None:
+        """Say what stops the run: for executors."""
+        self._stop = stop
+
+    def on_end(self, after: Callable[[], None]) -> None:
+        """Have `after` called once the run is over: at once if it is, else in the thread that ends it."""
+        with self._changed:
+            if not self.finished:
+                self._after.append(after)
+                return
+        after()
+
+    def begin(self) -> bool:
+        """Mark the run as running; False if it was cancelled before: for executors."""
+        with self._changed:
+            if self.finished or self.cancel_requested:
+                return False
+            self._status, self._started, self._doing = "running", time.monotonic(), "Starting"
+            self._changed.notify_all()
+            return True
+
+    def report(self, fraction: float, doing: str, curve: Iterable[CurvePoint] = ()) -> None:
+        """Note progress, which never goes back, and new points of a training curve: for executors."""
+        with self._changed:
+            self._curve.extend(curve)
+            self._fraction = max(self._fraction, min(max(fraction, 0.0), 1.0))
+            self._doing = doing
+
+    def finish(self, read: Callable[[], RunResult]) -> None:
+        """Mark the run as done; `read` gives its result: for executors."""
+        self._read = read
+        self._fraction, self._doing = 1.0, "Done"
+        self._end("done")
+
+    def fail(self, error: RunError) -> None:
+        """Mark the run as failed: for executors."""
+        self._error = error
+        self._end("failed")
+
+    def end_cancelled(self) -> None:
+        """Mark the run as cancelled: for executors."""
+        self._end("cancelled")
+
+    def _end(self, status: Status) -> None:
+        with self._changed:
+            self._status, self._stop = status, None
+            after, self._after = self._after, []
+            self._changed.notify_all()
+        for call in after:
+            call()
+
+    def _seconds_left(self) -> float | None:
+        if self._started is None or self.finished or self._fraction < _SMALLEST_BASIS:
+            return None
+        spent = time.monotonic() - self._started
+        return spent * (1 - self._fraction) / self._fraction if spent >= _SHORTEST_BASIS else None

@@ -1,0 +1,228 @@
+"""The worker process: ``python -m audits.runs.executors.worker``, started and spoken to by `ProcessExecutor`.
+
+It reads one JSON message a line from its standard input (``{"run": id, "spec", "base_dir", "digests",
+"partial", "folder"}`` or ``{"cancel": id}``) and answers with one a line (``ready``, ``progress``, and
+for each run one of ``done``, ``error``, ``cancelled``). Paths and digests travel, never data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import gc
+import importlib
+import json
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from audits.errors import RunCancelled
+from audits.progress import CurvePoint, Progress
+from audits.runs.executors.sandbox import Bounds, allow_seconds, die_with_parent, enter, fresh_score, give_way
+
+__all__ = ["die_with_parent", "main", "private_pipes"]
+
+_PRELOADED = (
+    "numpy",
+    "pandas",
+    "pyarrow.parquet",
+    "scipy.sparse",
+    "scipy.stats",
+    "sklearn.ensemble",
+    "sklearn.linear_model",
+    "sklearn.pipeline",
+    "ot",
+    "audits.runs.execute",
+)
+_REPORT_SECONDS = 0.05
+_LARGEST_FILE = 4 << 30
+_GIVES_WAY = 5  # to the pages, and to what is read for them
+
+
+class Worker:
+    """Carries out one run after another until its input closes."""
+
+    def __init__(self, commands: IO[bytes], answers: IO[bytes]) -> None:
+        self._commands = commands
+        self._answers = answers
+        self._writing = threading.Lock()
+        self._runs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._cancelled: set[str] = set()
+
+    def say(self, **message: Any) -> None:
+        """Send one message to the parent."""
+        line = json.dumps(message).encode("ascii") + b"\n"
+        with self._writing:
+            self._answers.write(line)
+            self._answers.flush()
+
+    def listen(self) -> None:
+        """Take messages from the parent; when it is gone, end at once, whatever is running."""
+        for line in self._commands:
+            message = json.loads(line)
+            if "cancel" in message:
+                self._cancelled.add(message["cancel"])
+            else:
+                self._runs.put(message)
+        os._exit(0)
+
+    def serve(self) -> None:
+        """Carry out runs as they come."""
+        while True:
+            job = self._runs.get()
+            self.say(run=job["run"], **self._outcome(job))
+            self._cancelled.discard(job["run"])
+
+    def is_cancelled(self, run: str) -> bool:
+        """Tell whether the parent wants the run to stop."""
+        return run in self._cancelled
+
+    def _outcome(self, job: dict[str, Any]) -> dict[str, Any]:
+        try:
+            reporter = _Reporter(self, job["run"])
+            if job.get("ask") is not None:
+                return {"event": "done", "answer": _asked(job, reporter)}
+            if job.get("plan") is not None:
+                return {"event": "done", "planned": _planned(job, reporter)}
+            _carry_out(job, reporter)
+        except RunCancelled:
+            return {"event": "cancelled"}
+        except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user, and the worker lives on)
+            from audits.runs.executors.job import RunError
+
+            return {"event": "error", "error": asdict(RunError.of(error))}
+        return {"event": "done"}
+
+
+class _Reporter:
+    """Progress of one run, told to the parent a few times a second; points of a curve go along with it."""
+
+    def __init__(self, worker: Worker, run: str) -> None:
+        self._worker, self._run = worker, run
+        self._last_time, self._last_doing = 0.0, ""
+        self._points: list[CurvePoint] = []
+
+    def __call__(self, fraction: float, doing: str) -> None:
+        if self._worker.is_cancelled(self._run):
+            raise RunCancelled
+        now = time.monotonic()
+        # each new sentence is told at once, but those that come with a curve's points only differ in numbers
+        if now - self._last_time < _REPORT_SECONDS and (doing == self._last_doing or self._points):
+            return
+        self._last_time, self._last_doing = now, doing
+        curve = {"curve": self._points} if self._points else {}
+        self._worker.say(run=self._run, event="progress", fraction=float(fraction), doing=doing, **curve)
+        self._points = []
+
+    def draw(self, point: CurvePoint) -> None:
+        self._points.append(point)
+
+
+def _carry_out(job: dict[str, Any], progress: Progress) -> None:
+    from audits.runs.digests import know_files
+    from audits.runs.execute import execute
+    from audits.runs.executors.threads import thread_count
+    from audits.runs.spec import parse_spec
+    from audits.runs.storage.store import commit
+
+    if job.get("seconds"):
+        allow_seconds(int(job["seconds"] * thread_count()) + 1)
+    know_files(job.get("known") or {})
+    spec = parse_spec(job["spec"], Path(job["base_dir"]))
+    result = execute(spec, digests=job["digests"], progress=progress)
+    partial = Path(job["partial"])
+    partial.mkdir()
+    result.save(partial)
+    progress(1.0, "Saved")
+    commit(partial, Path(job["folder"]))
+
+
+def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
+    from audits.runs.executors.threads import fixed_threads, thread_count
+    from audits.runs.plans.power import plan
+    from audits.runs.spec import parse_spec
+
+    if job.get("seconds"):
+        allow_seconds(int(job["seconds"] * thread_count()) + 1)
+    with fixed_threads():
+        found = plan(parse_spec(job["spec"], Path(job["base_dir"])), progress=progress, **job["plan"])
+    return [asdict(each) for each in found]
+
+
+def _asked(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from audits.models.what_if import what_if
+    from audits.runs.execute import remembered_subject
+    from audits.runs.executors.threads import fixed_threads, thread_count
+    from audits.runs.spec import parse_spec
+
+    if job.get("seconds"):
+        allow_seconds(int(job["seconds"] * thread_count()) + 1)
+    spec = parse_spec(job["spec"], Path(job["base_dir"]))
+    with fixed_threads():
+        subject = remembered_subject(spec, job["digests"], progress)
+        return what_if(subject, **job["ask"])
+
+
+def private_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Keep the parent's pipes to ourselves: what any library prints goes to standard error."""
+    commands, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return commands, answers
+
+
+def _give_up(memory: int | None, network: bool) -> None:
+    """Keep what a run needs: what a model or a table brings along gets no more either."""
+    unlimited = 1 << 62
+    enter(
+        Bounds(memory or unlimited, open_files=4096, file_bytes=_LARGEST_FILE, network=network, programs=True)
+    )
+    fresh_score()
+    if memory:  # a server's: its pages come first
+        give_way(_GIVES_WAY)
+
+
+def _load() -> None:
+    """Load what any run needs, which is never garbage: no collection looks at it, now or in a run."""
+    gc.disable()
+    for name in _PRELOADED:
+        importlib.import_module(name)
+    gc.freeze()
+    gc.enable()
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Serve runs until standard input closes."""
+    commands, answers = private_pipes()
+    die_with_parent()
+    faulthandler.enable()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--plugin")
+    parser.add_argument("--memory", type=int)
+    parser.add_argument("--network", action="store_true")
+    parser.add_argument("--cold", action="store_true")
+    chosen = parser.parse_args(words)
+    plugin = chosen.plugin
+    _give_up(chosen.memory, chosen.network)
+    worker = Worker(commands, answers)
+    threading.Thread(target=worker.listen, name="commands", daemon=True).start()
+    if not chosen.cold:
+        _load()
+    if plugin:
+        module, function = plugin.split(":")
+        getattr(importlib.import_module(module), function)()
+    worker.say(event="ready")
+    worker.serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""`check`: a run that must pass its gate, in a line of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from audits.checks import one_of
+from audits.errors import InputError
+from audits.runs.documents import load_document
+from audits.runs.executors.inline import InlineExecutor
+from audits.runs.gates.gate import GateFailed, gate_of, judge, read_gate
+from audits.runs.result import RunResult
+from audits.runs.source.fetch import fetched
+
+__all__ = ["check"]
+
+
+def check(
+    spec: str | Path | Mapping[str, Any] | RunResult,
+    rules: str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+    *,
+    baseline: str | Path | None = None,
+    base_dir: str | Path | None = None,
+    fail_on: str | Mapping[str, Any] | None = None,
+) -> RunResult:
+    """Raise if results, or those of a spec run in this process, do not pass: one line in a test.
+
+    Parameters
+    ----------
+    spec : RunResult, path or mapping
+        What `audit` returned or `load` read; a spec file; or a spec as plain data.
+    rules : list of mapping, mapping, or {"evidence", "material"}, optional
+        What passes, as a spec's ``gate`` says it: ``[{"metric": "impact_ratio", "at_least": 0.8}]``; checked
+        before anything runs. Without rules and without a gate in the spec, no evidence passes.
+    baseline : path, optional
+        File of ``evenhand baseline``: no difference between groups may have grown since.
+    base_dir : path, optional
+        Folder that paths in a spec given as data start from; the current one by default.
+    fail_on : {"evidence", "material", "gate"} or mapping, optional
+        As in `audits.runs.gates.gate.gate_of`.
+
+    Returns
+    -------
+    RunResult
+        All that was found, when it passes.
+
+    Raises
+    ------
+    GateFailed
+        An AssertionError that names each verdict with its finding.
+    InputError
+        If the spec is wrong.
+    RunFailed
+        If the run broke.
+    """
+    wanted = _asked(rules, baseline)
+    if wanted is not None:
+        if fail_on is not None:
+            raise InputError("fail_on", "says what passes, and so do rules", advice="give one of them")
+        fail_on = wanted
+        if isinstance(wanted, Mapping):
+            read_gate(wanted)
+    if isinstance(spec, RunResult):
+        return _passed(spec, fail_on, Path(base_dir or "."))
+    if isinstance(spec, Mapping):
+        folder = Path(base_dir or ".")
+        document = fetched(spec, folder)
+    else:
+        document, folder = load_document(Path(spec)), Path(spec).absolute().parent
+        document = fetched(document, folder, Path(spec).stem)
+    result = InlineExecutor().submit(document, folder.absolute()).result()
+    return _passed(result, fail_on, folder)
+
+
+def _asked(
+    rules: str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | None, baseline: str | Path | None
+) -> str | Mapping[str, Any] | None:
+    """Return rules and a baseline as one gate; None where nothing was said."""
+    if isinstance(rules, str) and baseline is None:
+        return rules
+    limits = {"evidence": {"evidence": 0}, "material": {"material": 0}}
+    if isinstance(rules, str):
+        rules = limits[one_of("rules", rules, tuple(limits))]
+    gate: dict[str, Any] = (
+        {} if rules is None else dict(rules) if isinstance(rules, Mapping) else {"rules": list(rules)}
+    )
+    if baseline is not None:
+        gate["baseline"] = {"path": str(baseline)}
+    return gate or None
+
+
+def _passed(result: RunResult, fail_on: str | Mapping[str, Any] | None, folder: Path) -> RunResult:
+    over = judge(result, gate_of(result.spec, fail_on), folder).stopped
+    if over:
+        lines = [f"{item.name}: {item.verdict}. {item.finding}" for item in over]
+        raise GateFailed("\n".join(["the audit does not pass", *lines]))
+    return result

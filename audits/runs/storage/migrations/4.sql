@@ -1,0 +1,1 @@
+ALTER TABLE monitor_predictions ADD COLUMN features TEXT NOT NULL DEFAULT '';
