@@ -32,7 +32,7 @@ from audits.runs.comparing.two_models import paired_changes
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.runs.storage.saved import STATUSES, SavedRun, SavedRuns
+from audits.runs.storage.saved import RESTARTED, STATUSES, SavedRun, SavedRuns
 from audits.stats import VERDICTS
 from audits.stats.words import count
 
@@ -134,6 +134,8 @@ def standing_section(space: Workspace, run: SavedRun) -> None:
     """Write how a run stands, with its finding, or why it has none and the way to start it again."""
     st.subheader(notices.label(run.title, 200), anchor=False)
     st.caption(_when(run.created))
+    if RESTARTED in run.note:
+        notices.note(RESTARTED)
     if run.status == "done":
         with st.container(key="finding"):
             st.text(run.finding)
@@ -144,7 +146,8 @@ def standing_section(space: Workspace, run: SavedRun) -> None:
         "running": "It is still running.",
         "failed": run.error or "It failed.",
         "cancelled": "It was cancelled.",
-        "interrupted": "It was interrupted: the program ended before the run did. Nothing was kept of it.",
+        "interrupted": run.error
+        or "It was interrupted: the program ended before the run did. Nothing was kept of it.",
     }
     notices.note(words[run.status])
     if run.status != "running":

@@ -106,10 +106,11 @@ class Tending:
                 (home() / "control" / f"cancel-{identity}").unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Take in runs that wait for the database, and remove what is too old."""
+        """Take in runs that wait for the database, start those handed back, and remove what is too old."""
         work.tidy()
         with contextlib.suppress(InputError, RunFailed):  # it is away
             SavedRuns().reconcile()
+            work.restart()
         Shares().tidy()
         DOWNLOADS.tidy()
         days = number_from("EVENHAND_KEEP_DAYS", 0, least=0, most=36_500)

@@ -145,9 +145,11 @@ def test_wrong_tokens_and_floods_are_answered_with_later(ask, by_proxy, monkeypa
     monkeypatch.setenv("EVENHAND_API_PER_MINUTE", "5")
     told = {"headers": [("authorization", "Bearer a")], "client": "10.1.1.3"}
     assert asyncio.run(many(7, "/api/v1/monitors/a", **told)).count(429) == 2
-    uploads = asyncio.run(many(6, "/_stcore/upload_file/a/b", "PUT"))
+    length = {"headers": [("content-length", "1")]}
+    assert asyncio.run(many(1, "/_stcore/upload_file/a/b", "PUT")) == [411]
+    uploads = asyncio.run(many(6, "/_stcore/upload_file/a/b", "PUT", **length))
     assert sorted(uploads) == [200] * 4 + [429] * 2
-    assert asyncio.run(many(2, "/_stcore/upload_file/a/b", "PUT")) == [200, 200]
+    assert asyncio.run(many(2, "/_stcore/upload_file/a/b", "PUT", **length)) == [200, 200]
 
 
 def test_tabs_that_flood_and_bodies_that_do_not_arrive_hold_nobody_up(monkeypatch):
