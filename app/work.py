@@ -21,8 +21,8 @@ from typing import Any
 
 import pandas as pd
 
-from app.drafting.drafts import server_folder
-from app.drafting.named_files import check_inside, check_paths, file_digest, stamp_of, table_paths
+from app.drafts.drafts import server_folder
+from app.drafts.files import check_inside, check_paths, file_digest, stamp_of, table_paths
 from app.remembered import Futures
 from app.serving import tracing
 from app.serving.downloads import DOWNLOADS

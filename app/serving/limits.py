@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.serving.uploads import UploadRefused, Uploads
-from app.workspaces.who import name_of
+from app.workspaces.auth import name_of
 from audits.runs.executing.sandbox import number_from
 
 __all__ = ["Bounded"]

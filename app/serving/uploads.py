@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 from streamlit import runtime
 
-from app.workspaces.who import name_of, settings
+from app.workspaces.auth import name_of, settings
 from app.workspaces.workspace import MAX_FILE_MB
 from audits.runs.executing.sandbox import number_from
 

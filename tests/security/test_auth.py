@@ -15,7 +15,7 @@ from starlette.routing import Route
 from app import work
 from app.serving import api, limits
 from app.serving.limits import Bounded
-from app.workspaces import removing, who
+from app.workspaces import auth, deletion
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, issue_token, new_token, workspaces_of
 from audits.errors import InputError, RunFailed
@@ -202,7 +202,7 @@ def test_roles_come_from_patterns_of_names(monkeypatch):
     monkeypatch.setenv("EVENHAND_ADMINS", "Root@example.org")
     monkeypatch.setenv("EVENHAND_AUDITORS", "*@audit.example.org")
     roles = [
-        who.settings().person(name).role for name in ("root@example.org", "a@audit.example.org", "b@x.org")
+        auth.settings().person(name).role for name in ("root@example.org", "a@audit.example.org", "b@x.org")
     ]
     assert roles == ["admin", "auditor", "viewer"]
 
@@ -210,10 +210,10 @@ def test_roles_come_from_patterns_of_names(monkeypatch):
 def test_oidc_says_what_it_lacks(monkeypatch):
     monkeypatch.setenv("EVENHAND_AUTH", "oidc")
     with pytest.raises(InputError, match="needs EVENHAND_OIDC_URL, EVENHAND_OIDC_CLIENT_ID"):
-        who.secrets()
+        auth.secrets()
     monkeypatch.setenv("EVENHAND_AUTH", "ldap")
     with pytest.raises(InputError, match="must be one of off, oidc, proxy, got 'ldap'"):
-        who.settings()
+        auth.settings()
 
 
 def test_an_unsigned_cookie_names_nobody(ask, monkeypatch):
@@ -284,8 +284,8 @@ def test_what_is_only_looked_at_changes_in_no_way(base):
         lambda: seen.add_file("a.csv", io.BytesIO(b"a\n1\n")),
         lambda: seen.forget(),
         lambda: work.submit(seen, {}, ""),
-        lambda: removing.delete(seen, "a"),
-        lambda: removing.erase(seen),
+        lambda: deletion.delete(seen, "a"),
+        lambda: deletion.erase(seen),
         lambda: work.start_again(seen, "a"),
         lambda: Shares().make(seen, 1),
     ):

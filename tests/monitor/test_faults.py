@@ -1,16 +1,22 @@
-"""A server that is told to end hands its runs back: the next one starts each again, once, and says so."""
+"""Faults, injected: a server that is told to end, a webhook that does not answer."""
 
 from __future__ import annotations
 
 import json
 import signal
+import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from audits.monitor.monitors import Monitors
+import numpy as np
+
+from app.serving import api, webhook
+from app.serving.ingestion import Ingest
+from audits.monitor.monitors import Batch, Monitors
 from audits.runs.storage.saved import RESTARTED
-from tests.monitor.conftest import FULL_APP, Server, start, store_of
+from tests.monitor.conftest import FULL_APP, ROW, Server, start, store_of
 from tests.sensitivity.conftest import people
 
 SPACE = "0123456789abcdef" * 2
@@ -46,6 +52,36 @@ def test_runs_start_again_once_after_a_sigterm(bundle, tmp_path: Path):
             assert time.monotonic() - began < 40
         finally:
             server.kill()
+
+
+def test_a_webhook_that_does_not_answer_is_seen_by_readiness_and_fails_with_its_reason(
+    bundle, tmp_path, monkeypatch
+):
+    silent = socket.create_server(("127.0.0.1", 0))
+    host = f"127.0.0.1:{silent.getsockname()[1]}"
+    monkeypatch.setenv("EVENHAND_WEBHOOK_HOSTS", host)
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    monkeypatch.setattr(webhook, "_STUCK_SECONDS", 0.2)
+    monkeypatch.setattr(webhook, "_SECONDS", 3.0)
+    monitors = Monitors(store_of(tmp_path))
+    address = {"webhook": f"http://{host}/", "webhook_hosts": (host,)}
+    monitor, _ = monitors.create(bundle, name="m", people_between=2000, **address)
+    scored = bundle.score([ROW] * 120)
+    monitors.store([Batch(monitor.id, replace(scored, flagged=np.ones(120, dtype=bool)), "x")])
+    service = Ingest(monitors, tick_seconds=0.1)
+    monkeypatch.setattr(api.monitor_api, "INGEST", service)
+    service.start()
+    try:
+        assert any("webhook" in api.faults() or time.sleep(0.05) for _ in range(40))
+        for _ in range(100):
+            if not service.stuck and monitors.alarms(monitor.id)[0].told:
+                break
+            time.sleep(0.1)
+        assert "timed out" in monitors.alarms(monitor.id)[0].told
+        assert "webhook" not in api.faults()
+    finally:
+        silent.close()
+        service.close()
 
 
 def _ask(server: Server, method: str, body: Any = None) -> tuple[int, Any]:
