@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.workspaces import who
+from app.workspaces import auth
 from audits.errors import InputError
 from audits.runs.registry import AUDITS
 
@@ -29,7 +29,7 @@ _VIEWS = Path(__file__).resolve().parent / "views"
 
 def navigation() -> dict[str, list[st.Page]]:
     """Return the pages under the headings of the navigation; the audits' come from their records."""
-    visitor = who.person()
+    visitor = auth.person()
     placed = {name for names in QUESTIONS.values() for name in names}
     others = [page for name in AUDITS if name not in placed and (page := page_of(name)) is not None]
     server = {"Server": [st.Page("views/admin.py", title="Server")]}

@@ -19,11 +19,11 @@ os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
 from app import work
 from app.pages import load_views
 from app.serving import api, monitor_api, tracing
-from app.serving.listening import check_address, see_who_connects
+from app.serving.bind import check_address, see_who_connects
 from app.serving.logs import set_up
-from app.serving.tending import TENDING
+from app.serving.maintenance import MAINTENANCE
 from app.tables.readers import READERS
-from app.workspaces import who
+from app.workspaces import auth
 from audits.errors import InputError
 from audits.runs.executors.system import open_many_files
 from audits.runs.storage.store import RunStore, home, make_private
@@ -40,11 +40,11 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     open_many_files(_MOST_OPEN)
     work.executor()
     READERS().start()
-    TENDING.start()
+    MAINTENANCE.start()
     monitor_api.INGEST.start()
     load_views()
     yield {}
-    TENDING.close()
+    MAINTENANCE.close()
     monitor_api.INGEST.close()
     work.close()
     READERS.close()
@@ -53,7 +53,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 see_who_connects()  # before uvicorn puts this app into what it serves
 try:  # here: what ends the start later comes with a traceback
-    SECRETS: dict[str, Any] | None = who.secrets()
+    SECRETS: dict[str, Any] | None = auth.secrets()
     check_address(st.get_option("server.address"))
     RunStore(home())
 except InputError as error:

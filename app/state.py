@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
-from app.workspaces import who
+from app.workspaces import auth
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, is_token, new_token, was_issued, workspaces_of
 from audits.errors import InputError, RunFailed
@@ -110,7 +110,7 @@ def _shown_by(secret: str) -> Workspace:
 
 def _own_workspace() -> Workspace:
     asked, own = st.query_params.get("w"), st.session_state.get("_workspace")
-    visitor = who.person()
+    visitor = auth.person()
     name = visitor.name if visitor is not None else ""
     if asked is not None and is_token(asked) and asked != own and _may_open(asked, name):
         own = asked
@@ -132,7 +132,7 @@ def _may_open(token: str, name: str) -> bool:
 
 def note(act: str, space: Workspace, what: str = "") -> None:
     """Add to the audit log what the visitor does; where that cannot be, the server's log says so."""
-    visitor = who.person()
+    visitor = auth.person()
     _note(act, visitor.name if visitor else "", space, what)
 
 
@@ -145,7 +145,7 @@ def _note(act: str, name: str, space: Workspace, what: str) -> None:
 
 def exporting(make: Callable[[], T], what: str) -> Callable[[], T]:
     """Return what makes the content of a download and notes in the audit log that it was taken away."""
-    visitor, space = who.person(), workspace()
+    visitor, space = auth.person(), workspace()
     name = visitor.name if visitor else ""
 
     def made() -> T:

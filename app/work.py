@@ -21,8 +21,8 @@ from typing import Any
 
 import pandas as pd
 
-from app.drafting.drafts import server_folder
-from app.drafting.named_files import check_inside, check_paths, file_digest, stamp_of, table_paths
+from app.drafts.drafts import server_folder
+from app.drafts.files import check_inside, check_paths, file_digest, stamp_of, table_paths
 from app.remembered import Futures
 from app.serving import tracing
 from app.serving.downloads import DOWNLOADS
@@ -67,6 +67,7 @@ __all__ = [
     "forget_run",
     "model",
     "plan",
+    "restart",
     "result",
     "saved_result",
     "standing",
@@ -78,9 +79,11 @@ __all__ = [
 
 _RESULT_BYTES, _RESULT_BYTES_EACH = 500_000_000, 300_000_000
 _IDLE_SECONDS = 600.0
+_FINISH_SECONDS = 5.0  # that runs have to finish when the server ends
 _READING = ("path", "format", "read")
 _BYTES_COLUMN, _BYTES_VALUE = 5_000, 150  # about, beside the values of the first rows
 
+_log = logging.getLogger("evenhand")
 _lock = threading.Lock()
 _executor: ProcessExecutor | None = None
 _results: Cache[RunResult] = Cache(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
@@ -124,12 +127,31 @@ def tidy() -> None:
 
 
 def close() -> None:
-    """End the workers and readers, with the server."""
+    """End the workers, with the server: what is short is finished, the rest handed back to the next one."""
     global _executor
     with _lock:
+        going = [] if _executor is None else _executor.going_on()
+        if going:
+            try:
+                SavedRuns().hand_back()
+            except (InputError, RunFailed):
+                _log.exception("Runs that go on cannot be handed back")
+        until = time.monotonic() + _FINISH_SECONDS
+        for run in going:
+            if run.status == "running":
+                run.wait(max(0.0, until - time.monotonic()))
         if _executor is not None:
             _executor.close()
         _executor = None
+
+
+def restart() -> None:
+    """Start the runs again that a server handed back as it ended, each once."""
+    for run in SavedRuns().handed_back():
+        try:
+            start_again(Workspace(run.owner), run.id, restarted=True)
+        except (InputError, RunFailed) as error:  # another server was quicker, or its files are gone
+            _log.warning("The run %s is not started again: %s", run.id, error)
 
 
 def table(
@@ -414,14 +436,14 @@ def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> No
     try:
         keep_run(run, spec, space.folder, title=title, owner=space.token)
     except (InputError, RunFailed):
-        logging.getLogger("evenhand").exception("The run %s is not saved", run.id)
+        _log.exception("The run %s is not saved", run.id)
 
 
-def start_again(space: Workspace, identity: str) -> None:
-    """Have a saved audit carried out again that did not end well."""
+def start_again(space: Workspace, identity: str, *, restarted: bool = False) -> None:
+    """Have a saved audit carried out again that did not end well; by itself, if `restarted`."""
     space.check_writable()
     saved = SavedRuns()
-    found = saved.begin_again(identity, space.token)
+    found = saved.begin_again(identity, space.token, restarted=restarted)
     run = executor().submit(found.spec, space.folder, owner=space.token)
     if run.key:
         record = {

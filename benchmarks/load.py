@@ -32,7 +32,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-from app.drafting import drafts
+from app.drafts import drafts
 from app.workspaces.workspace import Workspace, new_token
 from audits.runs.executors.sandbox import resident_memory
 from tests.free_port import free_port

@@ -23,7 +23,7 @@ from tests import test_architecture  # noqa: E402
 PAGE = ROOT / "docs" / "architecture.md"
 RECORDS = "<!-- made from the records: make docs -->", "<!-- end of what is made -->"
 LAYERS = "<!-- layers: make docs -->", "<!-- end of layers -->"
-OF_PAGES = ("app/workspaces", "app/drafting", "app/tables", "app/widgets", "app/serving")
+OF_PAGES = ("app/workspaces", "app/drafts", "app/tables", "app/widgets", "app/serving")
 ROOMS = ("audits/data", "audits/models", "audits/runs", *OF_PAGES)
 SHARED = "<!-- shared rooms: make docs -->", "<!-- end of shared rooms -->"
 

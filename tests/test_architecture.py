@@ -162,7 +162,7 @@ def test_an_arrow_upwards_would_be_seen(monkeypatch):
         "audits.runs",
     }
     monkeypatch.setitem(
-        globals(), "imports", lambda path: planted if path.name in {"verdicts.py", "who.py"} else set()
+        globals(), "imports", lambda path: planted if path.name in {"verdicts.py", "auth.py"} else set()
     )
     for test, names in (
         (test_audits_import_downwards, ("app.state", "audits.runs", "audits.drawing.style")),

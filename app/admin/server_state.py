@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.serving.tending import snapshot
+from app.serving.maintenance import snapshot
 from app.widgets import notices
 from audits.errors import InputError, RunFailed
 from audits.runs.storage.audit_log import AuditLog, short

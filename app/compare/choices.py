@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import state, work
 from app.data_model.model_choice import model_section
-from app.drafting.checking import whole_model
+from app.drafts.validation import whole_model
 from app.latest import latest_audits
 from app.tables.held import DataHeld
 from app.tables.summary import Summary, audited_size

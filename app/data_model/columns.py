@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.drafting.drafts import made_groups, with_data
-from app.drafting.numbers import read_numbers
+from app.drafts.drafts import made_groups, with_data
+from app.drafts.numbers import read_numbers
 from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from audits.data import KINDS, ROLES

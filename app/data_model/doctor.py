@@ -10,8 +10,8 @@ import streamlit as st
 
 from app import work
 from app.data_model.columns import features_of
-from app.drafting.drafts import with_data, with_data_again
-from app.drafting.unlikely import too_good
+from app.drafts.drafts import with_data, with_data_again
+from app.drafts.sanity import too_good
 from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from app.widgets.waiting import wait_for

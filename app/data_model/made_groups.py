@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.drafting.drafts import made_groups, with_data
+from app.drafts.drafts import made_groups, with_data
 from app.widgets import notices
 
 __all__ = ["made_groups_section"]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.drafting.drafts import with_data
+from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
 
 __all__ = ["meanings_section"]

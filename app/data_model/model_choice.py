@@ -11,7 +11,7 @@ import streamlit as st
 from app import state
 from app.data_model.columns import text_columns
 from app.data_model.outcome import says_more
-from app.drafting.drafts import with_data
+from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from app.widgets.subject import TRAINED

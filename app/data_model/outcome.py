@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafting.drafts import with_data
+from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
 from audits.checks import choices
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.drafting.drafts import with_data
+from app.drafts.drafts import with_data
 from app.tables.held import TableHeld
 from app.widgets import notices
 

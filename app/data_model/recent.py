@@ -7,7 +7,7 @@ import html
 import streamlit as st
 
 from app.widgets.subject import source_name
-from app.workspaces.recent import COOKIE, ago, recent_workspaces
+from app.workspaces.visits import COOKIE, ago, recent_workspaces
 from app.workspaces.workspace import Workspace
 
 __all__ = ["recent_section"]

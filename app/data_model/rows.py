@@ -11,8 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.drafting.drafts import with_data
-from app.drafting.numbers import read_number, split_numbers
+from app.drafts.drafts import with_data
+from app.drafts.numbers import read_number, split_numbers
 from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.people.row_choice import WRAPPING

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafting import drafts
+from app.drafts import drafts
 from app.widgets import notices
 from app.workspaces.workspace import MAX_FILE_MB, Workspace
 from audits.data.samples import CATALOGUE

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.drafting.drafts import audit_spec
+from app.drafts.drafts import audit_spec
 from app.tables.held import DataHeld
 from app.widgets.audit_page import run_title
 from app.workspaces.workspace import Workspace

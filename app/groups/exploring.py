@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from app import state, work
-from app.drafting.drafts import audit_spec
+from app.drafts.drafts import audit_spec
 from app.drawn import drawn
 from app.widgets import notices
 from app.widgets.audit_page import run_title

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.drafting.drafts import audit_spec
+from app.drafts.drafts import audit_spec
 from app.pages import page_of
 from app.widgets import notices
 from app.widgets.results.figure_card import figure_card

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafting.drafts import check_invents
-from app.drafting.numbers import read_number, read_numbers
+from app.drafts.drafts import check_invents
+from app.drafts.numbers import read_number, read_numbers
 from app.tables.held import DataHeld
 from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.drafting.drafts import audit_spec
+from app.drafts.drafts import audit_spec
 from app.drawn import drawn
 from app.tables.held import DataHeld
 from app.tables.summary import audited_size

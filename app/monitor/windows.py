@@ -115,6 +115,5 @@ def keep_rows(identity: str) -> None:
     try:
         state.workspace().check_writable()
         INGEST.monitors.change(identity, keep_rows=bool(state.widget(f"keep-rows-{identity}")))
-        INGEST.forget(identity)
     except (InputError, RunFailed) as error:
         state.keep("window-problem", (identity, str(error)))

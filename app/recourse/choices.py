@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.drafting.drafts import check_invents
-from app.drafting.numbers import read_number
+from app.drafts.drafts import check_invents
+from app.drafts.numbers import read_number
 from app.recourse.questions import SCALED, WAYS, suggested, ways_of
 from app.tables.held import DataHeld
 from app.tables.summary import Summary

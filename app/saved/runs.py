@@ -21,7 +21,7 @@ from app.widgets.people.row_choice import ROWS, WRAPPING, clicked_row
 from app.widgets.people.selected import clickable, let_go
 from app.widgets.results.export import REPORTS, report_file
 from app.widgets.results.verdict_cards import title_of
-from app.workspaces import removing
+from app.workspaces import deletion
 from app.workspaces.shares import LONGEST_DAYS, SharedLink, Shares
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
@@ -32,7 +32,7 @@ from audits.runs.comparison.two_models import paired_changes
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.runs.storage.saved import STATUSES, SavedRun, SavedRuns
+from audits.runs.storage.saved import RESTARTED, STATUSES, SavedRun, SavedRuns
 from audits.stats import VERDICTS
 from audits.stats.words import count
 
@@ -134,6 +134,8 @@ def standing_section(space: Workspace, run: SavedRun) -> None:
     """Write how a run stands, with its finding, or why it has none and the way to start it again."""
     st.subheader(notices.label(run.title, 200), anchor=False)
     st.caption(_when(run.created))
+    if RESTARTED in run.note:
+        notices.note(RESTARTED)
     if run.status == "done":
         with st.container(key="finding"):
             st.text(run.finding)
@@ -144,7 +146,8 @@ def standing_section(space: Workspace, run: SavedRun) -> None:
         "running": "It is still running.",
         "failed": run.error or "It failed.",
         "cancelled": "It was cancelled.",
-        "interrupted": "It was interrupted: the program ended before the run did. Nothing was kept of it.",
+        "interrupted": run.error
+        or "It was interrupted: the program ended before the run did. Nothing was kept of it.",
     }
     notices.note(words[run.status])
     if run.status != "running":
@@ -278,7 +281,7 @@ def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
                 notices.problem(str(error))
         sure = st.checkbox("Delete this saved audit for good", key=f"sure-{run.id[:12]}")
         if sure:
-            _button("Delete", "delete", lambda: removing.delete(space, run.id))
+            _button("Delete", "delete", lambda: deletion.delete(space, run.id))
 
 
 def share_section(space: Workspace) -> None:
@@ -331,7 +334,7 @@ def erase_section(space: Workspace) -> None:
     with st.expander("Delete everything"):
         st.text("Uploads, audits, results and monitors of this workspace; nothing of it stays on the server.")
         if st.checkbox("Delete this workspace for good", key="sure-of-all"):
-            _button("Delete everything", "erase", lambda: removing.erase(space))
+            _button("Delete everything", "erase", lambda: deletion.erase(space))
 
 
 def _uploads(space: Workspace) -> None:
@@ -345,7 +348,7 @@ def _uploads(space: Workspace) -> None:
                 st.text(f"{path.name} · {(space.folder / path).stat().st_size / 1e6:,.1f} MB")
                 key = path.parent.name
                 if st.checkbox("Delete for good", key=f"sure-{key}"):
-                    _button("Delete", f"upload-{key}", partial(removing.delete_upload, space, path))
+                    _button("Delete", f"upload-{key}", partial(deletion.delete_upload, space, path))
 
 
 def _button(label: str, key: str, act: Callable[[], object]) -> None:

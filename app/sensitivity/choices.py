@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafting.drafts import check_invents
+from app.drafts.drafts import check_invents
 from app.tables.held import DataHeld
 from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions

@@ -20,11 +20,11 @@ from app.serving.downloads import Downloads
 from app.serving.headers import Hardened
 from app.serving.limits import Bounded
 from app.serving.logs import Traced
+from app.serving.maintenance import MAINTENANCE
 from app.serving.metrics import metrics
-from app.serving.tending import TENDING
 from app.tables.readers import READERS
-from app.workspaces.recent import RemembersVisits
-from app.workspaces.who import Identified
+from app.workspaces.auth import Identified
+from app.workspaces.visits import RemembersVisits
 from app.workspaces.workspace import issue_token
 from audits.errors import InputError, RunFailed
 from audits.runs.registry import AUDITS
@@ -71,8 +71,8 @@ def faults() -> dict[str, str]:
         found["monitors"] = "What stores predictions has not started, or has ended."
     elif monitor_api.INGEST.stuck:
         found["webhook"] = "A webhook has not answered for more than a minute."
-    if not TENDING.alive:
-        found["tending"] = "What cancels, removes and reconciles has not started, or has ended."
+    if not MAINTENANCE.alive:
+        found["maintenance"] = "What cancels, removes and reconciles has not started, or has ended."
     return found
 
 

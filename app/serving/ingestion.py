@@ -46,11 +46,9 @@ MAX_IN_PROCESS = 16_384
 
 _MAX_WAITING = 200
 _MAX_TOGETHER = 64
-_FRESH_SECONDS = 5.0
 _FILE_SECONDS = 300.0
 _SKEW_SECONDS = 300.0
 _TOP = 3
-_MAX_REMEMBERED = 100
 _MAX_READ = 20  # monitors whose history is read before anybody asks
 _log = logging.getLogger("evenhand")
 
@@ -110,7 +108,6 @@ class Ingest:
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="evenhand-measure")
         self._delivery = Delivery()
         self._raised = threading.Event()
-        self._known: dict[str, tuple[float, KeptMonitor]] = {}
         self._scorer = scorer or Scorer()
         self._read: set[str] = set()
         self._stop = threading.Event()
@@ -160,35 +157,21 @@ class Ingest:
         self._delivery.close()
         self._scorer.close()
 
-    async def find(self, identity: str, *, now: bool = False) -> KeptMonitor:
-        """Return a monitor, as it was at most five seconds ago, or as it is `now`.
+    async def find(self, identity: str) -> KeptMonitor:
+        """Return a monitor as it is now.
 
         Raises
         ------
         InputError
             If there is none.
         """
-        found = self._known.get(identity)
-        if now or found is None or time.monotonic() - found[0] > _FRESH_SECONDS:
-            loop = asyncio.get_running_loop()
-            fresh = await loop.run_in_executor(self._pool, self._load, identity)
-            found = (time.monotonic(), fresh)
-            self._known[identity] = found
-            while len(self._known) > _MAX_REMEMBERED:
-                self._known.pop(next(iter(self._known)))
-        return found[1]
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, self._load, identity)
 
     def _load(self, identity: str) -> KeptMonitor:
-        try:
-            fresh = self.monitors.get(identity)
-        except InputError:
-            self._known.pop(identity, None)
-            raise
-        before = self._known.get(identity)
-        if before is not None:  # its bundle never changes
-            vars(fresh)["bundle"] = before[1].bundle
-        _ = fresh.bundle.encoder  # ready now
-        return fresh
+        found = self.monitors.get(identity)
+        _ = found.bundle.encoder  # ready now
+        return found
 
     async def answer(self, monitor: KeptMonitor, body: bytes, kind: str, key: str | None) -> dict[str, Any]:
         """Measure and store what a request brought; return what it is answered with.
@@ -327,12 +310,6 @@ class Ingest:
             self._raised.set()
         return known
 
-    def forget(self, identity: str) -> None:
-        """Read a monitor anew when it is asked for next: its tokens or settings changed."""
-        found = self._known.get(identity)
-        if found is not None:
-            self._known[identity] = (-math.inf, found[1])
-
     def remove(self, identity: str) -> None:
         """Remove a monitor with all that it measured, and the files that were dropped for it.
 
@@ -342,7 +319,6 @@ class Ingest:
             If the database cannot be used.
         """
         self.monitors.delete(identity)
-        self._known.pop(identity, None)
         READERS().forget(f"monitor {identity}")
         shutil.rmtree(home() / "monitors" / identity, ignore_errors=True)
 

@@ -1,6 +1,7 @@
 """How much one person or service may ask of the server at once: uploads in flight, requests of the API, tabs.
 
-``EVENHAND_UPLOADS_AT_ONCE`` (4 of one person, four times as many in all) and ``EVENHAND_API_PER_MINUTE``
+``EVENHAND_UPLOADS_AT_ONCE`` (4 of one person, four times as many in all; `app.serving.uploads` counts their
+bytes) and ``EVENHAND_API_PER_MINUTE``
 (60,000 with one token). An address that shows wrong tokens gets no answer to further ones for the rest of the
 minute; a token that was right within the last day is answered all the same, since many who send share the
 address of one proxy. A body has to go on arriving, half a minute between two parts of it.
@@ -19,7 +20,8 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.workspaces.who import name_of
+from app.serving.uploads import UploadRefused, Uploads
+from app.workspaces.auth import name_of
 from audits.runs.executors.sandbox import number_from
 
 __all__ = ["Bounded"]
@@ -63,7 +65,7 @@ class Bounded:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._uploads, self._tabs = Counter[str](), Counter[str]()
-        self._asked, self._wrong = _Window(), _Window()
+        self._waiting, self._asked, self._wrong = Uploads(), _Window(), _Window()
         self._right: OrderedDict[str, float] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,13 +99,13 @@ class Bounded:
 
     async def _http(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
         if path.startswith(_UPLOAD) and scope["method"] in {"PUT", "POST"}:
-            await self._upload(scope, receive, send)
+            await self._upload(path.removeprefix(_UPLOAD).strip("/").partition("/")[0], scope, receive, send)
         elif path.startswith(_API):
             await self._api(path.removeprefix(_API).strip("/").partition("/")[0], scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _upload(self, tab: str, scope: Scope, receive: Receive, send: Send) -> None:
         most = int(number_from("EVENHAND_UPLOADS_AT_ONCE", 4, least=1, most=1000))
         name = name_of(scope) or _address(scope)
         if self._uploads[name] >= most or self._uploads.total() >= _ALL * most:
@@ -114,7 +116,10 @@ class Bounded:
             return
         self._uploads[name] += 1
         try:
-            await self._app(scope, receive, send)
+            with self._waiting.admitted(tab, scope):
+                await self._app(scope, receive, send)
+        except UploadRefused as refused:
+            await _refuse(str(refused), 30, scope, receive, send, refused.status)
         finally:
             self._uploads[name] -= 1
             self._uploads += Counter()  # names with nothing on the way are dropped

@@ -174,8 +174,8 @@ class _Route(APIRoute):
 class May:
     """Finds the monitor that a request names, if its token may do what `scope` says."""
 
-    def __init__(self, scope: str, *, now: bool = False) -> None:
-        self._scope, self._now = scope, now
+    def __init__(self, scope: str) -> None:
+        self._scope = scope
 
     async def __call__(self, monitor: str, request: Request) -> KeptMonitor:
         """Return the monitor."""
@@ -183,9 +183,7 @@ class May:
         try:
             if len(monitor) > 64 or not monitor.isalnum():
                 raise InputError("monitor", "must be one that exists", monitor)
-            found = await INGEST.find(monitor, now=self._now)
-            if not self._now and not any(found.opens(token, each) for each in SCOPES):
-                found = await INGEST.find(monitor, now=True)  # the token was made elsewhere just now?
+            found = await INGEST.find(monitor)
         except RunFailed:  # whoever has shown no token yet is not told which database it is
             _log.exception("A monitor could not be found")
             sentence = "Nothing was stored: the database cannot be used. Send it again."
@@ -199,7 +197,6 @@ class May:
 
 Sender = Annotated[KeptMonitor, Depends(May("send"))]
 Reader = Annotated[KeptMonitor, Depends(May("read"))]
-Fresh = Annotated[KeptMonitor, Depends(May("read", now=True))]
 Manager = Annotated[KeptMonitor, Depends(May("manage"))]
 
 API = FastAPI(
@@ -232,14 +229,13 @@ async def list_monitors(request: Request) -> dict[str, Any]:
 
 
 @API.get(_ONE, summary="What a monitor reads, promises, and where it stands")
-def read_monitor(monitor: Fresh) -> dict[str, Any]:
+def read_monitor(monitor: Reader) -> dict[str, Any]:
     return described(monitor)
 
 
 @API.patch(_ONE, summary="Change its name, note, webhook or keep_rows")
 def change_monitor(monitor: Manager, change: MonitorChange) -> dict[str, Any]:
     INGEST.monitors.change(monitor.id, webhook_hosts(), **change.model_dump())
-    INGEST.forget(monitor.id)
     return described(INGEST.monitors.get(monitor.id))
 
 
@@ -349,21 +345,18 @@ def list_tokens(monitor: Manager) -> dict[str, Any]:
 @API.post(f"{_ONE}/tokens", summary="Make a token that may send, read or manage")
 def make_token(monitor: Manager, wanted: TokenRequest) -> dict[str, Any]:
     token, text = INGEST.monitors.make_token(monitor.id, **wanted.model_dump())
-    INGEST.forget(monitor.id)
     return {"id": token.id, "scope": token.scope, "expires": token.expires, "token": text}
 
 
 @API.post(f"{_ONE}/tokens/rotate", summary="A new first token; the old one lives on for hours")
 def rotate_token(monitor: Manager, wanted: Annotated[Rotation, Body()] = Rotation()) -> dict[str, Any]:  # noqa: B008
     text = INGEST.monitors.rotate(monitor.id, hours=wanted.hours)
-    INGEST.forget(monitor.id)
     return {"token": text}
 
 
 @API.delete(f"{_ONE}/tokens/{{token}}", summary="Have a token open nothing any more")
 def remove_token(monitor: Manager, token: str) -> dict[str, Any]:
     INGEST.monitors.remove_token(monitor.id, token)
-    INGEST.forget(monitor.id)
     return {"removed": token}
 
 

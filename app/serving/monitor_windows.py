@@ -46,7 +46,7 @@ class WindowRequest(BaseModel):
     title: str = Field("", max_length=200)
 
 
-_SHOWN = ("id", "title", "status", "created", "ended", "verdict", "finding", "error")
+_SHOWN = ("id", "title", "status", "created", "ended", "verdict", "finding", "error", "note")
 
 
 @dataclass(frozen=True)

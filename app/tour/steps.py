@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafting import drafts
+from app.drafts import drafts
 from app.drawn import presented
 from app.widgets import notices
 from app.widgets.frame import page_text

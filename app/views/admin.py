@@ -5,10 +5,10 @@ from __future__ import annotations
 from app.admin.server_state import audit_log, memory_and_disk, runs
 from app.widgets import notices
 from app.widgets.frame import title
-from app.workspaces import who
+from app.workspaces import auth
 
 title("Server")
-visitor = who.person()
+visitor = auth.person()
 if visitor is None or not visitor.administers:
     notices.problem("This page is for those whom EVENHAND_ADMINS names.")
 else:

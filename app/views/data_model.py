@@ -17,8 +17,8 @@ from app.data_model.reading import preview_section, reading_section
 from app.data_model.recent import recent_section
 from app.data_model.rows import left_out_section, rows_section
 from app.data_model.sources import example_cards, file_sources, source_problem
-from app.drafting.checking import problems
-from app.drafting.drafts import suggest_columns
+from app.drafts.drafts import suggest_columns
+from app.drafts.validation import problems
 from app.tables.held import TableHeld
 from app.widgets import notices
 from app.widgets.frame import page_text, title

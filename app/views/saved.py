@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state, work
-from app.saved.report_run import report_of_all
+from app.saved.combined_report import report_of_all
 from app.saved.runs import (
     choose_run,
     compare_section,

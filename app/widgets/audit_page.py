@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.drafting.drafts import audit_spec
-from app.drafting.unlikely import words_of
+from app.drafts.drafts import audit_spec
+from app.drafts.sanity import words_of
 from app.latest import KEY, latest_audits, linked_run
 from app.tables.held import DataHeld
 from app.tables.summary import Summary, audited_size

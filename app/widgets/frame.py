@@ -12,7 +12,7 @@ from app.latest import badge_icons
 from app.serving.headers import PAGE
 from app.widgets import notices
 from app.widgets.people.selected import selection_chip
-from app.workspaces import who
+from app.workspaces import auth
 from audits.checks import build
 from audits.errors import InputError, RunFailed
 from audits.stats.vocabulary import DataWords, speaking
@@ -69,10 +69,10 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
 
 def _signed_in() -> bool:
     """Tell whether the visitor may go on; offer him to sign in where he must, and out where he has."""
-    way = who.settings().way
+    way = auth.settings().way
     if way == "off":
         return True
-    visitor = who.person()
+    visitor = auth.person()
     if visitor is None:
         st.title("Evenhand", anchor=False)
         st.text("Sign in to go on.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,8 @@ def _bundle(folder: Path, note: str) -> tuple[MonitorBundle, dict[str, Any]]:
 def score(folder: Path, rows: Path, out: Path | None) -> str:
     """Measure the rows of a table by the bundle in `folder`; return one JSON line a row, or write them.
 
-    Columns that the bundle does not read are passed over, as the table is your own.
+    Columns that the bundle does not read are passed over, as the table is your own. What is odd about values,
+    such as months for years, is said on standard error, as the HTTP API says it under ``notes``.
 
     Raises
     ------
@@ -73,6 +75,9 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
     bundle = MonitorBundle.load(folder)
     frame = frame_as_audited(bundle, read_table(rows).frame)
     found = bundle.score(frame)
+    look = bundle.look(found)
+    for note in () if look is None else look.notes:
+        print(f"evenhand: {note}", file=sys.stderr)
     lines = []
     for place, row in enumerate(frame.index):
         line = {

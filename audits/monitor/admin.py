@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from audits.checks import allowed_address, one_of
 from audits.errors import InputError
-from audits.monitor.alarms import Message, claim, note_delivery
+from audits.monitor.alarms import RETRIES, Message
 from audits.monitor.tables import CASES, MESSAGES, MONITORS, PREDICTIONS, TOKENS
 from audits.runs.storage.database import Database
 
@@ -24,6 +24,8 @@ SCOPES = ("send", "read", "manage")
 _MAX_NAME, _MAX_NOTE, _MAX_TOKENS = 200, 10_000, 50
 _STORABLE = re.compile("[^\x00\ud800-\udfff]*")
 _DAY = 86_400.0
+_LEASE = 120.0  # a claim of a process that ended is free again after so many seconds
+_MAX_DELIVERIES = 16
 
 
 @dataclass(frozen=True)
@@ -117,21 +119,39 @@ class Admin:
             self._database.scrub()
 
     def due_messages(self, busy: frozenset[str] = frozenset()) -> list[Message]:
-        """Take the messages that are due, to deliver them; those to addresses that are `busy` wait."""
+        """Take messages that are due, one an address and none of the `busy`: nobody else takes them now."""
         now = self._clock()
-        waits = sa.select(MESSAGES.c.id).where(MESSAGES.c.state == "waiting", MESSAGES.c.due <= now).limit(1)
+        due = sa.select(MESSAGES).where(MESSAGES.c.state == "waiting", MESSAGES.c.due <= now)
         with self._database.reading() as connection:
-            if connection.execute(waits).first() is None:
+            if connection.execute(due.limit(1)).first() is None:
                 return []
+        asked = due.where(MESSAGES.c.address.not_in(busy))
+        asked = asked.order_by(MESSAGES.c.due, MESSAGES.c.made, MESSAGES.c.place).limit(50 * _MAX_DELIVERIES)
+        by_address: dict[str, Message] = {}
         with self._database.writing() as connection:
-            return claim(connection, now, busy)
+            for row in connection.execute(asked):
+                by_address.setdefault(row.address, Message(**row._mapping))
+            taken = list(by_address.values())[:_MAX_DELIVERIES]
+            for message in taken:
+                lease = {"due": now + _LEASE, "tries": message.tries + 1}
+                connection.execute(sa.update(MESSAGES).where(MESSAGES.c.id == message.id).values(lease))
+        return taken
 
     def note_message(self, message: Message, fault: str = "") -> None:
         """Note how a delivery went, on its alarm too: `fault` says why it did not arrive."""
+        tries, due = message.tries + 1, self._clock()
+        if not fault:
+            state, said = "told", "webhook told"
+        elif tries > len(RETRIES):
+            state, said = "dead", f"webhook not told after {tries} tries: {fault}"
+        else:
+            state, said = "waiting", f"webhook not told yet: {fault}; tried again later"
+            due += RETRIES[tries - 1]
+        row = {"state": state, "due": due, "outcome": (fault or "told")[:500], "tries": tries}
+        mine = sa.and_(CASES.c.monitor == message.monitor, CASES.c.place == message.place)
         with self._database.writing() as connection:
-            told = note_delivery(connection, message, fault, self._clock())
-            mine = sa.and_(CASES.c.monitor == message.monitor, CASES.c.place == message.place)
-            connection.execute(sa.update(CASES).where(mine).values(told=told))
+            connection.execute(sa.update(MESSAGES).where(MESSAGES.c.id == message.id).values(row))
+            connection.execute(sa.update(CASES).where(mine).values(told=said[:500]))
 
     def make_token(
         self, identity: str, *, name: str, scope: str, days: float | None = None

@@ -24,10 +24,8 @@ __all__ = [
     "Alarm",
     "Message",
     "alarm_of",
-    "claim",
     "detector_sentence",
     "flags_sentence",
-    "note_delivery",
     "queue",
     "severity_of",
 ]
@@ -36,7 +34,6 @@ RETRIES = (10.0, 60.0, 600.0, 3600.0, 21_600.0)
 """Seconds until a message is tried again; after the last it is given up, and its alarm says so."""
 
 SEVERITIES = ("low", "medium", "high")
-_LEASE = 120.0  # a claim of a process that ended is free again after so many seconds
 _GRAVE = frozenset({"flags", "model", "impossible", "groups", "outcomes"})
 _SENTENCES = {
     "inputs": "Values of “{about}” are no longer distributed as among the audited people",
@@ -178,39 +175,3 @@ def queue(
         secrets.token_hex(16), monitor, alarm["place"], "plain", webhook, body, "waiting", 0, now, now, ""
     )
     connection.execute(sa.insert(MESSAGES), [vars(message)])
-
-
-def claim(connection: sa.Connection, now: float, busy: frozenset[str], most: int = 16) -> list[Message]:
-    """Take messages that are due, one an address and none of the `busy`: nobody else takes them now."""
-    asked = (
-        sa.select(MESSAGES)
-        .where(MESSAGES.c.state == "waiting", MESSAGES.c.due <= now, MESSAGES.c.address.not_in(busy))
-        .order_by(MESSAGES.c.due, MESSAGES.c.made, MESSAGES.c.place)
-        .limit(50 * most)
-    )
-    by_address: dict[str, Message] = {}
-    for row in connection.execute(asked):
-        by_address.setdefault(row.address, Message(**row._mapping))
-    taken = list(by_address.values())[:most]
-    for message in taken:
-        changed = sa.update(MESSAGES).where(MESSAGES.c.id == message.id)
-        connection.execute(changed.values(due=now + _LEASE, tries=message.tries + 1))
-    return taken
-
-
-def note_delivery(connection: sa.Connection, message: Message, fault: str, now: float) -> str:
-    """Note how a try went, `fault` empty where it arrived; return what its alarm is to say."""
-    tries = message.tries + 1
-    if not fault:
-        state, said, due = "told", "webhook told", now
-    elif tries > len(RETRIES):
-        state, said, due = "dead", f"webhook not told after {tries} tries: {fault}", now
-    else:
-        state, said, due = (
-            "waiting",
-            f"webhook not told yet: {fault}; tried again later",
-            now + RETRIES[tries - 1],
-        )
-    row = {"state": state, "due": due, "outcome": (fault or "told")[:500], "tries": tries}
-    connection.execute(sa.update(MESSAGES).where(MESSAGES.c.id == message.id).values(**row))
-    return said[:500]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,8 +27,24 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
     when = [_moment(point.received) for point in points]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08, row_heights=[0.5, 0.5])
     shown = [alarm for alarm in alarms if alarm.raised >= points[0].received]
-    _add_flags(figure, when, points, chart)
-    _add_chart(figure, when, points, chart, shown)
+    shares = [100 * point.flagged / point.people for point in points]
+    heights = [100 * point.high / chart.limit for point in points]
+    raised, limit = [_moment(alarm.raised) for alarm in shown], [100.0] * len(shown)
+    flags = [f"{count(point.flagged)} of {count(point.people)} people" for point in points]
+    words = [f"alarm {alarm.place}: {alarm.about}, batch {alarm.batch}" for alarm in shown]
+    cross = {"color": CONTRAST, "size": 12, "symbol": "x"}
+    over = "%{x}<br>%{y:.0f} % of the limit"
+    _mark(figure, 1, when, shares, "%{x}<br>%{y:.1f} % flagged (%{customdata})", flags)
+    _mark(figure, 2, when, heights, over, mode="lines+markers", marker={"color": ACCENT, "size": 4})
+    _mark(figure, 2, raised, limit, "%{x}<br>%{customdata}", words, marker=cross)
+    control = f"in control up to {percent(chart.rate, 1000)}"
+    _level(figure, 1, 100 * chart.rate, control, {"color": INK, "dash": "dot", "width": 1})
+    _level(figure, 2, 100, "alarm", {"color": CONTRAST, "width": 1.5})
+    for row, title, highest in (
+        (1, "flagged (%)", max(100 * chart.rate, *shares)),
+        (2, "chart (% of its limit)", max(100.0, *heights)),
+    ):
+        figure.update_yaxes(title=title, range=[0, 1.25 * highest], row=row, col=1)
     figure.update_xaxes(range=_span(when), nticks=5)
     people, flagged = sum(point.people for point in points), sum(point.flagged for point in points)
     alt = (
@@ -39,77 +56,23 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
     return finish(figure, height=420, alt=alt)
 
 
-def _add_flags(figure: go.Figure, when: Sequence[datetime], points: Sequence[Point], chart: Chart) -> None:
-    """Add the share of flags over time, above."""
-    figure.add_trace(
-        go.Scatter(
-            x=when,
-            y=[100 * point.flagged / point.people for point in points],
-            mode="markers",
-            marker={"color": ACCENT, "size": 6},
-            customdata=[f"{count(point.flagged)} of {count(point.people)} people" for point in points],
-            hovertemplate="%{x}<br>%{y:.1f} % flagged (%{customdata})<extra></extra>",
-            showlegend=False,
-        ),
-        row=1,
-        col=1,
-    )
-    figure.add_hline(
-        100 * chart.rate,
-        line={"color": INK, "dash": "dot", "width": 1},
-        annotation_text=f"in control up to {percent(chart.rate, 1000)}",
-        annotation_position="top left",
-        row=1,
-        col=1,
-    )
-    highest = 100 * max(chart.rate, *(point.flagged / point.people for point in points))
-    figure.update_yaxes(title="flagged (%)", range=[0, 1.25 * highest], row=1, col=1)
-
-
-def _add_chart(
+def _mark(
     figure: go.Figure,
-    when: Sequence[datetime],
-    points: Sequence[Point],
-    chart: Chart,
-    shown: Sequence[Alarm],
+    row: int,
+    x: Sequence[datetime],
+    y: Sequence[float],
+    hover: str,
+    words: Sequence[str] = (),
+    **look: Any,
 ) -> None:
-    """Add the chart's value with its limit and the alarms that are shown, below."""
-    figure.add_trace(
-        go.Scatter(
-            x=when,
-            y=[100 * point.high / chart.limit for point in points],
-            mode="lines+markers",
-            line={"color": ACCENT, "width": 2},
-            marker={"size": 4},
-            hovertemplate="%{x}<br>%{y:.0f} % of the limit<extra></extra>",
-            showlegend=False,
-        ),
-        row=2,
-        col=1,
-    )
-    figure.add_hline(
-        100,
-        line={"color": CONTRAST, "width": 1.5},
-        annotation_text="alarm",
-        annotation_position="top left",
-        row=2,
-        col=1,
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=[_moment(alarm.raised) for alarm in shown],
-            y=[100.0] * len(shown),
-            mode="markers",
-            marker={"color": CONTRAST, "size": 12, "symbol": "x"},
-            customdata=[f"alarm {alarm.place}: {alarm.about}, batch {alarm.batch}" for alarm in shown],
-            hovertemplate="%{x}<br>%{customdata}<extra></extra>",
-            showlegend=False,
-        ),
-        row=2,
-        col=1,
-    )
-    tallest = max(100.0, *(100 * point.high / chart.limit for point in points))
-    figure.update_yaxes(title="chart (% of its limit)", range=[0, 1.25 * tallest], row=2, col=1)
+    look = {"mode": "markers", "marker": {"color": ACCENT, "size": 6}, "line": {"color": ACCENT}, **look}
+    hover = f"{hover}<extra></extra>"
+    trace = go.Scatter(x=x, y=y, hovertemplate=hover, customdata=words, showlegend=False, **look)
+    figure.add_trace(trace, row=row, col=1)
+
+
+def _level(figure: go.Figure, row: int, y: float, words: str, line: dict[str, Any]) -> None:
+    figure.add_hline(y, line=line, annotation_text=words, annotation_position="top left", row=row, col=1)
 
 
 def drift(found: Drift, reference: np.ndarray, threshold: float) -> go.Figure:

@@ -14,14 +14,13 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import sqlalchemy as sa
 
-from audits.data.row_encoder import RowEncoder
 from audits.errors import InputError
 from audits.monitor.admin import Admin, Token, check_webhook, digest, tokens_of
 from audits.monitor.alarms import Alarm
@@ -30,7 +29,6 @@ from audits.monitor.bundle import MonitorBundle
 from audits.monitor.dashboard import Drift, Flag, Point
 from audits.monitor.detectors import SHARES, Detectors
 from audits.monitor.history import History
-from audits.monitor.profile import Profile
 from audits.monitor.storage import Known, State, Stored
 from audits.monitor.tables import (
     BATCHES,
@@ -70,10 +68,7 @@ _MAX_REMEMBERED = 100
 _MAX_NAME, _MAX_NOTE = 200, 10_000
 _EMPTY = {"bundle": "", "weights": b""}  # columns that are no longer used
 _OF_ONE = (FLAGS, CASES, BATCHES, BUCKETS, STATES, PEOPLE, PREDICTIONS, MESSAGES, TOKENS, BUNDLES)
-_OWN = BUNDLES.c.monitor == MONITORS.c.id
-_WHOLE = sa.select(
-    *(each for each in MONITORS.c if each.name not in _EMPTY), BUNDLES.c.bundle, BUNDLES.c.weights
-).join_from(MONITORS, BUNDLES, _OWN)
+_PLAIN = sa.select(*(each for each in MONITORS.c if each.name not in _EMPTY))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +105,7 @@ class KeptMonitor:
     settings: dict[str, Any]
     tokens: tuple[Token, ...]
     _token: str
-    _text: str
-    _weights: bytes
+    _load: Callable[[], MonitorBundle]
 
     @property
     def budget(self) -> float:
@@ -126,7 +120,7 @@ class KeptMonitor:
     @cached_property
     def bundle(self) -> MonitorBundle:
         """What measures people."""
-        return MonitorBundle.parse(self._text, self._weights)
+        return self._load()
 
     def opens(self, token: str, scope: str = "send", now: float | None = None) -> bool:
         """Tell whether `token` is this monitor's and may do what `scope` says: send, read or manage.
@@ -156,6 +150,7 @@ class Monitors(Admin, History):
         super().__init__(database)
         self._clock = clock
         self._detectors: dict[str, Detectors] = {}
+        self._bundles: dict[str, MonitorBundle] = {}
 
     def create(
         self,
@@ -246,16 +241,36 @@ class Monitors(Admin, History):
             If there is none with that id.
         """
         with self._database.reading() as connection:
-            row = connection.execute(_WHOLE.where(MONITORS.c.id == identity)).first()
+            row = connection.execute(_PLAIN.where(MONITORS.c.id == identity)).first()
             if row is None:
                 raise InputError("monitor", "must be one that exists", identity)
-            return _monitor(row, tokens_of(connection, identity))
+            return self._monitor(row, tokens_of(connection, identity))
 
     def of_owner(self, owner: str) -> list[KeptMonitor]:
         """Return an owner's monitors, latest first."""
-        asked = _WHOLE.where(MONITORS.c.owner == owner).order_by(MONITORS.c.created.desc())
+        asked = _PLAIN.where(MONITORS.c.owner == owner).order_by(MONITORS.c.created.desc())
         with self._database.reading() as connection:
-            return [_monitor(row) for row in connection.execute(asked)]
+            return [self._monitor(row) for row in connection.execute(asked)]
+
+    def _monitor(self, row: Any, tokens: tuple[Token, ...] = ()) -> KeptMonitor:
+        plain = dict(row._mapping)
+        del plain["batches"]
+        plain |= {"chart": Chart(**json.loads(row.chart)), "settings": json.loads(row.settings)}
+        plain["_token"] = plain.pop("token_sha256")
+        return KeptMonitor(_load=lambda: self._bundle(row.id), tokens=tokens, **plain)
+
+    def _bundle(self, identity: str) -> MonitorBundle:
+        """Return what measures a monitor's people, which never changes: read once."""
+        if identity not in self._bundles:
+            asked = sa.select(BUNDLES.c.bundle, BUNDLES.c.weights).where(BUNDLES.c.monitor == identity)
+            with self._database.reading() as connection:
+                row = connection.execute(asked).first()
+            if row is None:
+                raise InputError("monitor", "must be one that exists", identity)
+            while len(self._bundles) >= _MAX_REMEMBERED:
+                del self._bundles[next(iter(self._bundles))]
+            self._bundles[identity] = MonitorBundle.parse(row.bundle, bytes(row.weights))
+        return self._bundles[identity]
 
     def identities(self) -> list[str]:
         """Return the ids of all monitors."""
@@ -313,13 +328,14 @@ class Monitors(Admin, History):
     def _state(self, connection: sa.Connection, identity: str) -> State:
         """Return where a monitor stands, to be changed within the transaction."""
         if identity not in self._detectors:
-            names = (BUNDLES.c.bundle, MONITORS.c.settings, MONITORS.c.chart)
-            asked = sa.select(*names).join_from(MONITORS, BUNDLES, _OWN).where(MONITORS.c.id == identity)
+            asked = sa.select(MONITORS.c.settings, MONITORS.c.chart).where(MONITORS.c.id == identity)
             row = connection.execute(asked).first()
             if row is not None:
                 while len(self._detectors) >= _MAX_REMEMBERED:
                     del self._detectors[next(iter(self._detectors))]
-                self._detectors[identity] = _detectors(row)
+                settings, chart = json.loads(row.settings), json.loads(row.chart)
+                budget = float(settings.get("people_between", chart["people_between"]))
+                self._detectors[identity] = Detectors(self._bundle(identity).profile, budget)
         return State(connection, identity, self._detectors.get(identity) or Detectors(None, 1.0))
 
     def drift(self, identity: str, people: int = 2000) -> Drift:
@@ -346,36 +362,3 @@ class Monitors(Admin, History):
                 sa.delete(PEOPLE).where(PEOPLE.c.monitor == identity, PEOPLE.c.received < oldest)
             )
         return int(removed)
-
-
-def _detectors(row: Any) -> Detectors:
-    """Return a monitor's streams at their beginning, from its bundle without the weights."""
-    document, settings = json.loads(row.bundle), json.loads(row.settings)
-    profile = None
-    if document.get("known") is not None:
-        encoder = RowEncoder(document["encoding"], document["reads"])
-        profile = Profile(document["known"], document["encoding"], encoder.starts)
-    chart = json.loads(row.chart)
-    return Detectors(profile, float(settings.get("people_between", chart["people_between"])))
-
-
-def _monitor(row: Any, tokens: tuple[Token, ...] = ()) -> KeptMonitor:
-    return KeptMonitor(
-        id=row.id,
-        owner=row.owner,
-        name=row.name,
-        note=row.note,
-        created=row.created,
-        keep_days=row.keep_days,
-        keep_people=row.keep_people,
-        webhook=row.webhook,
-        chart=Chart(**json.loads(row.chart)),
-        people=row.people,
-        flagged=row.flagged,
-        chart_value=row.chart_value,
-        settings=json.loads(row.settings),
-        tokens=tokens,
-        _token=row.token_sha256,
-        _text=row.bundle,
-        _weights=bytes(row.weights),
-    )

@@ -107,18 +107,11 @@ class State:
         """Store batches in order, or say why not; the counters are written last, by `write`."""
         if not self.known:
             return [InputError("monitor", "must be one that exists", batch.monitor) for batch in batches]
-        said: list[Stored | InputError] = []
-        for batch, known in zip(batches, self._before(batches), strict=True):
-            if isinstance(known, int):
-                same = said[known]
-                said.append(replace(same, replayed=True, alarms=()) if isinstance(same, Stored) else same)
-            else:
-                said.append(self._add_new(batch, now) if known is None else known)
-        return said
+        return [self._before(batch) or self._add_new(batch, now) for batch in batches]
 
     def _add_new(self, batch: Batch, now: float) -> Stored:
         scored, sent = batch.scored, batch.sent
-        counts = self._counting(sent.persons, len(scored.flagged), now)
+        counts = self._counting(sent.persons, len(scored.flagged), now) & _first(batch.ids)
         run = self._chart.follow(scored.flagged[counts], self._value)
         crossings = self._detectors.follow(batch.look, scored.score, scored.sensitivity, sent, counts)
         decisions = self._detectors.own_decisions(scored.score, sent.decisions)
@@ -219,33 +212,18 @@ class State:
         changed = {name: case[name] for name in _CHANGING} | more
         self._connection.execute(sa.update(CASES).where(place).values(**changed))
 
-    def _before(self, batches: Sequence[Batch]) -> list[Stored | InputError | int | None]:
-        """Return how batches ended that were sent before under their keys; None for new ones.
-
-        A number is the place among `batches` of the one that is stored now under the same key.
-        """
-        keys = {batch.key for batch in batches if batch.key is not None}
-        if not keys:
-            return [None] * len(batches)
-        names = (BATCHES.c.idempotency_key, BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted)
-        asked = sa.select(*names).where(
-            BATCHES.c.monitor == self._identity, BATCHES.c.idempotency_key.in_(sorted(keys))
-        )
-        rows = {row.idempotency_key: row for row in self._connection.execute(asked)}
-        found: list[Stored | InputError | int | None] = []
-        first: dict[str, int] = {}
-        for place, batch in enumerate(batches):
-            row, same = rows.get(batch.key or ""), first.get(batch.key or "")
-            known = row.sha256 if row is not None else None if same is None else batches[same].sha256
-            if known is None:
-                found.append(None)
-                if batch.key is not None:
-                    first[batch.key] = place
-            elif known != batch.sha256:
-                found.append(InputError("Idempotency-Key", "was used for another content", batch.key))
-            else:
-                found.append(same if row is None else Stored(row.place, True, (), row.counted))
-        return found
+    def _before(self, batch: Batch) -> Stored | InputError | None:
+        """Return how a batch ended that was sent before under its key; None for a new one."""
+        if batch.key is None:
+            return None
+        mine = sa.and_(BATCHES.c.monitor == self._identity, BATCHES.c.idempotency_key == batch.key)
+        asked = sa.select(BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted).where(mine)
+        row = self._connection.execute(asked).first()
+        if row is None:
+            return None
+        if row.sha256 != batch.sha256:
+            return InputError("Idempotency-Key", "was used for another content", batch.key)
+        return Stored(row.place, True, (), row.counted)
 
     def _counting(self, persons: Sequence[str], n: int, now: float) -> np.ndarray:
         """Return who counts, (n,): a person who was counted within the window does not count again."""
@@ -415,6 +393,14 @@ class State:
             }
             for place, value, score, own in zip(places.tolist(), values, scores, parts, strict=True)
         ]
+
+
+def _first(ids: Sequence[str]) -> Any:
+    """Return whether each id comes for the first time (n,): one sent twice in a body counts once."""
+    if not ids:
+        return True
+    places = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
+    return np.array([not own or places[own] == place for place, own in enumerate(ids)])
 
 
 def _number_of(identity: str, person: str) -> int:

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from app import work
-from app.drafting import drafts
+from app.drafts import drafts
 from app.serving import downloads
 from app.serving.downloads import DOWNLOADS, Downloads
 from app.tables import exports

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from app.drafting import drafts
-from app.drafting.suggest import group_pair, suggested_groups
+from app.drafts import drafts
+from app.drafts.suggestions import group_pair, suggested_groups
 from app.tables.columns import profile
 from app.tables.summary import GroupSize, Summary, summarise
 from app.workspaces.workspace import Workspace, new_token

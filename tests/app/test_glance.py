@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app import work
-from app.drafting import drafts
+from app.drafts import drafts
 from app.glance.matrix import cell
 from app.pages import QUESTIONS
 from audits.data.samples import CATALOGUE

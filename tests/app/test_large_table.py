@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.drafting.drafts import server_file, server_files
+from app.drafts.drafts import server_file, server_files
 from app.tables import holding
 from app.tables.readers import Readers
 from app.tables.wire import pack_array, unpack_frame

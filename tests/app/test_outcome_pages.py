@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from app import work
-from app.drafting.drafts import from_files, with_data
+from app.drafts.drafts import from_files, with_data
 from app.tables.exports import portable
 from tests.app.test_pages import figures, open_example, texts, visit
 

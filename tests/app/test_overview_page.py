@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import pandas as pd
 
 from app import work
-from app.drafting import drafts
+from app.drafts import drafts
 from audits.groups import at_threshold
 from audits.groups.words import points
 from tests.app.test_pages import MAIN, AppTest, bring, open_example, texts, visit

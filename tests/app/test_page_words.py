@@ -37,7 +37,7 @@ _NOT_ON_PAGES = (
     "audits/transport",
     "audits/groups/metrics.py",
     "app/serving",
-    "app/workspaces/who.py",
+    "app/workspaces/auth.py",
 )
 _A_KEY = re.compile(
     r"\b(?:data|model|read|compare|audits|roles|threshold|flipset|groups|explain|barycenter|recourse|mitigation"

@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import work
-from app.drafting import drafts
+from app.drafts import drafts
 from app.workspaces.workspace import Workspace, issue_token
 from audits.data.samples import CATALOGUE
 from audits.runs.executors.pool import InlineExecutor

@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from app.workspaces.recent import COOKIE, RemembersVisits, recent_workspaces
+from app.workspaces.visits import COOKIE, RemembersVisits, recent_workspaces
 from app.workspaces.workspace import Workspace, issue_token, new_token
 
 

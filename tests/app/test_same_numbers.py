@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import pytest
 
 from app import work
-from app.drafting import drafts
+from app.drafts import drafts
 from app.pages import view_of
 from app.tables.exports import portable
 from app.workspaces.workspace import Workspace, issue_token

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import work
-from app.drafting import drafts
+from app.drafts import drafts
 from app.serving import monitor_api
 from app.serving.ingestion import Ingest
 from app.workspaces.workspace import Workspace

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import work
-from app.drafting import drafts
+from app.drafts import drafts
 from app.tour.steps import STEPS, tour_spec
 from app.workspaces.workspace import Workspace
 from tests.app.test_pages import figures

@@ -9,7 +9,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from app import work
-from app.drafting import drafts
+from app.drafts import drafts
 from app.workspaces.workspace import Workspace
 from tests.barycenter.test_barycenter import crowd
 

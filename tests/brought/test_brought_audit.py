@@ -18,7 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import work
-from app.drafting import drafts
+from app.drafts import drafts
 from app.widgets import audit_page
 from app.workspaces.workspace import Workspace, issue_token
 from audits.errors import InputError

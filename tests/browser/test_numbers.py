@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app.drafting.numbers import read_number
+from app.drafts.numbers import read_number
 from benchmarks.serving import Served
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched

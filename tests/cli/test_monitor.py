@@ -49,6 +49,18 @@ def test_rows_get_the_numbers_of_the_audit(cli, project, exported):
     assert (project / "scored.jsonl").read_text(encoding="utf-8").splitlines() == answer.out.splitlines()
 
 
+def test_another_unit_is_named_as_the_http_api_names_it(cli, project, exported):
+    bundle, frame = MonitorBundle.load(exported), pd.read_csv(project / "people.csv")
+    number = next(name for name in bundle.reads if frame[name].nunique() > 20)
+    frame.assign(**{number: 1000 * frame[number].abs()}).to_csv(project / "other.csv", index=False)
+    answer = cli("monitor", "score", exported, project / "other.csv")
+    assert answer.status == 0, answer.err
+    told = bundle.look(bundle.score(pd.read_csv(project / "other.csv"))).notes
+    assert told
+    assert all(f"evenhand: {note}" in answer.err for note in told)
+    assert not cli("monitor", "score", exported, project / "people.csv").err
+
+
 def test_a_past_table_is_replayed_and_two_bundles_compared(cli, project, exported):
     frame = pd.read_csv(project / "people.csv")
     number = next(name for name in frame.columns if frame[name].nunique() > 20)

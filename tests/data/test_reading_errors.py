@@ -16,6 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from audits.data import Limits, ReadOptions, read_table
+from audits.data.io import reading
 from audits.errors import InputError
 from tests.data.expect import refused
 
@@ -148,6 +149,25 @@ def test_a_file_over_the_limit_is_refused_by_its_size_without_being_read(tmp_pat
         file.truncate(300_000_000)  # sparse
     with refused("large.csv has 300 MB; at most 200 MB are read"):
         read_table(path)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"a,b\n" + b"x" * 150_000 + b"\n1,2\n", "has a line of more than 0 MB"),
+        (b'a,b\n1,"' + (b"x" * 99 + b"\n") * 20_000 + b'"\n2,3\n', "has a row of more than 0 MB"),
+    ],
+)
+def test_lines_and_cells_are_bounded_while_they_are_decoded(tmp_path, monkeypatch, packed, content, words):
+    """In chunks that a line goes across, too."""
+    monkeypatch.setattr(reading, "_CHUNK", 40_000)
+    path = tmp_path / "people.csv"
+    path.write_bytes(gzip.compress(content, mtime=0) if packed else content)
+    with refused(f"people.csv {words}"):
+        read_table(path, limits=Limits(line_bytes=100_000))
+    path.write_bytes(b"a,b\n" + (b"x" * 70_000 + b",1\n") * 3)
+    assert len(read_table(path, limits=Limits(line_bytes=100_000)).frame) == 3
 
 
 def test_bombs(tmp_path: Path):

@@ -143,6 +143,15 @@ def test_a_person_counts_once_a_window(bundle: MonitorBundle, tmp_path):
     assert send(monitors, monitor, again, sent).counted == 50
 
 
+def test_an_id_sent_twice_in_one_body_counts_once(bundle: MonitorBundle, tmp_path):
+    monitors = Monitors(store_of(tmp_path))
+    monitor, _ = monitors.create(bundle, name="m")
+    scored = bundle.score(people(5, seed=3))
+    [stored] = monitors.store([Batch(monitor.id, scored, "x", ids=("a", "b", "a", "", ""))])
+    assert stored.counted == 4
+    assert monitors.get(monitor.id).people == 5
+
+
 def test_groups_and_outcomes_have_rates_that_hold_at_all_times(monitors: Monitors, bundle):
     monitor, _ = monitors.create(bundle, name="m")
     frame = people(1000, seed=12)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from app import work
-from app.drafting import drafts
+from app.drafts import drafts
 from audits.rule_sets.exhibits import SAID
 from tests.app.test_pages import open_example, texts, visit
 

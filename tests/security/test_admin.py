@@ -18,8 +18,8 @@ from streamlit.testing.v1 import AppTest
 
 from app import work
 from app.serving import logs
-from app.serving.tending import Tending, snapshot
-from app.workspaces import who
+from app.serving.maintenance import Maintenance, snapshot
+from app.workspaces import auth
 from app.workspaces.workspace import Workspace, issue_token
 from audits.cli.main import main
 from audits.runs.storage import control
@@ -51,7 +51,7 @@ def test_a_run_is_seen_from_outside_and_cancelled(base, capsys):
     assert told["disk"][short(space.token)] > 0
     assert main(["admin", "cancel", run.id[:8]]) == 0
     assert main(["admin", "cancel", "ffff"]) == 2
-    Tending().cancel()
+    Maintenance().cancel()
     assert run.wait(60)
     assert run.status == "cancelled"
     assert not control.asked_to_cancel(base)
@@ -69,7 +69,7 @@ def test_a_server_that_is_gone_is_not_listed(base):
 @pytest.mark.parametrize("role", ["admin", "auditor"])
 def test_the_page_is_for_administrators(base, monkeypatch, role):
     AuditLog(base).note("opened", who="bob")
-    monkeypatch.setattr(who, "person", lambda: who.Person("ada", role))
+    monkeypatch.setattr(auth, "person", lambda: auth.Person("ada", role))
     page = AppTest.from_file(str(ROOT / "app" / "views" / "admin.py"), default_timeout=60).run()
     assert not page.exception
     if role == "admin":

@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.serving import api
 from app.serving.ingestion import Ingest
-from app.serving.tending import Tending
+from app.serving.maintenance import Maintenance
 from app.workspaces.workspace import Workspace, new_token
 from audits.errors import InputError, RunFailed
 from audits.runs.executors import process_lock as processes
@@ -239,16 +239,18 @@ def test_readiness_is_another_question_than_health(tmp_path, monkeypatch):
     faults = api.faults()
     assert "database" not in faults
     assert "home" not in faults
-    assert "has not started" in faults["monitors"] + faults["tending"], "nothing was started with the server"
-    started = Ingest(), Tending()
+    assert "has not started" in faults["monitors"] + faults["maintenance"], (
+        "nothing was started with the server"
+    )
+    started = Ingest(), Maintenance()
     monkeypatch.setattr(api.monitor_api, "INGEST", started[0])
-    monkeypatch.setattr(api, "TENDING", started[1])
+    monkeypatch.setattr(api, "MAINTENANCE", started[1])
     for each in started:
         each.start()
-    assert not {"monitors", "tending"} & api.faults().keys()
+    assert not {"monitors", "maintenance"} & api.faults().keys()
     for each in started:
         each.close()
-    assert {"monitors", "tending"} <= api.faults().keys()
+    assert {"monitors", "maintenance"} <= api.faults().keys()
     monkeypatch.setenv("EVENHAND_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
     assert "cannot be reached" in api.faults()["database"]
     assert "127.0.0.1" not in str(api.faults())

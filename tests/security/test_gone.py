@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from app import work
-from app.drafting import drafts
-from app.serving.tending import Tending
-from app.workspaces import removing
+from app.drafts import drafts
+from app.serving.maintenance import Maintenance
+from app.workspaces import deletion
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, issue_token
 from audits.errors import InputError
@@ -64,7 +64,7 @@ def test_a_deleted_workspace_leaves_no_byte(base):
     assert data.n == 120
     run(space)
     assert holding(base, _MARK), "or the test could not fail"
-    removing.erase(space)
+    deletion.erase(space)
     assert not holding(base, _MARK)
     assert not holding(base, space.token)
 
@@ -73,7 +73,7 @@ def test_a_deleted_audit_leaves_nothing_but_the_upload(base):
     space = bring(issue_token())
     spec = run(space)
     (saved,) = SavedRuns().list(owner=space.token)
-    removing.delete(space, saved.id)
+    deletion.delete(space, saved.id)
     left = holding(base, _MARK)
     assert all("/files/" in name for name in left), left
     assert not work.standing(space, spec).finished
@@ -85,7 +85,7 @@ def test_a_deleted_upload_takes_the_audits_made_with_it_along(base):
     run(space)
     other = space.add_file("other.csv", io.BytesIO(b"a,b\n1,2\n"))
     _, path = space.files() if space.files()[0] == other else space.files()[::-1]
-    assert removing.delete_upload(space, path) == 1
+    assert deletion.delete_upload(space, path) == 1
     assert not holding(base, _MARK)
     assert space.files() == [other]
     assert space.draft() is None
@@ -95,7 +95,7 @@ def test_a_deleted_upload_takes_the_audits_made_with_it_along(base):
 def test_what_nobody_opens_grows_old_unless_the_clock_has_jumped(base, monkeypatch):
     monkeypatch.setenv("EVENHAND_KEEP_DAYS", "30")
     old, used = bring(issue_token()), bring(issue_token())
-    tending = Tending()
+    tending = Maintenance()
     now, ticks = time.time(), time.monotonic()
     for path in (old.folder, *old.folder.glob("*.json")):
         os.utime(path, (now - 31 * 86_400, now - 31 * 86_400))
@@ -115,7 +115,7 @@ def test_a_deleted_workspace_takes_its_links_along(base):
     space = bring(issue_token())
     Shares().make(space, 3)
     assert holding(base, space.token)
-    removing.erase(space)
+    deletion.erase(space)
     assert not holding(base, space.token)
 
 
@@ -124,7 +124,7 @@ def test_what_one_has_found_is_not_handed_to_another_with_the_same_file(base):
     spec = run(first)
     assert work.standing(first, spec).finished
     assert not work.standing(second, spec).finished
-    removing.erase(second)
+    deletion.erase(second)
     assert work.standing(first, spec).finished
     assert work.result(first, spec).audits
 

@@ -12,8 +12,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from app.serving import api
+from app.serving.bind import check_address
 from app.serving.headers import HEADERS
-from app.serving.listening import check_address
 from audits.errors import InputError
 from audits.runs.storage.database import Database
 from audits.runs.storage.store import RunStore

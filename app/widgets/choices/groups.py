@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafting.suggest import group_pair, suggested_groups
+from app.drafts.suggestions import group_pair, suggested_groups
 from app.tables.summary import Summary
 from audits.stats.words import in_words
 

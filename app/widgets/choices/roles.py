@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.drafting.drafts import with_data
+from app.drafts.drafts import with_data
 from app.tables.held import DataHeld
 from audits.data import ROLES
 from audits.recourse import GERMAN_ROLES

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafting.drafts import made_groups
+from app.drafts.drafts import made_groups
 from app.tables.held import DataHeld
 from app.widgets import notices
 from app.workspaces.workspace import Workspace

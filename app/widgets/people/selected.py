@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.drafting.drafts import made_groups, with_data
+from app.drafts.drafts import made_groups, with_data
 from app.selection import Selection, read_selection, run_of
 from app.tables.held import DataHeld
 from app.widgets import notices

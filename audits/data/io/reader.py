@@ -169,6 +169,8 @@ def _read(
     if not data:
         raise InputError(name, "is empty")
     kind = wanted or _detect(data, name)
+    if not compressed and kind in {"csv", "tsv", "jsonl"}:
+        limits.check_lines(name, data)
     if compressed and kind in {"parquet", "arrow", "xlsx"}:
         raise InputError(name, f"holds {kind} inside gzip", advice="unpack it first")
     about |= {"format": kind, "compressed": compressed}
@@ -248,10 +250,15 @@ _CHUNK = 1 << 22
 
 
 def _unzipped(data: bytes, name: str, limits: Limits) -> bytes:
-    parts, size = [], 0  # joined when their size is known: a whole that is too long is never held twice
+    parts, size, line = (
+        [],
+        0,
+        0,
+    )  # joined when their size is known: a whole that is too long is never held twice
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             while part := file.read(_CHUNK):
+                line = limits.check_lines(name, part, line)
                 parts.append(part)
                 size += len(part)
                 if size > limits.decompressed_bytes:

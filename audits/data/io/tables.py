@@ -70,6 +70,10 @@ def _most_file_bytes() -> int:
     return int(megabytes * 1_000_000)
 
 
+def _last_end(data: bytes, start: int, end: int) -> int:
+    return max(data.rfind(b"\n", start, end), data.rfind(b"\r", start, end))
+
+
 @dataclass(frozen=True)
 class Limits:
     """What is refused for its size, with a message that names the limit.
@@ -84,6 +88,8 @@ class Limits:
         Size of the values in memory, each written out: a dictionary can stand for far more than it holds.
     columns, rows, cells : int
         Of the whole table.
+    line_bytes : int
+        Of one line of a text file.
     name_letters : int
         Of a column's name, which pages, files and messages repeat.
     """
@@ -94,7 +100,20 @@ class Limits:
     columns: int = 2_000
     rows: int = 5_000_000
     cells: int = 200_000_000
+    line_bytes: int = 10_000_000
     name_letters: int = 10_000
+
+    def check_lines(self, name: str, data: bytes, begun: int = 0) -> int:
+        """Raise InputError if a line, `begun` bytes of it before, is too long; return those of the last."""
+        start, most = 0, self.line_bytes - begun
+        while len(data) - start > most:
+            end = _last_end(data, start, start + max(most, 0))
+            if end < 0:
+                rule = f"has a line of more than {self.line_bytes / 1e6:,.0f} MB"
+                raise InputError(name, rule, advice="look whether it is a table with line ends")
+            start, most = end + 1, self.line_bytes
+        end = _last_end(data, start, len(data))
+        return len(data) - end - 1 if end >= 0 else len(data) - start + (0 if start else begun)
 
     def check_names(self, name: str, columns: Sequence[str]) -> None:
         """Raise InputError if a column's name is too long."""

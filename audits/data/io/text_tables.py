@@ -85,7 +85,7 @@ def read_delimited(
     # quotes open only right after a separator in Arrow's reader; a file of one column has none
     if quoted and layout.separator and b' "' in body and re.search(rb'[,;|\t] +"', body):
         plain = _normalised(body, layout)
-    columns, blanks = _parse(plain, name, layout)
+    columns, blanks = _parse(plain, name, layout, limits)
     limits.check(name, rows=len(columns), columns=layout.width)
     broken = _line_breaks(columns) if quoted else 0
     if broken:
@@ -159,7 +159,7 @@ def _normalised(body: bytes, layout: Layout) -> bytes:
     return out.getvalue().encode()
 
 
-def _parse(body: bytes, name: str, layout: Layout) -> tuple[pa.Table, int]:
+def _parse(body: bytes, name: str, layout: Layout, limits: Limits) -> tuple[pa.Table, int]:
     """Return columns of strings and the number of lines of nothing but spaces."""
     names = [f"f{position}" for position in range(layout.width)]
     blanks: list[None] = []
@@ -186,14 +186,17 @@ def _parse(body: bytes, name: str, layout: Layout) -> tuple[pa.Table, int]:
         )
 
     try:
-        return read(min(_BLOCK, len(body) + 1)), len(blanks)
+        return read(min(_BLOCK, limits.line_bytes, len(body) + 1)), len(blanks)
     except pa.ArrowInvalid as error:
         reason = str(error)
     if "straddl" in reason:  # a row longer than the block
         try:
-            return read(len(body) + 1), len(blanks)
+            return read(min(len(body) + 1, limits.line_bytes)), len(blanks)
         except pa.ArrowInvalid as error:
             reason = str(error)
+    if "straddl" in reason:
+        rule = f"has a row of more than {limits.line_bytes / 1e6:,.0f} MB, as where a quote is not closed"
+        raise InputError(name, rule, advice='double the quotes inside values ("") and close each')
     _refuse_ragged(body, name, layout)
     _refuse_open_quotes(body, name, layout)
     raise InputError(name, f"cannot be read as a table: {reason.splitlines()[0][:200]}")

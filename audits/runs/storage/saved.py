@@ -45,7 +45,12 @@ if TYPE_CHECKING:
     from audits.runs.executors.job import Run
     from audits.runs.result import RunResult
 
-__all__ = ["STATUSES", "SavedRun", "SavedRuns", "keep_run"]
+__all__ = ["RESTARTED", "STATUSES", "SavedRun", "SavedRuns", "keep_run"]
+
+RESTARTED = "It was started again by itself after the server restarted."
+"""In the note of a run that a server handed back as it ended."""
+
+_HANDED_BACK = "The server restarted; the run starts again by itself."
 
 _FIELDS = (
     "id", "run_key", "title", "note", "status", "owner", "spec", "base_dir", "created", "ended",
@@ -161,8 +166,21 @@ class SavedRuns:
             self._spool.add(row)
         return str(row["id"])
 
-    def begin_again(self, identity: str, owner: str | None = None) -> SavedRun:
-        """Note that a run that did not end well starts again, now in this process.
+    def hand_back(self) -> None:
+        """Note that this process ends before its runs do: the next server starts each again, once."""
+        mine = (_RUNS.c.status == "running") & (_RUNS.c.process == this_process(self._base))
+        change = {"status": "interrupted", "ended": time.time()}
+        once = ~_RUNS.c.note.contains(RESTARTED)
+        with self._database.writing() as connection:
+            connection.execute(sa.update(_RUNS).where(mine & once).values({**change, "error": _HANDED_BACK}))
+            connection.execute(sa.update(_RUNS).where(mine).values(change))
+
+    def handed_back(self) -> list[SavedRun]:
+        """Return the runs that a server handed back as it ended, and none has started again."""
+        return [run for run in self.list(status="interrupted") if run.error == _HANDED_BACK]
+
+    def begin_again(self, identity: str, owner: str | None = None, *, restarted: bool = False) -> SavedRun:
+        """Note that a run that did not end well starts again, now in this process; by itself if `restarted`.
 
         Raises
         ------
@@ -171,7 +189,8 @@ class SavedRuns:
         """
         found = self.get(identity, owner)
         now = {"process": this_process(self._base), "created": time.time(), "ended": None}
-        change = {"status": "running", "error": "", **now}
+        note = found.note.replace(RESTARTED, "").strip()
+        change = {"status": "running", "error": "", "note": f"{note} {RESTARTED * restarted}".strip(), **now}
         with self._database.writing() as connection:
             wanted = (_RUNS.c.id == found.id) & _RUNS.c.status.in_(("failed", "cancelled", "interrupted"))
             if connection.execute(sa.update(_RUNS).where(wanted).values(change)).rowcount == 0:
@@ -219,7 +238,8 @@ class SavedRuns:
         """Note that a run failed or was cancelled."""
         change = {"status": status, "ended": time.time(), "error": storable(error)}
         with self._database.writing() as connection:
-            connection.execute(sa.update(_RUNS).where(_RUNS.c.id == identity).values(change))
+            wanted = (_RUNS.c.id == identity) & (_RUNS.c.status != "interrupted")
+            connection.execute(sa.update(_RUNS).where(wanted).values(change))
 
     def reconcile(self) -> int:
         """Take in the runs that were noted while the database was away; return how many.

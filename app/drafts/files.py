@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.drafting.drafts import server_folder
+from app.drafts.drafts import server_folder
 from app.workspaces.workspace import Workspace
 from audits.data import DataSpec
 from audits.errors import InputError

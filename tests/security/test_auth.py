@@ -15,7 +15,7 @@ from starlette.routing import Route
 from app import work
 from app.serving import api, limits
 from app.serving.limits import Bounded
-from app.workspaces import removing, who
+from app.workspaces import auth, deletion
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, issue_token, new_token, workspaces_of
 from audits.errors import InputError, RunFailed
@@ -145,9 +145,11 @@ def test_wrong_tokens_and_floods_are_answered_with_later(ask, by_proxy, monkeypa
     monkeypatch.setenv("EVENHAND_API_PER_MINUTE", "5")
     told = {"headers": [("authorization", "Bearer a")], "client": "10.1.1.3"}
     assert asyncio.run(many(7, "/api/v1/monitors/a", **told)).count(429) == 2
-    uploads = asyncio.run(many(6, "/_stcore/upload_file/a/b", "PUT"))
+    length = {"headers": [("content-length", "1")]}
+    assert asyncio.run(many(1, "/_stcore/upload_file/a/b", "PUT")) == [411]
+    uploads = asyncio.run(many(6, "/_stcore/upload_file/a/b", "PUT", **length))
     assert sorted(uploads) == [200] * 4 + [429] * 2
-    assert asyncio.run(many(2, "/_stcore/upload_file/a/b", "PUT")) == [200, 200]
+    assert asyncio.run(many(2, "/_stcore/upload_file/a/b", "PUT", **length)) == [200, 200]
 
 
 def test_tabs_that_flood_and_bodies_that_do_not_arrive_hold_nobody_up(monkeypatch):
@@ -200,7 +202,7 @@ def test_roles_come_from_patterns_of_names(monkeypatch):
     monkeypatch.setenv("EVENHAND_ADMINS", "Root@example.org")
     monkeypatch.setenv("EVENHAND_AUDITORS", "*@audit.example.org")
     roles = [
-        who.settings().person(name).role for name in ("root@example.org", "a@audit.example.org", "b@x.org")
+        auth.settings().person(name).role for name in ("root@example.org", "a@audit.example.org", "b@x.org")
     ]
     assert roles == ["admin", "auditor", "viewer"]
 
@@ -208,10 +210,10 @@ def test_roles_come_from_patterns_of_names(monkeypatch):
 def test_oidc_says_what_it_lacks(monkeypatch):
     monkeypatch.setenv("EVENHAND_AUTH", "oidc")
     with pytest.raises(InputError, match="needs EVENHAND_OIDC_URL, EVENHAND_OIDC_CLIENT_ID"):
-        who.secrets()
+        auth.secrets()
     monkeypatch.setenv("EVENHAND_AUTH", "ldap")
     with pytest.raises(InputError, match="must be one of off, oidc, proxy, got 'ldap'"):
-        who.settings()
+        auth.settings()
 
 
 def test_an_unsigned_cookie_names_nobody(ask, monkeypatch):
@@ -282,8 +284,8 @@ def test_what_is_only_looked_at_changes_in_no_way(base):
         lambda: seen.add_file("a.csv", io.BytesIO(b"a\n1\n")),
         lambda: seen.forget(),
         lambda: work.submit(seen, {}, ""),
-        lambda: removing.delete(seen, "a"),
-        lambda: removing.erase(seen),
+        lambda: deletion.delete(seen, "a"),
+        lambda: deletion.erase(seen),
         lambda: work.start_again(seen, "a"),
         lambda: Shares().make(seen, 1),
     ):

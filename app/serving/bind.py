@@ -8,7 +8,7 @@ import os
 import uvicorn.config
 from starlette.types import ASGIApp
 
-from app.workspaces.who import secrets, settings
+from app.workspaces.auth import secrets, settings
 from audits.errors import InputError
 
 __all__ = ["check_address", "see_who_connects"]

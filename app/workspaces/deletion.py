@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app import work
-from app.drafting.named_files import files_of
+from app.drafts.files import files_of
 from app.serving.ingestion import INGEST
 from app.state import note
 from app.workspaces.shares import Shares

@@ -16,7 +16,7 @@ from typing import Any
 from app import work
 from app.serving.downloads import DOWNLOADS
 from app.tables.readers import READERS
-from app.workspaces import removing
+from app.workspaces import deletion
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, is_token
 from audits.errors import InputError, RunFailed
@@ -26,7 +26,7 @@ from audits.runs.storage.audit_log import AuditLog, short
 from audits.runs.storage.saved import SavedRuns
 from audits.runs.storage.store import home
 
-__all__ = ["TENDING", "Tending", "snapshot"]
+__all__ = ["MAINTENANCE", "Maintenance", "snapshot"]
 
 _TELL_SECONDS, _TIDY_SECONDS = 5.0, 60.0
 _DAY = 86_400.0
@@ -61,7 +61,7 @@ def snapshot() -> dict[str, Any]:
     }
 
 
-class Tending:
+class Maintenance:
     """A thread that sees to this; start and close it with the server."""
 
     def __init__(self) -> None:
@@ -106,10 +106,11 @@ class Tending:
                 (home() / "control" / f"cancel-{identity}").unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Take in runs that wait for the database, and remove what is too old."""
+        """Take in runs that wait for the database, start those handed back, and remove what is too old."""
         work.tidy()
         with contextlib.suppress(InputError, RunFailed):  # it is away
             SavedRuns().reconcile()
+            work.restart()
         Shares().tidy()
         DOWNLOADS.tidy()
         days = number_from("EVENHAND_KEEP_DAYS", 0, least=0, most=36_500)
@@ -119,7 +120,7 @@ class Tending:
     def _remove_older(self, seconds: float) -> None:
         for folder in (home() / "workspaces").glob("*"):
             if is_token(folder.name) and time.time() - _last_used(folder) > seconds:
-                removing.erase(Workspace(folder.name))
+                deletion.erase(Workspace(folder.name))
                 AuditLog(home()).note("deleted", workspace=folder.name, what="retention")
 
     def _clock_is_to_be_believed(self, mark: Path) -> bool:
@@ -135,7 +136,7 @@ class Tending:
         return time.monotonic() >= self._removes_from
 
 
-TENDING = Tending()
+MAINTENANCE = Maintenance()
 """The server's one, started and ended with it."""
 
 

@@ -1,0 +1,101 @@
+"""Files on their way to pages: who may send them, and how many bytes wait for pages in the server's memory.
+
+Streamlit holds what is sent until the page has taken it. Of one tab or one person that is at most
+`MAX_TAB_MB`, of all together ``EVENHAND_UPLOADS_MB`` (1,000); what closed tabs left behind makes room.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+from streamlit import runtime
+
+from app.workspaces.auth import name_of, settings
+from app.workspaces.workspace import MAX_FILE_MB
+from audits.runs.executors.sandbox import number_from
+
+__all__ = ["MAX_TAB_MB", "UploadRefused", "Uploads"]
+
+MAX_TAB_MB = 2 * MAX_FILE_MB
+_FRAME = 100_000  # bytes of a body beside its file's
+
+
+class UploadRefused(Exception):
+    """An upload that is refused before its first byte is read, with its status."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class Uploads:
+    """Counts bytes by tab; all in one thread, the server's loop."""
+
+    def __init__(self) -> None:
+        self._coming = Counter[str]()
+        self._persons: dict[str, str] = {}
+
+    @contextmanager
+    def admitted(self, tab: str, scope: Scope) -> Iterator[None]:
+        """Let a body come for the session `tab`.
+
+        Raises
+        ------
+        UploadRefused
+            If whoever sends it may bring nothing, no such tab is open, or too many bytes wait.
+        """
+        name, stated = name_of(scope), Headers(scope=scope).get("content-length", "")
+        if name and not settings().person(name).audits:
+            raise UploadRefused(
+                403, "You may look at audits here; whoever runs the server lets you bring files."
+            )
+        if runtime.exists() and not runtime.get_instance().is_active_session(tab):
+            raise UploadRefused(400, "No page waits for this file; load the page again.")
+        if not (stated.isascii() and stated.isdigit()):
+            raise UploadRefused(411, "Content-Length must say how long the body is.")
+        size = int(stated)
+        if size > MAX_FILE_MB * 1_000_000 + _FRAME:
+            raise UploadRefused(413, f"A file may have at most {MAX_FILE_MB} MB.")
+        self._persons[tab] = name
+        if not self._fits(tab, size):
+            self._drop_closed()
+            if not self._fits(tab, size):
+                raise UploadRefused(429, "Too many files wait for pages; close tabs, or try again later.")
+        self._coming[tab] += size
+        try:
+            yield
+        finally:
+            self._coming[tab] -= size
+            self._coming += Counter()
+
+    def _fits(self, tab: str, size: int) -> bool:
+        held = Counter(
+            {name: sum(len(file.data) for file in own.values()) for name, own in _stored().items()}
+        )
+        held += self._coming
+        self._persons = {
+            name: person for name, person in self._persons.items() if name in held or name == tab
+        }
+        person = self._persons[tab]
+        mine = sum(held[name] for name, other in self._persons.items() if other == person and person)
+        most = 1e6 * number_from("EVENHAND_UPLOADS_MB", 1000, least=1, most=1e6)
+        return max(held[tab], mine) + size <= 1e6 * MAX_TAB_MB and held.total() + size <= most
+
+    def _drop_closed(self) -> None:
+        """Drop what was sent to tabs that are closed."""
+        server = runtime.get_instance() if runtime.exists() else None
+        for tab in [] if server is None else list(_stored()):
+            if not server.is_active_session(tab):
+                server.uploaded_file_mgr.remove_session_files(tab)
+
+
+def _stored() -> dict[str, Any]:
+    """Return the files that Streamlit holds, by session and file."""
+    if not runtime.exists():
+        return {}
+    return dict(cast("Any", runtime.get_instance().uploaded_file_mgr).file_storage)

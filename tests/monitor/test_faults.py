@@ -1,0 +1,102 @@
+"""Faults, injected: a server that is told to end, a webhook that does not answer."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.serving import api, webhook
+from app.serving.ingestion import Ingest
+from audits.monitor.monitors import Batch, Monitors
+from audits.runs.storage.saved import RESTARTED
+from tests.monitor.conftest import FULL_APP, ROW, Server, start, store_of
+from tests.sensitivity.conftest import people
+
+SPACE = "0123456789abcdef" * 2
+LONG = {
+    "flipset": {"source": {"group": "a"}, "target": {"group": "b"}, "permutations": 99_999, "seconds": 3600}
+}
+
+
+def test_runs_start_again_once_after_a_sigterm(bundle, tmp_path: Path):
+    monitor, token = Monitors(store_of(tmp_path)).create(bundle, name="m", owner=SPACE, keep_rows=True)
+    frame = people(600, 5)
+    rows = json.loads(frame[list(bundle.reads)].to_json(orient="records"))
+    body = {
+        "rows": rows,
+        "ids": [str(k) for k in range(600)],
+        "protected": {"group": frame["group"].tolist()},
+    }
+    for life in range(3):
+        server = start(tmp_path, monitor, token, FULL_APP)
+        try:
+            if not life:
+                assert server.post(body)[0] == 200
+                for last in (600, 599, 598):  # more than there are workers: some wait
+                    status, answer = _ask(server, "POST", {"last": last, "audits": [LONG]})
+                    assert status == 200, answer
+            wanted = {0: "running", 1: "running", 2: "interrupted"}[life]
+            found = _runs(server, wanted)
+            assert [each["status"] for each in found] == [wanted] * 3, found
+            assert all((RESTARTED in each["note"]) == (life > 0) for each in found)
+            began = time.monotonic()
+            server.process.send_signal(signal.SIGTERM)
+            server.process.wait(60)
+            assert time.monotonic() - began < 40
+        finally:
+            server.kill()
+
+
+def test_a_webhook_that_does_not_answer_is_seen_by_readiness_and_fails_with_its_reason(
+    bundle, tmp_path, monkeypatch
+):
+    silent = socket.create_server(("127.0.0.1", 0))
+    host = f"127.0.0.1:{silent.getsockname()[1]}"
+    monkeypatch.setenv("EVENHAND_WEBHOOK_HOSTS", host)
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    monkeypatch.setattr(webhook, "_STUCK_SECONDS", 0.2)
+    monkeypatch.setattr(webhook, "_SECONDS", 3.0)
+    monitors = Monitors(store_of(tmp_path))
+    address = {"webhook": f"http://{host}/", "webhook_hosts": (host,)}
+    monitor, _ = monitors.create(bundle, name="m", people_between=2000, **address)
+    scored = bundle.score([ROW] * 120)
+    monitors.store([Batch(monitor.id, replace(scored, flagged=np.ones(120, dtype=bool)), "x")])
+    service = Ingest(monitors, tick_seconds=0.1)
+    monkeypatch.setattr(api.monitor_api, "INGEST", service)
+    service.start()
+    try:
+        assert any("webhook" in api.faults() or time.sleep(0.05) for _ in range(40))
+        for _ in range(100):
+            if not service.stuck and monitors.alarms(monitor.id)[0].told:
+                break
+            time.sleep(0.1)
+        assert "timed out" in monitors.alarms(monitor.id)[0].told
+        assert "webhook" not in api.faults()
+    finally:
+        silent.close()
+        service.close()
+
+
+def _ask(server: Server, method: str, body: Any = None) -> tuple[int, Any]:
+    head = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+    path = f"/api/v1/monitors/{server.monitor.id}/audits"
+    return server.ask(method, path, None if body is None else json.dumps(body).encode(), head)
+
+
+def _runs(server: Server, wanted: str) -> list[dict[str, Any]]:
+    """Return the audits of windows once all stand as `wanted`, or after a while."""
+    found: list[dict[str, Any]] = []
+    for _ in range(60):
+        found = _ask(server, "GET")[1]["audits"]
+        if found and {each["status"] for each in found} == {wanted}:
+            time.sleep(12 if wanted == "interrupted" else 1)  # nothing starts them a second time
+            return _ask(server, "GET")[1]["audits"]
+        time.sleep(0.5)
+    return found
