@@ -31,6 +31,7 @@ from audits.stats import (
     Judged,
     judge,
     judge_conditions,
+    limit_of,
     sign_balance,
     wilson,
 )
@@ -437,6 +438,8 @@ def _with_coverage(rows: Sequence[SwapRow]) -> list[SwapRow]:
 def _judged(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judged:
     """Judge the net share of each group; to clear, shares changed must be small as well."""
     limit, read = options.material, [row for row in rows if row.read]
+    whole = [row for row in rows if not row.within]
+    overall = float(np.average([row.before.value or 0.0 for row in whole], weights=[row.n for row in whole]))
     if not read:
         why, zero = words.unread(rows), rows[0]
         return judge(zero.net, immaterial=(-limit, limit), cannot_clear=why, decided_by=zero.name)
@@ -446,12 +449,12 @@ def _judged(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judged:
                 name=row.name,
                 interval=row.net,
                 p_value=row.p_value,
-                immaterial=(-limit * (1 + row.within), limit * (1 + row.within)),
+                immaterial=_limit(row, overall, options),
             ),
             Condition(
                 name=f"changed: {row.name}",
                 interval=row.changed,
-                immaterial=(-math.inf, _GROSS * limit),
+                immaterial=(-math.inf, _GROSS * _limit(row, overall, options)[1] / (1 + row.within)),
                 accuses=False,
             ),
         )
@@ -464,11 +467,20 @@ def _judged(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judged:
     return judged if judged.verdict != INSUFFICIENT else _to_settle(judged, read, options.level / len(read))
 
 
+def _limit(row: SwapRow, overall: float | None, options: AttributeSwapOptions) -> tuple[float, float]:
+    """Return the net shares of a group that are immaterial: within a value, twice as much."""
+    low, high = limit_of(
+        options.material, options.material_on, rate=float(row.before.value or 0.0), overall=overall
+    )
+    return low * (1 + row.within), high * (1 + row.within)
+
+
 def _to_settle(judged: Judged, rows: Sequence[SwapRow], level: float) -> Judged:
     """Add how many people of the group would settle it, or why none would."""
     row = next(each for each in rows if each.name == judged.decided_by.removeprefix("changed: "))
     gained, lost, changed = (row.people(each) for each in (row.gained, row.lost, row.changed))
-    net, limit = judged.decided_by == row.name, float(judged.immaterial_high or 0.0)
+    net = judged.decided_by == row.name
+    limit = min(abs(end) for end in (judged.immaterial_low, judged.immaterial_high) if end is not None)
 
     def length(times: float) -> float:
         found = (
@@ -481,7 +493,7 @@ def _to_settle(judged: Judged, rows: Sequence[SwapRow], level: float) -> Judged:
     room = limit if net else limit - changed / row.n
     times = times_to_settle(length, room) if room > 0 else None
     if times is None:
-        return replace(judged, reason=words.CANCELS)
+        return replace(judged, reason=words.CANCELS if limit > 0 else words.NO_RATIO)
     return replace(judged, people_needed=math.ceil(times * row.n))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from audits.mining.options import Terms
-from audits.options import Level, Material, option
+from audits.options import Level, Material, MaterialOn, option
 
 __all__ = ["AttributeSwapOptions"]
 
@@ -36,3 +36,4 @@ class AttributeSwapOptions:
     terms: Terms = None
     level: Level = 0.05
     material: Material = 0.10
+    material_on: MaterialOn = "either"

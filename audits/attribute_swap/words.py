@@ -9,9 +9,10 @@ from audits.brief import brief, of_people, shortest
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, in_words, out_of, people_in, several, stated
 
-__all__ = ["CANCELS", "EXACT", "finding", "headline", "notes", "unread"]
+__all__ = ["CANCELS", "EXACT", "NO_RATIO", "finding", "headline", "notes", "unread"]
 
 EXACT = "exact: the model does not read it"
+NO_RATIO = "nobody in the group gets the favorable decision, so there is no ratio to hold to the limit"
 CANCELS = "many decisions change, but about as many people gain as lose"
 _MOST_NAMED = 3
 

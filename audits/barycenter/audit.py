@@ -97,7 +97,7 @@ def barycenter(
         outcome=subject.outcome,
         judged=rests_on,
         rests_on=worst.group,
-        finding=finding(worst, told, compared.by, options.material, at_once),
+        finding=finding(worst, told, compared.by, compared.limit, at_once),
         warnings=(*compared.warnings, *warnings_for(told, nearness)),
         rows={"audited": subject.data.n, "used": len(compared.rows), "left_out": compared.left_out},
         n=float(compared.n.sum()),

@@ -163,23 +163,23 @@ def judge_groups(
     every level of the features inside twice the limit.
     """
     options, number = compared.options, len(compared.names)
-    bounds = (-options.material, options.material)
+    bounds = (-compared.limit, compared.limit)
     found = []
     for k, net in enumerate(nets):
-        n, reach, p = float(compared.n[k]), options.material, None
+        n, reach, p = float(compared.n[k]), compared.limit, None
         if chance is None or apart is None:
             excess = Estimate(None, None, None, n, "not measured without permutations")
             why = "chance was not measured: ask for permutations"
         else:
             excess = _excess(chance, k, n, _each(compared))
-            reach = float(min(options.material, max(chance.planted[k], 1e-9)))
+            reach = float(min(compared.limit, max(chance.planted[k], 1e-9)))
             p = min(1.0, 2 * max(float(chance.p_values[k]), apart.p_value))
-            why = _reason(chance, k, excess, apart, options.level, options.material)
+            why = _reason(chance, k, excess, apart, options.level, compared.limit)
         rates_p = _p_of(net, _each(compared), 2 * number)
         conditions = [
             Condition(name=AVERAGE, interval=net, immaterial=bounds, p_value=rates_p),
             Condition(name=ABOVE_CHANCE, interval=excess, immaterial=(-reach, reach), p_value=p),
-            *level_conditions(levels[k], options.material),
+            *level_conditions(levels[k], compared.limit),
         ]
         judged = judge_conditions(
             conditions if excess.value is not None else [conditions[0]],
@@ -241,7 +241,7 @@ def _people(
     levels: tuple[LevelDifference, ...],
 ) -> int | None:
     """About how many people of group `k` settle it: the average, flips above chance, and every level."""
-    level, material = compared.options.level / len(compared.names), compared.options.material
+    level, material = compared.options.level / len(compared.names), compared.limit
     times = [1.1, people_for_levels(levels, material, level)]
     for each in conditions:
         if each.interval.low is None or each.interval.high is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from audits.options import Level, Material, Permutations, option
+from audits.options import Level, Material, MaterialOn, Permutations, option
 from audits.records import Size
 from audits.transport import Cost, estimated_bytes, estimated_seconds
 
@@ -50,6 +50,7 @@ class BarycenterOptions:
     ] = 1
     level: Level = 0.05
     material: Material = 0.10
+    material_on: MaterialOn = "either"
     permutations: Permutations = 399
     seconds: Annotated[
         float,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from audits.data.report_lines import ReportLine, report_lines
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress
-from audits.stats import apportion, draw_counts
+from audits.stats import apportion, draw_counts, limit_of
 from audits.transport import Cost
 from audits.transport.atoms import Atoms
 from audits.transport.levels import level_members
@@ -72,6 +73,13 @@ class ComparedGroups:
     cost: Cost
     left_out: dict[str, int]
     warnings: tuple[str, ...]
+
+    @cached_property
+    def limit(self) -> float:
+        """Difference of favorable rates that matters: the auditor's, or less where rates are low."""
+        rate = float(self.sizes @ self.decisions / self.sizes.sum())
+        ends = limit_of(self.options.material, self.options.material_on, rate=rate, overall=rate)
+        return float(np.abs(ends).min())
 
     @property
     def n(self) -> np.ndarray:

@@ -31,7 +31,17 @@ from audits.explain.text import finding, uncleared, warnings_for
 from audits.models import Subject
 from audits.models.predictions import PredictedLabel, PredictedScore
 from audits.progress import Progress, silent
-from audits.stats import AVERAGE, INSUFFICIENT, Condition, Estimate, Judged, judge, judge_conditions, wilson
+from audits.stats import (
+    AVERAGE,
+    INSUFFICIENT,
+    Condition,
+    Estimate,
+    Judged,
+    judge,
+    judge_conditions,
+    limit_of,
+    wilson,
+)
 from audits.stats.design import design_share
 from audits.stats.intervals import cautious_difference, percent_level
 
@@ -41,6 +51,7 @@ _FEWEST = 20  # people of each group
 _COVERED = 0.8  # of the source
 _IN_CELLS = 0.95  # of the source, where cells take the learners' place
 _LEVEL_SHARE, _LEVEL_PEOPLE = 0.1, 50  # of the source
+_LEVEL_TIMES = 2.0  # the limit of the average
 _MOST_VALUES = 30
 _MOST_THIN = 5
 
@@ -99,7 +110,7 @@ def explain(
         left = Estimate(0.0, 0.0, 0.0, n, "exact: the model reads nothing but these columns")
         levels, told = (), []
     together = _parts(people, found, names, left, options.level)
-    judged = _judged(people, together.unexplained, levels, told, overlap, options, len(names))
+    judged = _judged(people, together.unexplained, told, overlap, options, len(names))
     each = [_alone(people, name, columns[name], gap, options, len(names)) for name in names]
     each.sort(key=lambda item: (-_change(item, gap), item.name))
     source, target = group_name(options.source), group_name(options.target)
@@ -306,10 +317,26 @@ def _parts(
 
 @dataclass(frozen=True, eq=False)
 class _Told:
-    """A condition's limit, and its interval whether or not it counts for the verdict."""
+    """What is told of average or level, and whether it counts for the verdict."""
 
-    interval: Estimate
-    limit: float
+    condition: Condition
+    counts: bool
+
+
+def _condition(
+    people: ComparedPeople,
+    inside: np.ndarray,
+    name: str,
+    interval: Estimate,
+    times: float,
+    options: ExplainOptions,
+) -> Condition:
+    """Hold what is left among those `inside` (n,) to so many times the limit."""
+    size, ours = people.size, inside & people.source
+    alike = float(size[ours] @ people.outcome[ours] / size[ours].sum()) - (interval.value or 0.0)
+    overall = float(np.average(people.outcome, weights=size))
+    low, high = limit_of(options.material, options.material_on, rate=max(alike, 0.0), overall=overall)
+    return Condition(name=name, interval=interval, immaterial=(times * low, times * high))
 
 
 def _levels(
@@ -340,16 +367,17 @@ def _levels(
     counted = [part for part, (_, _, counts) in zip(parts, large, strict=True) if counts]
     reach = reaches([average, *counted], options.level, options.draws)
     left = _estimate(average, reach[0], options.level, found.method)
-    limit = 2 * options.material
-    told = [_Told(left, options.material)]
+    told = [_Told(_condition(people, found.comparable, AVERAGE, left, 1.0, options), counts=True)]
     later = iter(reach[1:])
     wide = max(reach)
     for part, (name, level, counts) in zip(parts, large, strict=True):
         interval = _estimate(
             part, next(later) if counts else wide, options.level, f"{found.method}, simultaneous"
         )
-        told.append(_Told(interval, limit))
-        verdict = judge(interval, immaterial=(-limit, limit)).verdict if counts else INSUFFICIENT
+        here = (columns[name].code == columns[name].names.index(level)) & found.comparable
+        condition = _condition(people, here, f"level: {name} {level}", interval, _LEVEL_TIMES, options)
+        told.append(_Told(condition, counts))
+        verdict = judge(interval, immaterial=condition.immaterial).verdict if counts else INSUFFICIENT
         shown = interval if counts else Estimate(part.value, None, None, part.people, "too few people")
         rows.append(LevelRow(name, level, part.people, shown, verdict, covered=counts))
     place = {name: k for k, name in enumerate(columns)}
@@ -360,7 +388,6 @@ def _levels(
 def _judged(
     people: ComparedPeople,
     left: Estimate,
-    levels: tuple[LevelRow, ...],
     told: list[_Told],
     overlap: Overlap,
     options: ExplainOptions,
@@ -373,19 +400,9 @@ def _judged(
         withheld = f"a group has fewer than {_FEWEST} people"
     elif overlap.share < _COVERED:
         withheld = f"only {100 * overlap.share:.0f}% of {group_name(options.source)} have comparable people"
-    material = options.material
-    average = Condition(name=AVERAGE, interval=left, immaterial=(-material, material))
-    rest = [
-        Condition(
-            name=f"level: {row.attribute} {row.level}",
-            interval=row.difference,
-            immaterial=(-2 * material, 2 * material),
-        )
-        for row in levels
-        if row.covered
-    ]
+    alone = Condition(name=AVERAGE, interval=left, immaterial=(-options.material, options.material))
     judged = judge_conditions(
-        [average, *rest],
+        [each.condition for each in told if each.counts] or [alone],
         level=options.level,
         people_needed=_needed(float(few), told),
         only_estimated=withheld,
@@ -400,11 +417,11 @@ def _needed(few: float, told: list[_Told]) -> int | None:
 
     An interval no longer than the distance from 0 to its limit leaves out 0 or lies inside the limit.
     """
-    times = [
-        ((each.interval.high - each.interval.low) / each.limit) ** 2
-        for each in told
-        if each.interval.low is not None and each.interval.high is not None
-    ]
+    times = []
+    for each in told:
+        interval, (low, high) = each.condition.interval, each.condition.immaterial
+        if interval.low is not None and interval.high is not None and min(-low, high) > 0:
+            times.append(((interval.high - interval.low) / min(-low, high)) ** 2)
     return int(np.ceil(few * max(1.1 * max(times), 1.1) / 10) * 10) if times else None
 
 

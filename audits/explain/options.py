@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from audits.options import Level, Material, option
+from audits.options import Level, Material, MaterialOn, option
 
 __all__ = ["ExplainOptions"]
 
@@ -31,6 +31,7 @@ class ExplainOptions:
     bins: Annotated[int, option("Levels that a number is cut into.", unit="levels", ge=2, le=50)] = 4
     level: Level = 0.05
     material: Material = 0.10
+    material_on: MaterialOn = "either"
     draws: Annotated[int, option("Draws behind the simultaneous intervals of levels.", ge=200, le=20_000)] = (
         4000
     )

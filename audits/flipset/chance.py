@@ -290,7 +290,7 @@ class _Matching:
             plan = plan_for_costs(pairwise_cost(x, y, cost, np.ones(x.shape[1])), a[here], b[there])
         i, j = plan.coords
         own, other = (h[here] / a[here])[i], (g[there] / b[there])[j]
-        both = np.column_stack([own, plant(own, float(h.sum() / a.sum()), self.compared.options.material)])
+        both = np.column_stack([own, plant(own, float(h.sum() / a.sum()), self.compared.limit)])
         other = other[:, None]
         return len(ours) * np.column_stack(
             [plan.data @ (both * (1 - other)), plan.data @ ((1 - both) * other)]

@@ -12,7 +12,6 @@ from audits.flipset.chance import Chance
 from audits.flipset.comparing.treatment import MOST_ALIKE
 from audits.flipset.counterparts.matching import Flips, Matched
 from audits.flipset.counterparts.people import Compared
-from audits.flipset.options import FlipsetOptions
 from audits.flipset.parts import (
     LIKE_FOR_LIKE,
     AboveChance,
@@ -97,15 +96,15 @@ def judge_flips(
     distrust = "" if checked.trusted else "the map that made the counterparts cannot be trusted"
     if chance is None or alike is None:
         missing = Estimate(None, None, None, net.n, "not measured without permutations")
-        bounds = (-options.material, options.material)
+        bounds = (-compared.limit, compared.limit)
         unmeasured = "chance was not measured: ask for permutations"
         judged = judge(missing, immaterial=bounds, reason=unmeasured, only_estimated=distrust)
         return Judgement(net, strata, None, None, levels, judged, options.level)
     number = 1 if alike.p_value is None else LOOKS
     level = options.level / number
     excess = _excess(chance, level)
-    planted = options.material if chance.planted is None else chance.planted
-    reach = float(min(options.material, max(planted, 1e-9)))
+    planted = compared.limit if chance.planted is None else chance.planted
+    reach = float(min(compared.limit, max(planted, 1e-9)))
     rates = _equal_rates(compared, matched)
     features, feature = _equal_features(compared, matched)
     found = AboveChance(
@@ -121,11 +120,11 @@ def judge_flips(
     differ = min(1.0, 2 * min(rates, features))
     # both must be there, so only the looks at what differs and at people alike share the level
     p = max(chance.p_value, min(1.0, number * differ))
-    why = _reason(chance, excess, differ, alike, level, options.level, options.material)
+    why = _reason(chance, excess, differ, alike, level, options.level, compared.limit)
     conditions = [
         Condition(name="average", interval=excess, immaterial=(-reach, reach), p_value=p),
-        *_like_for_like(alike, number, options),
-        *level_conditions(levels, options.material, p_values=_levels_seen(alike, number, options.level)),
+        *_like_for_like(alike, number, compared),
+        *level_conditions(levels, compared.limit, p_values=_levels_seen(alike, number, options.level)),
     ]
     judged = judge_conditions(
         conditions,
@@ -169,13 +168,13 @@ def differences_at(
     )
 
 
-def _like_for_like(alike: Conditional, number: int, options: FlipsetOptions) -> list[Condition]:
+def _like_for_like(alike: Conditional, number: int, compared: Compared) -> list[Condition]:
     """Return the condition that people with the same features are decided alike, where it is evidence."""
-    if alike.p_value is None or alike.share is None or number * alike.p_value > options.level:
+    if alike.p_value is None or alike.share is None or number * alike.p_value > compared.options.level:
         return []
     if alike.share.low is None or alike.share.low <= 0:
         return []
-    bounds, p = (-options.material, options.material), number * alike.p_value
+    bounds, p = (-compared.limit, compared.limit), number * alike.p_value
     return [Condition(name=LIKE_FOR_LIKE, interval=alike.share, immaterial=bounds, p_value=p)]
 
 
@@ -291,7 +290,7 @@ def _people(
     half = (excess.high - excess.low) / 2
     # either a difference of that size is seen with the usual power, or the interval lies within it
     times = [1.1, (half * (1 + float(norm.ppf(POWER)) / 1.96) / above.planted) ** 2]
-    times.append(people_for_levels(levels, compared.options.material, compared.options.level))
+    times.append(people_for_levels(levels, compared.limit, compared.options.level))
     if alike.p_value is not None and (alike.power or 0.0) < POWER:
         seen = float(norm.ppf(np.clip(alike.power or 0.0, 0.05, 0.95))) + float(norm.isf(level))
         wanted = float(norm.ppf(POWER)) + float(norm.isf(level))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from audits.checks import build
 from audits.errors import InputError
-from audits.options import Level, Material, Permutations, option
+from audits.options import Level, Material, MaterialOn, Permutations, option
 from audits.records import Size
 from audits.transport import Cost, estimated_bytes, estimated_seconds
 from audits.transport.maps import OPTIONS, CoupledOptions, GanOptions, NeuralOptions
@@ -77,6 +77,7 @@ class FlipsetOptions:
     reverse: Annotated[bool, option("Also count the flips of the target's people towards the source.")] = True
     level: Level = 0.05
     material: Material = 0.10
+    material_on: MaterialOn = "either"
     permutations: Permutations = 239
     noise_people: Annotated[
         int | None,

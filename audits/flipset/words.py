@@ -343,7 +343,7 @@ def _strata(judgement: Judgement, compared: Compared) -> list[str]:
 
 
 def _open(judgement: Judgement, compared: Compared) -> list[str]:
-    judged, size = judgement.judged, 100 * compared.options.material
+    judged, size = judgement.judged, 100 * compared.limit
     if judged.verdict == NO_MATERIAL:
         ours, theirs = people_in(compared.chosen.source), people_in(compared.chosen.target)
         small = [each.name for each in judgement.levels if not each.covered]

@@ -13,12 +13,10 @@ from audits.stats import EVIDENCE, INSUFFICIENT, Judged, judge_conditions
 from audits.stats.intervals import cautious_difference, cautious_p, share_ratio
 from audits.stats.power import times_to_settle
 from audits.stats.ratios import SMALLEST_REFERENCE
-from audits.stats.verdicts import VERDICTS, Condition
+from audits.stats.verdicts import FOUR_FIFTHS, VERDICTS, Condition, on_ratio
 
 __all__ = [
     "FEWEST_COVERED",
-    "FOUR_FIFTHS",
-    "LOW_RATE",
     "RATIO",
     "GroupLimit",
     "judge_audit",
@@ -32,14 +30,8 @@ __all__ = [
 
 _NOBODY = "there is nobody to compare in one of the two groups"
 
-FOUR_FIFTHS = 0.8
-"""Ratio of two decision rates beyond which a difference is material, either way."""
-
 FEWEST_COVERED = 50
 """People from which a group counts for an all-clear, also where it is less than 2 % of all."""
-
-LOW_RATE = 0.2
-"""Overall rate below which the ratio is held against the limit too."""
 
 RATIO = "ratio"
 """What decides where the ratio keeps a verdict open that the difference alone would settle."""
@@ -56,10 +48,10 @@ class GroupLimit:
     @classmethod
     def of(cls, material: float, material_on: str, *, overall: float | None, decisions: bool) -> GroupLimit:
         """Return the limit of a rate whose value over all groups is `overall`; ratios are of decisions."""
-        low = material_on == "either" and overall is not None and overall < LOW_RATE
-        on_ratio = decisions and (material_on == "ratio" or low)
         return cls(
-            difference=material, on_difference=material_on != "ratio" or not decisions, on_ratio=on_ratio
+            difference=material,
+            on_difference=material_on != "ratio" or not decisions,
+            on_ratio=decisions and on_ratio(material_on, overall),
         )
 
 

@@ -244,7 +244,9 @@ def _pack(
 ) -> MitigationResult:
     first = steps[0]
     last = steps[chosen]
-    judged = judge_step(steps, chosen, level=options.level, material=options.material)
+    judged = judge_step(
+        steps, chosen, level=options.level, material=options.material, material_on=options.material_on
+    )
     warnings = []
     if len(steps) == 1:
         warnings.append(

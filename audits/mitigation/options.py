@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from audits.mining.options import Amount, Depth, Protected, Support, Terms, Text
-from audits.options import Level, Material, option
+from audits.options import Level, Material, MaterialOn, option
 
 __all__ = ["MitigationOptions"]
 
@@ -42,3 +42,4 @@ class MitigationOptions:
     ] = None
     level: Level = 0.05
     material: Material = 0.10
+    material_on: MaterialOn = "either"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from audits.mining.options import RuleOptions
-from audits.options import Level, Material, option
+from audits.options import Level, Material, MaterialOn, option
 
 if TYPE_CHECKING:
     from audits.data import AuditData
@@ -80,6 +80,7 @@ class RuleSetsOptions(RuleOptions):
         option("Score that the auditor tolerates (the paper's ξ).", unit="as a share", ge=0, lt=1),
     ] = 0.0
     material: Material = 0.10
+    material_on: MaterialOn = "either"
     top: Annotated[int, option("Rows of the leaderboard.", unit="rows", ge=1, le=1000)] = 20
     overlap: Annotated[
         float,

@@ -54,7 +54,10 @@ class AuditRequest:
         more : int
             Numbers that tell further streams of the same audit from each other.
         """
-        own = int(plain_digest(AUDITS.first_name(self.name), self.all_options()), 16)
+        options = self.all_options()
+        if self.name != "groups" and options.get("material_on") == "either":
+            del options["material_on"]  # came later to all but groups: what was drawn before stays
+        own = int(plain_digest(AUDITS.first_name(self.name), options), 16)
         return np.random.default_rng([seed, *more, own])
 
     def paths(self) -> dict[str, str]:

@@ -19,6 +19,7 @@ from .verdicts import (
     judge,
     judge_across,
     judge_conditions,
+    limit_of,
     worst_of,
 )
 
@@ -45,6 +46,7 @@ __all__ = [
     "judge_across",
     "judge_conditions",
     "largest_gap",
+    "limit_of",
     "newcombe",
     "p_value",
     "people_needed",

@@ -25,7 +25,9 @@ __all__ = [
     "BADGES",
     "DEFAULT_LEVEL",
     "EVIDENCE",
+    "FOUR_FIFTHS",
     "INSUFFICIENT",
+    "LOW_RATE",
     "MATERIAL_DIFFERENCE",
     "NO_MATERIAL",
     "POWER",
@@ -38,6 +40,8 @@ __all__ = [
     "judge_across",
     "judge_conditions",
     "judged_of",
+    "limit_of",
+    "on_ratio",
     "worst_of",
 ]
 
@@ -58,6 +62,12 @@ DEFAULT_LEVEL = 0.05
 
 MATERIAL_DIFFERENCE = 0.10
 """Difference of two shares that counts as material unless the auditor says otherwise."""
+
+FOUR_FIFTHS = 0.8
+"""Ratio of two decision rates beyond which a difference is material, either way."""
+
+LOW_RATE = 0.2
+"""Overall rate below which the ratio is held against the limit too."""
 
 POWER = 0.8
 """Power to which numbers of people needed are worked out."""
@@ -226,6 +236,39 @@ def _material(interval: Estimate, least: float, most: float) -> bool | None:
     if least <= low and high <= most:
         return False
     return True if low >= most or high <= least else None
+
+
+def on_ratio(material_on: str, overall: float | None) -> bool:
+    """Return whether the limit is on the ratio of two decision rates, beside their difference or alone."""
+    low = overall is not None and overall < LOW_RATE
+    return material_on == "ratio" or (material_on == "either" and low)
+
+
+def limit_of(
+    material: float, material_on: str, *, rate: float | None, overall: float | None
+) -> tuple[float, float]:
+    """Return the differences from a decision rate that are immaterial.
+
+    Parameters
+    ----------
+    material : float
+        Smallest difference that matters to the auditor.
+    material_on : {"difference", "ratio", "either"}
+        What the limit is on; "either" holds the ratio against it where the overall rate is below 20 %.
+    rate, overall : float or None
+        The rate that another is compared with, and that of all who are compared; None where unknown.
+
+    Examples
+    --------
+    >>> limit_of(0.1, "either", rate=0.5, overall=0.45), limit_of(0.1, "ratio", rate=0.5, overall=0.45)
+    ((-0.1, 0.1), (-0.1, 0.125))
+    >>> limit_of(0.1, "either", rate=0.1, overall=0.08)
+    (-0.02, 0.025)
+    """
+    if rate is None or not on_ratio(material_on, overall):
+        return -material, material
+    low, high = (round(rate * (ratio - 1), 12) for ratio in (FOUR_FIFTHS, 1 / FOUR_FIFTHS))
+    return (low, high) if material_on == "ratio" else (max(low, -material), min(high, material))
 
 
 @dataclass(frozen=True, kw_only=True)

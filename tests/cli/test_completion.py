@@ -68,7 +68,7 @@ def test_typed_at_a_terminal(cli, tmp_path, shell):
 def typed(terminal: int, keys: str, whole: str) -> str:
     """Type, and read what is shown until `whole` is; fails where it never is."""
     os.write(terminal, keys.encode())
-    shown, until = "", time.monotonic() + 30
+    shown, until = "", time.monotonic() + 120
     while whole not in shown:
         ready, _, _ = select.select([terminal], [], [], max(0, until - time.monotonic()))
         assert ready, f"{whole!r} is not in {shown!r}"

@@ -232,7 +232,7 @@ def test_interrupting_cancels(project, tmp_path, executor, number):
         assert going.poll() is None, said
     children = Path(f"/proc/{going.pid}/task/{going.pid}/children").read_text().split()
     going.send_signal(number)
-    out, _ = going.communicate(timeout=30)
+    out, _ = going.communicate(timeout=120)
     while chunk := _read(leader):
         said += chunk
     os.close(leader)
@@ -251,7 +251,7 @@ def test_progress_is_for_terminals_only(project):
     leader, follower = pty.openpty()
     with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=follower) as shown:
         os.close(follower)
-        assert shown.wait(60) == 0
+        assert shown.wait(120) == 0
     text = b""
     while chunk := _read(leader):
         text += chunk
@@ -272,7 +272,7 @@ def test_a_reader_that_stops_early_is_no_failure(project):
         command("describe", project / "people.csv"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as going:
         going.stdout.close()
-        assert going.wait(30) == 0
+        assert going.wait(120) == 0
         assert going.stderr.read() == b""
 
 

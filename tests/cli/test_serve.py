@@ -66,7 +66,7 @@ def served(folder, model, said_of_it):
         assert said[1] == "It reads hours, job.\n"
         yield said[0].split()[-1]
         server.send_signal(2)
-        assert server.wait(10) == 0
+        assert server.wait(60) == 0
 
 
 @pytest.fixture(scope="module")

@@ -110,11 +110,13 @@ def test_a_server_that_is_not_well_is_asked_less_and_less_often_whatever_comes_i
     """Half a second, then one, then two: rows that come in meanwhile do not make it sooner."""
     server = Fickle(*[500] * 1000)
     client = evenhand.Monitor(server.url, "t", seconds=0.01)
-    end = time.monotonic() + 1.4
-    while time.monotonic() < end or not server.heard:
+    began = time.monotonic()
+    while time.monotonic() < began + 1.4 or not server.heard:
         client.send(ROW)
         time.sleep(0.005)
-    assert 1 <= len(server.heard) <= 3
+    heard = len(server.heard)
+    passed = time.monotonic() - began  # a busy machine may have taken longer
+    assert 1 <= heard <= 2 + int(np.log2(1 + passed / 0.5))
     client.close(0)
     server.shutdown()
 
@@ -145,7 +147,7 @@ def test_a_server_that_hangs_or_drops_the_connection_delays_nobody():
     def serve() -> None:
         held.append(listener.accept()[0])
         listener.accept()[0].close()
-        sent.wait(30)
+        sent.wait(300)
         while True:
             with suppress(OSError):
                 one, _ = listener.accept()

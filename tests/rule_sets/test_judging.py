@@ -62,7 +62,7 @@ def test_people_needed_make_intervals_as_short_as_what_matters():
         more = item.copy()
         more[["n_in", "favorable_n_in", "n_out"]] *= times
         more["low"] = more["high"] = 0.0
-        assert _times_needed(more, 0.1, level) < 1.02
+        assert _times_needed(more, result.options, level) < 1.02
 
 
 def first_of(seed: int, n: int, effect: float):

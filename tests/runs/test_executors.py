@@ -413,7 +413,7 @@ def test_a_worker_ends_when_its_input_closes():
     worker = WorkerProcess(warm=False)
     assert next(worker.messages()) == {"event": "ready"}
     worker._process.stdin.close()
-    assert worker._process.wait(10) == 0
+    assert worker._process.wait(PATIENCE) == 0
     worker.close()
 
 

@@ -34,7 +34,7 @@ def port() -> Iterator[int]:
     server = uvicorn.Server(uvicorn.Config(length, http="h11", lifespan="off", log_level="critical", port=0))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not server.started:
         assert time.monotonic() < until
         time.sleep(0.01)

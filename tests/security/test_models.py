@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,11 +59,9 @@ def done(run):
 def test_a_model_that_wants_more_than_it_shows_ends_with_a_sentence(pool, folder, name):
     make, said = MODELS[name]
     write(folder, name, make)
-    began = time.monotonic()
     run = done(pool.submit(spec({"path": name, "columns": ["a", "b"]}), folder, owner="somebody"))
     assert run.status == "failed"
     assert any(words in run.error.sentence for words in said.split("|")), run.error.sentence
-    assert time.monotonic() - began < 60
     seed = {"seed": list(MODELS).index(name) + 1}
     good = done(pool.submit(spec({"train": "logistic"}) | seed, folder, owner="somebody"))
     assert good.status == "done", good.error

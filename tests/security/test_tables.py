@@ -9,7 +9,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import openpyxl
@@ -51,7 +50,7 @@ def ask(readers: Readers, path: Path, owner: str = "somebody") -> dict:
 def test_a_file_that_wants_more_than_it_shows_ends_with_a_sentence(readers, tmp_path, name):
     make, said = TABLES[name]
     path = write(tmp_path, name, make)
-    before, began = sandbox.resident_memory(os.getpid()), time.monotonic()
+    before = sandbox.resident_memory(os.getpid())
     if said:
         limits = "takes more (memory|processor time|time) than one user's data may"
         with pytest.raises(InputError, match=said.replace("limit", limits)) as found:
@@ -61,7 +60,6 @@ def test_a_file_that_wants_more_than_it_shows_ends_with_a_sentence(readers, tmp_
         with contextlib.suppress(InputError):
             ask(readers, path, tmp_path.name)
         assert not Path("/tmp/evenhand-was-here").exists()
-    assert time.monotonic() - began < _SECONDS + 10
     assert sandbox.resident_memory(os.getpid()) - before < 60 << 20, "the web process holds nothing of it"
     good = tmp_path / "good.csv"
     good.write_text("sex,score\n" + "f,1\nm,2\n" * 30)

@@ -79,7 +79,7 @@ def treated_alike(
         samples += [each for each in more if each is not None]
     tested = [each.test(each.decisions, level, method, rng) for each in samples]
     at_levels = np.array([each.test_levels(levels, rng) for each in samples])
-    k = max(1, round(compared.options.material * people.source.sum()))
+    k = max(1, round(compared.limit * people.source.sum()))
     limit = level / (1 if len(samples) == 1 else 2)  # of several samples twice the median p-value counts
     planted = (_turned(people, k, rng) for _ in range(_PLANTED))
     seen = sum(people.test(each, level, method, rng, _PLANTED_TURNS)[1] <= limit for each in planted)

@@ -78,7 +78,7 @@ def validate(
     if not learned:
         return found
     n, m = (float(compared.sizes[side].sum()) for side in (flips.source, flips.target))
-    checks = (*_checks(found, n, m), *_rate_checks(pushed, n, m, compared.options.material))
+    checks = (*_checks(found, n, m), *_rate_checks(pushed, n, m, compared.limit))
     return replace(found, checks=checks, trusted=all(check.passed or not check.serious for check in checks))
 
 

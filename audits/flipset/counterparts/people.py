@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from audits.flipset import options as budget
 from audits.flipset.options import FlipsetOptions
 from audits.models import Subject
 from audits.progress import Progress
-from audits.stats import apportion, draw_counts
+from audits.stats import apportion, draw_counts, limit_of
 from audits.transport import estimated_bytes, estimated_seconds
 from audits.transport.atoms import Atoms
 
@@ -60,6 +61,16 @@ class Compared:
     def width(self) -> int:
         """Encoded features."""
         return self.encoded.values.shape[1]
+
+    @cached_property
+    def limit(self) -> float:
+        """Difference of favorable rates that matters: the auditor's, or less where rates are low."""
+        sides = [np.concatenate([each[k] for each in self.chosen.strata]) for k in (1, 2)]
+        people = [float(self.sizes[side].sum()) for side in sides]
+        favored = [float(self.sizes[side] @ self.decisions[side]) for side in sides]
+        rate, overall = favored[1] / people[1], sum(favored) / sum(people)
+        ends = limit_of(self.options.material, self.options.material_on, rate=rate, overall=overall)
+        return float(np.abs(ends).min())
 
     @property
     def raw(self) -> pd.DataFrame:

@@ -198,10 +198,11 @@ def _covariances(
 def extremes(metrics: FairMetrics, slopes: np.ndarray, level: float) -> tuple[FairMetrics, FairMetrics]:
     """Return the metrics within the confidence region along which a model's answers change least and most.
 
-    A direction v is moved to (I + tSG)⁻¹ v, S its covariance (`_covariances`) across what all directions of
-    its fold span, as a longer v is no other direction, and G the second moment of the slopes: of all within
-    the region the least and the most of vᵀGv / |v|². Where slopes have one direction, the region is the
-    interval of v along it; with more, their effective number counts.
+    A direction v is moved to (I + tSG)⁻¹ v, S its covariance (`_covariances`) and G the second moment of the
+    slopes: of all within the region the least and the most of vᵀGv. Where slopes have one direction, the
+    region is the interval of v along it; with more, their effective number counts. A longer v is no other
+    direction, so the same is done with S across what all directions of the fold span, and of the two
+    the lesser and the larger vᵀGv / |v|² count.
 
     Parameters
     ----------
@@ -219,8 +220,10 @@ def extremes(metrics: FairMetrics, slopes: np.ndarray, level: float) -> tuple[Fa
         basis = orthonormal(np.vstack([learned.own, rows]))
         across = np.eye(len(basis)) - basis @ basis.T
         for m, (covariance, people) in enumerate(learned.doubt):
-            ends = _ends_of(rows[m], across @ covariance @ across, moment, people, level)
-            least[fold, m], most[fold, m] = ends
+            regions = (covariance, across @ covariance @ across)
+            ends = [v for each in regions for v in _ends_of(rows[m], each, moment, people, level)]
+            change = [v @ moment @ v / (v @ v) for v in ends]
+            least[fold, m], most[fold, m] = ends[np.argmin(change)], ends[np.argmax(change)]
     both = (dataclasses.replace(learned, rows=each) for each in (least, most))
     first, second = (_with_rows(metrics, each) for each in both)
     return first, second

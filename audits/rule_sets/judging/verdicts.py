@@ -12,13 +12,14 @@ import pandas as pd
 
 from audits.mining.cells import Cells
 from audits.rule_sets.result import LeaderRow
-from audits.stats import EVIDENCE, Estimate, Judged, judge
+from audits.stats import EVIDENCE, Estimate, Judged, judge, limit_of
 from audits.stats.intervals import percent_level
 from audits.stats.power import times_to_settle
 from audits.stats.shares import newcombe_ends
 
 __all__ = ["difference_of", "is_evidence", "judge_audit", "judge_row"]
 
+_SMALLEST = 1e-9  # limit
 _STOPPED = "the search stopped before it had looked at every group"
 
 
@@ -46,12 +47,12 @@ def judge_row(
     only_estimated: str = "",
 ) -> Judged:
     """Judge one rule set of the table; `people_needed` is of the people inside, all others growing alike."""
-    tolerance, most = options["tolerance"], max(options["material"], options["tolerance"])
-    times = _times_needed(item, options["material"], inference["interval_level"])
+    tolerance, (least, most) = options["tolerance"], _limit(item, options)
+    times = _times_needed(item, options, inference["interval_level"])
     return judge(
         difference_of(item, options["level"], inference),
         none=(-tolerance, tolerance),
-        immaterial=(-most, most),
+        immaterial=(least, most),
         p_value=float(item["adjusted_p"]),
         level=options["level"],
         people_needed=None if times is None else math.ceil(times * item["n_in"]),
@@ -80,13 +81,15 @@ def judge_audit(
         number = next((row for row in evident if row.material), evident[0]).number
         return judge_row(_item(table, number), options, inference), number
     low, high = table["low"].to_numpy(), table["high"].to_numpy()
-    number = int(table.index[_first_of_largest(np.maximum(high, -low))])
+    limits = np.array([_limit(_item(table, number), options) for number in table.index])
+    least, most = np.minimum(limits[:, 0], -_SMALLEST), np.maximum(limits[:, 1], _SMALLEST)
+    number = int(table.index[_first_of_largest(np.maximum(high / most, low / least))])
     item = _item(table, number)
     judged = judge_row(item, options, inference, only_estimated="" if complete else _STOPPED)
     if judged.people_needed is None:
         return judged, number
-    widest = _item(table, int(table.index[_first_of_largest(high - low)]))
-    times = [_times_needed(each, options["material"], inference["interval_level"]) for each in (item, widest)]
+    widest = _item(table, int(table.index[_first_of_largest((high - low) / np.minimum(most, -least))]))
+    times = [_times_needed(each, options, inference["interval_level"]) for each in (item, widest)]
     needed = None if None in times else math.ceil(max(filter(None, times)) * cells.total)
     return replace(judged, people_needed=needed), number
 
@@ -100,8 +103,22 @@ def _item(table: pd.DataFrame, number: int) -> dict[str, Any]:
     return {str(name): value for name, value in table.loc[number].items()}
 
 
-def _times_needed(item: Mapping[str, Any], material: float, level: float) -> float | None:
+def _limit(item: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the differences of a rule set that are immaterial."""
+    n, rest = float(item["n_in"]), float(item["n_out"])
+    rate = float(item["favorable_out"])
+    overall = (float(item["favorable_n_in"]) + rate * rest) / (n + rest)
+    on = options.get("material_on", "either")
+    low, high = limit_of(options["material"], on, rate=rate, overall=overall)
+    return min(low, -options["tolerance"]), max(high, options["tolerance"])
+
+
+def _times_needed(item: Mapping[str, Any], options: Mapping[str, Any], level: float) -> float | None:
     """How many times as many people make the interval no longer than the material difference."""
+    low, high = _limit(item, options)
+    material = min(-low, high)
+    if material <= 0:  # nobody else gets the favorable decision, so there is no ratio
+        return None
     good, n = float(item["favorable_n_in"]), float(item["n_in"])
     rest = float(item["favorable_out"] * item["n_out"]), float(item["n_out"])
 

@@ -23,7 +23,7 @@ from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.perturbed.sampling import decide_texts
-from audits.stats import Estimate, Judged, Verdict, judge
+from audits.stats import Estimate, Judged, Verdict, judge, limit_of
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
 
@@ -251,6 +251,10 @@ def _row(
             for place, term in zip(each.chosen, each.combinations[k].tolist(), strict=True)
         ]
     )
+    rates = float(decided[:, k].mean()), float(rest.mean())
+    least, most = limit_of(
+        options.material, options.material_on, rate=rates[1], overall=float(np.mean(rates))
+    )
     return ExchangedRow(
         rule_set=rule_words(attributes, rules)[0],
         rules=tuple(
@@ -258,15 +262,15 @@ def _row(
             for place, term in chosen
         ),
         difference=difference,
-        favorable_in=float(decided[:, k].mean()),
-        favorable_out=float(rest.mean()),
+        favorable_in=rates[0],
+        favorable_out=rates[1],
         texts=len(decided),
         held=float(cells.n[held].sum()),
         adjusted_p=p,
         judged=judge(
             difference,
             none=(-options.tolerance, options.tolerance),
-            immaterial=(-max(options.material, options.tolerance), max(options.material, options.tolerance)),
+            immaterial=(min(least, -options.tolerance), max(most, options.tolerance)),
             p_value=p,
             level=options.level,
         ),

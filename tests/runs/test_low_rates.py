@@ -1,0 +1,68 @@
+"""Where few are favored, no audit of decisions calls an adverse ratio immaterial, or clears one unseen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, build_data
+from audits.models import make_subject, model_spec
+from audits.runs.execute import carry_out
+from audits.runs.spec import audit_request
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from tests.attribute_swap.test_attribute_swap import Rule, subject_of, swap
+
+PAIR = {"source": {"race": "Black"}, "target": {"race": "white"}}
+QUICK: dict[str, dict[str, Any]] = {
+    "explain": {**PAIR, "explainers": ["town"]},
+    "flipset": {**PAIR, "permutations": 199},
+    "barycentre": {"by": ["race"], "permutations": 399},
+    "rule_sets": {"permutations": 199},
+}
+
+
+def found(name: str, counts: dict[str, tuple[int, int]], **options: Any) -> Any:
+    """Audit people of whom so many of so many a group are called back, alike in both towns."""
+    people = [(race, "ns"[k % 2], int(k < yes)) for race, (yes, n) in counts.items() for k in range(n)]
+    frame = pd.DataFrame(people, columns=["race", "town", "called"])
+    spec = DataSpec(label="called", favorable=1, protected=("race",), features=("town",))
+    subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "called"}}))
+    return carry_out(audit_request(name, QUICK[name] | options, name), 0, subject, 0).result.judged
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_an_adverse_ratio_is_never_small_and_never_cleared(name: str):
+    """Call-backs of 6.45 against 9.65 % are 3.2 points and a ratio of .67."""
+    judged = found(name, {"Black": (157, 2435), "white": (235, 2435)})
+    assert judged.verdict != NO_MATERIAL
+    assert judged.badge != "small difference"
+    assert max(-judged.immaterial_low, judged.immaterial_high) < 0.05
+    if judged.verdict == EVIDENCE:
+        alone = found(name, {"Black": (157, 2435), "white": (235, 2435)}, material_on="difference")
+        assert alone.badge == "small difference"
+
+
+@pytest.mark.parametrize("name", ["explain", "rule_sets"])
+def test_equal_low_rates_are_cleared_by_the_people_that_are_said_to_be_needed(name: str):
+    few = found(name, {"Black": (20, 1000), "white": (20, 1000)})
+    assert few.verdict == INSUFFICIENT
+    assert few.people_needed > 2000
+    n = few.people_needed // (2 if name == "rule_sets" else 1)
+    assert found(name, {each: (round(0.02 * n), n) for each in ("Black", "white")}).verdict == NO_MATERIAL
+    assert found(name, dict.fromkeys(("Black", "white"), (20, 1000)), material_on="difference").verdict == (
+        NO_MATERIAL
+    )
+
+
+def test_a_third_of_the_few_who_lose_are_no_small_share():
+    """2.4 of 7.2 % lose by the change: the net share is small, and the ratio .67."""
+    frame = pd.DataFrame({"sex": np.tile(["female", "male"], 5000), "rank": np.arange(10_000) // 2 / 5000})
+    model = Rule(("sex", "rank"), lambda each: each["rank"] < np.where(each["sex"] == "male", 0.072, 0.048))
+    result = swap(subject_of(frame, model), attribute=["sex"])
+    assert result.judged.badge == "difference"
+    assert swap(subject_of(frame, model), attribute=["sex"], material_on="difference").judged.badge == (
+        "small difference"
+    )
