@@ -52,7 +52,7 @@ class Exhibit:
         Whether the table is what the figure draws, bar by bar, which nobody reads on paper.
     tab : str
         Where a page shows it, unless it is the first, which stands above the tabs: ``"who"`` (who are they?),
-        ``"apart"`` (what sets them apart?) or ``"tested"`` (how we tested).
+        ``"apart"`` (what sets them apart?), ``"tested"`` (how we tested) or ``"people"``.
     """
 
     key: str
@@ -62,7 +62,7 @@ class Exhibit:
     table: Callable[[], pd.DataFrame]
     wide: bool = False
     bars: bool = False
-    tab: Literal["who", "apart", "tested"] = "tested"
+    tab: Literal["who", "apart", "tested", "people"] = "tested"
 
     @property
     def named(self) -> str:

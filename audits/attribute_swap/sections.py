@@ -21,7 +21,7 @@ from audits.stats.words import count, in_words, out_of, people, people_in, state
 
 __all__ = ["blocks", "moved", "net", "section"]
 
-_MAX_ROWS = 12
+_MAX_ROWS, _MAX_MOVED = 12, 8
 _LONGEST = 44  # letters above a row, on a phone too
 _ACROSS, _MAX_DOTS = 18, 180  # dots of a block in a line, and in all
 _STRIP, _LINE, _HEAD = 74, 19, 80  # pixels: of the interval, of a line of dots, and above and below a block
@@ -49,7 +49,7 @@ def section(result: AttributeSwapResult) -> Section:
             "changes.",
             lambda: net(result),
             result.to_frame,
-            tab="who",
+            tab="people",
         ),
     ]
     if len(_moved(result)):
@@ -289,7 +289,7 @@ def _moved(result: AttributeSwapResult) -> pd.DataFrame:
 
 def moved(result: AttributeSwapResult) -> go.Figure:
     """Draw scores of the most moved people before and after."""
-    table = _moved(result).head(_MAX_ROWS)[::-1]
+    table = _moved(result).head(_MAX_MOVED)[::-1]
     if table.empty:
         return empty("Nobody's score moves.")
     places = list(range(len(table)))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from app import work
 from app.drafting import drafts
-from audits.rule_sets.exhibits import SAID
+from audits.rule_sets.sections import SAID
 from tests.app.test_pages import open_example, texts, visit
 
 PAGE = "views/rule_sets.py"

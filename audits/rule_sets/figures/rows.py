@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.marks import reaching, whiskers
 from audits.drawing.selected import people_id
-from audits.drawing.style import ACCENT, CLEAR, CONTRAST, INK, annotate, describe, empty, finish
+from audits.drawing.style import CLEAR, CONTEXT, FOCUS, INK, annotate, describe, empty, finish
 from audits.rule_sets import RuleSetsResult
 from audits.rule_sets.judging.comparisons import Comparison
+from audits.rule_sets.text import group_of
 from audits.stats.words import count, number, people
 
 __all__ = ["comparisons", "label_rows", "neighbours", "profile"]
@@ -50,7 +51,7 @@ def label_rows(figure: go.Figure, labels: Sequence[str], sizes: Sequence[str] = 
     return 130 + pitch * len(lines)
 
 
-def neighbours(table: pd.DataFrame) -> go.Figure:
+def neighbours(table: pd.DataFrame, names: Callable[[str], str] = str) -> go.Figure:
     """Draw a group beside those one step away: what drives the difference."""
     shown = table.iloc[::-1]
     figure = go.Figure(
@@ -58,21 +59,21 @@ def neighbours(table: pd.DataFrame) -> go.Figure:
             x=100 * shown["difference"],
             y=list(range(len(shown))),
             mode="markers",
-            marker={"color": [INK if step == "this group" else ACCENT for step in shown["step"]], "size": 9},
+            marker={"color": [FOCUS if step == "this group" else INK for step in shown["step"]], "size": 9},
             error_x=whiskers(
                 (100 * shown["difference"]).tolist(),
                 zip(100 * shown["low"], 100 * shown["high"], strict=True),
             ),
             customdata=[
-                f"{describe(words, longest=120)}<br>{people(n)}"
+                f"{describe(names(words), longest=120)}<br>{people(n)}"
                 for words, n in zip(shown["rule_set"], shown["n_in"], strict=True)
             ],
             meta=[people_id({"run": "", "rules": words}) for words in shown["rule_set"]],
             hovertemplate="%{customdata}<br>%{x:.1f} points<extra></extra>",
         )
     )
-    height = label_rows(figure, list(shown["step"]))
-    figure.update_xaxes(title="difference from everyone else (points)", zeroline=True)
+    height = label_rows(figure, list(map(names, shown["rule_set"])), [count(n) for n in shown["n_in"]])
+    figure.update_xaxes(title="difference from the others (points)", zeroline=True)
     alt = f"Difference of this group and of {len(table) - 1} groups one rule away from it."
     return finish(figure, height=height, alt=alt)
 
@@ -87,7 +88,7 @@ def profile(table: pd.DataFrame) -> go.Figure:
             x=shown["distance"],
             y=list(range(len(shown))),
             orientation="h",
-            marker={"color": [ACCENT if value > 0 else CONTRAST for value in shown["distance"]]},
+            marker={"color": CONTEXT},
             customdata=[
                 f"{number(a)} inside, {number(b)} outside"
                 for a, b in zip(shown["inside"], shown["outside"], strict=True)
@@ -115,7 +116,7 @@ def comparisons(result: RuleSetsResult) -> go.Figure:
     """Draw the first finding beside what other methods find in the same decisions, on one axis."""
     rows = [
         (
-            f"rule sets: {row.rule_set}",
+            f"rule sets: {group_of(row.rules)}",
             f"{count(row.n_in)} against {count(row.n_out)}",
             abs(row.score.value or 0.0),
             row.score,
