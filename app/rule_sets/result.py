@@ -233,12 +233,13 @@ def _chosen(result: RuleSetsResult) -> LeaderRow:
         near = int(near) if str(near or "").isdigit() else None
         if near is not None and near not in rows and near in result.rule_sets.index:
             rows[near] = row_of(result, near)  # one like a finding, which was clicked
+    names = {number: f"{group_of(row.rules)} ({count(row.n_in)})" for number, row in rows.items()}
     numbers = list(rows)
     number = st.selectbox(
         "Group",
         numbers,
         index=numbers.index(about.number),
-        format_func=lambda item: f"{group_of(rows[item].rules)} ({count(rows[item].n_in)})",
+        format_func=names.__getitem__,
         on_change=_let_go,
         **state.choice("group"),
     )

@@ -438,7 +438,7 @@ def _judged(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judged:
     """Judge the net share of each group; to clear, shares changed must be small as well."""
     limit, read = options.material, [row for row in rows if row.read]
     if not read:
-        why, zero = text.unread(rows), rows[0]
+        why, zero = text.not_read(rows), rows[0]
         return judge(zero.net, immaterial=(-limit, limit), cannot_clear=why, decided_by=zero.name)
     conditions = {
         row: (

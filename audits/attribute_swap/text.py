@@ -10,7 +10,7 @@ from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count, in_words, out_of, people_in, percent, several, stated
 
-__all__ = ["CANCELS", "EXACT", "change", "finding", "headline", "notes", "turned", "unread"]
+__all__ = ["CANCELS", "EXACT", "change", "finding", "headline", "not_read", "notes", "turned", "unread"]
 
 EXACT = "exact: the model does not read it"
 CANCELS = "many decisions change, but about as many people gain as lose"
@@ -90,8 +90,13 @@ def finding(rows: Sequence[SwapRow], judged: Judged, looks: int) -> str:
 
 def unread(rows: Sequence[SwapRow]) -> str:
     """Say that the model does not read what was changed, and no more than that."""
-    named = _listed(list(dict.fromkeys(row.attribute for row in rows if not row.read)))
-    return f"the model does not read {named}: changing it changes nothing, but other columns may be proxies"
+    return f"{not_read(rows)}: changing it changes nothing, but other columns may be proxies"
+
+
+def not_read(rows: Sequence[SwapRow]) -> str:
+    """Name what the model does not read."""
+    names = dict.fromkeys(row.attribute for row in rows if not row.read)
+    return f"the model does not read {_listed(list(names))}"
 
 
 def notes(

@@ -12,9 +12,7 @@ from audits.drawing.columns import rows_in_columns
 from audits.drawing.marks import band, dashes, decisive, dot, named, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
-    ACCENT,
     CONTEXT,
-    CONTRAST,
     FOCUS,
     GREY,
     INK,
@@ -42,8 +40,8 @@ __all__ = [
 _LONGEST = 40  # letters of a group with its attribute
 _BESIDE = 24  # letters of a name that stands beside its row, not above
 _CURVES = {
-    "sensitivity": ("sensitivity", ACCENT, "solid"),
-    "gradient": ("gradient |∇F| alone", CONTRAST, "dash"),
+    "sensitivity": ("sensitivity", FOCUS, "solid"),
+    "gradient": ("gradient |∇F| alone", CONTEXT, "dash"),
     "boundary": ("closeness to the threshold alone", INK, "dot"),
 }
 
@@ -112,7 +110,7 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
                 y=[place + 0.85 * value / top for value in counts] + [place] * len(x),
                 fill="toself",
                 mode="lines",
-                line={"color": ACCENT, "width": 1},
+                line={"color": CONTEXT, "width": 1},
                 opacity=0.7,
                 showlegend=False,
                 hoverinfo="skip",
@@ -124,7 +122,7 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
                 x=[x[k] for k in held],
                 y=[place + 0.85 * counts[k] / top for k in held],
                 mode="markers",
-                marker={"color": ACCENT, "size": 5},
+                marker={"color": CONTEXT, "size": 5},
                 meta=[people_id(of_group(attribute, item.group), *_between(edges, k)) for k in held],
                 customdata=[[_range(edges, k), count(counts[k]), describe(item.group)] for k in held],
                 hovertemplate="%{customdata[2]}, %{customdata[0]}: %{customdata[1]} people<extra></extra>",
@@ -182,7 +180,7 @@ def groups(result: SensitivityResult) -> go.Figure:
     ends = [end for item in shown for end in (item.ratio.value, item.ratio.low, item.ratio.high) if end]
     low, high = min(1 / limit, *ends), max(limit, *ends)
     figure.update_xaxes(
-        title="mean sensitivity, times everyone else's", range=[0.97 * low, 1.03 * min(high, 5 * limit)]
+        title="mean sensitivity, times the others'", range=[0.97 * low, 1.03 * min(high, 5 * limit)]
     )
     listed = "; ".join(f"{item.group} {number(item.ratio.value)}" for item in shown[::-1])
     alt = f"Mean sensitivity as times everyone else's: {listed}."
@@ -213,9 +211,9 @@ def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:
             x=shares,
             y=distinct([item.feature for item in shown]),
             orientation="h",
-            marker={"color": ACCENT},
+            marker={"color": CONTEXT},
             error_x=reaching([item.share for item in shown], 100.0),
-            hovertemplate="%{y}: %{x:.1f} % of all sensitivity<extra></extra>",
+            hovertemplate="%{y}: %{x:.1f} percent of all sensitivity<extra></extra>",
         )
     )
     figure.update_xaxes(title="share of all sensitivity (%)", rangemode="tozero")
@@ -260,8 +258,8 @@ def match_curves(result: SensitivityResult) -> go.Figure:
     figure.add_trace(
         go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "width": 1}, name="by chance")
     )
-    figure.update_xaxes(title="share of people decided alike<br>who lie above", range=[0, 1])
-    figure.update_yaxes(title="share of people decided otherwise<br>who lie above", range=[0, 1.01])
+    figure.update_xaxes(title="decision stays the same: share above", range=[0, 1])
+    figure.update_yaxes(title="decision changes: share above", range=[0, 1.01])
     figure = finish(figure, height=490, alt=found.sentence)
     # above the plot, one below the other: inside, a long name covers curves or squeezes a narrow plot
     legend = {"orientation": "v", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
@@ -278,7 +276,7 @@ def match_sides(result: SensitivityResult) -> go.Figure:
             [f"{side.name} ({count(side.mean.n)})" for side in sides],
             [side.quantiles for side in sides],
             [side.mean.value for side in sides],
-            ACCENT,
+            CONTEXT,
             people=_of_sides(result, [side.name for side in sides]),
         )
     )
@@ -286,7 +284,7 @@ def match_sides(result: SensitivityResult) -> go.Figure:
         figure.update_xaxes(type="log")  # as in the paper; nobody's 0 can be drawn there
     figure.update_xaxes(title="sensitivity to protected status")
     told = "; ".join(f"{side.name}: median {number(side.quantiles[2])}" for side in sides)
-    alt = f"Sensitivity in and out of the match set, boxes for the middle half, whiskers 5 to 95 %: {told}."
+    alt = f"Sensitivity in and out of the match set, boxes for the middle half, whiskers 5 to 95%: {told}."
     return finish(figure, height=130 + 50 * len(sides), alt=alt)
 
 
@@ -297,7 +295,7 @@ def _of_sides(result: SensitivityResult, names: list[str]) -> list[str]:
     return [people_id(of_run("match set", within=[name])) for name in names]
 
 
-_MODELS = {"audited": CONTRAST, "augmented": ACCENT, "trained anew": GREY}
+_MODELS = {"audited": FOCUS, "augmented": INK, "trained anew": CONTEXT}
 
 
 def twin_metrics(result: SensitivityResult) -> go.Figure:
@@ -349,7 +347,7 @@ def calibration(result: SensitivityResult) -> go.Figure:
                 x=[item.stated for item in bins],
                 y=[item.observed.value for item in bins],
                 mode="markers",
-                marker={"color": ACCENT, "size": 8},
+                marker={"color": INK, "size": 8},
                 error_y=reaching([item.observed for item in bins], 1.0),
                 showlegend=False,
                 hovertemplate="stated %{x:.2f}, observed %{y:.2f}<extra></extra>",

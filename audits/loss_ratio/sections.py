@@ -2,104 +2,65 @@
 
 from __future__ import annotations
 
-from audits.loss_ratio import LossRatioResult
-from audits.loss_ratio import figures as figures
+import pandas as pd
+
+from audits.brief import begun
+from audits.loss_ratio import LossRatioResult, figures
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 
-__all__ = ["SAID", "section"]
-
-SAID = {
-    "against_tolerance": (
-        "How many times as large",
-        "Thick: the interval that decides. Dashed line: your limit. Short stroke: the one-sided bound.",
-    ),
-    "along_flow": (
-        "How long people were moved",
-        "Where the line still rises at the right end, longer moves would find more.",
-    ),
-    "ratios": (
-        "Whose loss grows",
-        "Bars right of the dashed line are people whose loss grows by more than you accept.",
-    ),
-    "by_group": (
-        "Which groups' loss grows",
-        "Each group's mean with its interval; right of the dashed line it is more than you accept.",
-    ),
-    "subspace": (
-        "What was moved",
-        "Long bars: features that mostly say what should not matter.",
-    ),
-    "misspecified": (
-        "If the metric is off by some degrees",
-        "Dot: mean ratio under the metric turned so far. Flat: the finding does not depend on the metric.",
-    ),
-    "heat_map": (
-        "Other models of these two features",
-        "The lower bound of how many times as large, one cell a model with these two weights.",
-    ),
-}
-"""What stands above each figure: a heading, and what to see."""
+__all__ = ["section"]
 
 
 def section(result: LossRatioResult) -> Section:
     """Arrange a loss-ratio audit."""
+    limit = number(result.tolerance)
     exhibits = [
         Exhibit(
             "against_tolerance",
-            *SAID["against_tolerance"],
+            "How many times as large the error becomes",
+            "Thick: the interval that decides. Dashed line: your limit. Groups' intervals hold together.",
             lambda: figures.against_tolerance(result),
-            result.to_frame,
-        ),
-        Exhibit(
-            "along_flow",
-            *SAID["along_flow"],
-            lambda: figures.along_flow(result),
-            result.curve_frame,
+            lambda: pd.concat([result.to_frame(), result.groups_frame()], ignore_index=True),
         ),
         Exhibit(
             "ratios",
-            *SAID["ratios"],
+            f"Whose error grows by more than {limit} times",
+            "People by how many times as large their error becomes. Dark or orange: beyond your limit.",
             lambda: figures.ratios(result),
             result.histogram_frame,
             bars=True,
-        ),
-        Exhibit(
-            "by_group",
-            *SAID["by_group"],
-            lambda: figures.by_group(result),
-            result.groups_frame,
+            tab="who",
         ),
         Exhibit(
             "subspace",
-            *SAID["subspace"],
+            "What was moved",
+            f"{begun(str(result.metric.source))}. Long bar: mostly what should not matter.",
             lambda: figures.subspace(result),
             result.features_frame,
+            tab="apart",
+        ),
+        Exhibit(
+            "along_flow",
+            "How long people were moved",
+            "If the line still rises at the right end, longer moves would find more.",
+            lambda: figures.along_flow(result),
+            result.curve_frame,
+            tab="Stopping time",
         ),
     ]
     if result.misspecified:
         exhibits.append(
             Exhibit(
                 "misspecified",
-                *SAID["misspecified"],
+                "If the metric is off by some degrees",
+                "Dot: mean ratio under the metric turned so far. Flat: the finding does not depend on it.",
                 lambda: figures.misspecified(result),
                 result.misspecified_frame,
+                tab="Misspecified metric",
             )
         )
-    if len(result.heat_map):
-        exhibits.append(
-            Exhibit(
-                "heat_map",
-                *SAID["heat_map"],
-                lambda: figures.heat_map(result),
-                lambda: result.heat_map,
-            )
-        )
-    return Section(
-        title="Individual fairness: loss ratio",
-        exhibits=tuple(exhibits),
-        facts=_facts(result),
-    )
+    return Section(title="Individual fairness: loss ratio", exhibits=tuple(exhibits), facts=_facts(result))
 
 
 def _facts(result: LossRatioResult) -> dict[str, str]:

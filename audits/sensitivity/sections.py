@@ -6,6 +6,7 @@ from functools import partial
 
 import pandas as pd
 
+from audits.brief import begun
 from audits.records import Exhibit, Section
 from audits.sensitivity import SensitivityResult
 from audits.sensitivity.figures import people as figures
@@ -13,83 +14,66 @@ from audits.sensitivity.matching.sets import QUANTILES
 from audits.stats import Estimate
 from audits.stats.words import count, people, percent_interval, stated
 
-__all__ = ["SAID", "curves_table", "metrics_table", "section", "sides_table"]
+__all__ = ["FLAGGED", "PROXIES", "curves_table", "metrics_table", "section", "sides_table"]
 
-SAID = {
-    "histogram": (
-        "Who is flagged",
-        "Right of the line: flagged. Gray band: the interval of the line.",
-    ),
-    "by_group": (
-        "Whose predictions depend on proxies",
-        "Dot: mean sensitivity, as times everyone else's. Line: interval. Thick: the one that decides.",
-    ),
-    "features": (
-        "Through which features",
-        "Longer bar: a larger part of all sensitivity.",
-    ),
-    "status": (
-        "How well the features reveal protected status",
-        "On the line: probabilities are right. Flat: the features reveal little.",
-    ),
-}
-"""What stands above each figure: a heading, and what to see."""
-
-
-def said(name: str, more: str = "") -> tuple[str, str]:
-    """Return what stands above a figure, with what else there is to say of this result."""
-    heading, caption = SAID[name]
-    return heading, caption + more
+PROXIES, FLAGGED = "How well do proxies reveal it?", "Who is flagged?"
+"""Tabs of their own."""
 
 
 def section(result: SensitivityResult) -> Section:
     """Arrange a sensitivity audit."""
+    about = " or ".join(result.protected)
     exhibits = [
         Exhibit(
             "by_group",
-            *SAID["by_group"],
+            f"Whose predictions depend on proxies for {about}",
+            "Dot: mean sensitivity as times the others'. Line: interval. Thick: the one that decides. Gray: "
+            "within your limit.",
             lambda: figures.groups(result),
             result.to_frame,
         ),
         Exhibit(
+            "features",
+            "Through which features",
+            f"Longer bar: a larger part of all sensitivity, percent.{_of_few(result)}",
+            lambda: figures.features(result),
+            result.features_frame,
+            tab="apart",
+        ),
+        *_match_set(result),
+        Exhibit(
+            "status",
+            f"{begun(about)} guessed from the other features",
+            "On the line: probabilities are right. Flat: the features reveal little.",
+            lambda: figures.calibration(result),
+            result.calibration_frame,
+            tab=PROXIES,
+        ),
+        Exhibit(
             "histogram",
-            *SAID["histogram"],
+            "People by sensitivity",
+            "Right of the line: flagged. Gray band: the interval of the line.",
             lambda: figures.histogram(result),
             result.histogram_frame,
             bars=True,
+            tab=FLAGGED,
         ),
         *(
             Exhibit(
                 f"ridges_{name}",
-                f"Distribution by {name}",
-                f"Sensitivity by {name}, each group scaled to its own peak.",
+                f"Sensitivity by {name}",
+                "Each group is scaled to its own peak. Right of the line: flagged.",
                 partial(figures.ridges, result, name),
                 partial(_rows, result, name),
+                tab="who",
             )
             for name in result.protected
         ),
-        Exhibit(
-            "features",
-            *said("features", _of_few(result)),
-            lambda: figures.features(result),
-            result.features_frame,
-        ),
-        Exhibit(
-            "status",
-            *SAID["status"],
-            lambda: figures.calibration(result),
-            result.calibration_frame,
-        ),
-        *_held_against(result),
     ]
-    return Section(
-        title="Prediction sensitivity",
-        exhibits=tuple(exhibits),
-        facts=_facts(result),
-    )
+    return Section(title="Prediction sensitivity", exhibits=tuple(exhibits), facts=_facts(result))
 
 
-def _held_against(result: SensitivityResult) -> list[Exhibit]:
+def _match_set(result: SensitivityResult) -> list[Exhibit]:
     """What the match set shows; nothing where there is none."""
     found = result.match_set
     if found is None:
@@ -97,11 +81,12 @@ def _held_against(result: SensitivityResult) -> list[Exhibit]:
     exhibits = [
         Exhibit(
             "match_set",
-            "Match set",
-            f"{found.question} Beside it two rivals that know nothing of groups."
+            found.question,
+            f"{found.sentence} Dashed and dotted: two rivals that know nothing of groups."
             f"{_few_otherwise(found.mismatched)}",
             lambda: figures.match_curves(result),
             lambda: curves_table(result),
+            tab=PROXIES,
         )
     ]
     if found.sides:
@@ -109,7 +94,7 @@ def _held_against(result: SensitivityResult) -> list[Exhibit]:
             Exhibit(
                 "match_sides",
                 "In and out of the match set",
-                "Sensitivity of the people decided alike, and of those decided otherwise.",
+                "Sensitivity of people whose decision stays, and of those whose decision changes.",
                 lambda: figures.match_sides(result),
                 lambda: sides_table(result),
             )
