@@ -31,7 +31,7 @@ from audits.mining.reading import read_attributes
 from audits.mining.scoring import margin
 from audits.mining.search import Search
 from audits.models import ModelSpec, Subject, make_subject
-from audits.rule_sets import RuleSetsOptions, rule_sets, rule_sets_parquet
+from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.rule_sets.options import MEASURES
 from audits.runs.documents import dump_yaml
 from audits.runs.executing.threads import fixed_threads
@@ -296,18 +296,6 @@ def bench_rows(people: int = 10_000_000) -> None:
             writer = writer or pq.ParquetWriter(Path(folder) / "people.parquet", table.schema)
             writer.write_table(table)
         writer.close()
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        start = time.perf_counter()
-        protected = ("sex", "race", "region", "education", "age")
-        options = RuleSetsOptions(protected=protected, permutations=999)
-        result = rule_sets_parquet(folder, options, favorable="favorable")
-        seconds = time.perf_counter() - start
-        print(
-            f"{people:,} rows x 5 attributes from Parquet: {result.n_frequent:,} frequent rule sets, 999 "
-            f"permutations, halves and leaderboard in {seconds:.1f} s; peak "
-            f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GB "
-            f"({before / 2**20:.2f} GB before); {result.verdict}"
-        )
         _by_command(Path(folder), people)
 
 

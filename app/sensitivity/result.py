@@ -46,8 +46,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 def _proxies(result: SensitivityResult) -> None:
     """Say how well each attribute is guessed from the features, and where there is no match set why."""
     notices.bullets([text.status_sentence(each) for each in result.status])
-    if result.match_set is None:
-        st.text(result.match_set_note)
+    st.text(result.match_set_note if result.match_set is None else result.match_set.sentence)
 
 
 def _flagged(result: SensitivityResult) -> None:

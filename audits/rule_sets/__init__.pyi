@@ -1,8 +1,6 @@
 from .audit import count_candidates as count_candidates
 from .audit import rule_sets as rule_sets
-from .judging.comparisons import Comparison as Comparison
 from .options import RuleSetsOptions as RuleSetsOptions
-from .parquet import rule_sets_parquet as rule_sets_parquet
 from .ranking.browsing import alike as alike
 from .ranking.browsing import group_neighbours as group_neighbours
 from .ranking.browsing import members as members

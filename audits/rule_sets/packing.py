@@ -14,7 +14,6 @@ from audits.mining.attributes import Attribute, rule_words
 from audits.mining.cells import Cells
 from audits.mining.search import Mined
 from audits.mining.texts import category_shares
-from audits.rule_sets.judging.comparisons import Comparison
 from audits.rule_sets.judging.inference import First, Halves, PeopleCounts
 from audits.rule_sets.judging.verdicts import is_evidence, judge_audit
 from audits.rule_sets.options import RuleSetsOptions
@@ -66,7 +65,6 @@ def pack(
     bias: float,
     first: First,
     people: PeopleCounts,
-    others: tuple[Comparison, ...],
     exchanged: Exchanged | None = None,
     measures: tuple[MeasureResult, ...] = (),
     of_cells: Mapping[str, np.ndarray] | None = None,
@@ -117,7 +115,6 @@ def pack(
         discovery=discovery,
         sampling=None if sampled is None else _sampling(sampled, options),
         sweep=sweep,
-        comparisons=others,
         measures=measures,
         rule_sets=kept,
         rules=rules_table(attributes),

@@ -55,10 +55,6 @@ SAID = {
         "What larger groups alone would show",
         "Where the line falls steeply, only small groups stand out.",
     ),
-    "comparisons": (
-        "What other methods find in the same decisions",
-        "The first finding beside what other methods find. Farther right: a larger difference.",
-    ),
 }
 """What stands above each figure: a heading, and what to see."""
 
@@ -104,15 +100,6 @@ def section(result: RuleSetsResult) -> Section:
         ),
         Exhibit("sweep", *SAID["sweep"], lambda: figures.sweep(result), lambda: _sweep(result)),
     ]
-    if result.comparisons and result.leaderboard:
-        exhibits.append(
-            Exhibit(
-                "comparisons",
-                *SAID["comparisons"],
-                lambda: figures.comparisons(result),
-                lambda: _methods(result),
-            )
-        )
     if result.exchanged is not None and result.exchanged.rows:
         exhibits.insert(
             1,
@@ -181,20 +168,6 @@ def _sweep(result: RuleSetsResult) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _methods(result: RuleSetsResult) -> pd.DataFrame:
-    first = result.leaderboard[0]
-    rows = [
-        ("rule sets", first.rule_set, first.n_in, "everyone else", first.n_out, first.score),
-        *(
-            (item.method, item.group, item.n_group, item.against, item.n_against, item.score)
-            for item in result.comparisons
-        ),
-    ]
-    ends = [(*row[:-1], row[-1].value, row[-1].low, row[-1].high, row[-1].method) for row in rows]
-    columns = ["method", "group", "people", "against", "people against", "score", "low", "high", "interval"]
-    return pd.DataFrame(ends, columns=columns)
-
-
 def _points(share: float | None) -> str:
     if share is None or not math.isfinite(share):
         return "no value"
@@ -226,11 +199,6 @@ def _facts(result: RuleSetsResult) -> dict[str, str]:
         **{each.name: each.finding.removeprefix(f"{each.name}: ") for each in result.measures},
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited",
     }
-    for other in result.comparisons:
-        facts[f"For comparison: {other.method}"] = (
-            f"{other.group} ({count(other.n_group)}) against {other.against} ({count(other.n_against)}): "
-            f"{stated(other.score, 100, ' points')}; {other.score.method}"
-        )
     if result.sampling is not None:
         facts["Perturbed people"] = (
             f"{result.sampling['people']:,}, one of {len(result.sampling['columns'])} attributes changed a "

@@ -33,12 +33,7 @@ def headline(result: RuleSetsResult) -> str:
     if not result.leaderboard:
         return "There is no group that is large enough to look at."
     if result.favorable.value in (0.0, 1.0):
-        who = begun(words.people)
-        said = (
-            f"All {who.lower()} {words.are_yes}"
-            if result.favorable.value
-            else f"No {words.person} {words.is_yes}"
-        )
+        said = f"{'Everybody' if result.favorable.value else 'Nobody'} {words.is_yes}"
         return f"{said}, so no group stands out."
     row = _about(result)
     return shortest(*(_headline(result, row, brief(group_of(row.rules), most)) for most in (99, 12, 8)))

@@ -82,7 +82,7 @@ def _match_set(result: SensitivityResult) -> list[Exhibit]:
         Exhibit(
             "match_set",
             found.question,
-            f"{found.sentence} Dashed and dotted: two rivals that know nothing of groups."
+            "Further up and left: better. Dashed and dotted: two rivals that know nothing of groups."
             f"{_few_otherwise(found.mismatched)}",
             lambda: figures.match_curves(result),
             lambda: curves_table(result),
@@ -129,8 +129,8 @@ def _few_otherwise(mismatched: Estimate) -> str:
     if few > _FEW_OTHERWISE:
         return ""
     return (
-        " With 20 people or fewer decided otherwise, intervals of areas hold in about 90 of 100 samples, and "
-        "in 87 within bands, not in 95."
+        " With 20 people or fewer who get another decision, intervals of areas hold in about 90 of 100 "
+        "samples, and in 87 within bands, not in 95."
     )
 
 

@@ -12,7 +12,7 @@ from audits.drawing.marks import box, dashes, decisive, dot, named, reaching
 from audits.drawing.selected import people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
-from audits.rule_sets.figures.rows import comparisons, label_rows, neighbours, profile
+from audits.rule_sets.figures.rows import label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.rule_sets.text import group_of, percents
 from audits.stats import EVIDENCE
@@ -21,7 +21,6 @@ from audits.stats.words import count, number, p_words, people, percent, several,
 
 __all__ = [
     "by_measure",
-    "comparisons",
     "conditions",
     "exchanged",
     "lattice",

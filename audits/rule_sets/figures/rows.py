@@ -8,15 +8,12 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.drawing.marks import reaching, whiskers
+from audits.drawing.marks import whiskers
 from audits.drawing.selected import people_id
 from audits.drawing.style import CLEAR, CONTEXT, FOCUS, INK, annotate, describe, empty, finish
-from audits.rule_sets import RuleSetsResult
-from audits.rule_sets.judging.comparisons import Comparison
-from audits.rule_sets.text import group_of
 from audits.stats.words import count, number, people
 
-__all__ = ["comparisons", "label_rows", "neighbours", "profile"]
+__all__ = ["label_rows", "neighbours", "profile"]
 
 _LINE = 56  # letters of a label that fit a narrow page
 BAR = 18  # pixels
@@ -104,51 +101,3 @@ def profile(table: pd.DataFrame) -> go.Figure:
     values = f"{number(first['inside'])} against {number(first['outside'])}"
     alt = f"Columns by how far people inside lie from those outside; first {first['column']} ({values})."
     return finish(figure, height=height, alt=alt)
-
-
-def _compared(item: Comparison) -> str:
-    """Name what another method found; the formula of a linear threshold is told where it is pointed at."""
-    linear = item.against == "everyone else"
-    return item.method if linear else f"{item.method}: {item.group}, against {item.against}"
-
-
-def comparisons(result: RuleSetsResult) -> go.Figure:
-    """Draw the first finding beside what other methods find in the same decisions, on one axis."""
-    rows = [
-        (
-            f"rule sets: {group_of(row.rules)}",
-            f"{count(row.n_in)} against {count(row.n_out)}",
-            abs(row.score.value or 0.0),
-            row.score,
-        )
-        for row in result.leaderboard[:1]
-    ] + [
-        (
-            _compared(item),
-            f"{count(item.n_group)} against {count(item.n_against)}",
-            item.score.value or 0.0,
-            item.score,
-        )
-        for item in result.comparisons
-    ]
-    if not rows:
-        return empty("There is nothing to compare.")
-    shown = rows[::-1]
-    scores = [100 * value for _, _, value, _ in shown]
-    figure = go.Figure(
-        go.Scatter(
-            x=scores,
-            y=list(range(len(shown))),
-            mode="markers",
-            marker={"color": INK, "size": 9},
-            error_x=reaching([each for *_, each in shown], 100.0),
-            customdata=[describe(each.method, longest=120) for *_, each in shown],
-            meta=[""] * len(result.comparisons)  # other methods' groups need not be rule sets
-            + [people_id({"run": "", "rule": row.number}) for row in result.leaderboard[:1]],
-            hovertemplate="%{x:.1f} points<br>%{customdata}<extra></extra>",
-        )
-    )
-    height = label_rows(figure, [words for words, *_ in shown], [sizes for _, sizes, *_ in shown], most=4)
-    figure.update_xaxes(title="difference of favorable shares (percentage points)", zeroline=True)
-    said = "; ".join(f"{words}, {number(100 * value)} points" for words, _, value, _ in rows)
-    return finish(figure, height=height, alt=f"What each method finds: {said}.")

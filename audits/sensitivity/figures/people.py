@@ -7,8 +7,8 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.data import group_name
 from audits.drawing.boxes import quantile_boxes
-from audits.drawing.columns import rows_in_columns
 from audits.drawing.marks import band, dashes, decisive, dot, named, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
@@ -24,7 +24,7 @@ from audits.drawing.style import (
 )
 from audits.sensitivity import SensitivityResult
 from audits.stats import EVIDENCE, Estimate
-from audits.stats.words import count, number, percent
+from audits.stats.words import count, number, people_in, percent
 
 __all__ = [
     "calibration",
@@ -38,7 +38,6 @@ __all__ = [
 ]
 
 _LONGEST = 40  # letters of a group with its attribute
-_BESIDE = 24  # letters of a name that stands beside its row, not above
 _CURVES = {
     "sensitivity": ("sensitivity", FOCUS, "solid"),
     "gradient": ("gradient |∇F| alone", CONTEXT, "dash"),
@@ -145,7 +144,9 @@ def groups(result: SensitivityResult) -> go.Figure:
     shown = [item for item in result.groups if item.ratio.value is not None][::-1]  # the largest on top
     if not shown:
         return empty("No two groups could be compared.")
-    names = distinct([f"{item.attribute}: {item.group}" for item in shown], longest=_LONGEST)
+    names = distinct(
+        [people_in(group_name({each.attribute: each.group})) for each in shown], longest=_LONGEST
+    )
     labels = [f"{name} ({count(item.n)})" for name, item in zip(names, shown, strict=True)]
     row = next((k for k, item in enumerate(shown) if item.ratio == result.judged.interval), None)
     figure = go.Figure()
@@ -166,8 +167,21 @@ def groups(result: SensitivityResult) -> go.Figure:
                 for item in shown  # those who were measured: others taught the model of protected status
             ],
             mode="markers",
-            marker={"color": colors, "size": 8, "symbol": symbols},
-            error_x=reaching([item.ratio for item in shown], 1.0, color=INK, thickness=1),
+            marker={
+                "color": colors,
+                "size": 8,
+                "symbol": symbols,
+                "opacity": [float(k != row) for k in range(len(shown))],  # that which decides is drawn above
+            },
+            error_x=reaching(
+                [
+                    item.ratio if k != row else Estimate(item.ratio.value, None, None, item.n, "")
+                    for k, item in enumerate(shown)
+                ],
+                1.0,
+                color=INK,
+                thickness=1,
+            ),
             hovertemplate="%{customdata}: %{x:.3g} times everyone else's<extra></extra>",
             showlegend=False,
         )
@@ -184,14 +198,7 @@ def groups(result: SensitivityResult) -> go.Figure:
     )
     listed = "; ".join(f"{item.group} {number(item.ratio.value)}" for item in shown[::-1])
     alt = f"Mean sensitivity as times everyone else's: {listed}."
-    if max(map(len, labels)) > _BESIDE:
-        rows = [[item.attribute, item.group, count(item.n)] for item in shown]
-        heads = ["attribute", "group", "people"]
-        if len({item.attribute for item in shown}) == 1:  # said once, as the name of the column
-            rows, heads = [row[1:] for row in rows], [shown[0].attribute, "people"]
-        row_height = rows_in_columns(figure, rows, heads)
-    else:
-        row_height = rows_named(figure, labels)
+    row_height = rows_named(figure, labels)
     return finish(figure, height=150 + (4 + row_height) * len(shown), alt=alt)
 
 

@@ -109,8 +109,8 @@ class MatchSet:
     def question(self) -> str:
         """What the curves answer."""
         if self.source == "twin":
-            return "Does it find the people whom an unbiased twin decides otherwise?"
-        return "Does it find the people whose true counterfactuals are decided otherwise?"
+            return "Does it find people whom an unbiased twin model decides differently?"
+        return "Does it find people whose true counterfactual gets another decision?"
 
 
 def match_set(
@@ -205,8 +205,8 @@ def _missed(source: Source, missed: float, n: float, share: Estimate) -> str:
     """Say how many people are no members."""
     many = f"{count(missed)} of {count(n)} people ({percent_interval(share)})"
     if source == "twin":
-        return f"The twin decides {many} otherwise."
-    return f"The model decides {many} otherwise than their true counterfactuals."
+        return f"The twin model decides differently for {many}."
+    return f"The true counterfactual of {many} gets another decision."
 
 
 def _bands(distance: np.ndarray, mismatched: np.ndarray, bands: int) -> tuple[np.ndarray, np.ndarray]:

@@ -19,12 +19,14 @@ import numpy as np
 from audits.mining.attributes import Attribute
 from audits.mining.cells import Cells
 from audits.mining.scoring import differences
-from audits.rule_sets.judging.inference import PeopleCounts, halved
+from audits.rule_sets.judging.inference import PeopleCounts, halved, whole_people
+from audits.rule_sets.ranking.tables import read_attributes_table, read_cells_table
+from audits.rule_sets.result import RuleSetsResult
 from audits.stats import Estimate, newcombe
 from audits.stats.intervals import percent_level
 from audits.stats.words import number, several
 
-__all__ = ["Comparison", "largest_pair", "linear_threshold"]
+__all__ = ["Comparison", "largest_pair", "linear_threshold", "rivals"]
 
 FEWEST_PEOPLE = 30
 _DEEPEST = 3
@@ -174,3 +176,16 @@ def _words(names: Sequence[str], weights: np.ndarray, cut: float) -> str:
         words += f"{sign}{number(abs(weight))} × [{names[k]}]"
     more = f" + {len(weights) - _MOST_TERMS} more" if len(weights) > _MOST_TERMS else ""
     return f"{words}{more} ≥ {number(cut)}"
+
+
+def rivals(result: RuleSetsResult) -> tuple[Comparison, ...]:
+    """Return what both methods find in the decisions that a result is of."""
+    attributes = read_attributes_table(result.attributes, result.rules)
+    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
+    level, support = result.options["level"], result.options["support"]
+    rng = np.random.default_rng(0).spawn(7)[4]
+    found = (
+        largest_pair(cells, attributes, level=level),
+        linear_threshold(whole_people(cells), cells, attributes, support=support, level=level, rng=rng),
+    )
+    return tuple(each for each in found if each is not None)
