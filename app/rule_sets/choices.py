@@ -15,12 +15,12 @@ from app.widgets.any_audit import other_options
 from app.widgets.audit_page import ChosenOptions
 from audits.checks import build
 from audits.errors import InputError
-from audits.mining.texts import TERMS
 from audits.options import options_of
 from audits.rule_sets.measures.values import WORDS
 from audits.rule_sets.options import MEASURES, RuleSetsOptions
 from audits.runs.registry import AUDITS
 from audits.stats.words import count
+from audits.subgroups.texts import TERMS
 
 __all__ = ["choose_options", "read_terms"]
 

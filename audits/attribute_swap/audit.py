@@ -19,8 +19,6 @@ from audits.data import AuditData, group_name
 from audits.data.building.groups import cut
 from audits.data.values import MISSING
 from audits.errors import InputError
-from audits.mining.reading import number_edges
-from audits.mining.texts import TERMS, Vocabulary
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.stats import (
@@ -38,6 +36,8 @@ from audits.stats.design import design_mean, design_share
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
 from audits.stats.power import times_to_settle
+from audits.subgroups.binning import number_edges
+from audits.subgroups.texts import TERMS, Vocabulary
 
 __all__ = ["attribute_swap"]
 

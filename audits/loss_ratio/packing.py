@@ -14,6 +14,7 @@ from audits.loss_ratio.attack.people import MovedPeople
 from audits.loss_ratio.inference import stand
 from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.options import LossRatioOptions
+from audits.loss_ratio.ratio_tests import RatioTests
 from audits.loss_ratio.result import (
     FeatureMove,
     Histogram,
@@ -23,7 +24,6 @@ from audits.loss_ratio.result import (
     SearchReach,
     TurnedRatio,
 )
-from audits.loss_ratio.testing.moved import RatioTests
 from audits.loss_ratio.text import grounds_of, outside_of, warnings_for
 from audits.models import Subject
 from audits.models.protocol import class_text

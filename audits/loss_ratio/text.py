@@ -13,8 +13,8 @@ from audits.loss_ratio.attack.people import OF_TREES, MovedPeople
 from audits.loss_ratio.inference import Grounds
 from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.options import LossRatioOptions
+from audits.loss_ratio.ratio_tests import RatioTests
 from audits.loss_ratio.result import LossRatioResult
-from audits.loss_ratio.testing.moved import RatioTests
 from audits.models import Subject
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, people, percent

@@ -12,16 +12,10 @@ from scipy.stats import norm
 from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.mining.attributes import Attribute
-from audits.mining.cells import Cells, count_cells
-from audits.mining.reading import read_attributes
-from audits.mining.search import Search, candidates
-from audits.mining.sums import GroupSums
-from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 from audits.models import Subject
 from audits.progress import Progress, part, silent
-from audits.rule_sets.judging.contexts import compared_in_context, confirm_in_context, tests_of
-from audits.rule_sets.judging.inference import (
+from audits.rule_sets.inference.contexts import compared_in_context, confirm_in_context, tests_of
+from audits.rule_sets.inference.permutation import (
     PeopleCounts,
     adjusted,
     agreeing,
@@ -34,16 +28,22 @@ from audits.rule_sets.judging.inference import (
     whole_people,
     z_scores,
 )
+from audits.rule_sets.leaders.tables import RuleSetTests, people_table, rule_sets_table
 from audits.rule_sets.measures.findings import measure_columns, measure_result
 from audits.rule_sets.measures.values import Function, Values, compared_values, measured, shared_draws
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.packing import AuditedPeople, pack
-from audits.rule_sets.perturbed.exchanging import Exchanged, exchange
-from audits.rule_sets.perturbed.sampling import Sampled, sample, sample_texts
-from audits.rule_sets.ranking.tables import RuleSetTests, people_table, rule_sets_table
+from audits.rule_sets.perturbation.sampling import Sampled, sample, sample_texts
+from audits.rule_sets.perturbation.terms import Exchanged, exchange
 from audits.rule_sets.result import RuleSetsResult
 from audits.stats import benjamini_hochberg, holm
 from audits.stats.shares import newcombe_ends
+from audits.subgroups.attributes import Attribute
+from audits.subgroups.binning import read_attributes
+from audits.subgroups.cells import Cells, count_cells
+from audits.subgroups.search import Search, candidates
+from audits.subgroups.sums import GroupSums
+from audits.subgroups.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 
 __all__ = ["count_candidates", "rule_sets"]
 

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.mining.attributes import Attribute, rule_words
-from audits.mining.cells import Cells
-from audits.mining.search import Mined
-from audits.mining.texts import category_shares
-from audits.rule_sets.judging.inference import First, Halves, PeopleCounts
-from audits.rule_sets.judging.verdicts import is_evidence, judge_audit
+from audits.rule_sets.inference.permutation import First, Halves, PeopleCounts
+from audits.rule_sets.inference.verdicts import is_evidence, judge_audit
+from audits.rule_sets.leaders.leaderboard import leaders, one_row, rank_key, support_sweep
+from audits.rule_sets.leaders.tables import MOST_ROWS, cells_table, rules_table
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.perturbed.exchanging import Exchanged
-from audits.rule_sets.perturbed.sampling import Sampled
-from audits.rule_sets.ranking.ranked import leaders, one_row, rank_key, support_sweep
-from audits.rule_sets.ranking.tables import MOST_ROWS, cells_table, rules_table
+from audits.rule_sets.perturbation.sampling import Sampled
+from audits.rule_sets.perturbation.terms import Exchanged
 from audits.rule_sets.result import DECIDED_BY, Discovery, MeasureResult, RuleSetsResult
 from audits.rule_sets.text import finding, on_exchanged, warnings_for
 from audits.stats import Estimate, newcombe, wilson
 from audits.stats.intervals import percent_level
+from audits.subgroups.attributes import Attribute, rule_words
+from audits.subgroups.cells import Cells
+from audits.subgroups.search import Mined
+from audits.subgroups.texts import category_shares
 
 __all__ = ["AuditedPeople", "pack"]
 

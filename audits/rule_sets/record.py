@@ -70,7 +70,7 @@ def _candidates(data: AuditData, options: Mapping[str, Any]) -> int:
 
 def _differences(data: AuditData, rows: np.ndarray, inside: np.ndarray, columns: list[str]) -> pd.DataFrame:
     """How those of some rows who are inside differ from the others, column by column."""
-    from audits.rule_sets.ranking.browsing import profile
+    from audits.rule_sets.leaders.query import profile
 
     return profile(data.frame.loc[rows], inside, columns)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from audits.results import frame_of, head, plain, shown
-from audits.rule_sets.perturbed.exchanging import Exchanged
+from audits.rule_sets.perturbation.terms import Exchanged
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = [

@@ -12,8 +12,8 @@ from audits.brief import begun
 from audits.records import Exhibit, Section
 from audits.rule_sets import RuleSetsResult, combination_tree, group_neighbours
 from audits.rule_sets.figures import leaderboard as figures
-from audits.rule_sets.perturbed.exchanging import exchanged_frame
-from audits.rule_sets.ranking.contributions import contributions_of, lattice
+from audits.rule_sets.leaders.contributions import contributions_of, lattice
+from audits.rule_sets.perturbation.terms import exchanged_frame
 from audits.rule_sets.result import Discovery
 from audits.rule_sets.text import GroupNames, without_luck
 from audits.stats import EVIDENCE

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from audits.brief import begun, brief, points_of, shortest
-from audits.mining.texts import FEWEST_TEXTS
-from audits.rule_sets.perturbed.exchanging import Exchanged
+from audits.rule_sets.perturbation.terms import Exchanged
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE, NO_MATERIAL
 from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count, number, out_of, p_words, people, percent, several
+from audits.subgroups.texts import FEWEST_TEXTS
 
 __all__ = [
     "GroupNames",

@@ -8,9 +8,8 @@ import pandas as pd
 
 from audits.brief import begun
 from audits.records import Exhibit, Section
-from audits.sensitivity import SensitivityResult
-from audits.sensitivity.figures import people as figures
-from audits.sensitivity.matching.sets import QUANTILES
+from audits.sensitivity import SensitivityResult, figures
+from audits.sensitivity.match_sets.sets import QUANTILES
 from audits.stats import Estimate
 from audits.stats.words import count, people, percent_interval, stated
 

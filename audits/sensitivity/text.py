@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from audits.brief import begun, brief
 from audits.data import group_name
 from audits.sensitivity.inference import JudgedGroups
-from audits.sensitivity.measuring.protected import StatusQuality
+from audits.sensitivity.measurement.status_models import StatusQuality
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, SensitivityResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate

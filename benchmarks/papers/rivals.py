@@ -16,15 +16,15 @@ from itertools import combinations
 
 import numpy as np
 
-from audits.mining.attributes import Attribute
-from audits.mining.cells import Cells
-from audits.mining.scoring import differences
-from audits.rule_sets.judging.inference import PeopleCounts, halved, whole_people
-from audits.rule_sets.ranking.tables import read_attributes_table, read_cells_table
+from audits.rule_sets.inference.permutation import PeopleCounts, halved, whole_people
+from audits.rule_sets.leaders.tables import read_attributes_table, read_cells_table
 from audits.rule_sets.result import RuleSetsResult
 from audits.stats import Estimate, newcombe
 from audits.stats.intervals import percent_level
 from audits.stats.words import number, several
+from audits.subgroups.attributes import Attribute
+from audits.subgroups.cells import Cells
+from audits.subgroups.scores import differences
 
 __all__ = ["Comparison", "largest_pair", "linear_threshold", "rivals"]
 

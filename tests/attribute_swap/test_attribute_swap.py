@@ -16,7 +16,7 @@ from audits.attribute_swap import (
     AttributeSwapResult,
     SwapRow,
     attribute_swap,
-    sections,
+    figures,
 )
 from audits.checks import build
 from audits.data import DataSpec, build_data
@@ -157,11 +157,9 @@ def test_what_is_stated_is_one_interval(tmp_path: Path) -> None:
 
 def test_hollow_dots_fill() -> None:
     result = swap(subject_of(people(), Rule(("sex", "skill"), helped)))
-    figure, row = sections.blocks(result), result.deciding
+    figure, row = figures.blocks(result), result.deciding
     block = [trace for trace in figure.data[1:] if trace.xaxis == "x2"]
-    assert sum(len(trace.x) for trace in block) == pytest.approx(
-        row.n / sections._each(sections._in_blocks(result)), abs=2
-    )
+    assert sum(len(trace.x) for trace in block) == pytest.approx(row.n / figures.people_a_dot(result), abs=2)
     [menu] = figure.layout.updatemenus
     states = [button.args[0]["marker.symbol"] for button in menu.buttons]
     filled = [
@@ -170,7 +168,7 @@ def test_hollow_dots_fill() -> None:
         for state in states
     ]  # fmt: skip
     gained = row.people(row.gained) - row.people(row.lost)
-    assert filled[1] - filled[0] == pytest.approx(gained / sections._each(sections._in_blocks(result)), abs=2)
+    assert filled[1] - filled[0] == pytest.approx(gained / figures.people_a_dot(result), abs=2)
     assert [trace.marker.symbol for trace in figure.data[1:]] == list(states[1])
 
 

@@ -17,8 +17,8 @@ from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
 from audits.loss_ratio import figures as figures
 from audits.loss_ratio.attack.flow import step_sizes
 from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
+from audits.loss_ratio.ratio_tests import turned_metrics
 from audits.loss_ratio.sections import section as loss_ratio_section
-from audits.loss_ratio.testing.moved import turned_metrics
 from audits.models import make_subject, model_spec
 from audits.models.networks.gradients import logits_over
 from audits.results import load_result, save_result

@@ -298,7 +298,7 @@ def _rule_cuts(asked: Asked, batches: Batches | None, name: str) -> Sequence[flo
     ends = batches.ends(name)
     if ends is None or ends[0] == ends[1]:
         return ()
-    from audits.mining.reading import number_edges
+    from audits.subgroups.binning import number_edges
 
     if isinstance(asked, Quantiles):
         return _quantile_cuts(asked.bins, batches, name)
@@ -312,7 +312,7 @@ def _quantile_cuts(bins: int, batches: Batches, name: str) -> list[float]:
     Each of these values is then a line of its own, and the rows before it are counted: so quantiles of lines
     are those of rows.
     """
-    from audits.mining.reading import number_edges
+    from audits.subgroups.binning import number_edges
 
     n = known_numbers(batches, name)
     between = np.linspace(0, 1, bins + 1) * (n - 1)

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audits.mining.attributes import Attribute
-from audits.mining.cells import Cells
 from audits.progress import Progress, silent
+from audits.subgroups.attributes import Attribute
+from audits.subgroups.cells import Cells
 
 __all__ = ["Mined", "Search", "candidates", "merge_alike"]
 
@@ -63,7 +63,7 @@ def candidates(attributes: Sequence[Attribute], depth: int | None = None) -> int
 
     Examples
     --------
-    >>> from audits.mining.attributes import category
+    >>> from audits.subgroups.attributes import category
     >>> sex = category("sex", np.array([0, 1]), ["f", "m"])
     >>> race = category("race", np.array([0, 1]), ["a", "b", "c"])
     >>> candidates([sex, race])

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from audits.mining.attributes import Attribute
-from audits.mining.cells import Cells, memberships
+from audits.subgroups.attributes import Attribute
+from audits.subgroups.cells import Cells, memberships
 from audits.threads import one_thread
 
 __all__ = ["GroupSums"]

@@ -18,9 +18,14 @@ from audits.models.networks.dense import dense_of
 from audits.models.networks.gradients import logits_over
 from audits.models.protocol import row_weights
 from audits.progress import Progress, part
-from audits.sensitivity.measuring.blackbox import measure_blackbox
-from audits.sensitivity.measuring.gradients import Audited, Measured, Status, measure, smoothing_noise
-from audits.sensitivity.measuring.protected import StatusQuality, hidden_widths, judge_status, train_status
+from audits.sensitivity.measurement.blackbox import measure_blackbox
+from audits.sensitivity.measurement.gradients import Audited, Measured, Status, measure, smoothing_noise
+from audits.sensitivity.measurement.status_models import (
+    StatusQuality,
+    hidden_widths,
+    judge_status,
+    train_status,
+)
 from audits.sensitivity.options import SensitivityOptions
 
 __all__ = [

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.mining.cells import Cells
 from audits.rule_sets.result import LeaderRow
 from audits.stats import EVIDENCE, Estimate, Judged, judge
 from audits.stats.intervals import percent_level
 from audits.stats.power import times_to_settle
 from audits.stats.shares import newcombe_ends
+from audits.subgroups.cells import Cells
 
 __all__ = ["difference_of", "is_evidence", "judge_audit", "judge_row"]
 

@@ -20,12 +20,12 @@ from math import comb, factorial
 import numpy as np
 import pandas as pd
 
-from audits.mining.attributes import Attribute, rule_words
-from audits.mining.cells import Cells
-from audits.mining.scoring import differences
-from audits.mining.sums import GroupSums
-from audits.rule_sets.ranking.tables import read_attributes_table, read_cells_table, read_rules
+from audits.rule_sets.leaders.tables import read_attributes_table, read_cells_table, read_rules
 from audits.rule_sets.result import Contribution, RuleSetsResult
+from audits.subgroups.attributes import Attribute, rule_words
+from audits.subgroups.cells import Cells
+from audits.subgroups.scores import differences
+from audits.subgroups.sums import GroupSums
 
 __all__ = ["MOST_CONDITIONS", "contributions", "contributions_of", "lattice", "stated_contributions"]
 

@@ -23,11 +23,11 @@ import pandas as pd
 from audits.checks import one_of
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.mining.attributes import Attribute
-from audits.mining.cells import Cells
-from audits.mining.options import RuleOptions
-from audits.mining.search import Mined, candidates, merge_alike
-from audits.mining.sums import GroupSums
+from audits.subgroups.attributes import Attribute
+from audits.subgroups.cells import Cells
+from audits.subgroups.options import RuleOptions
+from audits.subgroups.search import Mined, candidates, merge_alike
+from audits.subgroups.sums import GroupSums
 
 __all__ = [
     "TERMS",

@@ -13,7 +13,7 @@ from audits.models.networks.fitting import Training, fit_dense
 from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve
 from audits.progress import Progress, silent
-from audits.sensitivity.measuring.gradients import Status
+from audits.sensitivity.measurement.gradients import Status
 from audits.stats import Estimate, wilson
 from audits.threads import one_thread
 

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from audits.mining.attributes import Attribute, rule_words
-from audits.mining.cells import Cells
-from audits.mining.texts import FEWEST_TEXTS, Vocabulary, any_rule, category_shares
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.perturbed.sampling import decide_texts
+from audits.rule_sets.perturbation.sampling import decide_texts
 from audits.stats import Estimate, Judged, Verdict, judge
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
+from audits.subgroups.attributes import Attribute, rule_words
+from audits.subgroups.cells import Cells
+from audits.subgroups.texts import FEWEST_TEXTS, Vocabulary, any_rule, category_shares
 
 __all__ = ["Exchanged", "ExchangedRow", "exchange", "exchanged_frame"]
 

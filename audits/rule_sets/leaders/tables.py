@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.mining.attributes import Attribute, rule_words
-from audits.mining.cells import Cells
-from audits.mining.search import Mined
 from audits.models import Subject
-from audits.rule_sets.judging.inference import Halves
-from audits.rule_sets.perturbed.sampling import Sampled
+from audits.rule_sets.inference.permutation import Halves
+from audits.rule_sets.perturbation.sampling import Sampled
 from audits.rule_sets.result import RuleSetsResult
+from audits.subgroups.attributes import Attribute, rule_words
+from audits.subgroups.cells import Cells
+from audits.subgroups.search import Mined
 
 __all__ = [
     "cells_table",

@@ -20,7 +20,7 @@ from audits.data.blocks import Block, NumberBlock
 from audits.data.frames import with_columns
 from audits.data.space import FeatureSpace
 from audits.progress import Progress, silent
-from audits.sensitivity.measuring.gradients import Measured, Status, status_gradient
+from audits.sensitivity.measurement.gradients import Measured, Status, status_gradient
 
 __all__ = [
     "Score",

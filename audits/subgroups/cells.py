@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audits.mining.attributes import Attribute
+from audits.subgroups.attributes import Attribute
 
 __all__ = ["Cells", "count_cells", "memberships", "merge"]
 

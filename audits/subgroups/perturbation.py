@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from audits.data.values import text_of
-from audits.mining.attributes import Attribute
 from audits.models import Subject
+from audits.subgroups.attributes import Attribute
 
 __all__ = ["perturb", "perturbable"]
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import hypergeom, norm
 
-from audits.mining.cells import Cells
-from audits.mining.scoring import standardized
-from audits.mining.sums import GroupSums
 from audits.progress import Progress, part, silent
 from audits.stats.sampling import draw_counts, hypergeometric
 from audits.stats.shares import newcombe_ends
+from audits.subgroups.cells import Cells
+from audits.subgroups.scores import standardized
+from audits.subgroups.sums import GroupSums
 
 __all__ = [
     "Halves",

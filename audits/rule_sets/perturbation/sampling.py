@@ -15,15 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from audits.mining.attributes import Attribute
-from audits.mining.cells import Cells, memberships
-from audits.mining.perturbing import perturb, perturbable
-from audits.mining.scoring import margin, people_for_margin
-from audits.mining.sums import GroupSums
-from audits.mining.texts import Vocabulary, any_rule
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.rule_sets.options import RuleSetsOptions
+from audits.subgroups.attributes import Attribute
+from audits.subgroups.cells import Cells, memberships
+from audits.subgroups.perturbation import perturb, perturbable
+from audits.subgroups.scores import margin, people_for_margin
+from audits.subgroups.sums import GroupSums
+from audits.subgroups.texts import Vocabulary, any_rule
 
 __all__ = ["Pool", "Sampled", "decide_texts", "sample", "sample_texts"]
 

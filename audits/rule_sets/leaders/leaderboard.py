@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.mining.attributes import Attribute
-from audits.mining.cells import Cells, memberships
-from audits.mining.scoring import differences, margin
-from audits.mining.sums import GroupSums
-from audits.mining.texts import reach
-from audits.rule_sets.judging.inference import exact_p
-from audits.rule_sets.judging.verdicts import difference_of, is_evidence, judge_row
-from audits.rule_sets.ranking.contributions import stated_contributions
-from audits.rule_sets.ranking.tables import read_rules, words_of
+from audits.rule_sets.inference.permutation import exact_p
+from audits.rule_sets.inference.verdicts import difference_of, is_evidence, judge_row
+from audits.rule_sets.leaders.contributions import stated_contributions
+from audits.rule_sets.leaders.tables import read_rules, words_of
 from audits.rule_sets.result import LeaderRow, SampledScore, SweepRow
 from audits.stats import Estimate, newcombe, wilson
+from audits.subgroups.attributes import Attribute
+from audits.subgroups.cells import Cells, memberships
+from audits.subgroups.scores import differences, margin
+from audits.subgroups.sums import GroupSums
+from audits.subgroups.texts import reach
 
 __all__ = ["GatheredRuleSets", "distinct", "leaders", "one_row", "rank_key", "support_sweep"]
 

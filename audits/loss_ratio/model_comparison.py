@@ -15,7 +15,7 @@ from audits.loss_ratio.attack.people import MovedPeople, move_people
 from audits.loss_ratio.attack.targets import target_of
 from audits.loss_ratio.metrics.selection import choose_metric
 from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.testing.moved import run_tests
+from audits.loss_ratio.ratio_tests import run_tests
 from audits.models import Model, Subject
 from audits.models.factory import train_model
 from audits.models.subspaces import category_units

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from audits.models.quality import area_under_curve
-from audits.sensitivity.matching.twins import TwinMetric
+from audits.sensitivity.match_sets.counterfactual_model import TwinMetric
 from audits.stats import Estimate, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
-from audits.mining.attributes import Attribute
-from audits.mining.cells import Cells
-from audits.mining.search import Mined
-from audits.mining.sums import GroupSums
-from audits.rule_sets.judging.inference import Halves, PeopleCounts, exact_p, halved
+from audits.rule_sets.inference.permutation import Halves, PeopleCounts, exact_p, halved
 from audits.stats import holm
+from audits.subgroups.attributes import Attribute
+from audits.subgroups.cells import Cells
+from audits.subgroups.search import Mined
+from audits.subgroups.sums import GroupSums
 
 __all__ = ["Contexts", "compared_in_context", "confirm_in_context", "tests_of"]
 

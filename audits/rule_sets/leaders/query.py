@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from audits.mining.attributes import Attribute, rule_words
-from audits.mining.cells import Cells, memberships
-from audits.mining.sums import GroupSums
-from audits.mining.texts import category_shares, reach
-from audits.rule_sets.ranking.ranked import distinct, leaders, one_row, rank_key
-from audits.rule_sets.ranking.tables import read_attributes_table, read_cells_table, read_rules, words_of
+from audits.rule_sets.leaders.leaderboard import distinct, leaders, one_row, rank_key
+from audits.rule_sets.leaders.tables import read_attributes_table, read_cells_table, read_rules, words_of
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats.shares import newcombe_ends
+from audits.subgroups.attributes import Attribute, rule_words
+from audits.subgroups.cells import Cells, memberships
+from audits.subgroups.sums import GroupSums
+from audits.subgroups.texts import category_shares, reach
 
 __all__ = ["alike", "group_neighbours", "members", "neighbours", "profile", "refine", "row_of"]
 

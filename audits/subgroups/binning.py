@@ -13,8 +13,8 @@ from audits.data import AuditData
 from audits.data.building.groups import bin_names
 from audits.data.values import MISSING, as_text, text_of
 from audits.errors import InputError
-from audits.mining.attributes import Attribute, End, category, interval
-from audits.mining.options import RuleOptions
+from audits.subgroups.attributes import Attribute, End, category, interval
+from audits.subgroups.options import RuleOptions
 
 __all__ = ["MOST_LEVELS", "MOST_SUBSET_LEVELS", "number_edges", "ranges", "read_attributes"]
 

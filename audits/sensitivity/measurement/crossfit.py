@@ -18,9 +18,9 @@ from audits.errors import InputError
 from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve
 from audits.progress import Progress, part
-from audits.sensitivity.measuring.gradients import Status
-from audits.sensitivity.measuring.protected import GroupArea, StatusQuality, hidden_widths, train_status
-from audits.sensitivity.measuring.scene import MeasuredPeople, Models, measure_by
+from audits.sensitivity.measurement.gradients import Status
+from audits.sensitivity.measurement.setup import MeasuredPeople, Models, measure_by
+from audits.sensitivity.measurement.status_models import GroupArea, StatusQuality, hidden_widths, train_status
 from audits.sensitivity.options import SensitivityOptions
 from audits.stats import Estimate
 
