@@ -250,7 +250,8 @@ def _column_words(audit: AuditResult, column: str, own: Sequence[Term]) -> list[
     if "not_missing" in own[0]:  # everybody whom the run looks at
         return [str(getattr(audit.result, "source", "in the audit"))]
     alone = whole is not None and (flag or "missing" in own[0])
-    return [str(whole) if alone else _range_words(whole or column.replace("_", " "), own)]
+    name = whole or column.removeprefix("group: ").replace("_", " ")
+    return [str(whole) if alone else _range_words(name, own)]
 
 
 def _by_column(terms: Sequence[Term]) -> list[tuple[str, list[Term]]]:

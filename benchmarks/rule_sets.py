@@ -24,17 +24,17 @@ import torch
 from audits.data import FeatureSpace, load_data
 from audits.data.public import public_section
 from audits.data.spec_parser import data_spec
-from audits.mining.attributes import category
-from audits.mining.cells import count_cells, memberships
-from audits.mining.perturbing import perturbable
-from audits.mining.reading import read_attributes
-from audits.mining.scoring import margin
-from audits.mining.search import Search
 from audits.models import ModelSpec, Subject, make_subject
 from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.rule_sets.options import MEASURES
 from audits.runs.documents import dump_yaml
 from audits.runs.executors.threads import fixed_threads
+from audits.subgroups.attributes import category
+from audits.subgroups.binning import read_attributes
+from audits.subgroups.cells import count_cells, memberships
+from audits.subgroups.perturbation import perturbable
+from audits.subgroups.scores import margin
+from audits.subgroups.search import Search
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 DECADES = list(range(0, 101, 10))

@@ -19,10 +19,6 @@ import numpy as np
 import pandas as pd
 
 from audits.data import DataSpec, build_data
-from audits.mining.attributes import Attribute, End, category, interval
-from audits.mining.cells import Cells, count_cells, memberships
-from audits.mining.search import Search
-from audits.mining.sums import GroupSums
 from audits.models import make_subject, model_spec
 from audits.progress import silent
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult, rule_sets
@@ -30,9 +26,13 @@ from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.measures.values import WORDS, compared_values, measured
 from audits.rule_sets.options import MEASURES, search_options
 from audits.rule_sets.packing import AuditedPeople
-from audits.rule_sets.perturbed.exchanging import _adjusted, _Pattern
+from audits.rule_sets.perturbation.terms import _adjusted, _Pattern
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, wilson
 from audits.stats.means import mean_test
+from audits.subgroups.attributes import Attribute, End, category, interval
+from audits.subgroups.cells import Cells, count_cells, memberships
+from audits.subgroups.search import Search
+from audits.subgroups.sums import GroupSums
 from benchmarks.calibration import SLOW, Row, Simulation
 
 LEVEL = 0.05

@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from audits.models.networks.dense import Dense
-from audits.sensitivity.measuring.gradients import CHUNK, Audited, Status, totals
+from audits.sensitivity.measurement.gradients import CHUNK, Audited, Status, totals
 from audits.stats.control import design_chart, flag_rate_bound
 
 FEATURES, WIDTH, PEOPLE = 95, 32, 400_000  # the paper's Adult networks

@@ -21,7 +21,7 @@ from audits.data import DataSpec, build_data
 from audits.models import Subject, make_subject, model_spec
 from audits.models.quality import area_under_curve
 from audits.sensitivity.inference import baseline_of, feature_shares, ratio_p_value, threshold_of
-from audits.sensitivity.measuring.protected import calibration_bins
+from audits.sensitivity.measurement.status_models import calibration_bins
 from audits.sensitivity.options import SensitivityOptions
 from audits.stats import EVIDENCE, NO_MATERIAL, p_value, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves

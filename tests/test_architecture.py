@@ -36,7 +36,7 @@ LAYERS = (
     ("data",),
     ("models", "transport"),
     ("drawing",),
-    ("mining",),
+    ("subgroups",),
     tuple(name for name in AUDITS if name != COUPLED),
     (COUPLED,),
     ("paired",),
@@ -130,7 +130,10 @@ def test_who_may_import_what():
         found += told(
             path, *(name for name, root in read.items() if root in forbidden or "model_server" in name)
         )
-        if not draws and path.stem != "exhibits":  # what computes imports nothing that draws
+        if not draws and path.stem not in {
+            "exhibits",
+            "sections",
+        }:  # what computes draws nothing
             drawn = [
                 name for name in read if "figures" in name.split(".") or name.startswith("audits.drawing")
             ]
@@ -394,16 +397,14 @@ MANY = {
     "audits/notebook.py audit": SAID,
     "audits/outcome_transport/matching/outcomes.py match_outcomes": SAID,
     "audits/outcome_transport/matching/resampling.py resample": ARRAYS,
-    "audits/rule_sets/audit.py audit_cells": "what rows in memory and rows in files count in their own ways",
+    "audits/rule_sets/audit.py _audit_cells": "what rows in memory and rows in files count in their own ways",
     "audits/rule_sets/measures/values.py _tested": ARRAYS,
     "audits/rule_sets/packing.py pack": PARTS,
-    "audits/rule_sets/words.py finding": PARTS,
-    "audits/rule_sets/words.py warnings_for": PARTS,
     "audits/monitor/monitors.py create": SAID,
     "audits/stats/verdicts.py judge": SAID,
     "audits/sensitivity/inference.py judge_groups": PARTS,
-    "audits/sensitivity/measuring/blackbox.py measure_blackbox": "audit and bundle ask: no context is both's",
-    "audits/sensitivity/matching/sets.py match_set": SAID,
+    "audits/sensitivity/measurement/blackbox.py measure_blackbox": "audit and bundle share no context",
+    "audits/sensitivity/match_sets/sets.py match_set": SAID,
     "audits/sensitivity/packing.py pack": PARTS,
     "audits/transport/maps/gan_training.py __init__": SAID,
     "audits/transport/maps/protocol.py fit": SAID,
@@ -417,14 +418,13 @@ STEPS = "named steps one after another, each of which needs what those before it
 LONG = {
     # functions with longer bodies; likewise
     "app/flipset/choices.py _more": CONTROLS,
-    "app/rule_sets/choices.py _more": CONTROLS,
     "app/widgets/audit_page.py audit_page": "a page from top to bottom, ended where something lacks",
     "audits/data/preprocessing/build.py build_data": PACKED,
     "audits/flipset/counterparts/inventing.py map_match": STEPS,
     "audits/flipset/packing.py people_tables": "four tables of the same people, column by column",
     "audits/notebook.py audit": STEPS,
     "audits/outcome_transport/matching/outcomes.py match_outcomes": "one way of matching after another",
-    "audits/rule_sets/audit.py audit_cells": STEPS,
+    "audits/rule_sets/audit.py _audit_cells": STEPS,
     "audits/rule_sets/packing.py pack": PACKED,
 }
 

@@ -42,7 +42,6 @@ NOT_IN_THE_LINK = {
     "app/saved/runs.py _uploads": A_FORM,
     "app/flipset/bars.py marginals_section 'Show more features'": "how long a list is, is the reader's own",
     "app/loss_ratio/result.py _tolerance": "how far it reaches depends on the result",
-    "app/loss_ratio/result.py _heat_map": "it reads off the figure, as pointing at it does",
     "app/outcome_transport/choices.py _file": A_FILE,
     "app/recourse/choices.py _limits": A_TABLE,
     "app/rule_sets/choices.py _terms": A_TABLE,

@@ -1,4 +1,4 @@
-"""What a loss-ratio audit found, from the finding down to the single person."""
+"""What a loss-ratio audit found, at any tolerance, and its people."""
 
 from __future__ import annotations
 
@@ -12,22 +12,16 @@ import streamlit as st
 
 from app import state, work
 from app.drawn import drawn
-from app.tables.held import DataHeld
 from app.tables.listed import Listed, Order, raw_cells
-from app.widgets import notices
 from app.widgets.people.person import card_of
 from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
-from app.widgets.results.exhibits import titled
 from app.widgets.results.figure_card import figure_card, number_columns
-from app.widgets.results.result_frame import fine_print, headline
+from app.widgets.results.result_page import result_page
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
-from audits.brief import begun
-from audits.loss_ratio import LossRatioResult, Standing
-from audits.loss_ratio import figures as figures
-from audits.loss_ratio.exhibits import SAID
-from audits.loss_ratio.text import headline_at, person_sentence
+from audits.loss_ratio import LossRatioResult, figures
+from audits.loss_ratio.text import person_sentence
 from audits.runs.result import RunResult
 
 __all__ = ["show_result"]
@@ -36,54 +30,37 @@ _LARGEST_TOLERANCE = 1000.0
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
-    """Draw a finished audit, top to bottom; the tolerance moves verdict and figures without a new run."""
+    """Draw a finished audit; the tolerance moves verdict and figures without a new run."""
     result: LossRatioResult = found.audits[0].result
-    top = st.container()
-    tolerance = _tolerance(result)
-    with top:
-        _headline(result, result.at(tolerance))
-    titled(SAID["against_tolerance"])
-    figure_card(
-        "loss-ratio", drawn(figures.against_tolerance, result, tolerance), lambda: result.to_frame(tolerance)
+    top = _top(result)
+    chosen = min(float(state.widget("delta") or result.tolerance), top)
+    moved = result if chosen == result.tolerance else result.at(chosen)
+    audits = (dataclasses.replace(found.audits[0], result=moved), *found.audits[1:])
+    panels: dict[str, Any] = {
+        "Limit": lambda: _tolerance(moved, top),
+        "people": lambda: _people(found, space),
+    }
+    if result.comparison:
+        panels["Other models"] = lambda: _comparison(result)
+    result_page(
+        "loss_ratio",
+        dataclasses.replace(found, audits=type(found.audits)(audits)),
+        draft,
+        panels=panels,
+        settings={"method": result.method, "metric": dataclasses.asdict(result.metric)},
     )
-    notices.notes(result.warnings)
-    titled(SAID["along_flow"])
-    figure_card("loss-ratio-steps", drawn(figures.along_flow, result, tolerance), result.curve_frame)
-    titled(SAID["ratios"])
-    figure_card("loss-ratio-people", drawn(figures.ratios, result, tolerance), result.histogram_frame)
-    titled(SAID["by_group"])
-    figure_card("loss-ratio-groups", drawn(figures.by_group, result, tolerance), result.groups_frame)
-    titled(SAID["subspace"])
-    source = str(result.metric.source)
-    with st.container(key="quiet-source"):
-        st.text(f"{begun(source)}.")
-    figure_card("loss-ratio-subspace", drawn(figures.subspace, result), result.features_frame)
-    if result.misspecified:
-        titled(SAID["misspecified"])
-        figure_card(
-            "loss-ratio-turned", drawn(figures.misspecified, result, tolerance), result.misspecified_frame
-        )
-    _heat_map(result, tolerance)
-    _comparison(result)
-    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
-    _people(found, space, data)
-    fine_print(found, draft, "loss_ratio", method=result.method, metric=dataclasses.asdict(result.metric))
 
 
-def _headline(result: LossRatioResult, standing: Standing) -> None:
-    said = headline_at(result, standing.loss.tolerance, standing.judged)
-    headline(said, standing.judged)
-
-
-def _tolerance(result: LossRatioResult) -> float:
-    """The tolerance chosen, on a slider that reaches beyond what was found."""
+def _top(result: LossRatioResult) -> float:
+    """Return how far the slider of the tolerance reaches: beyond what was found."""
     reach = max(result.tolerance, result.lower_bound or 1.0, result.statistic.value or 1.0)
-    top = max(3.0, float(math.ceil(1.2 * min(reach, _LARGEST_TOLERANCE))))
-    kept = state.widget("delta")
-    if kept is not None and kept > top:  # of another result, whose slider reached further
-        state.set_widget("delta", top)
-    return st.slider(
-        "Tolerance δ: the largest mean ratio you accept",
+    return max(3.0, float(math.ceil(1.2 * min(reach, _LARGEST_TOLERANCE))))
+
+
+def _tolerance(result: LossRatioResult, top: float) -> None:
+    """Draw the slider of the tolerance, and both ratios at it."""
+    st.slider(
+        "Limit δ: the largest mean ratio you accept",
         1.01,
         top,
         min(max(result.tolerance, 1.01), top),
@@ -92,27 +69,18 @@ def _tolerance(result: LossRatioResult) -> float:
         persist_state="page",
         help="1.25 is the four-fifths rule put the other way round.",
     )
-
-
-def _heat_map(result: LossRatioResult, tolerance: float) -> None:
-    if result.heat_map.empty:
-        return
-    titled(SAID["heat_map"])
-    angles = sorted(result.heat_map["metric angle (degrees)"].unique().tolist())
-    angle = st.select_slider(
-        "The metric is off by (degrees)",
-        angles,
-        value=angles[0],
-        format_func=lambda item: f"{item:g}",
-        key="angle",
+    st.text(result.finding)
+    table = result.to_frame()
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config=number_columns(table),
+        alt="Both ratios with interval, one-sided bound and test at this limit",
     )
-    figure_card("loss-ratio-map", drawn(figures.heat_map, result, angle, tolerance), lambda: result.heat_map)
 
 
 def _comparison(result: LossRatioResult) -> None:
-    if not result.comparison:
-        return
-    st.subheader("Other models on the same people", anchor=False)
+    """Draw models trained anew on the same people, a row each."""
     table = result.comparison_frame().drop(columns=["average_odds_difference", "average_odds_difference_sd"])
     odds = pd.DataFrame(
         [
@@ -129,9 +97,9 @@ def _comparison(result: LossRatioResult) -> None:
     )
 
 
-def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
+def _people(found: RunResult, space: Workspace) -> None:
     result: LossRatioResult = found.audits[0].result
-    st.subheader("People, largest ratio first", anchor=False)
+    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     chosen = choose_row(
         Listed(found, "people"),
         "ratio-people",
@@ -154,10 +122,14 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
         st.text(person_sentence(result, row))
         with st.container(key="quiet-person"):
             st.text(
-                "The moved person need not exist: categories are mixed (1 is the whole one), "
-                "and numbers may leave their range."
+                "The moved person need not exist: categories are mixed (1 is the whole one), and numbers may "
+                "leave their range."
             )
-        titled(("What moved", "Each feature before and after the move; the longest bars moved farthest."))
-        figure_card("loss-ratio-person", drawn(figures.moved_person, result, row), lambda: moves)
-        st.dataframe(moves, column_config=number_columns(moves), alt=f"Row {row} before and after the move")
+        figure_card(
+            "loss-ratio-person",
+            drawn(figures.moved_person, result, row),
+            lambda: moves,
+            heading="What moved",
+            caption="Each feature before and after the move. The longest bars moved farthest.",
+        )
         what_if_section(space, found, row)

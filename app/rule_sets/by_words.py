@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from audits.mining.attributes import Attribute
-from audits.mining.cells import memberships
-from audits.rule_sets.ranking.tables import read_attributes_table, read_cells_table
+from audits.rule_sets.leaders.tables import read_attributes_table, read_cells_table
 from audits.rule_sets.result import RuleSetsResult
+from audits.subgroups.attributes import Attribute
+from audits.subgroups.cells import memberships
 
 __all__ = ["members_by_words"]
 

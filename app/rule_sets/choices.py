@@ -11,30 +11,24 @@ import streamlit as st
 from app import state
 from app.tables.held import DataHeld
 from app.tables.summary import Summary, audited_size
+from app.widgets.any_audit import other_options
 from app.widgets.audit_page import ChosenOptions
-from app.widgets.choices.stated import stated_number
 from audits.checks import build
 from audits.errors import InputError
-from audits.mining.texts import TERMS
 from audits.options import options_of
 from audits.rule_sets.measures.values import WORDS
 from audits.rule_sets.options import MEASURES, RuleSetsOptions
 from audits.runs.registry import AUDITS
 from audits.stats.words import count
+from audits.subgroups.texts import TERMS
 
 __all__ = ["choose_options", "read_terms"]
 
 _SUPPORTS = [0.01, 0.02, 0.05, 0.1, 0.2]
-_SHAPES = {"runs": "every range of bins", "thresholds": "one-sided thresholds", "bins": "single bins"}
-_ORDERS = {
-    "score": "size of the difference",
-    "evidence": "strength of evidence",
-    "sampled": "perturbed people",
-}
-_CORRECTIONS = {"max": "the largest of shuffled scores", "holm": "Holm", "bh": "Benjamini and Hochberg"}
+_DRAWN = {"protected", "support", "text", "terms", "measures", "context"}
+_OF_COLUMNS = {"depth", "intervals", "bins", "binning", "categories"}
 _STATED = {each.name: each for each in options_of(RuleSetsOptions)}
 _HARD = ("false_positive_rate", "false_negative_rate", "precision")  # of any decision, without probabilities
-_MOST_SHUFFLES = 9999  # what a page waits for
 
 
 def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
@@ -53,7 +47,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         _SUPPORTS,
         help=_STATED["support"].help,
         value=_suggested_support(draft),
-        format_func=lambda share: f"{100 * share:g} %",
+        format_func=lambda share: f"{100 * share:g}%",
         **state.choice("support"),
     )
     options: dict[str, Any] = {"support": support}
@@ -82,7 +76,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         if measures:
             options["measures"] = measures
     with st.expander("More options"):
-        options |= _more(data, text is not None)
+        options |= {} if text is not None else _context(data)
+        options |= other_options("rule_sets", _DRAWN | (_OF_COLUMNS if text is not None else set()))
     return ChosenOptions(options, title, _seconds(draft, data, summary, options))
 
 
@@ -131,85 +126,18 @@ def read_terms(text: str) -> dict[str, list[str]]:
     return found
 
 
-def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
-    chosen: dict[str, Any] = {}
-    if not on_text:
-        depth = st.number_input(
-            "Rules in a group, at most (0: any)",
-            min_value=0,
-            max_value=20,
-            value=0,
-            **state.choice("depth"),
-        )
-        chosen["depth"] = int(depth) or None
-        shapes = list(_STATED["intervals"].choices)
-        chosen["intervals"] = st.selectbox(
-            "Rules on numbers",
-            shapes,
-            format_func=_SHAPES.__getitem__,
-            **state.choice("intervals"),
-        )
-        context = st.multiselect(
-            "Narrow groups further by",
-            [name for name in data.features if name not in data.protected],
-            **state.choice("context"),
-            help=_STATED["context"].help,
-        )
-        if context:
-            chosen["context"] = context
-    chosen["permutations"] = int(
-        st.number_input(
-            "Shuffles of the decisions",
-            min_value=int(_STATED["permutations"].at_least or 0),
-            max_value=_MOST_SHUFFLES,
-            value=_STATED["permutations"].default,
-            help=_STATED["permutations"].help,
-            **state.choice("rule-shuffles"),
-        )
+def _context(data: DataHeld) -> dict[str, Any]:
+    context = st.multiselect(
+        "Narrow groups further by",
+        [name for name in data.features if name not in data.protected],
+        help=_STATED["context"].help,
+        **state.choice("context"),
     )
-    points = st.number_input(
-        "A difference matters from (percentage points)",
-        min_value=1,
-        max_value=90,
-        value=round(100 * _STATED["material"].default),
-        help=_STATED["material"].help,
-        **state.choice("rule-material"),
-    )
-    chosen["material"] = round(points / 100, 4)
-    if not on_text:
-        chosen["bins"] = _number("bins", "Bins of a number", "rule-bins")
-    chosen |= {
-        name: _number(name, label, f"rule-{name}")
-        for name, label in (
-            ("samples", "Perturbed people behind a sampled score"),
-            ("error", "Margin at which sampling stops"),
-            ("confidence", "Confidence of that margin"),
-            ("top", "Rows of the leaderboard"),
-            ("overlap", "Groups are one finding from a common share of"),
-            ("leftover", "and below a remaining share of"),
-        )
-    }
-    corrections = list(_STATED["correction"].choices)
-    chosen["correction"] = st.selectbox(
-        "Corrected for many looks by",
-        corrections,
-        format_func=_CORRECTIONS.__getitem__,
-        help=_STATED["correction"].help,
-        **state.choice("correction"),
-    )
-    orders = list(_STATED["rank_by"].choices)
-    chosen["rank_by"] = st.selectbox(
-        "Order by", orders, format_func=_ORDERS.__getitem__, **state.choice("rank-by")
-    )  # fmt: skip
-    return {key: value for key, value in chosen.items() if value != _STATED[key].default}
-
-
-def _number(name: str, label: str, key: str) -> Any:
-    return stated_number(RuleSetsOptions, name, label, **state.choice(key))
+    return {"context": context} if context else {}
 
 
 def _suggested_support(draft: Mapping[str, Any]) -> float:
-    """What the example's own rule-set audit uses, else the paper's 5 %."""
+    """What the example's own rule-set audit uses, else the paper's 5%."""
     own = (draft.get("rule_sets") or {}).get("support")
     return own if own in _SUPPORTS else _STATED["support"].default
 

@@ -1,4 +1,4 @@
-"""What a rule-set audit found, from the finding down to the people of one group."""
+"""What a rule-set audit found: the full leaderboard, what makes a group, its people, and training again."""
 
 from __future__ import annotations
 
@@ -9,38 +9,28 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.drawn import drawn
+from app.drawn import drawn, presented
 from app.mitigation.result import mitigation_section
 from app.tables.held import DataHeld
 from app.tables.listed import Listed, Order, raw_cells
-from app.widgets import notices
 from app.widgets.people.person import person_card
 from app.widgets.people.row_choice import ROWS, WRAPPING, choose_row, clicked_row
 from app.widgets.people.selected import clickable, let_go, select
-from app.widgets.results.exhibits import titled
+from app.widgets.results.exhibits import show_exhibit
 from app.widgets.results.figure_card import figure_card, number_columns
-from app.widgets.results.result_frame import fine_print, headline
+from app.widgets.results.result_page import result_page
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
-from audits.rule_sets import (
-    LeaderRow,
-    RuleSetsResult,
-    alike,
-    combination_tree,
-    contributions_of,
-    group_neighbours,
-    lattice,
-    leaderboard_frame,
-    members,
-    refine,
-    row_of,
-    words,
-)
-from audits.rule_sets.exhibits import SAID
+from audits.brief import begun
+from audits.rule_sets import LeaderRow, RuleSetsResult, alike, leaderboard_frame, members, refine, row_of
 from audits.rule_sets.figures import leaderboard as figures
-from audits.rule_sets.perturbed.exchanging import exchanged_frame
+from audits.rule_sets.record import AUDIT
+from audits.rule_sets.sections import SAID, around
+from audits.rule_sets.text import GroupNames, group_of, percents
 from audits.runs.result import RunResult
-from audits.stats.words import count, percent
+from audits.stats import EVIDENCE
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import count, several
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -49,64 +39,66 @@ __all__ = ["show_result"]
 
 _ANY = "either way"
 _WAYS = {"harmed": "less often", "advantaged": "more often"}  # no harm is blamed on what may be chance
-_SHORT = 42  # letters of a rule set that a line of the list holds
+_LONG = 42  # letters of a group that a line of the list holds
 _COLUMNS = {
-    "rule set": "rule set",
+    "rule set": "group",
     "difference": "difference (points)",
     "low": "low",
     "high": "high",
-    "people inside": "people in",
-    "people outside": "people out",
-    "confirmed": "confirmed",
-    "direction": "favorable",
+    "people inside": "people",
+    "support": "share of people (%)",
+    "favorable inside": "rate (%)",
+    "favorable outside": "others (%)",
     "adjusted p": "p (corrected)",
-    "verdict": "verdict",
+    "verdict": "more than chance",
+    "confirmed": "confirmed",
     "sampled score": "on perturbed people",
     "margin": "margin",
     "rule sets alike": "rule sets alike",
 }
 _NEAR = {
-    "rule_set": "rule set",
-    "n_in": "people in",
-    "favorable_in": "favorable inside",
-    "favorable_out": "favorable outside",
+    "rule_set": "group",
+    "n_in": "people",
+    "favorable_in": "rate (%)",
+    "favorable_out": "others (%)",
     "difference": "difference (points)",
+    "low": "low",
+    "high": "high",
     "adjusted_p": "p (corrected)",
 }
-_NEAR_POINTS = ["difference (points)", "low", "high"]
-_NEAR_SHARES = ["favorable inside", "favorable outside"]
-_MOST_PEOPLE = 1000
-_POINTS = ["difference (points)", "low", "high", "on perturbed people", "margin"]
+_SHARES = ["difference (points)", "low", "high", "share of people (%)", "rate (%)", "others (%)"]
+_SHARES += ["on perturbed people", "margin"]
+_MAX_ROWS = 1000
+_PICTURES = ("conditions", "neighbours", "lattice", "profile")
+_ALL_PEOPLE = ("sunburst", "support")
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
-    """Draw a finished audit, top to bottom."""
+    """Draw a finished audit."""
     result: RuleSetsResult = found.audits[0].result
-    _headline(result)
-    notices.notes(result.warnings)
-    among = _among(result)
-    rows = _left(result, *among)
-    titled(SAID["leaderboard"])
-    figure_card("rule-sets", drawn(_leaders, result, *among), lambda: leaderboard_frame(tuple(rows)))
-    if result.exchanged is not None and result.exchanged.rows:
-        titled(SAID["exchanged"])
-        figure_card("exchanged", drawn(figures.exchanged, result), lambda: exchanged_frame(result.exchanged))
-    if rows:
-        _leaderboard(rows)
-        data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
-        _group(found, space, rows, data)
-    for each in result.measures:
-        st.subheader(each.name, anchor=False)
-        st.text(each.finding)
-        figure_card(f"rule-sets-{each.measure}", drawn(_by_measure, result, each.measure), each.to_frame)
-    _overview(result, among, rows)
-    _comparisons(result)
-    mitigation_section(space, draft, found.spec["audits"][0]["rule_sets"])
-    fine_print(found, draft, "rule_sets", inference=result.inference, sampling=result.sampling)
+    measures = [each.measure for each in result.measures]
+    panels: dict[str, Any] = {"who": lambda: _leaderboard(result)}
+    if result.leaderboard:
+        panels["apart"] = lambda: _apart(found, space)
+        panels["people"] = lambda: _people(found, space)
+    if measures:
+        panels["Errors"] = lambda: _exhibits(result, measures)
+    panels["Among all people"] = lambda: _exhibits(result, _ALL_PEOPLE)
+    panels["Train again"] = lambda: mitigation_section(space, draft, found.spec["audits"][0]["rule_sets"])
+    result_page(
+        "rule_sets",
+        found,
+        draft,
+        panels=panels,
+        instead=dict.fromkeys((*_PICTURES, *measures, *_ALL_PEOPLE)),
+        settings={"inference": result.inference, "sampling": result.sampling},
+    )
 
 
-def _headline(result: RuleSetsResult) -> None:
-    headline(words.headline(result), result.judged)
+def _exhibits(result: RuleSetsResult, keys: Sequence[str]) -> None:
+    section = presented(AUDIT, result)
+    for key in keys:
+        show_exhibit(section.exhibit(key), name=f"rule-sets-{key}")
 
 
 def _among(result: RuleSetsResult) -> tuple[Any, ...]:
@@ -177,85 +169,54 @@ def _leaders(result: RuleSetsResult, *among: Any) -> go.Figure:
     return figures.leaderboard(result, _left(result, *among))
 
 
-def _scattered(result: RuleSetsResult, *among: Any) -> go.Figure:
-    return figures.support_and_score(result, _left(result, *among))
+def _leaderboard(result: RuleSetsResult) -> None:
+    """Draw every finding under choices that need no new run; a click on a row chooses a group."""
+    among = _among(result)
+    rows = _left(result, *among)
+    if rows:
+        numbers = [row.number for row in rows]
+        table = leaderboard_frame(tuple(rows)).assign(**{"rule set": [group_of(row.rules) for row in rows]})
+        _table(table.rename(columns=_COLUMNS)[list(_COLUMNS.values())], numbers, "leaderboard")
+        _chosen(result)
+    with st.expander("As bars"):
+        figure_card("rule-sets", drawn(_leaders, result, *among), lambda: leaderboard_frame(tuple(rows)))
 
 
-def _by_measure(result: RuleSetsResult, measure: str) -> go.Figure:
-    return figures.by_measure(next(each for each in result.measures if each.measure == measure))
-
-
-def _combined(result: RuleSetsResult) -> go.Figure:
-    return figures.sunburst(combination_tree(result))
-
-
-def _around(result: RuleSetsResult, number: int) -> go.Figure:
-    return figures.neighbours(group_neighbours(result, number))
-
-
-def _conditions(result: RuleSetsResult, number: int, measure: str | None) -> go.Figure:
-    return figures.conditions(contributions_of(result, number, measure), scale=_scale(result, measure))
-
-
-def _lattice(result: RuleSetsResult, number: int, measure: str | None) -> go.Figure:
-    return figures.lattice(lattice(result, number, measure), scale=_scale(result, measure))
-
-
-def _scale(result: RuleSetsResult, measure: str | None) -> float:
-    """Return 100 for shares, which are drawn in points; 1 for errors of a number."""
-    whole = measure is None or next(each.share for each in result.measures if each.measure == measure)
-    return 100.0 if whole else 1.0
-
-
-def _leaderboard(rows: Sequence[LeaderRow]) -> None:
-    table = leaderboard_frame(tuple(rows))
-    table = _whole(table[[name for name in _COLUMNS if name in table]].rename(columns=_COLUMNS))
-    stated = [name for name in _POINTS if name in table]
-    table[stated] = 100 * table[stated].astype(float)
-    table["favorable"] = table["favorable"].map(_WAYS)
-    if table["on perturbed people"].isna().all():
-        table = table.drop(columns="on perturbed people")
-    numbers = [row.number for row in rows]
-    points = {name: st.column_config.NumberColumn(format="%.1f") for name in stated}
-    clicks = clickable("leaderboard")
+def _table(table: pd.DataFrame, numbers: list[int], name: str) -> None:
+    """Draw a table of groups; a click on a row opens the group."""
+    people = [column for column in ("people",) if (table[column] % 1 == 0).all()]
+    shares = [column for column in _SHARES if column in table]
+    table = table.astype(dict.fromkeys(people, "int64"))
+    table[shares] = 100 * table[shares].astype(float)
+    for mark, yes in (("confirmed", True), ("more than chance", EVIDENCE)):
+        if mark in table:
+            table[mark] = ["✓" if each == yes else "" for each in table[mark]]
+    table = table.drop(columns=[column for column in table if table[column].isna().all()])
+    clicks = clickable(name)
     st.dataframe(
         table,
         key=clicks,
         hide_index=True,
         height=388 if len(table) > 10 else "content",
-        row_height=WRAPPING if table["rule set"].str.len().max() > _SHORT else None,
+        row_height=WRAPPING if table["group"].str.len().max() > _LONG else None,
         column_config={
             **number_columns(table),
-            **points,
-            "rule set": st.column_config.TextColumn("rule set", pinned=True, width=275),
-            "score (points)": st.column_config.ProgressColumn(
-                "score (points)",
-                format="%.1f",
-                min_value=0.0,
-                max_value=float(table["high"].max()),
-                width=110,
-            ),
-            **{name: st.column_config.NumberColumn(format="%.1f", width=55) for name in ("low", "high")},
-            "confirmed": st.column_config.CheckboxColumn("confirmed", width=75),
-            "favorable": st.column_config.TextColumn("favorable", width=90),
+            **{column: st.column_config.NumberColumn(format="%.1f") for column in shares},
+            "group": st.column_config.TextColumn("group", pinned=True, width=275),
         },
-        on_select=lambda: _open(numbers, clicks),
+        on_select=lambda: _open(numbers, clicks, name),
         selection_mode=ROWS,
         alt="Different findings, first in rank first; a click opens the group",
     )
 
 
-def _whole(table: pd.DataFrame) -> pd.DataFrame:
-    """Show people as whole numbers where weights make no fractions of them."""
-    people = [name for name in map(str, table) if "people" in name and (table[name] % 1 == 0).all()]
-    return table.astype(dict.fromkeys(people, "int64"))
-
-
-def _open(numbers: list[int], clicks: str) -> None:
+def _open(numbers: list[int], clicks: str, name: str) -> None:
     place = clicked_row(clicks, len(numbers))
-    state.set_widget("group", None if place is None else numbers[place])
-    if place is not None:
-        select([{"run": "", "rule": numbers[place]}], "leaderboard")
+    number = None if place is None else numbers[place]
+    state.set_widget("group", number)
+    if number is not None:
+        state.set_widget("group-alike-number", number)
+        select([{"run": "", "rule": number}], name)
 
 
 def _let_go() -> None:
@@ -264,167 +225,110 @@ def _let_go() -> None:
     let_go("group-alike")
 
 
-def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: DataHeld) -> None:
-    """One group: who is in it, what drives it, how its people differ."""
-    result: RuleSetsResult = found.audits[0].result
-    words = {row.number: row.rule_set for row in rows}
-    near = state.widget("group-alike-number")
-    if near is not None and near not in words and near in result.rule_sets.index:
-        words[near] = row_of(result, near).rule_set  # one like a finding, which was clicked
-    numbers = list(words)
-    chosen = st.selectbox(
-        "One group",
+def _chosen(result: RuleSetsResult) -> LeaderRow:
+    """Let one group be chosen, by default that of the verdict; its people are told in a sentence."""
+    rows = {row.number: row for row in result.leaderboard}
+    about = next((row for row in result.leaderboard if row.rule_set == result.about), result.leaderboard[0])
+    for near in (state.widget("group-alike-number"), state.addressed("group")):
+        near = int(near) if str(near or "").isdigit() else None
+        if near is not None and near not in rows and near in result.rule_sets.index:
+            rows[near] = row_of(result, near)  # one like a finding, which was clicked
+    names = {number: f"{group_of(row.rules)} ({count(row.n_in)})" for number, row in rows.items()}
+    numbers = list(rows)
+    number = st.selectbox(
+        "Group",
         numbers,
-        index=None,
-        format_func=lambda item: words.get(item, str(item)),
-        placeholder="Click a row above, or choose one here",
+        index=numbers.index(about.number),
+        format_func=names.__getitem__,
         on_change=_let_go,
         **state.choice("group"),
     )
-    if chosen is None:
-        return
-    row = next((item for item in rows if item.number == chosen), None) or row_of(result, chosen)
-    inside = members(result, chosen)
-    st.subheader(f"{row.rule_set} ({count(row.n_in)})", anchor=False)
+    row = rows[about.number if number is None else number]
+    inside, outside = row.favorable_in.value or 0.0, row.favorable_out.value or 0.0
+    context = ", the others of the same context" if row.within is not None else ""
     st.text(
-        f"{percent(row.favorable_in.value, row.n_in)} decided favorably inside, "
-        f"{percent(row.favorable_out.value, row.n_out)} outside. "
-        f"{row.equal:,} other rule sets describe exactly these people; {row.similar:,} share most of them or "
-        "differ because of them."
+        f"{percents(inside, row.n_in)} {vocabulary().are_yes}, against {percents(outside, row.n_out)} of the "
+        f"others{context}. {several(row.equal, 'other rule set')} describe exactly these people; "
+        f"{row.similar:,} share most of them or differ because of them."
     )
-    if row.within is not None:
-        st.text("They are compared with the others of the same context.")
-    _near(result, rows, chosen)
-    titled(SAID["neighbours"])
-    figure_card(
-        "rule-set-neighbours", drawn(_around, result, chosen), lambda: group_neighbours(result, chosen)
-    )
-    _made_of(result, chosen)
+    return row
+
+
+def _apart(found: RunResult, space: Workspace) -> None:
+    """One group: its conditions, the groups around it, how its people differ, and rule sets alike."""
+    result: RuleSetsResult = found.audits[0].result
+    row = _chosen(result)
+    by = {"decision": vocabulary().share_yes}
+    by |= {each.measure: each.name.lower() for each in result.measures}
+    measure = None
+    with st.container(horizontal=True, vertical_alignment="bottom", key="group-picture"):
+        picture = st.segmented_control(
+            "Show",
+            _PICTURES,
+            format_func=lambda key: SAID[key][0],
+            default=_PICTURES[0],
+            required=True,
+            **state.choice("picture"),
+        )
+        if len(by) > 1 and picture in {"conditions", "lattice"}:
+            chosen = st.selectbox(
+                "By", list(by), format_func=by.__getitem__, width=260, **state.choice("made-of")
+            )
+            measure = None if chosen == "decision" else chosen
+    if picture == "profile":
+        _profile(found, space, row)
+    else:
+        exhibit = next(each for each in around(result, row.number, measure) if each.key == picture)
+        show_exhibit(exhibit, name=f"rule-set-{picture}")
+    _near(result, row.number)
+
+
+def _profile(found: RunResult, space: Workspace, row: LeaderRow) -> None:
+    result: RuleSetsResult = found.audits[0].result
+    data = _data(found, space)
     own = {rule["attribute"] for rule in row.rules}
     columns = [
         name
         for name in dict.fromkeys((*data.protected, *data.features))
         if name not in own and data.kinds[name] != "text"
     ]
-    titled(SAID["profile"])
     everybody = result.people.index.to_numpy(dtype="int64")
+    inside = members(result, row.number)
     differs = data.asked("rule_sets", "differences", rows=everybody, inside=inside, columns=columns)
-    figure_card("rule-set-profile", figures.profile(differs), lambda: differs)
-    if (row_chosen := _people(found, data, inside)) is not None:
-        person_card(space, found, row_chosen)
-
-
-def _made_of(result: RuleSetsResult, chosen: int) -> None:
-    """What each condition adds to the group's difference, and the groups around it, by decision or error."""
-    by = {"decision": "favorable decisions"}  # a box that holds None shows as one in which nothing is chosen
-    by |= {each.measure: each.name.lower() for each in result.measures}
-    chosen_measure = "decision"
-    if len(by) > 1:
-        chosen_measure = st.selectbox(
-            "By", list(by), format_func=by.__getitem__, width=260, **state.choice("made-of")
-        )
-    measure = None if chosen_measure == "decision" else chosen_measure
-    titled(SAID["conditions"])
+    heading, caption = SAID["profile"]
     figure_card(
-        "rule-set-conditions",
-        drawn(_conditions, result, chosen, measure),
-        lambda: contributions_of(result, chosen, measure),
-    )
-    titled(SAID["lattice"])
-    figure_card(
-        "rule-set-lattice",
-        drawn(_lattice, result, chosen, measure),
-        lambda: lattice(result, chosen, measure).drop(columns="broader"),
+        "rule-set-profile", figures.profile(differs), lambda: differs, heading=heading, caption=caption
     )
 
 
-def _near(result: RuleSetsResult, rows: Sequence[LeaderRow], chosen: int) -> None:
-    """Rule sets that count as the same finding; a click opens one of them."""
-    table = alike(result, chosen, rows)
+def _data(found: RunResult, space: Workspace) -> DataHeld:
+    return wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")[0]
+
+
+def _near(result: RuleSetsResult, number: int) -> None:
+    """List rule sets that count as the same finding; a click opens one of them."""
+    table = alike(result, number, result.leaderboard)
     if table.empty:
         return
-    points = ["difference", "low", "high"]
-    table[points] = 100 * table[points]
-    numbers = [int(number) for number in table.index[:_MOST_PEOPLE]]
-    shown = _whole(table.head(_MOST_PEOPLE).rename(columns=_NEAR))
-    decimals = {name: st.column_config.NumberColumn(format="%.1f") for name in _NEAR_POINTS}
-    shares = {name: st.column_config.NumberColumn(format="percent") for name in _NEAR_SHARES}
-    clicks = clickable("group-alike")
+    numbers = [int(each) for each in table.index[:_MAX_ROWS]]
+    names = GroupNames(result)
+    shown = table.head(_MAX_ROWS).assign(rule_set=[names(each) for each in table["rule_set"][:_MAX_ROWS]])
     with st.expander(f"Rule sets alike ({count(len(table))})"):
-        st.dataframe(
-            shown,
-            key=clicks,
-            hide_index=True,
-            height=300 if len(shown) > 7 else "content",
-            column_config={
-                **number_columns(shown),
-                **decimals,
-                **shares,
-            },
-            on_select=lambda: _open_near(numbers, clicks),
-            selection_mode=ROWS,
-            alt="Rule sets of the same finding; a click opens the group",
-        )
+        _table(shown[list(_NEAR)].rename(columns=_NEAR), numbers, "group-alike")
 
 
-def _open_near(numbers: list[int], clicks: str) -> None:
-    place = clicked_row(clicks, len(numbers))
-    if place is not None:
-        state.set_widget("group-alike-number", numbers[place])
-        state.set_widget("group", numbers[place])
-        select([{"run": "", "rule": numbers[place]}], "group-alike")
-
-
-def _people(found: RunResult, data: DataHeld, inside: Any) -> Any:
-    st.text("People in the group, lowest score first")
-    return choose_row(
-        Listed(found, "in rule set", rows=found.audits[0].result.people.index[inside]),
+def _people(found: RunResult, space: Workspace) -> None:
+    result: RuleSetsResult = found.audits[0].result
+    row = _chosen(result)
+    st.text(f"{begun(group_of(row.rules))}, lowest score first")
+    chosen = choose_row(
+        Listed(found, "in rule set", rows=result.people.index[members(result, row.number)]),
         "rule-set-people",
         "rule-person",
         order=Order("score"),
-        beside=raw_cells(data, ("decision", "score")),
+        beside=raw_cells(_data(found, space), ("decision", "score")),
         alt="People in the chosen group",
         number="score",
     )
-
-
-def _overview(result: RuleSetsResult, among: tuple[Any, ...], rows: Sequence[LeaderRow]) -> None:
-    titled(SAID["support"])
-    figure_card(
-        "rule-sets-scatter",
-        drawn(_scattered, result, *among),
-        lambda: leaderboard_frame(tuple(rows))[["rule set", "support", "difference", "direction"]],
-    )
-    titled(SAID["sunburst"])
-    figure_card(
-        "rule-sets-sunburst",
-        drawn(_combined, result),
-        lambda: combination_tree(result).drop(columns=["id", "parent"]),
-    )
-    sweep = pd.DataFrame(
-        [(row.support, row.n_frequent, row.n_distinct, row.rule_set, row.score) for row in result.sweep],
-        columns=["support", "rule sets", "different groups", "largest for", "score"],
-    )
-    titled(SAID["sweep"])
-    figure_card("rule-sets-support", drawn(figures.sweep, result), lambda: sweep)
-
-
-def _comparisons(result: RuleSetsResult) -> None:
-    if not result.comparisons:
-        return
-    titled(SAID["comparisons"])
-    figure_card("rule-set-methods", drawn(figures.comparisons, result), lambda: _methods(result))
-
-
-def _methods(result: RuleSetsResult) -> pd.DataFrame:
-    first = result.leaderboard[0]
-    rows = [
-        ("rule sets", first.rule_set, first.n_in, "everyone else", first.n_out, first.score),
-        *(
-            (item.method, item.group, item.n_group, item.against, item.n_against, item.score)
-            for item in result.comparisons
-        ),
-    ]
-    ends = [(*row[:-1], row[-1].value, row[-1].low, row[-1].high, row[-1].method) for row in rows]
-    columns = ["method", "group", "people", "against", "people against", "score", "low", "high", "interval"]
-    return _whole(pd.DataFrame(ends, columns=columns))
+    if chosen is not None:
+        person_card(space, found, chosen)

@@ -11,17 +11,17 @@ from app import state
 from app.drafts.drafts import check_invents
 from app.tables.held import DataHeld
 from app.tables.summary import Summary
+from app.widgets.any_audit import other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.counterfactuals import choose_counterfactuals
-from app.widgets.choices.stated import stated_number, stated_switch
-from audits.options import option_of, options_of
+from audits.options import option_of
 from audits.records import Size
 from audits.runs.registry import AUDITS
 from audits.sensitivity.options import SensitivityOptions
 
 __all__ = ["choose_options"]
 
-_MODELS = {"like": "like the audited network", "network": "a network", "logistic": "logistic regression"}
+_DRAWN = {"protected", "false_alarm_rate", "counterfactuals"}
 
 
 def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
@@ -58,7 +58,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     if rate != 100 * stated.default:
         options["false_alarm_rate"] = round(rate / 100, 6)
     with st.expander("More options"):
-        options |= _more()
+        options |= other_options("sensitivity", _DRAWN)
         if len(chosen) == 1 and "match_set" not in options:
             options |= choose_counterfactuals(
                 draft.get("options") or {},
@@ -71,41 +71,6 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     return ChosenOptions(
         options, f"Sensitivity: {', '.join(chosen)}", _seconds(draft, data, summary, options)
     )
-
-
-def _more() -> dict[str, Any]:
-    def keep(key: str) -> dict[str, Any]:
-        return state.choice(f"sensitivity-{key}")
-
-    models, stated = list(_MODELS), SensitivityOptions
-    usual = {each.name: each.default for each in options_of(stated)}
-    found: dict[str, Any] = {
-        "status_model": st.selectbox(
-            "Protected-status model", models, format_func=_MODELS.__getitem__, **keep("model")
-        ),
-        "give_protected": stated_switch(
-            stated, "give_protected", "Give it the protected column itself", **keep("give")
-        ),
-        "gradient": "literal"
-        if st.toggle(
-            "The paper's literal gradient",
-            value=False,
-            help=option_of(stated, "gradient").help,
-            **keep("literal"),
-        )
-        else "logit",
-        "smooth": stated_number(stated, "smooth", "Draws of noise (SmoothGrad)", **keep("smooth")),
-        "level": stated_number(stated, "level", "Error rate", step=0.01, **keep("level")),
-        "match_set": "auto"
-        if st.toggle(
-            "Hold it against a match set",
-            value=True,
-            help=option_of(stated, "match_set").help,
-            **keep("twin"),
-        )
-        else "off",
-    }
-    return {key: value for key, value in found.items() if value != usual[key]}
 
 
 def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any]) -> float:

@@ -9,95 +9,62 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.drawn import drawn, presented
 from app.tables.held import DataHeld
 from app.tables.listed import Listed, Order, raw_cells
 from app.widgets import notices
 from app.widgets.people.person import card_of, in_units
 from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
-from app.widgets.results.exhibits import titled
-from app.widgets.results.figure_card import figure_card, number_columns
-from app.widgets.results.result_frame import fine_print, headline
+from app.widgets.results.figure_card import number_columns
+from app.widgets.results.result_page import result_page
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult, text
-from audits.sensitivity.exhibits import SAID, curves_table, metrics_table, sides_table
-from audits.sensitivity.figures import people as figures
-from audits.sensitivity.record import AUDIT
-from audits.stats.words import count, number
+from audits.sensitivity.sections import FLAGGED, PROXIES
+from audits.stats.words import number
 
 __all__ = ["show_result"]
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
-    """Draw a finished audit, top to bottom."""
+    """Draw a finished audit."""
     result: SensitivityResult = found.audits[0].result
-    _headline(result)
-    titled(SAID["by_group"])
-    figure_card("sensitivity-groups", drawn(figures.groups, result), result.to_frame)
-    notices.notes(result.warnings)
-    titled(SAID["histogram"])
-    figure_card("sensitivity", drawn(figures.histogram, result), result.histogram_frame)
-    own = {each.key: (each.heading, each.caption) for each in presented(AUDIT, result).exhibits}
-    for name in result.protected:
-        titled(own[f"ridges_{name}"])
-        figure_card(f"sensitivity-by-{name}", drawn(figures.ridges, result, name), result.histogram_frame)
-    titled(SAID["features"])
-    figure_card("sensitivity-features", drawn(figures.features, result), result.features_frame)
-    _status(result)
-    if result.match_set is None:
-        st.subheader("Does it find what an unbiased twin decides otherwise?", anchor=False)
-        st.text(result.match_set_note)
-    else:
-        st.subheader(result.match_set.question, anchor=False)
-        st.text(result.match_set.sentence)
-        figure_card("sensitivity-match", drawn(figures.match_curves, result), lambda: curves_table(result))
-        if result.match_set.sides:
-            titled(own["match_sides"])
-            figure_card("sensitivity-sides", drawn(figures.match_sides, result), lambda: sides_table(result))
-        if result.match_set.metrics:
-            titled(own["twin_metrics"])
-            figure_card(
-                "sensitivity-twin", drawn(figures.twin_metrics, result), lambda: metrics_table(result)
-            )
-    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
-    _people(found, space, data)
+    result_page(
+        "sensitivity",
+        found,
+        draft,
+        panels={
+            PROXIES: lambda: _proxies(result),
+            FLAGGED: lambda: _flagged(result),
+            "people": lambda: _people(found, space),
+        },
+        settings={"method": result.method},
+    )
+
+
+def _proxies(result: SensitivityResult) -> None:
+    """Say how well each attribute is guessed from the features, and where there is no match set why."""
+    notices.bullets([text.status_sentence(each) for each in result.status])
+    st.text(result.match_set_note if result.match_set is None else result.match_set.sentence)
+
+
+def _flagged(result: SensitivityResult) -> None:
+    """Say who is flagged, and lead to watching the deployed model by the same threshold."""
+    st.text(text.flagged_sentence(result))
     if result.unwatchable:
         st.text(f"No monitor can be made of this audit. {result.unwatchable}")
     else:
         st.page_link(
             "views/monitor.py",
-            label="Watch the deployed model with this",
+            label="Watch the deployed model with this →",
             query_params=state.address("Monitor"),
         )
-    fine_print(found, draft, "sensitivity", method=result.method)
 
 
-def _headline(result: SensitivityResult) -> None:
-    headline(text.headline(result), result.judged)
-
-
-def _status(result: SensitivityResult) -> None:
-    titled(SAID["status"])
-    lines = []
-    for each in result.status:
-        given = "is given that column" if each.given_protected else "is not given that column"
-        lines.append(
-            f"{each.attribute}: {each.kind}, {given}, learned from {count(each.trained_on)} rows; "
-            f"AUC {number(each.auc.value)} ({number(each.auc.low)}–{number(each.auc.high)}) on people it "
-            f"has not seen"
-        )
-    figure_card("sensitivity-status", drawn(figures.calibration, result), result.calibration_frame)
-    with st.container(key="quiet-status"):
-        notices.bullets(lines)
-
-
-def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
+def _people(found: RunResult, space: Workspace) -> None:
     result: SensitivityResult = found.audits[0].result
-    flagged = count(result.above)
-    st.subheader(f"People, most sensitive first ({flagged} above the threshold)", anchor=False)
+    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     chosen = choose_row(
         Listed(found, "people"),
         "sensitivity-people",

@@ -23,16 +23,15 @@ def _change_one_word(space: Workspace, draft: Mapping[str, Any]) -> None:
     """Lead to the plainest question first: what it found, where it has run, else what it asks."""
     known = latest_audits(space, draft).get(_FIRST.name)
     said = _FIRST.question if known is None else work.result(space, known["spec"]).audits[0].headline
-    with st.container(key="change-one-word", border=True):
-        st.subheader(f"First: {_FIRST.title.lower()}", anchor=False)
-        st.text(said)
+    with st.container(key="change-one-word"):
+        st.text(f"{_FIRST.title}: {said}")
         query = state.address(_FIRST.title)
         st.page_link(f"views/{_FIRST.name}.py", label=f"{_FIRST.title} →", query_params=query)
 
 
 def _show(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
-    _change_one_word(space, draft)
     show_result(found, space, draft)
+    _change_one_word(space, draft)
 
 
 audit_page(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr, stdtrit
 
-from audits.attribute_swap import words
+from audits.attribute_swap import text
 from audits.attribute_swap.options import AttributeSwapOptions
 from audits.attribute_swap.result import AttributeSwapResult, SwapRow
 from audits.checks import one_of
@@ -19,8 +19,6 @@ from audits.data import AuditData, group_name
 from audits.data.preprocessing.groups import cut
 from audits.data.values import MISSING
 from audits.errors import InputError
-from audits.mining.reading import number_edges
-from audits.mining.texts import TERMS, Vocabulary
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.stats import (
@@ -39,6 +37,8 @@ from audits.stats.design import design_mean, design_share
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
 from audits.stats.power import times_to_settle
+from audits.subgroups.binning import number_edges
+from audits.subgroups.texts import TERMS, Vocabulary
 
 __all__ = ["attribute_swap"]
 
@@ -161,7 +161,7 @@ def attribute_swap(
     looks = max(sum(group.swap.attribute.read for group in shown), 1)
     rows = _with_coverage([_row(subject, group, options.level, looks) for group in shown])
     judged = _judged(rows, options)
-    notes = words.notes(
+    notes = text.notes(
         rows,
         pairs_left=len(pairs) - len(asked),
         groups_left=len(groups) - len(shown),
@@ -170,7 +170,7 @@ def attribute_swap(
     return AttributeSwapResult(
         options=asdict(options),
         judged=judged,
-        finding=words.finding(rows, judged, looks),
+        finding=text.finding(rows, judged, looks),
         warnings=tuple(notes),
         rows={"audited": data.rows, "used": data.rows, "left_out": {}},
         swaps=tuple(rows),
@@ -363,7 +363,7 @@ def _row(subject: Subject, group: _Group, level: float, looks: int) -> SwapRow:
     said = percent_level(level) + (", all groups together" if looks > 1 else "")
     numbers = [replace(one, method=one.method.replace(percent_level(each), said)) for one in numbers]
     if not swap.attribute.read:
-        numbers[2:] = [replace(one, value=0.0, low=0.0, high=0.0, method=words.EXACT) for one in numbers[2:]]
+        numbers[2:] = [replace(one, value=0.0, low=0.0, high=0.0, method=text.EXACT) for one in numbers[2:]]
     people = float(_people_of(subject.data)[mask].sum())
     where = group.where if len(swap.attribute.columns) == 1 else {}
     before, after, gained, lost, changed, net, score = numbers
@@ -441,7 +441,7 @@ def _judged(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judged:
     whole = [row for row in rows if not row.within]
     overall = float(np.average([row.before.value or 0.0 for row in whole], weights=[row.n for row in whole]))
     if not read:
-        why, zero = words.unread(rows), rows[0]
+        why, zero = text.not_read(rows), rows[0]
         return judge(zero.net, immaterial=(-limit, limit), cannot_clear=why, decided_by=zero.name)
     conditions = {
         row: (
@@ -493,7 +493,7 @@ def _to_settle(judged: Judged, rows: Sequence[SwapRow], level: float) -> Judged:
     room = limit if net else limit - changed / row.n
     times = times_to_settle(length, room) if room > 0 else None
     if times is None:
-        return replace(judged, reason=words.CANCELS if limit > 0 else words.NO_RATIO)
+        return replace(judged, reason=text.CANCELS if limit > 0 else text.NO_RATIO)
     return replace(judged, people_needed=math.ceil(times * row.n))
 
 

@@ -1,62 +1,188 @@
-"""What is shown of changing one word, and how it is drawn."""
+"""Figures of changing one word: people as dots that fill, all pairs, and the most moved people."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from audits.attribute_swap.result import AttributeSwapResult, SwapRow
-from audits.drawing.marks import decisive, dot, named, reaching
-from audits.drawing.style import CONTEXT, FOCUS, INK, distinct, empty, finish, rows_named
-from audits.records import Exhibit, Section
-from audits.stats.words import count, in_words, people, stated
+from audits.attribute_swap.text import change
+from audits.drawing.marks import box, dashes, decisive, dot, named, reaching
+from audits.drawing.selected import of_run, people_id
+from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, distinct, empty, finish, rows_named
+from audits.stats import Estimate
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import in_words, out_of, people, people_in, stated
 
-__all__ = ["moved", "net", "rates", "section"]
+__all__ = ["blocks", "moved", "moved_people", "net", "people_a_dot"]
 
-_MOST = 12
+_MAX_ROWS, _MAX_MOVED = 12, 8
 _LONGEST = 44  # letters above a row, on a phone too
+_ACROSS, _MAX_DOTS = 18, 180  # dots of a block in a line, and in all
+_STRIP, _LINE, _HEAD = 74, 19, 80  # pixels: of the interval, of a line of dots, and above and below a block
+_REACH = 30.0  # points that the axis shows to either side, unless an interval is longer
 
 
-def section(result: AttributeSwapResult) -> Section:
-    """Arrange the result."""
-    exhibits = [
-        Exhibit(
-            "net",
-            "Who gains and who loses",
-            "Dot: those who gain the favorable decision minus those who lose it. Line: interval, for all "
-            "groups together. The thick one decides the verdict.",
-            lambda: net(result),
-            result.to_frame,
-        )
-    ]
-    if len(_moved(result)):
-        exhibits.append(
-            Exhibit(
-                "moved",
-                "The most moved people",
-                "Score as it is and with the one value changed; changed decisions first. Filled: favorable "
-                "decision; hollow: not.",
-                lambda: moved(result),
-                lambda: _moved(result),
+def blocks(result: AttributeSwapResult) -> go.Figure:
+    """Draw the interval that decides, and below it a block of people for each of two groups.
+
+    A dot is a person, or as many as are said. Those whose decision changes with the value are dark: buttons
+    show them as they are and with the value changed.
+    """
+    rows = _in_blocks(result)
+    each = _each(rows)
+    lines = max(math.ceil(sum(_dots(row, each)) / _ACROSS) for row in rows)
+    body = _HEAD + _LINE * lines
+    height = _STRIP + body
+    figure = go.Figure(decisive(result.judged, 0, 100.0))
+    ends = [abs(100 * (end or 0.0)) for end in (result.judged.interval.low, result.judged.interval.high)]
+    reach = max(_REACH, 1.1 * max(ends))
+    figure.update_layout(
+        xaxis={"range": [-reach, reach], "ticksuffix": "", "anchor": "y"},
+        yaxis={"domain": [1 - 34 / height, 1], "range": [-1, 1], "visible": False},
+    )
+    figure.add_vline(x=0, line={"color": CONTEXT, "width": 1})
+    notes = [_note(_said(result), x=1, y=1, xanchor="right", yshift=14)]
+    before, after = list[Any](), list[Any]()
+    for k, row in enumerate(rows):
+        notes += _block(figure, row, (k, len(rows)), each, lines, body / height)
+        for changed, (yes_before, yes_after) in zip(
+            _dots(row, each), ((1, 1), (1, 0), (0, 1), (0, 0)), strict=True
+        ):
+            if changed:
+                before.append(_symbol(yes=bool(yes_before)))
+                after.append(_symbol(yes=bool(yes_after)))
+    traces = list(range(1, len(figure.data)))
+    if rows[0].read:
+        figure.update_layout(updatemenus=[_toggle(before, after, traces)])
+    annotate(figure, notes)
+    figure = finish(figure, height=height + 70, alt=_alt(rows[0]))
+    return figure.update_layout(margin={"t": 62, "b": 8}, showlegend=False)
+
+
+def _in_blocks(result: AttributeSwapResult) -> list[SwapRow]:
+    """Return the row that decides, and its reverse, or else the one that differs most from it."""
+    first = result.deciding
+    others = [row for row in result.swaps if row is not first and row.read and row.group != first.group]
+    reverse = [row for row in others if (row.source, row.target) == (first.target, first.source)]
+    place = {**first.where, first.attribute: first.target}
+    same = [row for row in reverse if row.where == place]
+    ranked = sorted(others, key=lambda row: -abs(row.net.value or 0.0))
+    return [first, *(same or reverse or ranked)[:1]]
+
+
+def _each(rows: Sequence[SwapRow]) -> int:
+    """Return how many people a dot stands for."""
+    return max(1, math.ceil(max(row.n for row in rows) / _MAX_DOTS))
+
+
+def people_a_dot(result: AttributeSwapResult) -> int:
+    """Return how many people a dot of `blocks` stands for."""
+    return _each(_in_blocks(result))
+
+
+def _dots(row: SwapRow, each: int) -> list[int]:
+    """Return dots of those approved both times, only before, only after, and never; at least one of any."""
+    yes, gained, lost = row.people(row.before), row.people(row.gained), row.people(row.lost)
+    parts = (yes - lost, lost, gained, row.n - yes - gained)
+    return [math.ceil(part / each) if 0 < part < each else round(part / each) for part in parts]
+
+
+def _symbol(*, yes: bool) -> str:
+    return "circle" if yes else "circle-open"
+
+
+def _block(
+    figure: go.Figure, row: SwapRow, place: tuple[int, int], each: int, lines: int, top: float
+) -> list[dict[str, Any]]:
+    """Add the dots of a group in its part of the figure; return what is written around them."""
+    k, of = place
+    axis, left, right = k + 2, k / of + 0.02 * (k > 0), (k + 1) / of - 0.02
+    across = {"domain": [left, right], "range": [-0.7, _ACROSS - 0.3], "anchor": f"y{axis}"}
+    down = {"domain": [0, top], "range": [lines + 1.9, -2.2], "anchor": f"x{axis}"}
+    hidden = {"visible": False}
+    figure.update_layout({f"xaxis{axis}": {**across, **hidden}, f"yaxis{axis}": {**down, **hidden}})
+    at, focus = 0, FOCUS if k == 0 else CONTEXT
+    yes = ((True, True), (True, False), (False, True), (False, False))
+    for n, (earlier, later) in zip(_dots(row, each), yes, strict=True):
+        if not n:
+            continue
+        color = focus if earlier == later else INK
+        dots = range(at, at + n)
+        look = {
+            "color": color,
+            "size": 9,
+            "symbol": _symbol(yes=later),
+            "line": {"color": color, "width": 1.5},
+        }
+        at += n
+        figure.add_trace(
+            go.Scatter(
+                x=[dot % _ACROSS for dot in dots],
+                y=[dot // _ACROSS for dot in dots],
+                xaxis=f"x{axis}",
+                yaxis=f"y{axis}",
+                mode="markers",
+                marker=look,
+                meta=[_people_of(row, earlier, later)] * n,
+                hoverinfo="skip",
+                showlegend=False,
             )
         )
-    exhibits.append(
-        Exhibit(
-            "rates",
-            "Before and after",
-            "Gray: share with the favorable decision as they are. Dark: with the one value changed.",
-            lambda: rates(result),
-            result.to_frame,
-        )
+    refs = {"xref": f"x{axis}", "yref": f"y{axis}", "x": -0.7, "xanchor": "left"}
+    words = vocabulary()
+    before, after = (out_of(row.people(share), row.n) for share in (row.before, row.after))
+    name, what = (describe(said, longest=60) for said in (people_in(row.group), change(row)))
+    return [
+        _note(f"<b>{name}</b><br>{what}", y=-1.3, align="left", **refs),
+        _note(f"{before} {words.share_yes}<br>→ {after}", y=lines + 0.9, align="left", **refs),
+    ]
+
+
+def _people_of(row: SwapRow, earlier: bool, later: bool) -> str:
+    """Return whom a dot stands for; nobody where the group is not of columns."""
+    if not row.where:
+        return ""
+    group = [of_run(f"group: {name}", within=[value]) for name, value in row.where.items()]
+    return people_id(
+        *group,
+        of_run("decision", within=[str(earlier)]),
+        of_run(f"{row.attribute} = {row.target}", within=[str(later)]),
     )
-    whole = [row for row in result.swaps if not row.within]
-    changed, asked = sum(row.people(row.changed) for row in whole), sum(row.n for row in whole)
-    facts = {
-        "Decisions changed": f"{count(changed)} of {count(asked)} asked about",
-        "Pairs of values": f"{result.pairs_asked:,} of {result.pairs:,}",
-        "Verdict": f"{result.verdict}: {stated(result.judged.interval, 100, ' points')}",
+
+
+def _note(text: str, **place: Any) -> dict[str, Any]:
+    paper = {"xref": "paper", "yref": "paper"}
+    return {"text": text, "showarrow": False, "font": {"size": 13, "color": INK}, **paper, **place}
+
+
+def _said(result: AttributeSwapResult) -> str:
+    return f"gained minus lost: {_points(result.judged.interval)}"
+
+
+def _alt(row: SwapRow) -> str:
+    return f"Net share of {people_in(row.group)} with {change(row)}: {_points(row.net)}."
+
+
+def _points(share: Estimate) -> str:
+    return stated(share, 100, " points")
+
+
+def _toggle(before: list[Any], after: list[Any], traces: Sequence[int]) -> dict[str, Any]:
+    """Return the two buttons: everybody as they are, and with the value changed."""
+    buttons = [
+        {"label": label, "method": "restyle", "args": [{"marker.symbol": symbols}, list(traces)]}
+        for label, symbols in (("as they are", before), ("one word changed", after))
+    ]
+    return {
+        **{"type": "buttons", "direction": "right", "buttons": buttons, "active": 1},
+        **{"x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "pad": {"b": 22, "t": 0, "l": 0, "r": 0}},
+        **{"bgcolor": "white", "bordercolor": CONTEXT, "font": {"size": 13, "color": INK}},
     }
-    return Section(title="Everything else as it is", exhibits=tuple(exhibits), facts=facts)
 
 
 def _shown(result: AttributeSwapResult) -> list[SwapRow]:
@@ -65,17 +191,14 @@ def _shown(result: AttributeSwapResult) -> list[SwapRow]:
     others = sorted(
         (row for row in result.swaps if row is not first), key=lambda row: -abs(row.net.value or 0.0)
     )
-    shown = [first, *others[: _MOST - 1]]
+    shown = [first, *others[: _MAX_ROWS - 1]]
     return sorted(shown, key=lambda row: (abs(row.net.value or 0.0), row is first))
 
 
-def _labels(rows: list[SwapRow]) -> list[str]:
-    return distinct([f"{row.group} → {row.target}" for row in rows], longest=_LONGEST)
-
-
 def net(result: AttributeSwapResult) -> go.Figure:
-    """Draw the net share of each group; the interval that decides first and thickest."""
+    """Draw the net share of each group over all changed; the interval that decides first and thickest."""
     rows, deciding = _shown(result), result.deciding
+    places = list(range(len(rows)))
     figure = go.Figure(decisive(result.judged, rows.index(deciding), 100.0))
     rest = [(y, row) for y, row in enumerate(rows) if row is not deciding]
     figure.add_trace(
@@ -90,14 +213,29 @@ def net(result: AttributeSwapResult) -> go.Figure:
             showlegend=False,
         )
     )
+    for sign, share in ((1, "gained"), (-1, "lost")):
+        figure.add_trace(
+            go.Bar(
+                x=[sign * 100 * (getattr(row, share).value or 0.0) for row in rows],
+                y=places,
+                orientation="h",
+                marker={"color": "#EEF0F2"},
+                hovertemplate=f"{share} %{{x:.1f}} points<extra></extra>",
+                showlegend=False,
+            )
+        )
+    figure.update_layout(barmode="relative")
     figure.add_vline(x=0, line={"color": CONTEXT, "width": 1})
-    each = rows_named(figure, _labels(rows))
-    figure.update_xaxes(title="gained minus lost (percentage points)")
-    alt = f"Net share of {deciding.group} with {deciding.target}: {stated(deciding.net, 100, ' points')}."
-    return finish(figure, height=110 + each * len(rows), alt=alt)
+    labels = [f"{people_in(row.group)} → {in_words(row.target)}" for row in rows]
+    each = rows_named(figure, distinct(labels, longest=_LONGEST))
+    ends = [abs(100 * (end or 0.0)) for row in rows for end in (row.net.low, row.net.high)]
+    reach = max(_REACH, 1.05 * max(ends))
+    figure.update_xaxes(title="gained minus lost (points)", range=[-reach, reach])
+    named(figure, [("decides", dashes(FOCUS, "solid", 4)), ("lost and gained", box("#EEF0F2"))])
+    return finish(figure, height=120 + each * len(rows), alt=_alt(deciding))
 
 
-def _moved(result: AttributeSwapResult) -> pd.DataFrame:
+def moved_people(result: AttributeSwapResult) -> pd.DataFrame:
     """Return those whose score moves at all, the most moved first."""
     columns = ["attribute", "from", "to", "score", "score_after", "decision", "decision_after"]
     return result.people.loc[result.people["score"] != result.people["score_after"], columns].head(100)
@@ -105,7 +243,7 @@ def _moved(result: AttributeSwapResult) -> pd.DataFrame:
 
 def moved(result: AttributeSwapResult) -> go.Figure:
     """Draw scores of the most moved people before and after."""
-    table = _moved(result).head(_MOST)[::-1]
+    table = moved_people(result).head(_MAX_MOVED)[::-1]
     if table.empty:
         return empty("Nobody's score moves.")
     places = list(range(len(table)))
@@ -128,9 +266,10 @@ def moved(result: AttributeSwapResult) -> go.Figure:
                 marker={
                     "color": color,
                     "size": 10,
-                    "symbol": ["circle" if yes else "circle-open" for yes in table[decision]],
+                    "symbol": [_symbol(yes=bool(yes)) for yes in table[decision]],
                     "line": {"color": color, "width": 1.5},
                 },
+                meta=[people_id({"run": "", "row": row}) for row in table.index.tolist()],
                 hovertemplate="%{x:.3f}<extra></extra>",
                 showlegend=False,
             )
@@ -147,29 +286,3 @@ def moved(result: AttributeSwapResult) -> go.Figure:
         f"Row {table.index[-1]}: score {first['score']:.3f}, {first['score_after']:.3f} with “{first['to']}”."
     )
     return finish(figure, height=120 + each * len(table), alt=alt)
-
-
-def rates(result: AttributeSwapResult) -> go.Figure:
-    """Draw the favorable share of each group as it is and with the value changed."""
-    rows = _shown(result)
-    places = list(range(len(rows)))
-    figure = go.Figure()
-    for share, color, name in (("before", CONTEXT, "as they are"), ("after", INK, "with the value changed")):
-        figure.add_trace(
-            go.Scatter(
-                x=[100 * (getattr(row, share).value or 0.0) for row in rows],
-                y=places,
-                mode="markers",
-                marker={"color": color, "size": 10},
-                name=name,
-                customdata=[people(row.n) for row in rows],
-                hovertemplate="%{x:.1f} % of %{customdata}<extra>" + name + "</extra>",
-            )
-        )
-    each = rows_named(figure, _labels(rows))
-    figure.update_xaxes(title="favorable (%)", range=[-3, 103])
-    row = result.deciding
-    alt = (
-        f"Favorable of {row.group}: {stated(row.before, 100, ' %')}; changed {stated(row.after, 100, ' %')}."
-    )
-    return finish(figure, height=130 + each * len(rows), alt=alt)

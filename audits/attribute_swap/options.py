@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from audits.mining.options import Terms
 from audits.options import Level, Material, MaterialOn, option
+from audits.subgroups.options import Terms
 
 __all__ = ["AttributeSwapOptions"]
 

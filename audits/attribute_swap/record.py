@@ -42,8 +42,8 @@ AUDIT = Audit(
     options=AttributeSwapOptions,
     result="audits.attribute_swap.result:AttributeSwapResult",
     runs="audits.attribute_swap.audit:attribute_swap",
-    presents="audits.attribute_swap.figures:section",
-    says="audits.attribute_swap.words:headline",
+    presents="audits.attribute_swap.sections:section",
+    says="audits.attribute_swap.text:headline",
     paired="audits.paired.attribute_swap:paired",
     keys={
         "required": ["swaps"],

@@ -13,11 +13,11 @@ from audits.loss_ratio.attack.slopes import slopes_of
 from audits.loss_ratio.metrics.crossfit import extremes
 from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.metrics.selection import choose_metric
+from audits.loss_ratio.model_comparison import compare_models
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.packing import pack
+from audits.loss_ratio.ratio_tests import run_tests, turned_ratios, with_ends
 from audits.loss_ratio.result import LossRatioResult
-from audits.loss_ratio.testing.models import compare_models
-from audits.loss_ratio.testing.moved import run_tests, turned_ratios, with_ends
 from audits.models import Subject
 from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units

@@ -11,106 +11,104 @@ import plotly.graph_objects as go
 from audits.drawing.marks import box, decisive, dot, named, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
-    ACCENT,
     CONTEXT,
-    CONTRAST,
     FOCUS,
     GREY,
     INK,
-    describe,
     distinct,
     empty,
     finish,
     rows_named,
 )
-from audits.loss_ratio import LossRatioResult, Tested
+from audits.loss_ratio import LossRatioResult
 from audits.stats import EVIDENCE
-from audits.stats.words import count, number, people, several
+from audits.stats.words import count, number, people, several, stated
 
 __all__ = [
     "against_tolerance",
     "along_flow",
-    "by_group",
-    "heat_map",
     "misspecified",
     "moved_person",
     "ratios",
     "subspace",
 ]
 
-_MOST_FEATURES = 15
-_MOST_TICKS = 6
+_MAX_FEATURES, _MAX_GROUPS, _MAX_TICKS = 15, 10, 6
 _LONGEST_BOTH = 46  # letters of attribute and group above their row
 _ROUND_FAR = (1.0, 2.0, 5.0)
 _ROUND = (1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0, 7.0)
 
 
-def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
-    """Draw both ratios with interval and one-sided bound against the tolerance, at once for any tolerance."""
-    standing = result.at(result.tolerance if tolerance is None else tolerance)
-    figure = go.Figure(decisive(standing.judged, "loss"))
-    told = []
-    tests: list[tuple[str, Tested]] = [("misclassifications", standing.errors), ("loss", standing.loss)]
-    for name, test in tests:
-        value, (low, high) = test.statistic.value, test.interval
-        told.append(f"{name} {number(value)} ({number(low)} to {number(high)})")
-        if value is None:
-            continue
-        # an end that does not exist is drawn as a line to the edge
-        right = high if high is not None else 3 * max(value, test.tolerance)
-        figure.add_trace(
-            go.Scatter(
-                x=[low if low is not None else 1.0, right],
-                y=[name, name],
-                mode="lines",
-                line={"color": INK, "width": 1},
-                hovertemplate=f"{test.statistic.method}: {number(low)} to {number(high)}<extra></extra>",
-                showlegend=False,
-            )
+def against_tolerance(result: LossRatioResult) -> go.Figure:
+    """Draw everyone's ratio, that of misclassifications, and each group's against the tolerance.
+
+    First the interval that decides; a short stroke is the one-sided bound. Groups' intervals hold together.
+    """
+    groups = sorted(result.groups, key=lambda item: -(item.statistic.value or 0.0))[:_MAX_GROUPS]
+    attributes = {item.attribute for item in result.groups}
+    rows = [
+        ("everyone", result.statistic, ""),
+        ("everyone, share of errors", result.error_ratio.statistic, ""),
+    ]
+    for item in groups:  # those who were moved: the others taught what should not matter
+        name = item.group if len(attributes) == 1 else f"{item.attribute}: {item.group}"
+        who = people_id(of_group(item.attribute, item.group), of_run("ratio", not_missing=True))
+        rows.append((f"{name} ({count(item.statistic.n)})", item.statistic, who))
+    rows = [row for row in rows if row[1].value is not None][::-1]
+    last = len(rows) - 1
+    figure = go.Figure(decisive(result.judged, last))
+    others = rows[:last]
+    trusted = result.judged.badge != "no verdict"
+    beyond = [trusted and (found.low or 0.0) > result.tolerance for _, found, _ in others]
+    figure.add_trace(
+        go.Scatter(
+            x=[found.value for _, found, _ in others],
+            y=list(range(last)),
+            mode="markers",
+            marker={
+                "color": [FOCUS if each else INK for each in beyond],
+                "size": 8,
+                # hollow: too few people for an interval, which must not look like one of no width
+                "symbol": ["circle-open" if found.low is None else "circle" for _, found, _ in others],
+            },
+            error_x=reaching([found for _, found, _ in others], thickness=1),
+            customdata=[name for name, _, _ in others],
+            meta=[who for *_, who in others],
+            hovertemplate="%{customdata}: %{x:.3g} times<extra></extra>",
+            showlegend=False,
         )
-        figure.add_trace(
-            go.Scatter(
-                x=[value, test.lower_bound],
-                y=[name, name],
-                mode="markers",
-                marker={
-                    "color": INK,
-                    "size": [8, 14],
-                    "symbol": ["circle", "line-ns-open"],
-                    "line": {"width": 1.5},
-                },
-                customdata=["mean ratio", "lower bound T"],
-                hovertemplate="%{customdata}: %{x:.3g}<extra></extra>",
-                showlegend=False,
-            )
+    )
+    bounds = [(last, result.lower_bound), (last - 1, result.error_ratio.lower_bound)]
+    figure.add_trace(
+        go.Scatter(
+            x=[bound for _, bound in bounds],
+            y=[place for place, _ in bounds],
+            mode="markers",
+            marker={"color": INK, "symbol": "line-ns-open", "size": 14, "line": {"width": 1.5}},
+            name="one-sided bound",
+            hovertemplate="lower bound T: %{x:.3g}<extra></extra>",
         )
+    )
+    if any(found.low is None for _, found, _ in others):
+        named(figure, [("too few people for an interval", dot(INK, "circle-open"))])
     figure.add_vline(x=1.0, line={"color": GREY, "width": 1})
-    drawn = [x for trace in figure.data for x in trace.x]
-    lower = {"mode": "markers", "marker": {"color": INK, "symbol": "line-ns-open", "size": 14}}
-    named(figure, [("lower bound", lower)])
-    _mark(figure, "x", standing.loss.tolerance, drawn)
-    figure.update_xaxes(
-        **_ratio_axis([*drawn, standing.loss.tolerance], "times as large after the move (log scale)")
-    )
-    figure.update_yaxes(
-        range=[-0.6, 1.6], categoryorder="array", categoryarray=["misclassifications", "loss"]
-    )
-    alt = (
-        f"Ratios after and before the move with intervals: {'; '.join(told)}. The tolerance is "
-        f"{number(standing.loss.tolerance)}; the loss ratio's lower bound, "
-        f"{number(standing.loss.lower_bound)}, {'lies' if standing.loss.reject else 'does not lie'} above it."
-    )
-    return _legend_above(finish(figure, height=270, alt=alt))
+    ends = [end for _, found, _ in rows for end in (found.value, found.low, found.high)]
+    _mark(figure, "x", result.tolerance, ends)
+    figure.update_xaxes(**_ratio_axis([*ends, result.tolerance], "error, times as large (log scale)"))
+    told = "; ".join(f"{name} {stated(found)}" for name, found, _ in rows[::-1])
+    alt = f"Error after the move as times that before it, limit {number(result.tolerance)}: {told}."
+    each = rows_named(figure, distinct([name for name, *_ in rows], longest=_LONGEST_BOTH))
+    return _legend_above(finish(figure, height=130 + each * len(rows), alt=alt))
 
 
-def along_flow(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
+def along_flow(result: LossRatioResult) -> go.Figure:
     """Draw T_n and the mean ratio against the steps of the flow (Figure 2, log-log)."""
-    tolerance = result.tolerance if tolerance is None else tolerance
+    tolerance = result.tolerance
     steps = [point.steps for point in result.curve]
     figure = go.Figure()
     for name, values, colour in (
         ("mean ratio", [point.statistic for point in result.curve], GREY),
-        ("lower bound T", [point.lower_bound for point in result.curve], ACCENT),
+        ("lower bound T", [point.lower_bound for point in result.curve], INK),
     ):
         figure.add_trace(
             go.Scatter(
@@ -123,7 +121,7 @@ def along_flow(result: LossRatioResult, tolerance: float | None = None) -> go.Fi
             )
         )
     _mark(figure, "y", tolerance)
-    ticks = thinned(steps, _MOST_TICKS)
+    ticks = thinned(steps, _MAX_TICKS)
     figure.update_xaxes(type="log", title="steps of the flow (log scale)", tickvals=ticks, ticktext=ticks)
     drawn = [y for trace in figure.data for y in trace.y]
     figure.update_yaxes(**_ratio_axis([*drawn, tolerance], "times as large (log scale)"))
@@ -135,11 +133,11 @@ def along_flow(result: LossRatioResult, tolerance: float | None = None) -> go.Fi
     return finish(figure, height=320, alt=alt)
 
 
-def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
+def ratios(result: LossRatioResult) -> go.Figure:
     """Draw how many people have which ratio, with the tolerance and the mean marked."""
-    tolerance = result.tolerance if tolerance is None else tolerance
+    tolerance = result.tolerance
     bars = result.histogram
-    beyond = FOCUS if result.at(tolerance).verdict == EVIDENCE else INK
+    beyond = FOCUS if result.verdict == EVIDENCE else INK
     figure = go.Figure(
         go.Bar(
             x=[(bar.low * bar.high) ** 0.5 for bar in bars],
@@ -157,7 +155,7 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
             showlegend=False,
         )
     )
-    named(figure, [("within the tolerance", box(CONTEXT)), ("above it", box(beyond))])
+    named(figure, [("within your limit", box(CONTEXT)), ("beyond it", box(beyond))])
     ends = [bars[0].low, bars[-1].high, tolerance]
     _mark(figure, "x", tolerance, ends)
     figure.update_xaxes(**_ratio_axis(ends, "a person's loss after over before the move (log scale)"))
@@ -168,51 +166,6 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
         f"{number(bars[-1].high)}; above the tolerance of {number(tolerance)}: about {people(above)}."
     )
     return _legend_above(finish(figure, height=330, alt=alt)).update_layout(bargap=0)
-
-
-def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
-    """Draw the mean ratio of each group; the intervals hold together."""
-    tolerance = result.tolerance if tolerance is None else tolerance
-    if not result.groups:
-        return empty("No protected attribute to break down by.")
-    shown = sorted(result.groups, key=lambda item: (item.statistic.value, item.statistic.low or 0.0))
-    attributes = list(dict.fromkeys(item.attribute for item in result.groups))
-    labels = [item.group if len(attributes) == 1 else f"{item.attribute}: {item.group}" for item in shown]
-    labels = distinct(labels, longest=_LONGEST_BOTH)
-    values = [item.statistic.value for item in shown]
-
-    # hollow: too few people for an interval, which must not look like one of no width
-    symbols = ["circle-open" if item.statistic.low is None else "circle" for item in shown]
-
-    trusted = result.judged.badge != "no verdict"
-    colors = [FOCUS if trusted and (item.statistic.low or 0.0) > tolerance else INK for item in shown]
-    figure = go.Figure(
-        go.Scatter(
-            x=values,
-            y=list(range(len(shown))),
-            mode="markers",
-            marker={"color": colors, "size": 9, "symbol": symbols},
-            error_x=reaching([item.statistic for item in shown], thickness=None),
-            customdata=[[label, count(item.statistic.n)] for label, item in zip(labels, shown, strict=True)],
-            meta=[  # those who were moved: the others taught what should not matter
-                people_id(of_group(item.attribute, item.group), of_run("ratio", not_missing=True))
-                for item in shown
-            ],
-            hovertemplate="%{customdata[0]}: %{x:.3g} (%{customdata[1]} people)<extra></extra>",
-            showlegend=False,
-        )
-    )
-    if "circle-open" in symbols:
-        named(figure, [("too few people for an interval", dot(INK, "circle-open"))])
-    of = f", {describe(attributes[0], longest=14)}" if len(attributes) == 1 else ""
-    ends = [end for item in shown for end in (item.statistic.value, item.statistic.low, item.statistic.high)]
-    _mark(figure, "x", tolerance, ends)
-    figure.update_xaxes(**_ratio_axis([*ends, tolerance], f"mean loss ratio{of} (log scale)"))
-    alt = "Mean loss ratio by group: " + ", ".join(
-        f"{item.group} {number(item.statistic.value)}" for item in result.groups[:8]
-    )
-    row = rows_named(figure, labels)
-    return _legend_above(finish(figure, height=120 + row * len(shown), alt=f"{alt}."))
 
 
 def _legend_above(figure: go.Figure) -> go.Figure:
@@ -229,7 +182,7 @@ def _mark(
     Its label stands on the side on which more is `drawn`, so that it stays inside the figure.
     """
     line = {"color": INK, "width": 2, "dash": "dash"}
-    text = f"tolerance {number(tolerance)}"
+    text = f"your limit {number(tolerance)}"
     place: dict[str, Any] = {"showarrow": False, "text": text, axis: math.log10(tolerance)}
     if axis == "x":
         figure.add_vline(x=tolerance, line=line)
@@ -252,7 +205,7 @@ def _ratio_axis(values: Iterable[float | None], title: str) -> dict[str, Any]:
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ladder = [round(10.0**decade * step, 12) for decade in decades for step in steps]
     inside = [value for value in ladder if least * 0.999 <= value <= high]  # 1 itself, if nothing is below
-    ticks = thinned(inside, _MOST_TICKS)
+    ticks = thinned(inside, _MAX_TICKS)
     return {
         "type": "log",
         "title": title,
@@ -279,7 +232,7 @@ def thinned(values: Sequence[float], most: int) -> list[float]:
 
 def subspace(result: LossRatioResult) -> go.Figure:
     """Draw the features on which the sensitive subspace loads most, and how far people moved along them."""
-    shown = [item for item in result.features if item.loading > 1e-6][:_MOST_FEATURES][::-1]
+    shown = [item for item in result.features if item.loading > 1e-6][:_MAX_FEATURES][::-1]
     if not shown:
         return empty("The metric leaves no direction free of charge.")
     figure = go.Figure(
@@ -287,7 +240,7 @@ def subspace(result: LossRatioResult) -> go.Figure:
             x=[item.loading for item in shown],
             y=distinct([item.feature for item in shown]),
             orientation="h",
-            marker={"color": ACCENT},
+            marker={"color": CONTEXT},
             customdata=[number(item.mean_absolute_move) for item in shown],
             hovertemplate="%{y}: %{x:.3f}; moved by %{customdata} on average<extra></extra>",
         )
@@ -299,59 +252,9 @@ def subspace(result: LossRatioResult) -> go.Figure:
     return finish(figure, height=90 + 24 * len(shown), alt=f"{alt}.")
 
 
-def heat_map(result: LossRatioResult, angle: float = 0.0, tolerance: float | None = None) -> go.Figure:
-    """Draw T_n over the weights of a logistic model of two numbers (Figure 1), metric turned by `angle`.
-
-    The model audited is marked.
-    """
-    tolerance = result.tolerance if tolerance is None else tolerance
-    table = result.heat_map
-    if table.empty:
-        return empty(
-            "The heat map needs a logistic model of exactly two numbers and one sensitive direction."
-        )
-    grid = table[table["metric angle (degrees)"] == angle].pivot(
-        index="theta2", columns="theta1", values="lower bound"
-    )
-    names, own = list(result.metric.weights), list(result.metric.weights.values())
-    figure = go.Figure(
-        go.Heatmap(
-            x=grid.columns.tolist(),
-            y=grid.index.tolist(),
-            z=grid.to_numpy().tolist(),
-            zmid=tolerance,
-            zmin=1.0,
-            zmax=2 * tolerance - 1.0,
-            colorscale=[[0, ACCENT], [0.5, "#F7F7F7"], [1, CONTRAST]],
-            colorbar={"title": "T"},
-            hovertemplate="θ1 %{x:.2f}, θ2 %{y:.2f}: T = %{z:.3g}<extra></extra>",
-        )
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=own[:1],
-            y=own[1:],
-            mode="markers+text",
-            marker={"symbol": "x-thin", "size": 12, "line": {"width": 3, "color": INK}},
-            text=["this model"],
-            textposition="top center" if own[1] <= 0 else "bottom center",
-            hovertemplate="this model: θ1 %{x:.2f}, θ2 %{y:.2f}<extra></extra>",
-            showlegend=False,
-        )
-    )
-    figure.update_xaxes(title=f"weight of {describe(names[0])} (per standard deviation)")
-    figure.update_yaxes(title=f"weight of {describe(names[1])} (per standard deviation)")
-    share = float((grid.to_numpy() > tolerance).mean())
-    alt = (
-        f"Lower bound T over the weights of {' and '.join(names)}, metric turned by {angle:g} degrees: "
-        f"{100 * share:.0f} % of the models lie above the tolerance."
-    )
-    return finish(figure, height=420, alt=alt)
-
-
-def misspecified(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
+def misspecified(result: LossRatioResult) -> go.Figure:
     """Draw the mean ratio, its interval and T_n where the metric is turned by some degrees (Figure 1)."""
-    tolerance = result.tolerance if tolerance is None else tolerance
+    tolerance = result.tolerance
     rows = result.misspecified
     if not rows:
         return empty("The metric was not turned.")
@@ -366,7 +269,7 @@ def misspecified(result: LossRatioResult, tolerance: float | None = None) -> go.
                 x=[x, x],
                 y=[low, right],
                 mode="lines",
-                line={"color": ACCENT, "width": 3},
+                line={"color": INK, "width": 2},
                 showlegend=False,
                 hovertemplate=f"{number(low)} to {number(high)}<extra></extra>",
             )
@@ -380,13 +283,13 @@ def misspecified(result: LossRatioResult, tolerance: float | None = None) -> go.
                 x=at,
                 y=values,
                 mode="markers",
-                marker={"color": ACCENT, "size": 12, "symbol": symbol, "line": {"width": 2}},
+                marker={"color": INK, "size": 12, "symbol": symbol, "line": {"width": 2}},
                 name=name,
                 hovertemplate=f"{name}: %{{y:.3g}} at %{{x:g}} degrees<extra></extra>",
             )
         )
     figure.add_hline(
-        tolerance, line={"color": INK, "dash": "dot"}, annotation_text=f"δ = {number(tolerance)}"
+        tolerance, line={"color": INK, "dash": "dash"}, annotation_text=f"limit {number(tolerance)}"
     )
     figure.update_xaxes(title="metric turned by (degrees)", tickvals=at)
     figure.update_yaxes(title="loss ratio")
@@ -405,7 +308,7 @@ def moved_person(result: LossRatioResult, row: Any, *, most: int = 12) -> go.Fig
             x=shown["move"].tolist(),
             y=distinct([str(name) for name in shown["feature"]]),
             orientation="h",
-            marker={"color": [ACCENT if move >= 0 else CONTRAST for move in shown["move"]]},
+            marker={"color": CONTEXT},
             customdata=[[number(a), number(b)] for a, b in zip(shown["before"], shown["after"], strict=True)],
             hovertemplate="%{y}: from %{customdata[0]} to %{customdata[1]}<extra></extra>",
         )

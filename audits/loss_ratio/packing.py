@@ -14,6 +14,7 @@ from audits.loss_ratio.attack.people import MovedPeople
 from audits.loss_ratio.inference import stand
 from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.options import LossRatioOptions
+from audits.loss_ratio.ratio_tests import RatioTests
 from audits.loss_ratio.result import (
     FeatureMove,
     Histogram,
@@ -23,8 +24,6 @@ from audits.loss_ratio.result import (
     SearchReach,
     TurnedRatio,
 )
-from audits.loss_ratio.testing.heat_map import heat_map_of
-from audits.loss_ratio.testing.moved import RatioTests
 from audits.loss_ratio.text import grounds_of, outside_of, warnings_for
 from audits.models import Subject
 from audits.models.protocol import class_text
@@ -52,7 +51,6 @@ def pack(
         level=options.level,
         material=options.material,
     )
-    heat_map, weights = heat_map_of(subject, data, metric, options, moved.target.kind)
     order = np.argsort(-tests.ratios, kind="stable")[: options.worst]
     return LossRatioResult(
         options={**dataclasses.asdict(options), "loss": moved.target.loss, "steps": moved.steps},
@@ -70,14 +68,13 @@ def pack(
         error_ends=tests.error_ends,
         words=grounds,
         method=moved.method,
-        metric=MetricFacts(metric.source, metric.dimensions, len(subject.space.names), weights, metric.told),
+        metric=MetricFacts(metric.source, metric.dimensions, len(subject.space.names), metric.told),
         features=_features(subject, metric, moved, data.weights),
         curve=tests.curve,
         groups=tests.groups,
         histogram=histogram_of(tests.ratios, data.weights),
         worst=tuple(data.frame.index[order].tolist()),
         comparison=comparison,
-        heat_map=heat_map,
         people=people_table(data, moved, tests.ratios),
         moves=moves_table(subject.space, data, moved, order),
         search=None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from audits.loss_ratio.inference import Grounds, Standing, Tested, stand
+from audits.loss_ratio.inference import Grounds, Tested, stand
 from audits.loss_ratio.metrics.distances import Told
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
@@ -110,8 +110,6 @@ class MetricFacts:
         How it came about.
     dimensions, encoded : int
         Of the sensitive subspace, and of everything.
-    weights : dict of str to float
-        Of the model by feature, where there is a heat map.
     told : tuple of Told
         How well each sensitive attribute is told in people who were not learned from.
     """
@@ -119,7 +117,6 @@ class MetricFacts:
     source: str
     dimensions: int
     encoded: int
-    weights: dict[str, float]
     told: tuple[Told, ...] = ()
 
 
@@ -177,8 +174,6 @@ class LossRatioResult:
         The user's row numbers of the largest ratios, largest first.
     comparison : tuple of dict
         One row a model compared, when asked for.
-    heat_map : DataFrame
-        For a logistic model of two numbers: T_n by metric angle and weights, else empty.
     misspecified : tuple of TurnedRatio
         Under metrics that are off, where asked for.
     people : DataFrame, indexed by the user's row number
@@ -212,7 +207,6 @@ class LossRatioResult:
     histogram: Histogram
     worst: tuple[Any, ...]
     comparison: tuple[dict[str, Any], ...]
-    heat_map: pd.DataFrame
     people: pd.DataFrame
     moves: pd.DataFrame
     search: SearchReach | None = None
@@ -230,15 +224,22 @@ class LossRatioResult:
         """About how many people would settle insufficient evidence; None where they would not."""
         return self.judged.people_needed
 
-    def at(self, tolerance: float) -> Standing:
-        """Return verdict, tests and finding at another tolerance, at once."""
-        return stand(
+    def at(self, tolerance: float) -> LossRatioResult:
+        """Return the result at another tolerance: verdict, tests and finding, without another run."""
+        standing = stand(
             (self.loss_test, *self.loss_ends),
             (self.error_test, *self.error_ends),
             self.words,
             tolerance=tolerance,
             level=self.options["level"],
             material=self.options["material"],
+        )
+        return replace(
+            self,
+            judged=standing.judged,
+            finding=standing.finding,
+            error_ratio=standing.errors,
+            **vars(standing.loss),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -247,19 +248,15 @@ class LossRatioResult:
         del values["judged"]
         return {**values, **head(self)}
 
-    def to_frame(self, tolerance: float | None = None) -> pd.DataFrame:
-        """Return both ratios with interval, bound and test as a table, at the run's or another tolerance."""
-        standing = self.at(self.tolerance if tolerance is None else tolerance)
-        table = frame_of(
-            (standing.loss, standing.errors),
-            {
-                ("ratio", "low", "high"): "statistic",
-                "lower bound": "lower_bound",
-                "tolerance": "tolerance",
-                "p": "p_value",
-                "above the tolerance": "reject",
-            },
-        )
+    def to_frame(self) -> pd.DataFrame:
+        """Return both ratios with interval, bound and test as a table."""
+        shared = {
+            "lower bound": "lower_bound",
+            "tolerance": "tolerance",
+            "p": "p_value",
+            "above the tolerance": "reject",
+        }
+        table = frame_of((self, self.error_ratio), {("ratio", "low", "high"): "statistic", **shared})
         table.insert(0, "ratio of", ["loss", "misclassification"])
         return table
 

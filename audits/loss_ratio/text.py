@@ -13,13 +13,13 @@ from audits.loss_ratio.attack.people import OF_TREES, MovedPeople
 from audits.loss_ratio.inference import Grounds
 from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.options import LossRatioOptions
+from audits.loss_ratio.ratio_tests import RatioTests
 from audits.loss_ratio.result import LossRatioResult
-from audits.loss_ratio.testing.moved import RatioTests
 from audits.models import Subject
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, people, percent
 
-__all__ = ["grounds_of", "headline", "headline_at", "outside_of", "person_sentence", "warnings_for"]
+__all__ = ["grounds_of", "headline", "outside_of", "person_sentence", "warnings_for"]
 
 _FEW_ERRORS = 10
 _MOST_NAMED = 3
@@ -29,11 +29,7 @@ _HEAVY = 0.5  # share of the variance
 
 def headline(result: LossRatioResult) -> str:
     """Say what changing only proxies does to the model's error, and how that stands to the limit."""
-    return headline_at(result, result.tolerance, result.judged)
-
-
-def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> str:
-    """Say the same of another tolerance."""
+    judged = result.judged
     if result.words.nothing:
         names = _standing_in([each.attribute for each in result.metric.told])
         return f"What the model reads doesn't reveal {names}, so there is nothing to change."
@@ -42,12 +38,8 @@ def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> st
         return f"{people(ratio.n)} are too few to tell whether changing proxies changes the model's error."
     size = _times(ratio.value)
     larger = f"makes the model's error {size} larger" if size else "leaves the model's error as it was"
-    return shortest(
-        *(
-            f"Changing only {what} {larger}{_against(ratio.value, tolerance, judged)}"
-            for what in _what(result)
-        )
-    )
+    end = _against(ratio.value, result.tolerance, judged)
+    return shortest(*(f"Changing only {what} {larger}{end}" for what in _what(result)))
 
 
 def _against(value: float, tolerance: float, judged: Judged) -> str:

@@ -24,7 +24,6 @@ from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.data.frames import with_columns
 from audits.errors import InputError
-from audits.mining.attributes import rule_words
 from audits.mitigation.judging import judge_step, level_of_a_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, Headline, MitigationResult, Step
@@ -36,6 +35,7 @@ from audits.records import says_what_it_lacks
 from audits.stats import wilson
 from audits.stats.intervals import cautious_difference
 from audits.stats.words import number
+from audits.subgroups.attributes import rule_words
 
 __all__ = ["amounts_of", "augmented_by", "draw_samples", "mitigation", "mitigation_audit", "subject_on"]
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from audits.mining.options import Amount, Depth, Protected, Support, Terms, Text
 from audits.options import Level, Material, MaterialOn, option
+from audits.subgroups.options import Amount, Depth, Protected, Support, Terms, Text
 
 __all__ = ["MitigationOptions"]
 

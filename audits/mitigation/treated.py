@@ -14,17 +14,17 @@ import pandas as pd
 from audits.data import AuditData
 from audits.data.frames import with_columns
 from audits.errors import InputError
-from audits.mining.attributes import Attribute, rule_words
-from audits.mining.cells import Cells, count_cells, memberships
-from audits.mining.options import RuleOptions
-from audits.mining.perturbing import perturb, perturbable
-from audits.mining.reading import number_edges, read_attributes
-from audits.mining.scoring import differences
-from audits.mining.search import Mined, Search
-from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 from audits.mitigation.options import MitigationOptions
 from audits.models import Subject
 from audits.models.protocol import row_weights
+from audits.subgroups.attributes import Attribute, rule_words
+from audits.subgroups.binning import number_edges, read_attributes
+from audits.subgroups.cells import Cells, count_cells, memberships
+from audits.subgroups.options import RuleOptions
+from audits.subgroups.perturbation import perturb, perturbable
+from audits.subgroups.scores import differences
+from audits.subgroups.search import Mined, Search
+from audits.subgroups.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 
 __all__ = ["GroupKind", "TableGroups", "TextGroups", "Treated", "find_worst", "group_kind"]
 

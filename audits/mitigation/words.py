@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from audits.brief import brief, of_people, shortest
-from audits.mining.attributes import quoted
 from audits.mitigation.result import MitigationResult, Step
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, out_of, percent
+from audits.subgroups.attributes import quoted
 
 __all__ = ["finding", "headline"]
 

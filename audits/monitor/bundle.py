@@ -26,7 +26,7 @@ from audits.data.row_encoder import RowEncoder, columns_of
 from audits.errors import InputError
 from audits.models.networks.dense import Dense
 from audits.monitor.profile import Look, Profile
-from audits.sensitivity.measuring.gradients import (
+from audits.sensitivity.measurement.gradients import (
     Audited,
     Measured,
     Status,

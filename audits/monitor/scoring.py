@@ -24,7 +24,7 @@ from audits.errors import InputError, RunFailed
 from audits.monitor.bundle import MonitorBundle, Scored
 from audits.monitor.recoded import plain_values
 from audits.runs.executors.worker_process import WorkerProcess
-from audits.sensitivity.measuring.gradients import exceeds
+from audits.sensitivity.measurement.gradients import exceeds
 from audits.sensitivity.monitor.models import Carried, CarriedFile
 
 __all__ = ["Scorer"]

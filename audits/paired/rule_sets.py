@@ -10,8 +10,8 @@ import numpy as np
 
 from audits.paired.moved import Moved, People, apart, mean_moved, share_moved
 from audits.paired.pairing import Kind, Pairing, Row, other_people, same_people
+from audits.rule_sets.leaders.query import members
 from audits.rule_sets.measures.values import WORDS, values_of
-from audits.rule_sets.ranking.browsing import members
 from audits.rule_sets.result import LeaderRow, MeasureResult, MeasureRow, RuleSetsResult
 from audits.stats import Estimate
 from audits.stats.intervals import cautious_difference

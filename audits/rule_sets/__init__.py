@@ -4,7 +4,7 @@ Implements Zhang, Wang, Sun, Sun, "TestSGD: Interpretable Testing of Neural Netw
 Discrimination" (2022): rules and frequent rule sets (section 4.1, Eq. 2, Algorithm 1), the group-fairness
 score (Definition 4.1), its conservative margin and product confidence (Theorem 4.2, Eq. 7), the perturbation
 sample with sequential stopping (Algorithm 2, section 4.3), the effect of the support threshold (Table 6),
-rules on the identity terms of texts (Table 1), retraining (RQ3, Table 7) and the two rivals (Table 8).
+rules on the identity terms of texts (Table 1), and retraining (RQ3, Table 7).
 
 Past the paper: the same groups by how the model errs (`measures`, tested as decisions are), what each
 condition adds to a difference (Shapley values), and the broader and narrower groups around it.
@@ -13,7 +13,7 @@ Departures, and why:
 
 * Every rule set is a union of cells of one contingency table, so all are counted by matrix products instead
   of one by one; those with the same people are merged under the shortest description. The table adds up over
-  parts of the data, so a spec audits Parquet files larger than memory too.
+  parts of the data, so a spec audits files larger than memory too.
 * The score is stated exactly on the data, and beside it on the perturbation sample. The paper samples anew
   for every rule set; since a perturbation never moves a person to another group, one stratified pool serves
   all.

@@ -11,18 +11,11 @@ from scipy.stats import norm
 
 from audits.checks import checked, generator
 from audits.data import AuditData
-from audits.errors import InputError, not_counted
-from audits.mining.attributes import Attribute
-from audits.mining.cells import Cells, count_cells
-from audits.mining.reading import read_attributes
-from audits.mining.search import Search, candidates
-from audits.mining.sums import GroupSums
-from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
+from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, part, silent
-from audits.rule_sets.judging.comparisons import Comparison, largest_pair, linear_threshold
-from audits.rule_sets.judging.contexts import compared_in_context, confirm_in_context, tests_of
-from audits.rule_sets.judging.inference import (
+from audits.rule_sets.inference.contexts import compared_in_context, confirm_in_context, tests_of
+from audits.rule_sets.inference.permutation import (
     PeopleCounts,
     adjusted,
     agreeing,
@@ -35,18 +28,24 @@ from audits.rule_sets.judging.inference import (
     whole_people,
     z_scores,
 )
+from audits.rule_sets.leaders.tables import RuleSetTests, people_table, rule_sets_table
 from audits.rule_sets.measures.findings import measure_columns, measure_result
 from audits.rule_sets.measures.values import Function, Values, compared_values, measured, shared_draws
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.packing import AuditedPeople, pack
-from audits.rule_sets.perturbed.exchanging import Exchanged, exchange
-from audits.rule_sets.perturbed.sampling import Sampled, sample, sample_texts
-from audits.rule_sets.ranking.tables import RuleSetTests, people_table, rule_sets_table
+from audits.rule_sets.perturbation.sampling import Sampled, sample, sample_texts
+from audits.rule_sets.perturbation.terms import Exchanged, exchange
 from audits.rule_sets.result import RuleSetsResult
 from audits.stats import benjamini_hochberg, holm
 from audits.stats.shares import newcombe_ends
+from audits.subgroups.attributes import Attribute
+from audits.subgroups.binning import read_attributes
+from audits.subgroups.cells import Cells, count_cells
+from audits.subgroups.search import Search, candidates
+from audits.subgroups.sums import GroupSums
+from audits.subgroups.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 
-__all__ = ["audit_cells", "count_candidates", "rule_sets"]
+__all__ = ["count_candidates", "rule_sets"]
 
 _HALF_DRAWS = 399
 _SPLIT_SUMS = 4_000_000
@@ -132,12 +131,12 @@ def rule_sets(
         if data.gathered is None
         else people_table(subject, cells).iloc[:0],
     )
-    return audit_cells(
+    return _audit_cells(
         audited, attributes, cells, options, notes, streams, sampler, progress, exchanger, values
     )
 
 
-def audit_cells(
+def _audit_cells(
     audited: AuditedPeople,
     attributes: tuple[Attribute, ...],
     cells: Cells,
@@ -146,13 +145,11 @@ def audit_cells(
     streams: Sequence[np.random.Generator],
     sampler: Callable[[GroupSums, np.ndarray, Progress], Sampled | None],
     progress: Progress,
-    exchanger: Callable[[Progress], Exchanged | None] | None = None,
-    values: Sequence[Values] = (),
+    exchanger: Callable[[Progress], Exchanged | None],
+    values: Sequence[Values],
 ) -> RuleSetsResult:
     """Search, test, sample and rank what was counted; nothing here looks at rows but the measures' values."""
-    if options.measures and not values:
-        raise not_counted("rule_sets.measures")
-    for_tests, for_halves, for_splits, _, for_linear = streams[:5]
+    for_tests, for_halves, for_splits = streams[:3]
     progress(0.05, "Counting rule sets")
     if options.text is None:
         search = Search(cells, attributes, support=options.support, depth=options.depth)
@@ -185,7 +182,7 @@ def audit_cells(
         halves, bias = confirm_in_context(people, contexts, level=options.level, rng=for_halves)
     first = first_interval(people, groups, counts, null, level=options.level, rng=for_splits)
     sampled = sampler(groups, mined.n, part(progress, 0.75, 0.85))
-    exchanged = None if exchanger is None else exchanger(part(progress, 0.85, 0.88))
+    exchanged = exchanger(part(progress, 0.85, 0.88))
     tested = compared_values(
         values,
         groups,
@@ -195,14 +192,6 @@ def audit_cells(
         progress=part(progress, 0.88, 0.95),
     )
     progress(0.95, "Ranking groups")
-    others: tuple[Comparison | None, ...] = ()
-    if options.text is None and contexts is None:  # they know no context
-        others = (
-            largest_pair(cells, attributes, level=options.level),
-            linear_threshold(
-                people, cells, attributes, support=options.support, level=options.level, rng=for_linear
-            ),
-        )
     table = rule_sets_table(attributes, cells, mined, counts, tests, halves, sampled)
     of_rules, of_cells = measure_columns(tested)
     measures = tuple(
@@ -232,7 +221,6 @@ def audit_cells(
         bias,
         first,
         people,
-        tuple(item for item in others if item is not None),
         exchanged,
         measures,
         of_cells,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from audits.mining.options import RuleOptions
 from audits.options import Level, Material, MaterialOn, option
+from audits.subgroups.options import RuleOptions
 
 if TYPE_CHECKING:
     from audits.data import AuditData

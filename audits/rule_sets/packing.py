@@ -10,22 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.mining.attributes import Attribute, rule_words
-from audits.mining.cells import Cells
-from audits.mining.search import Mined
-from audits.mining.texts import category_shares
-from audits.rule_sets.judging.comparisons import Comparison
-from audits.rule_sets.judging.inference import First, Halves, PeopleCounts
-from audits.rule_sets.judging.verdicts import is_evidence, judge_audit
+from audits.rule_sets.inference.permutation import First, Halves, PeopleCounts
+from audits.rule_sets.inference.verdicts import is_evidence, judge_audit
+from audits.rule_sets.leaders.leaderboard import leaders, one_row, rank_key, support_sweep
+from audits.rule_sets.leaders.tables import MOST_ROWS, cells_table, rules_table
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.perturbed.exchanging import Exchanged
-from audits.rule_sets.perturbed.sampling import Sampled
-from audits.rule_sets.ranking.ranked import leaders, one_row, rank_key, support_sweep
-from audits.rule_sets.ranking.tables import MOST_ROWS, cells_table, rules_table
+from audits.rule_sets.perturbation.sampling import Sampled
+from audits.rule_sets.perturbation.terms import Exchanged
 from audits.rule_sets.result import DECIDED_BY, Discovery, MeasureResult, RuleSetsResult
-from audits.rule_sets.words import finding, on_exchanged, warnings_for
+from audits.rule_sets.text import finding, on_exchanged, warnings_for
 from audits.stats import Estimate, newcombe, wilson
 from audits.stats.intervals import percent_level
+from audits.subgroups.attributes import Attribute, rule_words
+from audits.subgroups.cells import Cells
+from audits.subgroups.search import Mined
+from audits.subgroups.texts import category_shares
 
 __all__ = ["AuditedPeople", "pack"]
 
@@ -66,7 +65,6 @@ def pack(
     bias: float,
     first: First,
     people: PeopleCounts,
-    others: tuple[Comparison, ...],
     exchanged: Exchanged | None = None,
     measures: tuple[MeasureResult, ...] = (),
     of_cells: Mapping[str, np.ndarray] | None = None,
@@ -87,44 +85,12 @@ def pack(
     sweep = support_sweep(table, attributes, options.support, mined.n_frequent, shares)
     named = {row.number for each in measures for row in each.leaderboard}
     kept = _first(table, options.rank_by, seen | table.index.isin(named))
-    warnings = warnings_for(
-        constant=cells.rate in (0.0, 1.0),
-        favorable=cells.rate == 1.0,
-        complete=mined.complete,
-        n_counted=mined.n_counted,
-        n_candidates=mined.n_candidates,
-        sampled=sampled is not None,
-        invents=audited.invents,
-        samples=options.samples,
-        reached=sampled is None or sampled.reached,
-        fractional=bool((np.abs(cells.n - people.n) > 1e-6).any()),
-        rows=audited.rows,
-        held=cells.total,
-        discovery=discovery,
-        judged=judged.verdict,
-        top_confirmed=rows[0].confirmed,
-        dropped=len(kept) if len(kept) < len(table) else 0,
-        exchanged=exchanged,
-        untested=mined.n_frequent - int(mined.same.sum()) if options.text is not None else 0,
-    )
-    return RuleSetsResult(
+    result = RuleSetsResult(
         options=plain,
         outcome=audited.outcome,
         judged=dataclasses.replace(judged, decided_by=f"{DECIDED_BY}{about.rule_set}"),
-        finding=finding(
-            rows,
-            audited.outcome,
-            judged,
-            about=about,
-            noun="people" if options.text is None else "texts",
-            family=len(table),
-            n_evidence=int(seen.sum()),
-            smallest=float(mined.n.min()),
-            material=options.material,
-            tolerance=options.tolerance,
-        )
-        + on_exchanged(exchanged),
-        warnings=(*notes, *warnings),
+        finding="",
+        warnings=notes,
         rows={"audited": audited.rows, "used": audited.rows, "left_out": {}},
         n=cells.total,
         favorable=wilson(float(cells.favorable.sum()), cells.total, level=options.level),
@@ -149,7 +115,6 @@ def pack(
         discovery=discovery,
         sampling=None if sampled is None else _sampling(sampled, options),
         sweep=sweep,
-        comparisons=others,
         measures=measures,
         rule_sets=kept,
         rules=rules_table(attributes),
@@ -158,6 +123,14 @@ def pack(
         shrunken=_shrunken(first, top, bias, table, cells, options.level),
         exchanged=exchanged,
     )
+    said = finding(result, n_evidence=int(seen.sum()), smallest=float(mined.n.min()))
+    warnings = warnings_for(
+        result,
+        invents=audited.invents,
+        fractional=bool((np.abs(cells.n - people.n) > 1e-6).any()),
+        untested=0 if options.text is None else mined.n_frequent - int(mined.same.sum()),
+    )
+    return dataclasses.replace(result, finding=said + on_exchanged(exchanged), warnings=(*notes, *warnings))
 
 
 def _first(table: pd.DataFrame, rank_by: str, seen: np.ndarray) -> pd.DataFrame:

@@ -70,7 +70,7 @@ def _candidates(data: AuditData, options: Mapping[str, Any]) -> int:
 
 def _differences(data: AuditData, rows: np.ndarray, inside: np.ndarray, columns: list[str]) -> pd.DataFrame:
     """How those of some rows who are inside differ from the others, column by column."""
-    from audits.rule_sets.ranking.browsing import profile
+    from audits.rule_sets.leaders.query import profile
 
     return profile(data.frame.loc[rows], inside, columns)
 
@@ -94,8 +94,8 @@ AUDIT = Audit(
     paired="audits.paired.rule_sets:paired",
     decisions_alone=lambda options, _: not options.measures,
     keys="audits.rule_sets:keys.json",
-    says="audits.rule_sets.words:headline",
-    presents="audits.rule_sets.exhibits:section",
+    says="audits.rule_sets.text:headline",
+    presents="audits.rule_sets.sections:section",
     counted=_counted,
     seconds=_seconds,
     usual=_usual,

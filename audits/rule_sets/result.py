@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 
 from audits.results import frame_of, head, plain, shown
-from audits.rule_sets.judging.comparisons import Comparison
-from audits.rule_sets.perturbed.exchanging import Exchanged
+from audits.rule_sets.perturbation.terms import Exchanged
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = [
@@ -275,8 +274,6 @@ class RuleSetsResult:
     sampling : dict or None
         Perturbation sample: people drawn, attributes perturbed, whether every margin was reached.
     sweep : tuple of SweepRow
-    comparisons : tuple of Comparison
-        What two other methods find in the same decisions; empty for texts.
     exchanged : Exchanged or None
         Of texts: every rule set tested on texts into which its terms were exchanged.
     rule_sets : DataFrame (S, ...)
@@ -310,7 +307,6 @@ class RuleSetsResult:
     discovery: Discovery
     sampling: dict[str, Any] | None
     sweep: tuple[SweepRow, ...]
-    comparisons: tuple[Comparison, ...]
     rule_sets: pd.DataFrame
     rules: pd.DataFrame
     cells: pd.DataFrame

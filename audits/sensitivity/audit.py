@@ -11,11 +11,16 @@ from audits.checks import checked, generator
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
-from audits.sensitivity.matching.sets import MatchSet, match_set
-from audits.sensitivity.matching.twins import check_known, decided_otherwise, metrics_of, train_twins
-from audits.sensitivity.measuring.crossfit import cross_fit
-from audits.sensitivity.measuring.gradients import Measured
-from audits.sensitivity.measuring.scene import (
+from audits.sensitivity.match_sets.counterfactual_model import (
+    check_known,
+    decided_otherwise,
+    metrics_of,
+    train_twins,
+)
+from audits.sensitivity.match_sets.sets import MatchSet, match_set
+from audits.sensitivity.measurement.crossfit import cross_fit
+from audits.sensitivity.measurement.gradients import Measured
+from audits.sensitivity.measurement.setup import (
     MeasuredPeople,
     attributes_of,
     choose_people,

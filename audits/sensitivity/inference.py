@@ -12,8 +12,8 @@ from scipy.stats import norm
 
 from audits.data import AuditData
 from audits.models.protocol import row_weights
-from audits.sensitivity.measuring.crossfit import CrossFits
-from audits.sensitivity.measuring.gradients import exceeds
+from audits.sensitivity.measurement.crossfit import CrossFits
+from audits.sensitivity.measurement.gradients import exceeds
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
 from audits.stats import Estimate, Judged, Verdict, judge, ratio_means, wilson, worst_of

@@ -17,11 +17,11 @@ from audits.sensitivity.inference import (
     judge_groups,
     threshold_of,
 )
-from audits.sensitivity.matching.sets import MatchSet
-from audits.sensitivity.matching.twins import depends
-from audits.sensitivity.measuring.crossfit import CrossFits
-from audits.sensitivity.measuring.gradients import Measured, exceeds
-from audits.sensitivity.measuring.scene import MeasuredPeople, Models
+from audits.sensitivity.match_sets.counterfactual_model import depends
+from audits.sensitivity.match_sets.sets import MatchSet
+from audits.sensitivity.measurement.crossfit import CrossFits
+from audits.sensitivity.measurement.gradients import Measured, exceeds
+from audits.sensitivity.measurement.setup import MeasuredPeople, Models
 from audits.sensitivity.monitor.models import carry
 from audits.sensitivity.monitor.networks import parameter_table
 from audits.sensitivity.monitor.reference import profile_of

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from audits.results import frame_of, head, plain, shown
-from audits.sensitivity.matching.sets import MatchSet
-from audits.sensitivity.measuring.protected import StatusQuality
+from audits.sensitivity.match_sets.sets import MatchSet
+from audits.sensitivity.measurement.status_models import StatusQuality
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["Baseline", "FeatureShare", "GroupSensitivity", "Histogram", "SensitivityResult"]

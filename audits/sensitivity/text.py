@@ -7,14 +7,24 @@ from collections.abc import Hashable
 from audits.brief import begun, brief
 from audits.data import group_name
 from audits.sensitivity.inference import JudgedGroups
-from audits.sensitivity.measuring.protected import StatusQuality
+from audits.sensitivity.measurement.status_models import StatusQuality
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, SensitivityResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
 from audits.stats.means import FEWEST
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count, named_group, number, out_of, people, people_in, percent, stated
 
-__all__ = ["PERFECT", "finding", "headline", "person_sentence", "too_few", "warnings_for"]
+__all__ = [
+    "PERFECT",
+    "finding",
+    "flagged_sentence",
+    "headline",
+    "person_sentence",
+    "status_sentence",
+    "too_few",
+    "warnings_for",
+]
 
 PERFECT = 0.995
 """Area from which some feature is as good as the attribute itself."""
@@ -44,11 +54,33 @@ def headline(result: SensitivityResult) -> str:
     return f"We can't tell whether predictions for {who} depend more on proxies for {about}.{also}"
 
 
+def status_sentence(status: StatusQuality) -> str:
+    """Say how well one attribute is guessed from the features, on people not seen before."""
+    auc = status.auc
+    reach = "" if auc.low is None or auc.high is None else f" ({auc.low:.2f}–{auc.high:.2f})"
+    level = ", no better than a coin toss" if status.at_chance else ""
+    value = "unknown" if auc.value is None else f"{auc.value:.2f}"
+    own = " (with that column given)" if status.given_protected else ""
+    return (
+        f"{begun(status.attribute)} guessed from the other features{own}: AUC {value}{reach}{level}; "
+        f"{status.kind}, trained on {count(status.trained_on)} rows."
+    )
+
+
+def flagged_sentence(result: SensitivityResult) -> str:
+    """Say how many people lie above the threshold, and what it is."""
+    n = result.flagged.n
+    return (
+        f"{percent(result.above / n if n else 0.0, n).replace(' %', '%')} of people are flagged "
+        f"({out_of(result.above, n)}): their sensitivity is above {_with_interval(result.threshold)}."
+    )
+
+
 def person_sentence(result: SensitivityResult, row: Hashable) -> str:
     """Say what one person gets, and how far that depends on proxies for protected status."""
     person, parts = result.people.loc[[row]].iloc[0], result.contributions.loc[[row]].iloc[0]
-    decided = "gets" if bool(person["decision"]) else "does not get"
-    who = f"The person in row {row} {decided} the favorable decision"
+    words = vocabulary()
+    who = f"{begun(words.person)} {row} {words.is_yes if bool(person['decision']) else words.is_no}"
     about, value = " or ".join(result.protected[:2]), float(person["sensitivity"])
     if value <= 0 or parts.sum() <= 0:
         return f"{who}; no proxy for {about} moves that."
@@ -67,10 +99,10 @@ def finding(
 ) -> str:
     """Say whose predictions depend most on what tells the groups apart, and how many are flagged."""
     judged = compared.judged
+    share = percent(above / n, n).replace(" %", "%")
     text = (
-        f"{_compared(compared)} {begun(out_of(above, n))} people ({percent(above / n, n)}) "
-        f"{'lies' if count(above) == '1' else 'lie'} above the threshold of {_with_interval(threshold)}; the "
-        f"mean is {_with_interval(baseline.mean)}."
+        f"{_compared(compared)} {share} of people ({out_of(above, n)}) are above the threshold of "
+        f"{_with_interval(threshold)}. The mean is {_with_interval(baseline.mean)}."
     )
     material = f"{options.material:.3g} times, from where the auditor calls it material"
     if judged.verdict == EVIDENCE:
@@ -101,8 +133,7 @@ def _compared(compared: JudgedGroups) -> str:
     times = f"{number(ratio.value)} times"
     if ratio.low is not None and ratio.high is not None:
         times += f" ({number(ratio.low)}–{number(ratio.high)})"
-    whose = f"Predictions about {people_in(name)}"
-    return f"{whose} are {times} as sensitive to protected status as everyone else's."
+    return f"Predictions for {people_in(name)} depend {times} on proxies as others'."
 
 
 def too_few(compared: JudgedGroups) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ nothing would. It has no color: icon and words carry it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -38,6 +39,10 @@ _NAMES: dict[Badge, str] = {
     "no verdict": "No verdict",
     "no material difference": "No material difference",
 }
+
+
+_FORMULA = re.compile(r" [=≠<≤≥&→] ")
+"""In the name of a group, which the sentence says in words."""
 
 
 class _Judged(Protocol):
@@ -140,7 +145,8 @@ def interval_text(judged: _Judged) -> str:
     ends = [None if end is None else _digits(scale * end) for end in (interval.low, interval.high)]
     low, high = ends
     reach = f"{low} to {high}" if low and high else f"{low} or more" if low else f"up to {high}"
-    where = "" if judged.decided_by == "average" else f" · {judged.decided_by}"
+    named = judged.decided_by == "average" or _FORMULA.search(judged.decided_by)  # in the sentence beside it
+    where = "" if named else f" · {judged.decided_by}"
     return f"{_digits(scale * interval.value)}{unit} ({reach}){where}"
 
 

@@ -107,6 +107,7 @@ class DataWords:
         return " ".join([*adjectives, noun, *behind])
 
     def _part(self, part: str) -> str | None:
+        """Return what is said of one value, or of several: ``"Velian or Tamar"``."""
         value = _RANGE.sub(
             lambda found: f"{found[1]} to {'' if found[3] == ']' else 'under '}{found[2]}", part
         )
@@ -117,7 +118,9 @@ class DataWords:
                     f"{attribute} {written}",
                 }:
                     return said
-        return None
+        either = [self._part(each) for each in part.split(" or ")] if " or " in part else [None]
+        *first, last = either
+        return None if None in either else f"{', '.join(filter(None, first))} or {last}"
 
 
 def _is_noun(said: str) -> bool:

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from audits.loss_ratio.metrics.choosing import choose_metric
 
 from audits.data import AuditData, FeatureSpace, data_spec, load_data, public_section
 from audits.loss_ratio import LossRatioOptions
 from audits.loss_ratio.attack.people import move_people
 from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
-from audits.loss_ratio.testing.models import balanced_accuracy, compare_models
-from audits.loss_ratio.testing.moved import run_tests
+from audits.loss_ratio.metrics.selection import choose_metric
+from audits.loss_ratio.model_comparison import balanced_accuracy, compare_models
+from audits.loss_ratio.ratio_tests import run_tests
 from audits.models import Model, Subject, make_subject, model_spec
 from audits.models.subspaces import category_units
 from audits.models.trained.fair import balanced, sensitive_basis, train_fair_network

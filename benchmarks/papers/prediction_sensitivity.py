@@ -22,8 +22,8 @@ from threadpoolctl import threadpool_limits
 
 from audits.models.networks.dense import Dense
 from audits.models.networks.training import Training, fit_dense
-from audits.sensitivity.matching.sets import MatchSet, match_set
-from audits.sensitivity.measuring.gradients import Audited, Status, measure
+from audits.sensitivity.match_sets.sets import MatchSet, match_set
+from audits.sensitivity.measurement.gradients import Audited, Status, measure
 
 __all__ = ["AugmentedTrial", "SyntheticTrial", "augmented_trial", "synthetic_trial"]
 

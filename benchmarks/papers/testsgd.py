@@ -23,6 +23,7 @@ from audits.mitigation.treated import TableGroups, Treated
 from audits.models import Subject
 from audits.rule_sets import LeaderRow, RuleSetsOptions, RuleSetsResult, rule_sets
 from audits.runs.executors.threads import fixed_threads
+from benchmarks.papers.rivals import rivals
 from benchmarks.rule_sets import DECADES, SHARED, communities, six_layers
 
 NETWORKS = 3
@@ -152,7 +153,7 @@ def compare(name: str) -> None:
         print(f"    the paper's group here  {shares(subject.decisions, inside)}")
         print(f"    largest score           {largest(result)}")
         print(f"    first on the leaderboard {leader(result.leaderboard[0])}")
-        for other in result.comparisons:
+        for other in rivals(result):
             print(f"    {other.method}: {100 * abs(other.score.value or 0.0):.1f}, {other.group}")
         print(f"    trained again           {retrained(subject, inside, epochs, seed)}", flush=True)
 

@@ -15,7 +15,7 @@ from audits.errors import InputError, RunCancelled
 from audits.loss_ratio.attack.flow import gradient_flow, layers_of, step_sizes
 from audits.loss_ratio.attack.losses import loss_ratios, probability_losses
 from audits.loss_ratio.metrics.distances import projection_metric
-from audits.loss_ratio.testing.heat_map import best_intercept, linear_ratios, turned
+from benchmarks.papers.heat_map import best_intercept, linear_ratios, turned
 
 AXIS = projection_metric(np.array([[1.0, 0.0]]), "the first axis")
 

@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 
 from audits.rule_sets import RuleSetsOptions, rule_sets
+from benchmarks.papers.rivals import rivals
 from tests.rule_sets.conftest import crowd, subject_of
+
+
+def found_by(subject):
+    """Return what both methods find in the decisions of `subject`."""
+    return rivals(rule_sets(subject, RuleSetsOptions(support=0.05, permutations=19, samples=0)))
 
 
 def test_largest_pair_is_the_largest_of_all_pairs():
     frame = crowd(1500, seed=4, effect=0.3)
     subject = subject_of(frame, ("sex", "race"))
-    found = rule_sets(subject, RuleSetsOptions(support=0.05, permutations=19, samples=0)).comparisons[0]
+    found = found_by(subject)[0]
     best, pairs = 0.0, 0
     for names in (["sex"], ["race"], ["sex", "race"]):
         groups = [part["decision"] for _, part in frame.groupby(names) if len(part) >= 30]
@@ -32,7 +38,7 @@ def test_linear_threshold_finds_a_linear_effect_on_the_other_half():
     older = frame["age"] >= 58
     frame["decision"] = (rng.random(6000) < 0.3 + 0.4 * older).astype(int)
     subject = subject_of(frame, ("sex", "race", "age"), bins={"age": (18, 38, 58, 78)})
-    found = rule_sets(subject, RuleSetsOptions(support=0.05, permutations=19, samples=0)).comparisons[1]
+    found = found_by(subject)[1]
     assert found.score.low < 0.4 < found.score.high
     assert found.n_group == pytest.approx(older.sum() / 2, rel=0.05)
     assert found.group.index("[age]") < 12  # the largest weight

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.errors import InputError
-from audits.mining.reading import read_attributes
 from audits.rule_sets import RuleSetsOptions, rule_sets
+from audits.subgroups.binning import read_attributes
 from tests.rule_sets.conftest import crowd, subject_of
 
 FAST = {"permutations": 99, "samples": 0}

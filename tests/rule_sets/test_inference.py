@@ -11,14 +11,9 @@ from scipy.stats import binom, fisher_exact, norm
 
 from audits.data import load_data
 from audits.data.spec_parser import data_spec
-from audits.mining.attributes import End, category, interval
-from audits.mining.cells import count_cells
-from audits.mining.scoring import standardized
-from audits.mining.search import Search
-from audits.mining.sums import GroupSums
 from audits.models import make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.judging.inference import (
+from audits.rule_sets.inference.permutation import (
     adjusted,
     confirm,
     critical,
@@ -29,6 +24,11 @@ from audits.rule_sets.judging.inference import (
     whole_people,
 )
 from audits.stats.shares import newcombe_ends
+from audits.subgroups.attributes import End, category, interval
+from audits.subgroups.cells import count_cells
+from audits.subgroups.scores import standardized
+from audits.subgroups.search import Search
+from audits.subgroups.sums import GroupSums
 from benchmarks.samples import loans
 from tests.rule_sets.conftest import subject_of
 

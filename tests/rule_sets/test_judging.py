@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.mining.cells import memberships
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.judging.inference import first_interval, maxima
-from audits.rule_sets.judging.verdicts import _times_needed
+from audits.rule_sets.inference.permutation import first_interval, maxima
+from audits.rule_sets.inference.verdicts import _times_needed
+from audits.subgroups.cells import memberships
 from tests.rule_sets.conftest import crowd, subject_of
 from tests.rule_sets.test_inference import people, searched
 

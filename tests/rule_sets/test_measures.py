@@ -11,16 +11,16 @@ from scipy.stats import binom
 
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
-from audits.mining.attributes import category
-from audits.mining.cells import count_cells
-from audits.mining.sums import GroupSums
 from audits.models import Subject, make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult, contributions_of, lattice, members, rule_sets
-from audits.rule_sets.exhibits import section
+from audits.rule_sets.leaders.contributions import contributions
 from audits.rule_sets.measures.values import WORDS, Values, compared_values, values_of
 from audits.rule_sets.options import MEASURES
-from audits.rule_sets.ranking.contributions import contributions
+from audits.rule_sets.sections import section
 from audits.stats import EVIDENCE
+from audits.subgroups.attributes import category
+from audits.subgroups.cells import count_cells
+from audits.subgroups.sums import GroupSums
 from tests.rule_sets.conftest import crowd
 
 

@@ -15,11 +15,6 @@ from audits.data import DataSpec, build_data, load_data
 from audits.data.public import public_section
 from audits.data.spec_parser import data_spec
 from audits.errors import InputError, RunCancelled
-from audits.mining.cells import count_cells, memberships, merge
-from audits.mining.reading import read_attributes
-from audits.mining.scoring import margin, people_for_margin
-from audits.mining.search import Search, candidates
-from audits.mining.sums import GroupSums
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
 from audits.rule_sets import (
@@ -32,6 +27,11 @@ from audits.rule_sets import (
     row_of,
     rule_sets,
 )
+from audits.subgroups.binning import read_attributes
+from audits.subgroups.cells import count_cells, memberships, merge
+from audits.subgroups.scores import margin, people_for_margin
+from audits.subgroups.search import Search, candidates
+from audits.subgroups.sums import GroupSums
 from tests.rule_sets.conftest import crowd, subject_of
 
 FAST = {"permutations": 99, "samples": 0}

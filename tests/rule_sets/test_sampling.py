@@ -8,12 +8,12 @@ import pytest
 
 from audits.checks import build
 from audits.data import DataSpec, build_data
-from audits.mining.perturbing import perturb, perturbable
-from audits.mining.reading import read_attributes
 from audits.models import Subject, make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.ranking.ranked import leaders
-from audits.rule_sets.ranking.tables import read_attributes_table, read_cells_table
+from audits.rule_sets.leaders.leaderboard import leaders
+from audits.rule_sets.leaders.tables import read_attributes_table, read_cells_table
+from audits.subgroups.binning import read_attributes
+from audits.subgroups.perturbation import perturb, perturbable
 from tests.rule_sets.conftest import crowd
 
 

@@ -12,12 +12,12 @@ from audits.data import DataSpec, build_data, load_data
 from audits.data.spec_parser import data_spec
 from audits.drawing.style import alt_text
 from audits.errors import InputError
-from audits.mining.texts import TERMS, Vocabulary
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult, refine, rule_sets
 from audits.rule_sets.figures import leaderboard as figures
-from audits.rule_sets.perturbed.exchanging import _adjusted, _Pattern, exchanged_frame
+from audits.rule_sets.perturbation.terms import _adjusted, _Pattern, exchanged_frame
+from audits.subgroups.texts import TERMS, Vocabulary
 
 FAST = {"permutations": 99}
 

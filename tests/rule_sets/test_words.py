@@ -11,7 +11,7 @@ import pytest
 from audits.data import build_data, data_spec
 from audits.models import make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.words import headline
+from audits.rule_sets.text import headline
 from audits.stats import INSUFFICIENT, NO_MATERIAL
 from tests.sentences import all_read_well
 

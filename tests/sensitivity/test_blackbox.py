@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from audits.models import Subject
-from audits.sensitivity.measuring import blackbox
-from audits.sensitivity.measuring.blackbox import level_counts, measure_blackbox
-from audits.sensitivity.measuring.gradients import Status
-from audits.sensitivity.measuring.protected import train_status
+from audits.sensitivity.measurement import blackbox
+from audits.sensitivity.measurement.blackbox import level_counts, measure_blackbox
+from audits.sensitivity.measurement.gradients import Status
+from audits.sensitivity.measurement.status_models import train_status
 from tests.sensitivity.conftest import people, subject_of
 
 STEP = 0.1

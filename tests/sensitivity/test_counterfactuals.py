@@ -13,7 +13,7 @@ from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
 from audits.models.quality import area_under_curve
 from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
-from audits.sensitivity.matching.twins import decided_otherwise
+from audits.sensitivity.match_sets.counterfactual_model import decided_otherwise
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 OTHER = {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}

@@ -7,8 +7,7 @@ import dataclasses
 import pytest
 
 from audits.runs.registry import AUDITS
-from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
-from audits.sensitivity.figures import people as figures
+from audits.sensitivity import SensitivityOptions, SensitivityResult, figures, sensitivity
 from audits.sensitivity.text import headline
 from audits.stats import EVIDENCE, INSUFFICIENT
 from benchmarks.sensitivity_calibration import penalized

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
 from audits.models.networks.dense import Dense
-from audits.sensitivity.measuring.gradients import Audited, Status, measure, smoothing_noise, totals
+from audits.sensitivity.measurement.gradients import Audited, Status, measure, smoothing_noise, totals
 
 D = 5
 BLOCKS = [slice(0, 1), slice(1, 3), slice(3, 5)]

@@ -18,10 +18,9 @@ from audits.models import make_subject, model_spec
 from audits.options import options_of
 from audits.results import load_result, save_result
 from audits.runs.registry import AUDITS
-from audits.sensitivity import SensitivityOptions, sensitivity
-from audits.sensitivity.figures import people as figures
-from audits.sensitivity.matching.sets import QUANTILES
-from audits.sensitivity.matching.twins import augmented
+from audits.sensitivity import SensitivityOptions, figures, sensitivity
+from audits.sensitivity.match_sets.counterfactual_model import augmented
+from audits.sensitivity.match_sets.sets import QUANTILES
 from audits.stats.words import number
 from tests.sensitivity.conftest import people, subject_of
 
@@ -184,9 +183,9 @@ def test_finite_differences_agree_with_gradients_or_say_what_they_are(train: str
 
 
 def test_finite_differences_of_a_logistic_model_equal_its_gradient(logistic):
-    from audits.sensitivity.measuring.blackbox import measure_blackbox
-    from audits.sensitivity.measuring.gradients import Audited, measure
-    from audits.sensitivity.measuring.protected import train_status
+    from audits.sensitivity.measurement.blackbox import measure_blackbox
+    from audits.sensitivity.measurement.gradients import Audited, measure
+    from audits.sensitivity.measurement.status_models import train_status
 
     space, data = logistic.space, logistic.data
     z = space.encode(data.frame)
@@ -213,8 +212,8 @@ def test_finite_differences_of_a_logistic_model_equal_its_gradient(logistic):
 
 def test_swaps_by_hand():
     from audits.models.networks.dense import Dense
-    from audits.sensitivity.measuring.blackbox import measure_blackbox
-    from audits.sensitivity.measuring.gradients import Status
+    from audits.sensitivity.measurement.blackbox import measure_blackbox
+    from audits.sensitivity.measurement.gradients import Status
 
     frame = pd.DataFrame({"town": ["n", "n", "s", "w"], "g": ["a", "b", "a", "b"]})
     data = build_data(frame, DataSpec(protected=("g",), features=("town",)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.marks import reaching
 from audits.drawing.selected import people_id
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
+from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, empty, finish
 from audits.rule_sets.figures.rows import label_rows
 from audits.rule_sets.result import MeasureResult
 from audits.stats import EVIDENCE
@@ -15,49 +17,50 @@ from audits.stats.words import count, number, people, percent, several
 
 __all__ = ["by_measure", "conditions", "lattice"]
 
+Names = Callable[[str], str]
+"""What a rule set is called, by its words: `audits.rule_sets.text.GroupNames`."""
 
-def by_measure(result: MeasureResult, *, most: int = 10) -> go.Figure:
+
+def by_measure(result: MeasureResult, names: Names = str, *, most: int = 10) -> go.Figure:
     """Draw the findings of a measure as dots with intervals corrected for all; hollow: no evidence."""
     shown = list(result.leaderboard)[:most][::-1]
     if not shown:
         return empty(result.finding)
     scale = 100.0 if result.share else 1.0
     x = [scale * float(row.difference.value or 0.0) for row in shown]
-    colours = [CONTRAST if value > 0 else ACCENT for value in x]
     figure = go.Figure(
         go.Scatter(
             x=x,
             y=list(range(len(shown))),
             mode="markers",
             marker={
-                "color": [
-                    colour if row.verdict == EVIDENCE else "white"
-                    for row, colour in zip(shown, colours, strict=True)
-                ],
-                "line": {"color": colours, "width": 1.5},
+                "color": [INK if row.verdict == EVIDENCE else CONTEXT for row in shown],
+                "symbol": ["circle" if row.verdict == EVIDENCE else "circle-open" for row in shown],
                 "size": 10,
             },
             error_x=reaching([row.difference for row in shown], scale),
-            customdata=[f"{describe(row.rule_set, longest=120)}<br>{_sides(result, row)}" for row in shown],
+            customdata=[
+                f"{describe(names(row.rule_set), longest=120)}<br>{_sides(result, row)}" for row in shown
+            ],
             meta=[people_id({"run": "", "rule": row.number}) for row in shown],
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
     height = label_rows(
         figure,
-        [row.rule_set for row in shown],
+        [names(row.rule_set) for row in shown],
         [f"{count(row.n_in)} in, {count(row.n_out)} out" for row in shown],
     )
     unit = " (percentage points)" if result.share else ""
     figure.update_xaxes(
         title=f"{describe(result.name.lower(), longest=40)}: inside minus outside{unit}"
-        "<br>hollow: no evidence",
+        "<br>hollow: may be chance",
         zeroline=True,
     )
     first = shown[-1]
     alt = (
-        f"{result.name} of {several(len(shown), 'group')} beside everyone else's; first {first.rule_set}: "
-        f"{_sides(result, first)}."
+        f"{result.name} of {several(len(shown), 'group')} beside everyone else's; "
+        f"first {names(first.rule_set)}: {_sides(result, first)}."
     )
     return finish(figure, height=height, alt=alt)
 
@@ -70,7 +73,7 @@ def _sides(result: MeasureResult, row: object) -> str:
     return f"{words[0]} inside, {words[1]} outside"
 
 
-def conditions(table: pd.DataFrame, *, scale: float = 100.0) -> go.Figure:
+def conditions(table: pd.DataFrame, names: Names = str, *, scale: float = 100.0) -> go.Figure:
     """Draw what each condition of a group adds to its difference."""
     if table.empty:
         return empty("The group has too many conditions to tell their parts.")
@@ -81,25 +84,27 @@ def conditions(table: pd.DataFrame, *, scale: float = 100.0) -> go.Figure:
             x=x,
             y=list(range(len(shown))),
             orientation="h",
-            marker={"color": [ACCENT if value > 0 else CONTRAST for value in x]},
+            marker={"color": CONTEXT},
             meta=[people_id({"run": "", "rules": words}) for words in shown["condition"]],
             hovertemplate="%{x:.3g}<extra></extra>",
         )
     )
-    height = label_rows(figure, list(shown["condition"]), [number(value).replace("-", "−") for value in x])
+    height = label_rows(
+        figure, list(map(names, shown["condition"])), [number(value).replace("-", "−") for value in x]
+    )
     unit = " (percentage points)" if scale == 100 else ""
     figure.update_xaxes(title=f"part of the difference from everyone else{unit}", zeroline=True)
     told = "; ".join(
-        f"{name} {number(scale * value)}"
+        f"{names(name)} {number(scale * value)}"
         for name, value in zip(table["condition"], table["contribution"], strict=True)
     )
     return finish(figure, height=height, alt=f"What each condition adds to the difference: {told}.")
 
 
-_LOOK = {"broader": GREY, "this group": INK, "narrower": ACCENT}
+_LOOK = {"broader": CONTEXT, "this group": FOCUS, "narrower": INK}
 
 
-def lattice(table: pd.DataFrame, *, scale: float = 100.0) -> go.Figure:
+def lattice(table: pd.DataFrame, names: Names = str, *, scale: float = 100.0) -> go.Figure:
     """Draw the groups around a group, broad ones on top; a line adds one condition."""
     shown = table.iloc[::-1].reset_index(drop=True)
     last = len(shown) - 1
@@ -120,6 +125,7 @@ def lattice(table: pd.DataFrame, *, scale: float = 100.0) -> go.Figure:
             showlegend=False,
         )
     )
+    labels = list(map(names, shown["rule_set"]))
     for step, colour in _LOOK.items():
         part = [place for place, own in enumerate(shown["step"]) if own == step]
         if part:
@@ -129,22 +135,22 @@ def lattice(table: pd.DataFrame, *, scale: float = 100.0) -> go.Figure:
                     y=part,
                     mode="markers",
                     name=step,
-                    marker={"color": colour, "size": 10, "line": {"color": INK, "width": 1}},
+                    marker={"color": colour, "size": 10, "line": {"color": INK, "width": 0}},
                     customdata=[
-                        f"{describe(shown['rule_set'][place], longest=120)}<br>{people(shown['n_in'][place])}"
+                        f"{describe(labels[place], longest=120)}<br>{people(shown['n_in'][place])}"
                         for place in part
                     ],
                     meta=[people_id({"run": "", "rules": shown["rule_set"][place]}) for place in part],
                     hovertemplate="%{customdata}<br>%{x:.3g}<extra></extra>",
                 )
             )
-    height = label_rows(figure, list(shown["rule_set"]), [count(n) for n in shown["n_in"]])
+    height = label_rows(figure, labels, [count(n) for n in shown["n_in"]])
     unit, points = (" (points)", " points") if scale == 100 else ("", "")
     figure.update_xaxes(title=f"difference from everyone else{unit}", zeroline=True)
     this = table[table["step"] == "this group"].iloc[0]
     alt = (
-        f"{this['rule_set']}, {number(scale * this['difference']).replace('-', '−')}{points} from everyone "
-        f"else, beside {several((table['step'] == 'broader').sum(), 'broader group')} and "
+        f"{names(this['rule_set'])}, {number(scale * this['difference']).replace('-', '−')}{points} from "
+        f"the others, beside {several((table['step'] == 'broader').sum(), 'broader group')} and "
         f"{several((table['step'] == 'narrower').sum(), 'narrower group')}."
     )
     return finish(figure, height=height, alt=alt)

@@ -8,18 +8,19 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.drawing.marks import box, decisive, dot, named, reaching
+from audits.drawing.marks import box, dashes, decisive, dot, named, reaching
 from audits.drawing.selected import people_id
-from audits.drawing.style import ACCENT, CONTEXT, CONTRAST, GREY, INK, describe, distinct, empty, finish
+from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
-from audits.rule_sets.figures.rows import comparisons, label_rows, neighbours, profile
+from audits.rule_sets.figures.rows import label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
+from audits.rule_sets.text import group_of, percents
 from audits.stats import EVIDENCE
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count, number, p_words, people, percent, several, stated
 
 __all__ = [
     "by_measure",
-    "comparisons",
     "conditions",
     "exchanged",
     "lattice",
@@ -31,24 +32,32 @@ __all__ = [
     "sweep",
 ]
 
-_COLOUR = {"harmed": CONTRAST, "advantaged": ACCENT}
 _WORDS = {"harmed": "favorable less often", "advantaged": "favorable more often"}
 _PALE = "#E4E7EA"
-_MOST_POINTS = 2000
+_MAX_POINTS = 2000
+_REACH = 30.0  # points to either side, unless an interval is longer
 _CLEAR = 0.16  # of an axis: what a number written along it takes on a narrow screen
 
 
 def leaderboard(
-    result: RuleSetsResult, rows: Sequence[LeaderRow] | None = None, *, most: int = 20
+    result: RuleSetsResult, rows: Sequence[LeaderRow] | None = None, *, most: int = 12
 ) -> go.Figure:
-    """Draw findings as signed bars, those that may be chance pale, and first the interval that decides."""
-    shown = list(result.leaderboard if rows is None else rows)[:most][::-1]
-    if not shown:
+    """Draw findings as signed bars, those that may be chance pale, and first the interval that decides.
+
+    Parameters
+    ----------
+    most : int
+        Rows; the one that decides is always among them.
+    """
+    every = list(result.leaderboard if rows is None else rows)
+    if not every:
         return empty("No rule set fits these choices.")
+    about = [row for row in every if row.rule_set == result.about]
+    shown = every[:most] if not about or about[0] in every[:most] else [*every[: most - 1], *about]
+    shown = shown[::-1]
     figure = go.Figure()
-    deciding = [place for place, row in enumerate(shown) if row.rule_set == result.about]
-    if deciding:
-        figure.add_trace(decisive(result.judged, deciding[0], 100.0))
+    if about:
+        figure.add_trace(decisive(result.judged, shown.index(about[0]), 100.0))
     sure = [row.verdict == EVIDENCE for row in shown]
     figure.add_trace(
         go.Bar(
@@ -63,27 +72,42 @@ def leaderboard(
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
-    looks = [("evidence", CONTEXT, True), ("may be chance", _PALE, False)]
-    named(figure, [(words, box(color)) for words, color, each in looks if each in sure])
+    looks = [("more than chance", CONTEXT, True), ("may be chance", _PALE, False)]
+    decides = [("decides", dashes(FOCUS, "solid", 4))] if about else []
+    named(figure, [*decides, *((words, box(color)) for words, color, each in looks if each in sure)])
     height = label_rows(
         figure,
-        [f"{'✓ ' if row.confirmed else ''}{row.rule_set}" for row in shown],
-        [f"{count(row.n_in)} against {count(row.n_out)}" for row in shown],
+        [f"{'✓ ' if row.confirmed else ''}{group_of(row.rules)}" for row in shown],
+        [_rates(row) for row in shown],
     )
-    figure.update_xaxes(title="← less often than those compared, points, more often →", zeroline=True)
+    reach = max(_REACH, *(1.05 * abs(100 * (end or 0)) for row in shown for end in _ends(row)))
+    figure.update_xaxes(
+        title=f"← {vocabulary().share_yes} less often · points · more often →",
+        range=[-reach, reach],
+        zeroline=True,
+    )
     first = shown[-1]
     alt = (
-        f"Leaderboard of {several(len(shown), 'group')} by difference of favorable shares; "
-        f"first {first.rule_set}, {_WORDS[first.direction]} by "
-        f"{number(100 * (first.score.value or 0.0))} points, {people(first.n_in)}, {first.verdict}, "
-        f"{'confirmed' if first.confirmed else 'not confirmed'}."
+        f"Leaderboard of {several(len(shown), 'group')}; first {group_of(first.rules)}, "
+        f"{_WORDS[first.direction]} by {stated(first.score, 100, ' points')}, {people(first.n_in)}, "
+        f"{first.verdict}, {'confirmed' if first.confirmed else 'not confirmed'}."
     )
     return finish(figure, height=height, alt=alt)
 
 
+def _ends(row: LeaderRow) -> tuple[float | None, float | None]:
+    return row.difference.low, row.difference.high
+
+
+def _rates(row: LeaderRow) -> str:
+    gap = f"{100 * (row.difference.value or 0.0):+.0f} points".replace("-", "−")
+    inside, outside = row.favorable_in.value or 0.0, row.favorable_out.value or 0.0
+    return f"{percents(inside, row.n_in)} of {count(row.n_in)} against {percents(outside, row.n_out)}: {gap}"
+
+
 def _hover(row: LeaderRow) -> str:
     lines = [
-        describe(row.rule_set, longest=160),
+        describe(group_of(row.rules), longest=160),
         f"inside {percent(row.favorable_in.value, row.n_in)} of {count(row.n_in)}, "
         f"outside {percent(row.favorable_out.value, row.n_out)} of {count(row.n_out)}",
         f"{_WORDS[row.direction]} by {stated(row.score, 100, ' points')}"
@@ -109,8 +133,8 @@ def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
             mode="markers",
             marker={
                 "size": 9,
-                "color": [ACCENT if row.verdict == EVIDENCE else "white" for row in shown],
-                "line": {"color": ACCENT, "width": 1.5},
+                "color": [INK if row.verdict == EVIDENCE else "white" for row in shown],
+                "line": {"color": INK, "width": 1.5},
             },
             error_x=reaching([row.difference for row in shown], 100.0),
             customdata=[[row.texts, count(row.held), p_words(row.adjusted_p)] for row in shown],
@@ -122,8 +146,8 @@ def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
     )
     figure.add_vline(0.0, line={"color": INK, "width": 1})
     evident = {row.verdict == EVIDENCE for row in shown}
-    named(figure, [("evidence of a difference", dot(ACCENT))] if True in evident else [])
-    named(figure, [("not", dot(ACCENT, "circle-open"))] if False in evident else [])
+    named(figure, [("evidence of a difference", dot(INK))] if True in evident else [])
+    named(figure, [("not", dot(INK, "circle-open"))] if False in evident else [])
     figure.update_xaxes(title="favorable with these terms minus with others<br>in the same texts (points)")
     alt = (
         f"Rule sets on texts with their terms exchanged in: {found.evident:,} of {found.tested:,} differ; "
@@ -135,7 +159,7 @@ def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
 def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None = None) -> go.Figure:
     """Draw every rule set by the share of people in it and its signed difference; findings stand out."""
     table = result.rule_sets
-    drawn = table if len(table) <= _MOST_POINTS else table.iloc[:: -(-len(table) // _MOST_POINTS)]
+    drawn = table if len(table) <= _MAX_POINTS else table.iloc[:: -(-len(table) // _MAX_POINTS)]
     some = "" if len(drawn) == len(table) else f"{len(drawn):,} of "
     figure = go.Figure()
     figure.add_trace(
@@ -155,7 +179,7 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
             y=[100 * (row.difference.value or 0.0) for row in shown],
             mode="markers",
             marker={
-                "color": [_COLOUR[row.direction] for row in shown],
+                "color": [FOCUS if row.rule_set == result.about else INK for row in shown],
                 "size": 10,
                 "symbol": ["circle" if row.verdict == EVIDENCE else "circle-open" for row in shown],
             },
@@ -166,19 +190,11 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
-    marks = dict.fromkeys((row.direction, row.verdict == EVIDENCE) for row in shown)
-    named(
-        figure,
-        [
-            (
-                f"{_WORDS[direction]}{'' if sure else ': insufficient evidence'}",
-                dot(_COLOUR[direction], "circle" if sure else "circle-open"),
-            )
-            for direction, sure in marks
-        ],
-    )
+    marks = {row.verdict == EVIDENCE for row in shown}
+    looks = [("more than chance", "circle", True), ("may be chance", "circle-open", False)]
+    named(figure, [(words, dot(INK, symbol)) for words, symbol, sure in looks if sure in marks])
     figure.update_xaxes(title="share of people in the group (%)", rangemode="tozero")
-    figure.update_yaxes(title="difference from everyone else (points)", zeroline=True)
+    figure.update_yaxes(title="difference from the others (points)", zeroline=True)
     alt = (
         f"{len(table):,} rule sets by share of people and difference of favorable shares; "
         f"the largest difference is {number(100 * result.top_score)} points."
@@ -209,14 +225,14 @@ def sunburst(tree: pd.DataFrame) -> go.Figure:
             branchvalues="total",
             marker={
                 "colors": 100 * tree["difference"],
-                "colorscale": [[0, CONTRAST], [0.5, "#F5F5F5"], [1, ACCENT]],
+                "colorscale": [[0, FOCUS], [0.5, "#EEF0F2"], [1, INK]],
                 "cmin": -reach,
                 "cmax": reach,
                 "colorbar": {"title": "points", "thickness": 12},
             },
             customdata=100 * tree["favorable"],
             meta=[people_id({"run": "", "levels": levels}) for levels in _paths(tree)],
-            hovertemplate="%{label}<br>%{value:,.0f} people<br>%{customdata:.1f} % favorable<extra></extra>",
+            hovertemplate="%{label}<br>%{value:,.0f} people<br>%{customdata:.1f}% favorable<extra></extra>",
         )
     )
     worst = tree.iloc[int(tree["difference"].abs().to_numpy().argmax())]
@@ -242,10 +258,10 @@ def sweep(result: RuleSetsResult) -> go.Figure:
             text=_apart([100 * row.support for row in shown], [f"{row.n_frequent:,}" for row in shown]),
             textposition="top center",
             cliponaxis=False,
-            line={"color": ACCENT},
+            line={"color": INK},
             customdata=[describe(row.rule_set or "", longest=120) for row in shown],
             meta=[people_id({"run": "", "rules": row.rule_set}) if row.rule_set else "" for row in shown],
-            hovertemplate="%{customdata}<br>%{y:.1f} points at support %{x} %<extra></extra>",
+            hovertemplate="%{customdata}<br>%{y:.1f} points at support %{x}%<extra></extra>",
         )
     )
     ends = [0.0, 1.08 * max(100 * row.support for row in shown)]
@@ -253,7 +269,7 @@ def sweep(result: RuleSetsResult) -> go.Figure:
     largest = max(100 * (row.score or 0.0) for row in shown)
     figure.update_yaxes(title="largest score (points)", range=[0, 1.2 * max(largest, 1.0)])
     alt = "Largest score against the support threshold: " + ", ".join(
-        f"{100 * row.support:g} % gives {number(100 * (row.score or 0.0))} points" for row in shown
+        f"{100 * row.support:g}% gives {number(100 * (row.score or 0.0))} points" for row in shown
     )
     return finish(figure, height=300, alt=alt + ".")
 

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from audits.mining.sums import GroupSums
+from audits.rule_sets.leaders.contributions import stated_contributions
+from audits.rule_sets.leaders.leaderboard import distinct
+from audits.rule_sets.leaders.tables import read_rules, words_of
 from audits.rule_sets.measures.values import TestedMeasure
-from audits.rule_sets.ranking.contributions import stated_contributions
-from audits.rule_sets.ranking.ranked import distinct
-from audits.rule_sets.ranking.tables import read_rules, words_of
 from audits.rule_sets.result import MeasureResult, MeasureRow
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged, judge, wilson
 from audits.stats.intervals import percent_level
 from audits.stats.words import count, number, percent
+from audits.subgroups.sums import GroupSums
 
 __all__ = ["measure_columns", "measure_result"]
 

@@ -17,13 +17,13 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.errors import InputError
-from audits.mining.cells import Cells
-from audits.mining.sums import GroupSums
 from audits.models import Subject
 from audits.progress import Progress, part, silent
-from audits.rule_sets.judging.inference import adjusted, agreeing, critical
+from audits.rule_sets.inference.permutation import adjusted, agreeing, critical
 from audits.rule_sets.options import Measure
 from audits.stats.shares import newcombe_ends
+from audits.subgroups.cells import Cells
+from audits.subgroups.sums import GroupSums
 
 __all__ = [
     "WORDS",

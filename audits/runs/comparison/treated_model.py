@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from audits.errors import InputError
-from audits.mining.attributes import quoted
 from audits.mitigation.audit import mitigation
 from audits.mitigation.options import MitigationOptions
 from audits.models import Subject
@@ -16,6 +15,7 @@ from audits.models.thresholds import Threshold, check_threshold
 from audits.progress import Progress, silent
 from audits.stats import INSUFFICIENT, Verdict
 from audits.stats.words import count
+from audits.subgroups.attributes import quoted
 
 __all__ = ["treated_model"]
 

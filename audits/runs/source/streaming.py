@@ -290,7 +290,7 @@ def _rule_cuts(asked: Asked, people: LargeTable | None, name: str) -> Sequence[f
     ends = people.ends(name)
     if ends is None or ends[0] == ends[1]:
         return ()
-    from audits.mining.reading import number_edges
+    from audits.subgroups.binning import number_edges
 
     if isinstance(asked, Quantiles):
         return _quantile_cuts(asked.bins, people, name)
@@ -304,7 +304,7 @@ def _quantile_cuts(bins: int, people: LargeTable, name: str) -> list[float]:
     Each of these values is then a line of its own, and the rows before it are counted: so quantiles of lines
     are those of rows.
     """
-    from audits.mining.reading import number_edges
+    from audits.subgroups.binning import number_edges
 
     values, times = values_at(people, name, np.linspace(0, 1, bins + 1))
     edges = [

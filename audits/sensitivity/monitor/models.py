@@ -25,8 +25,8 @@ from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models.formats import reopen
 from audits.models.trees.plain import PlainTrees
-from audits.sensitivity.measuring.blackbox import level_counts, measure_blackbox
-from audits.sensitivity.measuring.gradients import Measured, Status
+from audits.sensitivity.measurement.blackbox import level_counts, measure_blackbox
+from audits.sensitivity.measurement.gradients import Measured, Status
 
 if TYPE_CHECKING:
     from audits.models import Model, Subject

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audits.models.networks.dense import BENDS, Dense, Ramps
-from audits.sensitivity.measuring.gradients import Audited, Status
+from audits.sensitivity.measurement.gradients import Audited, Status
 
 __all__ = ["network_arrays", "network_of", "parameter_table", "tables_of"]
 

@@ -1,0 +1,57 @@
+"""What is shown of changing one word."""
+
+from __future__ import annotations
+
+from audits.attribute_swap import figures
+from audits.attribute_swap.result import AttributeSwapResult
+from audits.records import Exhibit, Section
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import count, stated
+
+__all__ = ["section"]
+
+
+def section(result: AttributeSwapResult) -> Section:
+    """Arrange the result."""
+    words, row, each = vocabulary(), result.deciding, figures.people_a_dot(result)
+    unit = "" if each == 1 else f" A dot is about {each:,} {words.people}."
+    exhibits = [
+        Exhibit(
+            "blocks",
+            f"The model reads {row.attribute} itself"
+            if row.read
+            else f"The model does not read {row.attribute}",
+            f"Line: net share and interval. Filled: {words.share_yes}. Hollow: "
+            f"{words.no or 'not'}. Dark: changed with {row.attribute}.{unit}",
+            lambda: figures.blocks(result),
+            result.to_frame,
+        ),
+        Exhibit(
+            "net",
+            "All pairs of values",
+            "Dot: gained minus lost; line: interval, corrected for all groups. Bars: everyone whose decision "
+            "changes.",
+            lambda: figures.net(result),
+            result.to_frame,
+            tab="people",
+        ),
+    ]
+    if len(figures.moved_people(result)):
+        exhibits.append(
+            Exhibit(
+                "moved",
+                "The most moved people",
+                f"Gray: score as it is. Orange: with the value changed. Filled: {words.share_yes}.",
+                lambda: figures.moved(result),
+                lambda: figures.moved_people(result),
+                tab="who",
+            )
+        )
+    whole = [row for row in result.swaps if not row.within]
+    changed, asked = sum(row.people(row.changed) for row in whole), sum(row.n for row in whole)
+    facts = {
+        "Decisions changed": f"{count(changed)} of {count(asked)} asked about",
+        "Pairs of values": f"{result.pairs_asked:,} of {result.pairs:,}",
+        "Verdict": f"{result.verdict}: {stated(result.judged.interval, 100, ' points')}",
+    }
+    return Section(title="Everything else as it is", exhibits=tuple(exhibits), facts=facts)

@@ -1,0 +1,101 @@
+"""The loss-ratio audit in a report."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from audits.brief import begun
+from audits.loss_ratio import LossRatioResult, figures
+from audits.records import Exhibit, Section
+from audits.stats.words import count, number, p_words, percent
+
+__all__ = ["section"]
+
+
+def section(result: LossRatioResult) -> Section:
+    """Arrange a loss-ratio audit."""
+    limit = number(result.tolerance)
+    exhibits = [
+        Exhibit(
+            "against_tolerance",
+            "How many times as large the error becomes",
+            "Thick: the interval that decides. Dashed line: your limit. Groups' intervals hold together.",
+            lambda: figures.against_tolerance(result),
+            lambda: pd.concat([result.to_frame(), result.groups_frame()], ignore_index=True),
+        ),
+        Exhibit(
+            "ratios",
+            f"Whose error grows by more than {limit} times",
+            "People by how many times as large their error becomes. Dark or orange: beyond your limit.",
+            lambda: figures.ratios(result),
+            result.histogram_frame,
+            bars=True,
+            tab="who",
+        ),
+        Exhibit(
+            "subspace",
+            "What was moved",
+            f"{begun(str(result.metric.source))}. Long bar: mostly what should not matter.",
+            lambda: figures.subspace(result),
+            result.features_frame,
+            tab="apart",
+        ),
+        Exhibit(
+            "along_flow",
+            "How long people were moved",
+            "If the line still rises at the right end, longer moves would find more.",
+            lambda: figures.along_flow(result),
+            result.curve_frame,
+            tab="Stopping time",
+        ),
+    ]
+    if result.misspecified:
+        exhibits.append(
+            Exhibit(
+                "misspecified",
+                "If the metric is off by some degrees",
+                "Dot: mean ratio under the metric turned so far. Flat: the finding does not depend on it.",
+                lambda: figures.misspecified(result),
+                result.misspecified_frame,
+                tab="Misspecified metric",
+            )
+        )
+    return Section(title="Individual fairness: loss ratio", exhibits=tuple(exhibits), facts=_facts(result))
+
+
+def _facts(result: LossRatioResult) -> dict[str, str]:
+    """Return what is written below the exhibits, by name."""
+    facts = {
+        "Loss": str(result.options["loss"]).replace("_", "-"),
+        "Moved by": result.method,
+        "Fair metric": f"{result.metric.source}: {result.metric.dimensions} of "
+        f"{result.metric.encoded} encoded directions are free",
+        "Intervals": f"{result.statistic.method}; {result.error_ratio.statistic.method}",
+        "By the paper's own formulas": f"T {number(result.paper.lower_bound)}; of error rates "
+        f"{number(result.paper.error_lower_bound)}",
+        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
+        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+    }
+    for each in result.metric.told:
+        facts[f"Told in people held out: {each.attribute}"] = f"p {p_words(each.p_value)}" + (
+            "" if each.told else ", so no direction is tied to it"
+        )
+    if result.search is not None:
+        facts["How far the search went"] = (
+            f"{result.search.steps} steps, then {2 * result.search.steps}: from a mean ratio of "
+            f"{number(result.search.first)} to {number(result.search.whole)}; "
+            + (
+                "numbers within the observed ranges"
+                if result.search.within_range
+                else f"{percent(result.search.outside, result.statistic.n)} of the people end outside the "
+                "observed range of some number"
+            )
+        )
+    if result.p_value is not None:
+        facts["Test at the tolerance"] = f"p {p_words(result.p_value)}"
+    for row in result.comparison:
+        facts[f"Compared: {row['model']}"] = (
+            f"balanced accuracy {number(row['balanced_accuracy'])}, T {number(row['lower_bound'])}, above "
+            f"the tolerance in {100 * row['rejected']:.0f} % of {row['splits']} splits"
+        )
+    return facts

@@ -1,0 +1,131 @@
+"""Verdicts on rule sets: each follows from its interval and its test, both corrected for the whole family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.rule_sets.result import LeaderRow
+from audits.stats import EVIDENCE, Estimate, Judged, judge, limit_of
+from audits.stats.intervals import percent_level
+from audits.stats.power import times_to_settle
+from audits.stats.shares import newcombe_ends
+from audits.subgroups.cells import Cells
+
+__all__ = ["difference_of", "is_evidence", "judge_audit", "judge_row"]
+
+_SMALLEST = 1e-9  # limit
+_STOPPED = "the search stopped before it had looked at every group"
+
+
+def is_evidence(table: pd.DataFrame, options: Mapping[str, Any]) -> np.ndarray:
+    """Return which rule sets differ by more than the tolerance beyond chance, bool (S,), as `judge` says."""
+    edge = np.maximum(table["low"].to_numpy(), -table["high"].to_numpy())
+    return (table["adjusted_p"].to_numpy() <= options["level"]) & (edge > options["tolerance"])
+
+
+def difference_of(item: Mapping[str, Any], level: float, inference: Mapping[str, Any]) -> Estimate:
+    """Return a rule set's difference from those it is compared with, the interval corrected for all."""
+    method = (
+        f"Newcombe {percent_level(level)}, corrected for {inference['family']:,} rule sets "
+        f"({inference['words']}), with 0 unless the corrected p is at most {level:g}"
+    )
+    gap, low, high = (float(item[name]) for name in ("difference", "low", "high"))
+    return Estimate(gap, low, high, float(item["n_in"] + item["n_out"]), method)
+
+
+def judge_row(
+    item: Mapping[str, Any],
+    options: Mapping[str, Any],
+    inference: Mapping[str, Any],
+    *,
+    only_estimated: str = "",
+) -> Judged:
+    """Judge one rule set of the table; `people_needed` is of the people inside, all others growing alike."""
+    tolerance, (least, most) = options["tolerance"], _limit(item, options)
+    times = _times_needed(item, options, inference["interval_level"])
+    return judge(
+        difference_of(item, options["level"], inference),
+        none=(-tolerance, tolerance),
+        immaterial=(least, most),
+        p_value=float(item["adjusted_p"]),
+        level=options["level"],
+        people_needed=None if times is None else math.ceil(times * item["n_in"]),
+        only_estimated=only_estimated,
+    )
+
+
+def judge_audit(
+    table: pd.DataFrame,
+    rows: Sequence[LeaderRow],
+    cells: Cells,
+    options: Mapping[str, Any],
+    inference: Mapping[str, Any],
+    *,
+    complete: bool,
+) -> tuple[Judged, int]:
+    """Judge the family: by its first finding, or by the rule set whose interval reaches farthest.
+
+    Returns
+    -------
+    judged, number
+        `people_needed` is of everyone. And the row of the table that it is about.
+    """
+    evident = [row for row in rows if row.verdict == EVIDENCE]
+    if evident:
+        number = next((row for row in evident if row.material), evident[0]).number
+        return judge_row(_item(table, number), options, inference), number
+    low, high = table["low"].to_numpy(), table["high"].to_numpy()
+    limits = np.array([_limit(_item(table, number), options) for number in table.index])
+    least, most = np.minimum(limits[:, 0], -_SMALLEST), np.maximum(limits[:, 1], _SMALLEST)
+    number = int(table.index[_first_of_largest(np.maximum(high / most, low / least))])
+    item = _item(table, number)
+    judged = judge_row(item, options, inference, only_estimated="" if complete else _STOPPED)
+    if judged.people_needed is None:
+        return judged, number
+    widest = _item(table, int(table.index[_first_of_largest((high - low) / np.minimum(most, -least))]))
+    times = [_times_needed(each, options, inference["interval_level"]) for each in (item, widest)]
+    needed = None if None in times else math.ceil(max(filter(None, times)) * cells.total)
+    return replace(judged, people_needed=needed), number
+
+
+def _first_of_largest(lengths: np.ndarray) -> int:
+    """Return the first place of the largest; a group and the others differ by their rounding alone."""
+    return int(lengths.round(9).argmax())
+
+
+def _item(table: pd.DataFrame, number: int) -> dict[str, Any]:
+    return {str(name): value for name, value in table.loc[number].items()}
+
+
+def _limit(item: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the differences of a rule set that are immaterial."""
+    n, rest = float(item["n_in"]), float(item["n_out"])
+    rate = float(item["favorable_out"])
+    overall = (float(item["favorable_n_in"]) + rate * rest) / (n + rest)
+    on = options.get("material_on", "either")
+    low, high = limit_of(options["material"], on, rate=rate, overall=overall)
+    return min(low, -options["tolerance"]), max(high, options["tolerance"])
+
+
+def _times_needed(item: Mapping[str, Any], options: Mapping[str, Any], level: float) -> float | None:
+    """How many times as many people make the interval no longer than the material difference."""
+    low, high = _limit(item, options)
+    material = min(-low, high)
+    if material <= 0:  # nobody else gets the favorable decision, so there is no ratio
+        return None
+    good, n = float(item["favorable_n_in"]), float(item["n_in"])
+    rest = float(item["favorable_out"] * item["n_out"]), float(item["n_out"])
+
+    def length(times: float) -> float:
+        low, high = newcombe_ends(*(np.array([times * part]) for part in (good, n, *rest)), level=level)
+        return float(high[0] - low[0])
+
+    times = times_to_settle(length, material)
+    # where the interval was drawn out to 0 it is longer than Newcombe's
+    return None if times is None else max(times, ((item["high"] - item["low"]) / material) ** 2)

@@ -1,0 +1,317 @@
+"""The finding of a rule-set audit in a few sentences, and what to beware of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from audits.brief import begun, brief, points_of, shortest
+from audits.rule_sets.perturbation.terms import Exchanged
+from audits.rule_sets.result import LeaderRow, RuleSetsResult
+from audits.stats import EVIDENCE, NO_MATERIAL
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import count, number, out_of, p_words, people, percent, several
+from audits.subgroups.texts import FEWEST_TEXTS
+
+__all__ = [
+    "GroupNames",
+    "finding",
+    "group_of",
+    "headline",
+    "on_exchanged",
+    "percents",
+    "points",
+    "warnings_for",
+    "without_luck",
+]
+
+
+def headline(result: RuleSetsResult) -> str:
+    """Say which group gets the decision less or more often than others, or that none does."""
+    words = vocabulary()
+    if not result.leaderboard:
+        return "There is no group that is large enough to look at."
+    if result.favorable.value in (0.0, 1.0):
+        said = f"{'Everybody' if result.favorable.value else 'Nobody'} {words.is_yes}"
+        return f"{said}, so no group stands out."
+    row = _about(result)
+    return shortest(*(_headline(result, row, brief(group_of(row.rules), most)) for most in (99, 12, 8)))
+
+
+def _headline(result: RuleSetsResult, row: LeaderRow, who: str) -> str:
+    words = vocabulary()
+    inside, outside = row.favorable_in.value or 0.0, row.favorable_out.value or 0.0
+    counted = out_of(inside * row.n_in, row.n_in)
+    rates = f"{percents(inside, row.n_in)} ({counted}) against {percents(outside, row.n_out)}"
+    if result.verdict == EVIDENCE:
+        way = "more" if row.direction == "advantaged" else "less"
+        return f"{begun(who)} {words.are_yes} {way} often than others: {rates}."
+    begin = (
+        "No group stands out" if result.verdict == NO_MATERIAL else "We can't tell whether a group stands out"
+    )
+    gap = points(abs(row.difference.value or 0.0), row.n_in)
+    return f"{begin}. The largest gap is {gap} points, for {who}: {rates}."
+
+
+def _about(result: RuleSetsResult) -> LeaderRow:
+    """Return the row that the verdict follows from."""
+    return next((row for row in result.leaderboard if row.rule_set == result.about), result.leaderboard[0])
+
+
+def percents(share: float, n: float) -> str:
+    """Word a share without a space.
+
+    Examples
+    --------
+    >>> percents(0.154, 209), percents(0.154, 2090)
+    ('15%', '15.4%')
+    """
+    return percent(share, n).replace(" %", "%")
+
+
+def points(share: float | None, n: float) -> str:
+    """Word a difference of shares of `n` people in percentage points."""
+    return "–" if share is None else points_of(share, n)
+
+
+_LIMITS = re.compile(r"(?:(?P<low>.+?) ≤ )?(?P<name>.+?) (?P<sign>[<>≤≥]) (?P<end>\S+)$")
+_AGE = {"<": "under {}", "≤": "up to {}", "≥": "aged {} or more", ">": "over {}"}
+_ENDS = {"<": "below {}", "≤": "up to {}", "≥": "{} or more", ">": "above {}"}
+
+
+def group_of(rules: Sequence[Mapping[str, Any]]) -> str:
+    """Return the people of a rule set as a noun phrase, in the data's own words as far as it has any.
+
+    Parameters
+    ----------
+    rules : sequence of dict
+        ``attribute``, ``words`` (``"age < 30"``) and ``values``, the levels that it admits.
+
+    Examples
+    --------
+    >>> rules = [{"attribute": "age", "words": "age < 30", "values": ["[18, 30)"]}]
+    >>> rules.append({"attribute": "race", "words": "race ≠ White", "values": ["Asian", "Black"]})
+    >>> group_of(rules)
+    'people under 30 with race ≠ White'
+    >>> from audits.stats.vocabulary import DataWords, speaking
+    >>> with speaking(DataWords(groups={"race": {"Asian": "Asian", "Black": "Black"}})):
+    ...     group_of(rules)
+    'Asian or Black people under 30'
+    """
+    words = vocabulary()
+    named, ages, clauses, terms = list[str](), list[str](), list[str](), list[str]()
+    for rule in rules:
+        own = " or ".join(f"{rule['attribute']} {value}" for value in rule["values"])
+        limits = _LIMITS.fullmatch(rule["words"])
+        if rule["words"].startswith("“"):
+            terms.append(rule["words"])
+        elif words.group(own) is not None and not (limits and len(rule["values"]) > 1):
+            named.append(own)
+        elif limits and limits["name"].lower() == "age":
+            ages.append(_within(limits, _AGE, "aged {} to {}"))
+        else:
+            within = f"{limits['name']} {_within(limits, _ENDS, '{} to {}')}" if limits else rule["words"]
+            clauses.append(within)
+    if terms:
+        return f"texts with {' and '.join(terms)}"
+    who = words.group(" & ".join(named)) if named else words.people
+    return " ".join(filter(None, [who, *ages, clauses and f"with {' and '.join(clauses)}"]))
+
+
+def _within(limits: re.Match[str], ends: Mapping[str, str], between: str) -> str:
+    """Word a range: both of its ends, or the one that it has."""
+    if limits["low"] is None:
+        return ends[limits["sign"]].format(limits["end"])
+    under = "under " if limits["sign"] == "<" else ""
+    return between.format(limits["low"], f"{under}{limits['end']}")
+
+
+class GroupNames:
+    """The noun phrase of any rule set of a result, by its words (`group_of`)."""
+
+    def __init__(self, result: RuleSetsResult) -> None:
+        levels = {item["name"]: item["levels"] for item in result.attributes}
+        table = zip(result.rules["attribute"], result.rules["words"], result.rules["levels"], strict=True)
+        self._rules = {
+            words: {
+                "attribute": name,
+                "words": words,
+                "values": [levels[name][int(place)] for place in admitted.split()],
+            }
+            for name, words, admitted in table
+        }
+
+    def __call__(self, rule_set: str) -> str:
+        """Return the people of the rule set; its words as they are where it is none of this result."""
+        rules, held = [], ""
+        for piece in rule_set.split(", "):  # a value may hold a comma itself
+            held = f"{held}, {piece}" if held else piece
+            if held in self._rules:
+                rules.append(self._rules[held])
+                held = ""
+        return group_of(rules) if rules and not held else rule_set
+
+
+def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
+    """Say which group, how many of how many, compared with whom, and how sure that is.
+
+    Parameters
+    ----------
+    n_evidence : int
+        Rule sets with evidence.
+    smallest : float
+        People of the smallest group that was looked at.
+    """
+    about, judged, family = _about(result), result.judged, result.n_distinct
+    material, noun = result.options["material"], _noun(result)
+    n, words = about.n_in, vocabulary()
+    others = "the others of the same context" if about.within is not None else "all others"
+    ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
+    reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {family:,} groups)".replace("-", "−")
+    good = "" if words.yes or result.outcome == "favorable" else f" ({result.outcome})"
+    inside = about.favorable_in.value or 0.0
+    who = (
+        f"{percents(inside, n)} of {group_of(about.rules)} {words.are_yes}{good} "
+        f"({out_of(inside * n, n)}), against {percents(about.favorable_out.value or 0.0, about.n_out)} of "
+        f"{others} ({count(about.n_out)}). The difference is {reach}."
+    )
+    if judged.verdict == EVIDENCE:
+        half = f"{'' if about.confirmed else 'not '}confirmed on a half of the {noun} it was not found on"
+        small = f" It is smaller than your {100 * material:.3g} points." if judged.material is False else ""
+        return f"{who}{small} It is {half}.{_further(n_evidence - 1, result.leaderboard)}"
+    large = f"of at least {_so_many(smallest, noun)}"
+    if judged.verdict == NO_MATERIAL:
+        every = {1: f"The one group {large} lies", 2: f"Both groups {large} lie"}
+        within = every.get(family, f"All {family:,} groups {large} lie")
+        return f"{within} within {100 * material:.3g} points of {others}. Farthest: {who}"
+    tolerance = result.options["tolerance"]
+    beyond = f"by more than the tolerated {100 * tolerance:.3g} points" if tolerance else "more than chance"
+    begin = f"{'Neither' if family == 2 else 'None'} of {several(family, 'group')} {large}"
+    text = f"{begin} differs {beyond} (p {p_words(about.adjusted_p)}). Farthest: {who}"
+    if judged.reason:
+        return f"{text} More {noun} would not settle it: {judged.reason}."
+    if judged.people_needed is None:
+        return text
+    return f"{text} About {judged.people_needed:,} {noun} would settle it."
+
+
+def _noun(result: RuleSetsResult) -> str:
+    return "texts" if result.options.get("text") else "people"
+
+
+def _so_many(number: float, noun: str) -> str:
+    """Word so many people, or texts.
+
+    Examples
+    --------
+    >>> _so_many(1, "people"), _so_many(60, "people"), _so_many(1, "texts")
+    ('1 person', '60 people', '1 text')
+    """
+    return people(number) if noun == "people" else several(number, noun.removesuffix("s"))
+
+
+def on_exchanged(found: Exchanged | None) -> str:
+    """Say what the very terms do in texts that differ in nothing else."""
+    if found is None or not found.rows:
+        return ""
+    row = found.rows[0]
+    gap = row.difference
+    ends = [points(end, row.texts) for end in (gap.value, gap.low, gap.high)]
+    reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {found.tested:,})".replace("-", "−")
+    begin = (
+        f" With terms exchanged in the same texts, {found.evident:,} of {found.tested:,} rule sets are "
+        f"decided differently; first {row.rule_set}: {reach}, p {p_words(row.adjusted_p)}"
+    )
+    if not found.evident:
+        begin = (
+            f" With terms exchanged in the same texts, none of {found.tested:,} rule sets is decided "
+            f"differently beyond chance; the farthest is {row.rule_set}: {reach}"
+        )
+    return f"{begin}."
+
+
+def _further(further: int, rows: tuple[LeaderRow, ...]) -> str:
+    """Say how many more rule sets differ, and how many findings they come down to."""
+    if not further:
+        return ""
+    findings = sum(row.verdict == EVIDENCE for row in rows)
+    told = f" {count(further)} further rule set{'s differ' if further > 1 else ' differs'} beyond chance"
+    if findings == 1:
+        return f"{told}, by the same people."
+    more = "or more " if findings == len(rows) else ""
+    return f"{told}; gathered by the people they share, all are {findings} {more}findings."
+
+
+def warnings_for(result: RuleSetsResult, *, invents: bool, fractional: bool, untested: int) -> Iterator[str]:
+    """Yield what a reader could misread.
+
+    Parameters
+    ----------
+    invents : bool
+        Whether the model can score people who are not in the data.
+    fractional : bool
+        Whether weights are no whole numbers.
+    untested : int
+        Rule sets of texts that are frequent by their categories alone.
+    """
+    halves, found = result.discovery, result.exchanged
+    if result.favorable.value in (0.0, 1.0):
+        way = "favorably" if result.favorable.value else "unfavorably"
+        yield (f"The model decides {way} on everyone audited, so no group can differ: check the threshold.")
+    if not result.complete:
+        yield (
+            f"The search stopped after {result.n_counted:,} of {result.n_candidates:,} candidates, short "
+            "rule sets and large groups first. The rest was not tested: raise max_candidates or the "
+            "support, or limit the depth."
+        )
+    if result.options["samples"] and result.sampling is None:
+        why = "nothing that the model reads is left to perturb"
+        yield f"Rates come from the data alone: {why if invents else 'the model is a column of the data'}."
+    if result.sampling is not None and not result.sampling["reached"]:
+        yield "Some sampled scores have a wider margin than asked for, because max_samples was reached."
+    if fractional:
+        yield (
+            "Weights are not whole numbers: p-values and halves use people rounded per combination of groups."
+        )
+    if result.n < 0.5 * result.rows["audited"]:
+        yield (
+            f"Weights are numbers of people: {result.rows['audited']:,} rows stand for {number(result.n)} "
+            "people only. Tests see no more than those."
+        )
+    if result.verdict == EVIDENCE and not result.leaderboard[0].confirmed:
+        yield (
+            f"The first row was not confirmed: it was looked for on {halves.n_first:,} people and checked on "
+            f"{halves.n_second:,}, and halves see less than everyone together."
+        )
+    few = f"fewer than {FEWEST_TEXTS} texts"
+    if untested:
+        so = (
+            "tested only on texts into which the terms were exchanged"
+            if found and found.tested
+            else "not tested"
+        )
+        yield (
+            f"{untested:,} rule sets are frequent by their categories, but {few} hold their very terms. They "
+            f"were {so}."
+        )
+    if found is not None and found.untested:
+        yield (
+            f"{found.untested:,} rule sets were not tested on exchanged texts: {few} could be made for them, "
+            "or there is no other term to exchange."
+        )
+    if len(result.rule_sets) < result.n_distinct:
+        yield (
+            f"The table holds the first {count(len(result.rule_sets))} rule sets in rank; the others were "
+            "tested too."
+        )
+
+
+def without_luck(result: RuleSetsResult) -> str:
+    """Word the largest score without the gain from being picked as the largest, with its interval."""
+    words = f"{number(100 * result.shrunken_score)} without the luck of being picked"
+    found = result.shrunken
+    if found is None or found.low is None or found.high is None:
+        return words
+    low, high = (number(100 * end).replace("-", "−") for end in (found.low, found.high))
+    return f"{words} ({low} to {high}; {found.method})"

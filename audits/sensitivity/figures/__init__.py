@@ -1,1 +1,0 @@
-"""Figures of the sensitivity audit, each drawn from its result."""

@@ -1,0 +1,127 @@
+"""People counted per cell of the rules' attributes: all that rates, permutations and halves need.
+
+A cell is one combination of levels that someone has. A rule set is a union of cells, so everything
+about it is a sum over cells; the table is a fold over any number of parts of the data (`merge`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.subgroups.attributes import Attribute
+
+__all__ = ["Cells", "count_cells", "memberships", "merge"]
+
+_DENSE = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Occupied cells.
+
+    Attributes
+    ----------
+    codes : int array (C, m)
+        Level of every attribute.
+    n : float array (C,)
+        People (total weight), positive.
+    favorable : float array (C,)
+        Those of them who are decided favourably.
+    row_cell : int array (n,)
+        Cell of every row of the data; empty for a merged table.
+    """
+
+    codes: np.ndarray
+    n: np.ndarray
+    favorable: np.ndarray
+    row_cell: np.ndarray
+
+    @property
+    def total(self) -> float:
+        """People in all cells."""
+        return float(self.n.sum())
+
+    @property
+    def rate(self) -> float:
+        """Favourable share of everyone."""
+        return float(self.favorable.sum() / self.n.sum())
+
+    def marked(self) -> np.ndarray:
+        """Return people, favourable ones and two random marks of every cell, (C, 4).
+
+        Two groups with equal sums of both marks are the same people: sums stay below 2^53, so they are
+        exact, and a coincidence is as good as impossible. No number of a result depends on the marks.
+        """
+        rng = np.random.default_rng(20221)
+        marks = rng.integers(1, min(2**38, 2**53 // len(self.n)), (len(self.n), 2))
+        return np.column_stack([self.n, self.favorable, marks.astype(float)])
+
+
+def count_cells(
+    codes: Sequence[np.ndarray],
+    sizes: Sequence[int],
+    favorable: np.ndarray,
+    weights: np.ndarray | None = None,
+) -> Cells:
+    """Count people and favourable decisions per occupied cell.
+
+    Parameters
+    ----------
+    codes : sequence of int arrays (n,)
+        Level of every row, one array an attribute.
+    sizes : sequence of int
+        Levels of each attribute.
+    favorable : array (n,)
+        Favourable decisions, bool (or people decided favourably, without weights).
+    weights : array (n,), optional
+        People a row stands for.
+    """
+    index = np.zeros(len(favorable), dtype=np.int64)
+    radix = 1
+    for code, size in zip(codes, sizes, strict=True):
+        if radix * size > 2**62:  # squeeze out the empty combinations before they overflow
+            found, index = np.unique(index, return_inverse=True)
+            radix = len(found)
+        index = index * size + code
+        radix *= size
+    if radix <= _DENSE:
+        occupied = np.bincount(index, minlength=radix) > 0
+        place = np.cumsum(occupied) - 1
+        row_cell = place[index]
+        first = np.empty(int(occupied.sum()), dtype=np.int64)
+        first[row_cell[::-1]] = np.arange(len(index))[::-1]
+    else:
+        _, first, row_cell = np.unique(index, return_index=True, return_inverse=True)
+    count = len(first)
+    n = np.bincount(row_cell, weights, minlength=count).astype(float)
+    good = np.asarray(favorable, dtype=float) if weights is None else favorable * weights
+    table = np.column_stack([code[first] for code in codes]).astype(np.int64)
+    return Cells(table, n, np.bincount(row_cell, good, minlength=count), row_cell)
+
+
+def merge(parts: Sequence[Cells]) -> Cells:
+    """Add up the tables of parts of the data: the same cells as of all rows at once."""
+    codes = np.concatenate([part.codes for part in parts])
+    found, place = np.unique(codes, axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    n, favorable = (
+        np.bincount(place, np.concatenate([getattr(part, name) for part in parts]), minlength=len(found))
+        for name in ("n", "favorable")
+    )
+    return Cells(found, n, favorable, np.empty(0, dtype=np.int64))
+
+
+def memberships(
+    cells: Cells, attributes: Sequence[Attribute], rules: np.ndarray, *, dtype: type = bool
+) -> np.ndarray:
+    """Return which cells each rule set holds, (S, C); `rules` (S, m) has -1 where an attribute is free."""
+    inside: np.ndarray = np.ones((len(rules), len(cells.n)), dtype=dtype)
+    for place, attribute in enumerate(attributes):
+        used = np.flatnonzero(rules[:, place] >= 0)
+        if used.size:
+            by_cell: np.ndarray = attribute.rules.astype(dtype)[:, cells.codes[:, place]]
+            inside[used] *= by_cell[rules[used, place]]
+    return inside

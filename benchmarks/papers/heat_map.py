@@ -1,0 +1,80 @@
+"""T_n over the weights of a logistic model of two numbers, and how a misjudged metric changes it (Figure 1).
+
+The paper's reference script adds the intercept once for each coordinate by a slip of broadcasting: its
+stored grid is reproduced by logits θ·x + 2b. The right logits, used here, are θ·x + b.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
+
+__all__ = ["best_intercept", "linear_ratios", "turned"]
+
+
+def best_intercept(
+    x: np.ndarray, y: np.ndarray, theta: np.ndarray, weights: np.ndarray | None = None
+) -> float:
+    """Intercept that fits the labels best with weights `theta` (d,) held (Appendix E.2).
+
+    Both outcomes must occur in `y`.
+    """
+    counts = np.ones(len(x)) if weights is None else weights
+    scores = x @ theta
+
+    def excess(intercept: float) -> float:
+        return float(counts @ (expit(scores + intercept) - y))
+
+    reach = float(np.abs(scores).max()) + 40.0
+    return float(brentq(excess, -reach, reach, xtol=1e-13))
+
+
+def turned(direction: np.ndarray, degrees: float) -> np.ndarray:
+    """Unit vector of `direction` (2,), turned by `degrees` counterclockwise."""
+    angle = np.arctan2(direction[1], direction[0]) + np.deg2rad(degrees)
+    return np.array([np.cos(angle), np.sin(angle)])
+
+
+def linear_ratios(
+    x: np.ndarray,
+    y: np.ndarray,
+    thetas: np.ndarray,
+    intercepts: np.ndarray,
+    direction: np.ndarray,
+    *,
+    regularizer: float,
+    sizes: np.ndarray,
+) -> np.ndarray:
+    """Loss ratios (g, n) of g logistic models of two numbers at once, by the flow of Eq. 2.8.
+
+    Parameters
+    ----------
+    x : array (n, 2)
+        In float32 where a figure is all that is wanted, with all other arrays.
+    y : array (n,) of bool or 0/1
+    thetas, intercepts : array (g, 2), (g,)
+    direction : array (2,)
+        Unit vector along which people move freely.
+    sizes : array (steps,)
+        Step sizes.
+
+    Notes
+    -----
+    A person's shift is a multiple of the model's weights along the free direction, and another one across
+    it; both multiples grow with the same slope of the loss, so that two numbers a person are all to keep.
+    """
+    sign = np.where(np.asarray(y, dtype=bool), -1.0, 1.0).astype(x.dtype)
+    start = sign * (thetas @ x.T + intercepts[:, None])  # (g, n) logits, the sign of a wrong decision
+    free = np.square(thetas @ direction)[:, None]
+    dear = np.square(thetas).sum(axis=1)[:, None] - free
+    along, across, logits = np.zeros_like(start), np.zeros_like(start), start.copy()
+    for size in sizes.tolist():
+        slope = size * expit(logits)
+        along += slope
+        across *= 1 - 2 * regularizer * size
+        across += slope
+        np.multiply(free, along, out=logits)
+        logits += dear * across
+        logits += start
+    return np.logaddexp(0, logits) / np.logaddexp(0, start)
