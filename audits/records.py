@@ -13,7 +13,7 @@ import importlib.resources
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from audits.errors import installed, not_installed, optional
 
@@ -52,7 +52,7 @@ class Exhibit:
         Whether the table is what the figure draws, bar by bar, which nobody reads on paper.
     tab : str
         Where a page shows it, unless it is the first, which stands above the tabs: ``"who"`` (who are they?),
-        ``"apart"`` (what sets them apart?) or ``"tested"`` (how we tested).
+        ``"apart"`` (what sets them apart?), ``"tested"`` (how we tested), or the title of a tab of its own.
     """
 
     key: str
@@ -62,7 +62,7 @@ class Exhibit:
     table: Callable[[], pd.DataFrame]
     wide: bool = False
     bars: bool = False
-    tab: Literal["who", "apart", "tested"] = "tested"
+    tab: str = "tested"
 
     @property
     def named(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import streamlit as st
@@ -19,7 +19,7 @@ from audits.options import Option, options_of
 from audits.records import Audit
 from audits.runs.registry import AUDITS
 
-__all__ = ["any_audit_page"]
+__all__ = ["any_audit_page", "other_options"]
 
 _ATTRIBUTES = {
     "attribute",
@@ -60,6 +60,17 @@ def _choose(
     told = ", ".join(f"{name} {_brief(value)}" for name, value in chosen.items())
     seconds = record.expected_seconds(options, audited_size(draft, summary))
     return ChosenOptions(chosen, f"{record.title}: {told}" if told else record.title, seconds)
+
+
+def other_options(name: str, drawn: Collection[str]) -> dict[str, Any]:
+    """Draw a control for every option of the audit `name` but `drawn`; return what is no default."""
+    record, chosen = AUDITS[name], {}
+    for each in options_of(record.options):
+        if each.name not in drawn:
+            value = _control(each, _label(record, each), ())
+            if value not in (None, "", [], _plain(each.default)):
+                chosen[each.name] = value
+    return chosen
 
 
 def _control(option: Option, label: str, protected: tuple[str, ...]) -> Any:

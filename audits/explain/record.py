@@ -32,7 +32,7 @@ AUDIT = Audit(
     paired="audits.paired.explain:paired",
     decisions_alone=lambda options, _: options.outcome == "decision",
     keys="audits.explain:keys.json",
-    presents="audits.explain.exhibits:section",
+    presents="audits.explain.sections:section",
     says="audits.explain.text:headline",
     seconds=_seconds,
     designs=True,

@@ -16,7 +16,7 @@ Departures, and why:
   without. Every number here is that of the coupling that keeps order and spreads mass evenly within ties, and
   stands beside the smallest and largest value over all optimal couplings
   (`audits.outcome_transport.matching.ties`). The verdict on groups' bias is one that holds in all of them
-  (`audits.outcome_transport.judging`).
+  (`audits.outcome_transport.inference`).
 * The paper calls the distance with the unsquared norm of Eq. 10 W2; by its own Eq. 4 that is order 1. It
   is the default, named order 1; the squared norm gives order 2.
 * Individual bias is Eq. 12's expectation, over a row of the coupling that sums to 1; the appendix's Eq. 16

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.recourse.exhibits import section
+from audits.recourse.sections import section
 from audits.stats.words import number
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from audits.drawing.style import alt_text
-from audits.recourse.exhibits import section
-from audits.recourse.words import headline
+from audits.recourse.sections import section
+from audits.recourse.text import headline
 from audits.stats.words import number
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 

@@ -63,8 +63,8 @@ def result_page(
     drawn = dict(panels or {})
     if tables(result):
         drawn.setdefault("people", lambda: _people(name, found))
-    own = [tab for tab in drawn if tab not in TABS]
-    kept = {tab: [each for each in others if each.tab == tab] for tab in TABS}
+    own = dict.fromkeys(tab for tab in (*(each.tab for each in others), *drawn) if tab not in TABS)
+    kept = {tab: [each for each in others if each.tab == tab] for tab in (*TABS, *own)}
     keys = ["who", "apart", *own, "tested", "people"]
     keys = [tab for tab in keys if tab == "tested" or tab in drawn or kept.get(tab)]
     opened = st.tabs([TABS.get(tab, tab) for tab in keys], key="tab", bind="query-params")
