@@ -14,8 +14,8 @@ from audits.stats.words import count
 
 __all__ = ["MAX_ROWS", "IntervalRow", "interval_rows"]
 
-MAX_ROWS = 12
-"""Rows that a figure shows; the menu's table holds all."""
+MAX_ROWS, MIN_PEOPLE = 12, 10
+"""Rows that a figure shows, the table holds all; people below whom an interval may leave the figure."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,14 @@ def interval_rows(
         )
     )
     more = f" · {len(kept)} of {len(known)} rows" if len(known) > len(kept) else ""
-    figure.update_xaxes(title=f"{title}{more}", range=ends, rangemode="normal" if ends else "tozero")
+    far = [_reach(row) for row in kept]
+    figure.update_xaxes(title=f"{title}{more}", range=ends or [0.0, 1.05 * unit * max(*far, 1e-9)])
     each = rows_named(figure, names)
     return finish(figure, height=90 + each * len(kept), alt=alt)
+
+
+def _reach(row: IntervalRow) -> float:
+    """Return how far a row's marks go to the right; of few people, without the interval."""
+    found = row.estimate
+    high = found.high if found.high is not None and found.n >= MIN_PEOPLE else found.value
+    return max(high or 0.0, row.outer[1] if row.outer else 0.0)

@@ -54,7 +54,7 @@ def with_strip(figure: go.Figure, judged: Judged, label: str, *, unit: float = 1
         start = -edge if low is None or not math.isfinite(low) else unit * low
         look = {"fillcolor": GREY, "opacity": 0.16, "line": {"width": 0}, "layer": "below"}
         shapes.append({"type": "rect", "x0": max(start, -edge), "x1": unit * high, **look})
-    where = {"xref": "x2", "yref": "y2 domain", "y0": 0, "y1": 0.7}
+    where = {"xref": "x2", "yref": "y2 domain", "y0": 0, "y1": 0.6}
     made.layout.shapes = [*made.layout.shapes, *({**where, **shape} for shape in shapes)]
     said = describe(f"{label}: {interval_text(judged) or 'no interval'}", longest=120)
     left = {"xref": "paper", "x": 0, "xanchor": "left", "xshift": CLEAR, "yref": "y2 domain", "y": 1.0}

@@ -69,11 +69,11 @@ def left(result: ExplainResult) -> go.Figure:
             trusted = item.source_covered >= _ENOUGH
             why = "" if trusted else f" ({100 * item.source_covered:.0f}% comparable)"
             rows.append((f"same {item.name}{why}", item.unexplained, trusted))
-    decides = judged.decided_by.removeprefix("level: ")
-    first = "like for like, on average" if decides == AVERAGE else f"like for like at {decides}"
     figure = go.Figure(decisive(judged, len(rows), 100.0))
     _interval_rows(figure, rows)
-    labels = distinct([f"{first}: {interval_text(judged)}", *(name for name, _, _ in rows)], longest=_ABOVE)
+    labels = distinct(
+        [f"like for like: {interval_text(judged)}", *(name for name, _, _ in rows)], longest=_ABOVE
+    )
     each = rows_named(figure, labels[::-1])
     gap = {"color": GREY, "dash": "dot", "width": 2}
     figure.add_vline(x=100 * result.gap.value, line=gap)

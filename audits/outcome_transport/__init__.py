@@ -7,8 +7,7 @@ Transport" (2021):
   Wasserstein distance of order 1 and 2 (Eq. 4): `outcome_transport`;
 * individual bias (Eq. 11, 12, 16), group and subgroup bias (Eq. 13, 17), its additive decomposition (Remark
   3.1), its normalised form (Eq. 18), on all features or on one role's (Figure 5), and the flows of Figure 3;
-* unbalanced, partial and entropic coupling, which section 6 proposes;
-* the Blue College simulation (section 4.1, Eq. 14, Figure 2): `blue_college`.
+* unbalanced, partial and entropic coupling, which section 6 proposes.
 
 Departures, and why:
 

@@ -1,20 +1,19 @@
-"""Figures of the outcome-transport audit and of the Blue College simulation."""
+"""Figures of the outcome-transport audit."""
 
 from __future__ import annotations
 
-import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.differences import differences
 from audits.drawing.flow import FlowMap, flow_bars, flow_map
 from audits.drawing.intervals import IntervalRow, interval_rows
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import CONTRAST, OKABE_ITO, distinct, empty, finish
+from audits.drawing.style import distinct, empty
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.outcome_transport.text import focus_group, group_of, subgroup_words
 from audits.stats.words import count, number, people_in, percent
 
-__all__ = ["bias", "blue_college", "flow_matrix", "judged", "roles", "sankey"]
+__all__ = ["bias", "flow_matrix", "judged", "roles", "sankey"]
 
 
 MAX_LETTERS = 40  # of a subgroup's name
@@ -157,37 +156,3 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
         alt=f"Mean bias by group and role of features; largest, {number(top.bias.value)}, for {top.group} "
         f"in {top.role} features.",
     )
-
-
-def blue_college(table: pd.DataFrame) -> go.Figure:
-    """Draw Figure 2: disparate impact and Wasserstein distance over the years, a line a rule."""
-    figure = go.Figure()
-    for k, rule in enumerate(table["rule"].unique().tolist()):
-        rows = table[table["rule"] == rule]
-        for column, axis, words in (
-            ("impact_so_far", "y", "impact"),
-            ("distance_so_far", "y2", "distance"),
-        ):
-            figure.add_trace(
-                go.Scatter(
-                    x=rows["year"],
-                    y=rows[column],
-                    yaxis=axis,
-                    line={"color": OKABE_ITO[k % len(OKABE_ITO)], "dash": "solid" if axis == "y2" else "dot"},
-                    name=f"{100 * rule:g} %, {words}",
-                    hovertemplate="year %{x}: %{y:.3g}<extra></extra>",
-                )
-            )
-    figure.update_layout(
-        xaxis={"title": "years of admissions counted together"},
-        yaxis={"title": "disparate impact (1: none)", "domain": [0.56, 1.0], "rangemode": "tozero"},
-        yaxis2={"title": "Wasserstein distance", "domain": [0.0, 0.44], "rangemode": "tozero"},
-    )
-    figure.add_hline(y=0.8, line={"color": CONTRAST, "dash": "dash", "width": 1}, annotation_text="80 % rule")
-    last = table[table["year"] == table["year"].max()]
-    told = ", ".join(
-        f"{100 * rule:g} % rule {number(distance)}"
-        for rule, distance in zip(last["rule"], last["distance_so_far"], strict=True)
-    )
-    alt = f"Disparate impact settles near 1 under every rule; the distance does not fall to 0: {told}."
-    return finish(figure, height=460, alt=alt)

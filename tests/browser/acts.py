@@ -22,6 +22,8 @@ __all__ = [
     "narrow_and_shoot",
     "open_app",
     "open_example",
+    "open_menu",
+    "open_tab",
     "run",
     "serious",
     "settle",
@@ -133,6 +135,21 @@ def to_page(page: Page, name: str, selector: str) -> None:
     )
     link.click()
     page.wait_for_selector(selector, timeout=SLOW)
+    settle(page)
+
+
+def open_tab(page: Page, name: str) -> None:
+    """Open a tab of a result page, which draws the open one alone."""
+    tab = page.get_by_role("tab", name=name, exact=True)
+    tab.scroll_into_view_if_needed()
+    with answered(page):
+        tab.click()
+    expect(tab).to_have_attribute("aria-selected", "true")
+
+
+def open_menu(page: Page, name: str) -> None:
+    """Open the menu in the corner of the figure `name`."""
+    page.locator(f".st-key-menu-{name} button").first.click()
     settle(page)
 
 

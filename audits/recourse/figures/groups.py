@@ -54,6 +54,7 @@ def needed(result: RecourseResult) -> go.Figure:
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=0,
+                constraintext="none",
                 textfont={"color": "white" if color == INK else INK},
                 meta=[people_id(*_who(name, row.group)) for row in rows],
                 hovertemplate="%{x:.0f}% " + name + "<extra></extra>",
@@ -64,6 +65,7 @@ def needed(result: RecourseResult) -> go.Figure:
     each = rows_named(
         figure, [f"{describe(people_in(row.group), longest=40)} ({count(row.n)})" for row in rows], beside=0
     )
+    figure.update_traces(width=0.4)
     told = "; ".join(f"{people_in(row.group)}: {percent(row.never.value, row.n)} never" for row in rows)
     done = finish(figure, height=70 + (each + 8) * len(rows), alt=f"What it would take, by group. {told}.")
     done.update_yaxes(range=[-0.6, len(rows) - 0.15])
@@ -96,7 +98,11 @@ def burden(result: RecourseResult) -> go.Figure:
     return interval_rows(
         [
             IntervalRow(
-                row.group, row.burden, people_id(of_run("group", within=[row.group])), None, row == focus
+                people_in(row.group),
+                row.burden,
+                people_id(of_run("group", within=[row.group])),
+                None,
+                row == focus,
             )
             for row in rows
         ],
@@ -123,7 +129,10 @@ def _compared(
     result: RecourseResult, groups: dict[str, Judged | None], title: str, unit: float = 1.0
 ) -> go.Figure:
     told = {name: one for name, one in groups.items() if one is not None}
-    rows = [(name, one.interval, people_id(of_run("group", within=[name]))) for name, one in told.items()]
+    rows = [
+        (people_in(name), one.interval, people_id(of_run("group", within=[name])))
+        for name, one in told.items()
+    ]
     limit = next(((one.immaterial_low, one.immaterial_high) for one in told.values()), None)
     return differences(result.judged, rows, title=title, unit=unit, limit=limit)
 
@@ -171,7 +180,9 @@ def group_actions(result: RecourseResult) -> go.Figure:
     return interval_rows(
         [
             IntervalRow(
-                f"{row.group}: {row.action}", row.coverage, people_id(of_run("group", within=[row.group]))
+                f"{people_in(row.group)}: {row.action}",
+                row.coverage,
+                people_id(of_run("group", within=[row.group])),
             )
             for row in rows
         ],
