@@ -214,8 +214,8 @@ def _finding(monitor: KeptMonitor, drift: Drift, waiting: int) -> str:
     latest = "" if drift.people == monitor.people else f"; among the latest {count(drift.people)}"
     shorter = f"; {count(needed)} reference people would halve that" if needed else ""
     text = (
-        f"{_counted(monitor)}{latest}: {percent_interval(drift.flagged)}. Up to "
-        f"{percent(chart.rate, 1000)} count as in control. All kinds of alarms together are raised without a cause once in "
+        f"{_counted(monitor)}{latest}: {percent_interval(drift.flagged)}. Up to {percent(chart.rate, 1000)} "
+        "count as in control. All kinds of alarms together are raised without a cause once in "
         f"{count(monitor.budget)} people on average at most. Twice the flags of the audit are found within "
         f"about {count(late)} people{shorter}. The chart stands at "
         f"{100 * monitor.chart_value / chart.limit:.0f}% of its limit; "

@@ -124,6 +124,7 @@ def values(result: ExplainResult) -> go.Figure:
                 y=places,
                 mode="markers",
                 marker={"color": [CONTEXT if thin else color for thin in few], "size": 10},
+                customdata=people,
                 text=[people_words(n) for n in people],
                 meta=_people(result, side, [row.value for row in shown]),
                 showlegend=False,

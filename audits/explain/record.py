@@ -42,6 +42,10 @@ AUDIT = Audit(
             "target": "Target",
             "explainers": "May explain it",
             "outcome": "The gap of",
+            "bins": "Levels of a number",
+            "level": "Error rate",
+            "material": "Smallest difference that matters",
+            "draws": "Draws for simultaneous intervals",
         },
     ),
 )

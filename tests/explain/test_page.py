@@ -38,7 +38,7 @@ def test_a_gap_is_explained_from_the_page(space: Workspace) -> None:
         time.sleep(0.5)
         at.run()
     assert at.multiselect(key="explainers").value == ["department", "noise0"]
-    at.number_input(key="explain-draws").set_value(300).run()
+    at.number_input(key="with-draws").set_value(300).run()
     at.button(key="run").click().run()
     run = work.executor().run(space.runs()[0]["id"])
     assert run is not None

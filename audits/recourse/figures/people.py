@@ -12,19 +12,17 @@ from audits.drawing.intervals import MAX_ROWS
 from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_run, people_id, within_edges
 from audits.drawing.slider import with_slider
-from audits.drawing.style import CONTEXT, FOCUS, GROUPS, INK, annotate, distinct, empty, finish
+from audits.drawing.style import CONTEXT, FOCUS, GROUPS, INK, annotate, distinct, empty
 from audits.recourse.result import AlphaRow, RecourseResult
 from audits.recourse.text import judged_row, rejected, way_to
 from audits.stats import Estimate
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, number, people_in, percent, percent_interval, several
+from audits.stats.words import count, people_in, percent, percent_interval, several
 
 __all__ = [
     "changes",
     "cut_off",
-    "reclassified",
     "scaled",
-    "score_distribution",
     "signed",
     "sliding",
     "told_ends",
@@ -32,14 +30,6 @@ __all__ = [
 
 _ROUNDED = 1e-9  # what rounding leaves of no change
 MAX_GROUPS = 4
-
-
-def reclassified(result: RecourseResult) -> go.Figure:
-    """Draw the share of rejected people who would be accepted on the way, a line a group with its band."""
-    figure = go.Figure(_curves(result))
-    figure.update_xaxes(title="how far towards the accepted match (%)", range=[0, 102])
-    figure.update_yaxes(title=f"{vocabulary().share_yes} (%)", range=[0, 100])
-    return finish(figure, height=380, alt=_reached(result))
 
 
 def _reached(result: RecourseResult) -> str:
@@ -77,7 +67,8 @@ def _curves(result: RecourseResult) -> list[go.Scatter]:
             go.Scatter(
                 x=[100 * step for step in steps],
                 y=[None if s.value is None else 100 * s.value for s in shares],
-                mode="lines",
+                mode="lines+markers",
+                marker={"size": 5},
                 line={"color": color, "width": 2},
                 name=name,
                 legendgroup=name,
@@ -89,21 +80,6 @@ def _curves(result: RecourseResult) -> list[go.Scatter]:
             ),
         ]
     return traces
-
-
-def score_distribution(result: RecourseResult, alpha: float) -> go.Figure:
-    """Draw the rejected people's scores at the step nearest to `alpha`, beside those of today."""
-    step = min(result.by_alpha, key=lambda row: abs(row.alpha - alpha))
-    today = result.by_alpha[0]
-    figure = go.Figure([_outline(result, today), _bars_of(result, step)])
-    _cut_off(figure, result)
-    figure.update_xaxes(title="score")
-    figure.update_yaxes(title="people (%)", rangemode="tozero")
-    alt = (
-        f"Scores of {rejected(result.n_rejected)} {way_to(step.alpha)}: mean "
-        f"{number(step.mean_score.value)}, {number(today.mean_score.value)} {way_to(today.alpha)}."
-    )
-    return finish(figure, height=320, alt=alt)
 
 
 def _middles(result: RecourseResult) -> list[float]:
@@ -203,9 +179,9 @@ def _point(step: AlphaRow) -> dict[str, Any]:
     return {"type": "scatter", "x": [100 * step.alpha], "y": [100 * (share or 0.0)], **look}
 
 
-def changes(result: RecourseResult, alpha: float | None = None) -> go.Figure:
+def changes(result: RecourseResult) -> go.Figure:
     """Draw the mean change of each feature on the way, with intervals, under a slider of it (Figure A1)."""
-    step = result.steps[-1] if alpha is None else min(result.steps, key=lambda at: abs(at - alpha))
+    step = result.steps[-1]
     largest: dict[str, float] = {}
     for row in result.changes:
         reach = max(abs(end) for end in scaled(row.mean_change, row.scale))
@@ -239,7 +215,7 @@ def changes(result: RecourseResult, alpha: float | None = None) -> go.Figure:
     alt = f"Mean change of {several(len(features), 'feature')} {way_to(step)}; largest: {told}."
     height = 190 + 26 * len(features)
     labels = [way_to(at) for at in result.steps]
-    return with_slider(figure, labels, result.steps.index(step), height=height, alt=alt)
+    return with_slider(figure, labels, len(labels) - 1, height=height, alt=alt)
 
 
 def _changes_at(
