@@ -152,8 +152,8 @@ def chart_card(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]) -
         figures.control_chart(points, chart, alarms),
         lambda: figures.points_frame(points, chart.limit),
         heading="Is it like the day of the audit?",
-        caption="Dot: share flagged in a batch. Line: evidence for more flags; at its limit it alarms. "
-        "Cross: any alarm.",
+        caption=f"Dot: share flagged in a batch; up to {percent(chart.rate, 1000)} (dotted) is in control. "
+        "Line: evidence for more flags, which alarms at its limit. Cross: any alarm.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.drawn import presented
+from app.drawn import drawn, presented
 from app.tables.held import DataHeld
 from app.tables.listed import Listed, raw_cells
 from app.tables.people import beside as people_beside
@@ -25,6 +26,8 @@ from app.widgets.results.result_page import result_page
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.outcome_transport import OutcomeTransportResult
+from audits.outcome_transport.figures import flow_list
+from audits.outcome_transport.sections import MAX_NARROW
 from audits.outcome_transport.text import subgroup_words
 from audits.records import Exhibit
 from audits.runs.registry import AUDITS
@@ -38,13 +41,14 @@ MAX_PEOPLE = 1000
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit: the interval that decides and the map first, then flows and people."""
-    flows = presented(AUDITS["outcome_transport"], found.audits[0].result).exhibit("flows")
+    result = found.audits[0].result
+    flows = presented(AUDITS["outcome_transport"], result).exhibit("flows")
     result_page(
         "outcome_transport",
         found,
         draft,
         panels={"people": lambda: _people(found, space)},
-        instead={"judged": partial(_hero, flows), "flows": None, "flow_matrix": _card},
+        instead={"judged": partial(_hero, flows), "flows": None, "flow_matrix": partial(_matrix, result)},
     )
 
 
@@ -52,6 +56,18 @@ def _hero(flows: Exhibit, judged: Exhibit) -> None:
     show_exhibit(judged, name="judged")
     with st.container(key="not-narrow-flows"):  # a phone has the table of bars in its place
         _card(flows)
+
+
+def _matrix(result: OutcomeTransportResult, exhibit: Exhibit) -> None:
+    """Draw the table of bars; where it has more columns than a phone has room for, that has a list."""
+    if len(result.flows.columns) <= MAX_NARROW:
+        _card(exhibit)
+        return
+    with st.container(key="not-narrow-matrix"):
+        _card(exhibit)
+    with st.container(key="only-narrow-flows"):
+        own = replace(exhibit, key="flow_list", figure=partial(drawn, flow_list, result), wide=False)
+        _card(own)
 
 
 def _card(exhibit: Exhibit) -> None:

@@ -10,10 +10,15 @@ from plotly.subplots import make_subplots
 
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, annotate, finish, wrapped
 
-__all__ = ["FlowMap", "flow_bars", "flow_map"]
+__all__ = ["FlowMap", "flow_bars", "flow_list", "flow_map"]
 
 _PAD, _THICK, _SIDE = 12.0, 12, 0.26  # pixels, pixels, share of the width for names
-_ROW, _LEAST, _LETTERS = 70, 13.0, 26  # pixels of a row, of a band that has room for its number; in a line
+_ROW, _LEAST, _LETTERS, _MAX_BARS = (
+    70,
+    13.0,
+    26,
+    5,
+)  # pixels of a row, of a band that has room for its number; in a line; bars of a row
 _MARGIN = {"l": 8, "r": 12, "t": 36, "b": 8}
 
 
@@ -168,3 +173,36 @@ def flow_bars(flows: FlowMap, *, alt: str) -> go.Figure:
     figure.update_xaxes(range=[0, 135], visible=False)
     finish(figure, height=90 + 52 * len(rows), alt=alt)
     return figure.update_layout(margin={"t": 66})
+
+
+def flow_list(flows: FlowMap, *, alt: str) -> go.Figure:
+    """Draw the same for a phone: under each row's name a bar for each column, the widest first."""
+    names, bars, place = [], [], 0
+    for r, name in enumerate(flows.rows):
+        names.append((place, name))
+        own = sorted(
+            (pair for pair in flows.bands(0.002) if pair[0] == r), key=lambda pair: -flows.mass[r][pair[1]]
+        )
+        bars += [(place - 1 - k, r, c) for k, (_, c) in enumerate(own[:_MAX_BARS])]
+        place -= 1 + min(len(own), _MAX_BARS)
+    figure = go.Figure(
+        go.Bar(
+            x=[100 * flows.share[r][c] for _, r, c in bars],
+            y=[y for y, _, _ in bars],
+            orientation="h",
+            width=0.7,
+            marker={"color": [FOCUS if r in flows.focus else CONTEXT for _, r, _ in bars]},
+            text=[f"{flows.number(r, c)} {flows.columns[c]}" for _, r, c in bars],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[flows.keys[r][c] for _, r, c in bars],
+            meta=[flows.people[r][c] for _, r, c in bars],
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    left = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "middle", "yref": "y", "showarrow": False}
+    annotate(figure, [{**left, "y": y, "text": f"<b>{name}</b>"} for y, name in names])
+    figure.update_yaxes(visible=False, range=[place + 0.4, 0.6])
+    figure.update_xaxes(range=[0, 300], visible=False)
+    return finish(figure, height=50 + 24 * -place, alt=alt)

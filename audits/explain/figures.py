@@ -19,7 +19,7 @@ from audits.stats.words import people as people_words
 
 __all__ = ["left", "levels", "values"]
 
-_MOST = 12
+_MOST, _FIRST = 12, 8  # rows
 _ABOVE = 52  # letters above a row, on a phone too
 _ENOUGH = 0.8  # of the source comparable, for a row to be trusted
 _FEW = 10  # people of a group at a level, for its dots to be trusted
@@ -64,16 +64,16 @@ def left(result: ExplainResult) -> go.Figure:
     rows: list[Row] = [("gap overall", result.gap, True)]
     if judged.decided_by != AVERAGE and together.unexplained.value is not None:
         rows.append(("like for like, on average", together.unexplained, True))
-    for item in result.each[:_MOST]:
+    for item in result.each[:_FIRST]:
         if item.unexplained.value is not None:
             trusted = item.source_covered >= _ENOUGH
             why = "" if trusted else f" ({100 * item.source_covered:.0f}% comparable)"
             rows.append((f"same {item.name}{why}", item.unexplained, trusted))
     figure = go.Figure(decisive(judged, len(rows), 100.0))
     _interval_rows(figure, rows)
-    labels = distinct(
-        [f"like for like: {interval_text(judged)}", *(name for name, _, _ in rows)], longest=_ABOVE
-    )
+    interval, _, level = interval_text(judged).partition(" · ")
+    first = describe(level.removeprefix("level: ") or "like for like", longest=26)
+    labels = [f"{first}: {interval}", *distinct([name for name, _, _ in rows], longest=_ABOVE)]
     each = rows_named(figure, labels[::-1])
     gap = {"color": GREY, "dash": "dot", "width": 2}
     figure.add_vline(x=100 * result.gap.value, line=gap)

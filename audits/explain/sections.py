@@ -5,7 +5,7 @@ from __future__ import annotations
 from audits.brief import begun
 from audits.explain import figures
 from audits.explain.result import ExplainResult
-from audits.explain.text import place_words, points
+from audits.explain.text import left_words, place_words, points
 from audits.records import Exhibit, Section
 from audits.stats.vocabulary import vocabulary
 from audits.stats.words import people_in, percent_interval
@@ -63,7 +63,7 @@ def section(result: ExplainResult) -> Section:
 
 def _title(result: ExplainResult) -> str:
     judged, gap = result.judged, result.gap.value
-    if gap is None or judged.interval.value is None:
+    if gap is None or judged.interval.low is None:
         return "What is left of the gap"
-    of = f"{points(abs(judged.interval.value))} left like for like{place_words(judged)}"
+    of = f"{left_words(judged)} left like for like{place_words(judged)}"
     return f"{of}; the gap overall is {points(abs(gap))}"

@@ -5,10 +5,20 @@ from __future__ import annotations
 from audits.brief import begun, between, brief, in_points, named_apart, shortest
 from audits.explain.result import ExplainResult
 from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.badges import interval_text
 from audits.stats.vocabulary import vocabulary
 from audits.stats.words import people_in, several
 
-__all__ = ["finding", "headline", "interval_words", "place_words", "points", "uncleared", "warnings_for"]
+__all__ = [
+    "finding",
+    "headline",
+    "interval_words",
+    "left_words",
+    "place_words",
+    "points",
+    "uncleared",
+    "warnings_for",
+]
 
 _MAX_NAMED = 3
 _ENOUGH = 0.8  # of the source comparable
@@ -34,7 +44,7 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
     if judged.verdict == EVIDENCE and left is not None:
         more = "more" if left > 0 else "less"
         start = f"Like for like{place_words(judged)}, {ours} {_verb(result)}"
-        return f"{start} {points(abs(left))} {more} often than {theirs}."
+        return f"{start} {left_words(judged)} {more} often than {theirs}."
     if judged.verdict == NO_MATERIAL:
         return f"Like for like, no material difference between {both} is left, on average or at any level."
     if judged.badge == "no verdict" and result.overlap.share < _ENOUGH:
@@ -65,6 +75,11 @@ def uncleared(columns: int) -> str:
 def place_words(judged: Judged) -> str:
     """Say at which level the interval that decides lies."""
     return "" if judged.decided_by == AVERAGE else f" at {judged.decided_by.removeprefix('level: ')}"
+
+
+def left_words(judged: Judged) -> str:
+    """Word how much is left with the digits that the interval beside it has: ``25 points``."""
+    return f"{interval_text(judged).partition(' points')[0].lstrip('−')} points"
 
 
 def finding(result: ExplainResult) -> str:

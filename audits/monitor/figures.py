@@ -67,10 +67,9 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
         row=2,
         col=1,
     )
-    line = {"line": {"color": INK, "dash": "dot", "width": 1}, "annotation_position": "top left", "col": 1}
-    control = f"in control up to {percent(chart.rate, 1000)}"
-    figure.add_hline(100 * chart.rate, annotation_text=control, row=1, **line)
-    figure.add_hline(100, annotation_text="limit", row=2, **line)
+    line = {"line": {"color": INK, "dash": "dot", "width": 1}, "col": 1}
+    figure.add_hline(100 * chart.rate, row=1, **line)
+    figure.add_hline(100, row=2, annotation_text="limit", annotation_position="top left", **line)
     figure.update_yaxes(title="flagged (%)", range=[0, 1.25 * max(100 * chart.rate, *flags)], row=1, col=1)
     figure.update_yaxes(title="chart (% of limit)", range=[0, 1.25 * max(100.0, *values)], row=2, col=1)
     figure.update_xaxes(range=_span(when), nticks=5)

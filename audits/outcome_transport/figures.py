@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from audits.drawing.differences import differences
 from audits.drawing.flow import FlowMap, flow_bars, flow_map
+from audits.drawing.flow import flow_list as rows_of_bars
 from audits.drawing.intervals import IntervalRow, interval_rows
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import distinct, empty
@@ -13,7 +14,7 @@ from audits.outcome_transport.result import OutcomeTransportResult
 from audits.outcome_transport.text import focus_group, group_of, subgroup_words
 from audits.stats.words import count, number, people_in, percent
 
-__all__ = ["bias", "flow_matrix", "judged", "roles", "sankey"]
+__all__ = ["bias", "flow_list", "flow_matrix", "judged", "roles", "sankey"]
 
 
 MAX_LETTERS = 40  # of a subgroup's name
@@ -32,6 +33,11 @@ def flow_matrix(result: OutcomeTransportResult) -> go.Figure:
     """Draw the same as a table of shares, a bar a cell."""
     alt = f"Share of each row subgroup's outcomes mapped to each column subgroup; {_largest(result)}."
     return flow_bars(_flows(result), alt=alt)
+
+
+def flow_list(result: OutcomeTransportResult) -> go.Figure:
+    """Draw the same for a phone, a bar below the other."""
+    return rows_of_bars(_flows(result), alt=f"Whose outcomes become whose; {_largest(result)}.")
 
 
 def _largest(result: OutcomeTransportResult) -> str:

@@ -76,15 +76,17 @@ def headline(result: OutcomeTransportResult) -> str:
     row = next((row for row in result.bias if row.level == "group" and row.difference == judged), None)
     if row is None:
         return f"{text}We can't tell whether any group is treated more unevenly than the others."
+    others = [each.group for each in result.bias if each.level == "group" and each.group != row.group]
+    rest = people_in(others[0]) if len(others) == 1 else "the others"
     uneven = "more unevenly" if (judged.interval.value or 0.0) > 0 else "more evenly"
     told = []
     for who in (people_in(row.group), brief(people_in(row.group))):
         if judged.verdict == EVIDENCE:
-            told.append(f"{begun(who)} are treated {uneven} than the others.")
+            told.append(f"{begun(who)} are treated {uneven} than {rest}.")
         elif judged.material is False:
-            told.append(f"{begun(who)} are treated about as evenly as the others.")
+            told.append(f"{begun(who)} are treated about as evenly as {rest}.")
         else:
-            told.append(f"We can't tell whether {who} are treated more unevenly than the others.")
+            told.append(f"We can't tell whether {who} are treated more unevenly than {rest}.")
     return shortest(*(f"{text}{each}" for each in told), *told)
 
 

@@ -53,7 +53,7 @@ def _alternatives(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit,
             "Dot: one way, by its cost and by how often it is still accepted.",
             lambda: groups.ways(result),
             lambda: worded(table.reset_index()),
-            tab="apart",
+            tab="By group",
         ),
     )
     if not result.group_actions:
@@ -67,7 +67,7 @@ def _alternatives(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit,
             "accepted among people who were not used to choose it.",
             lambda: groups.group_actions(result),
             result.group_actions_frame,
-            tab="apart",
+            tab="By group",
         ),
     )
 
@@ -130,7 +130,7 @@ def section(result: RecourseResult) -> Section:
             "Further right: larger changes, on average, until people are accepted.",
             lambda: groups.burden(result),
             lambda: worded(result.groups_frame()),
-            tab="apart",
+            tab="By group",
         ),
         *_compared(result),
     )

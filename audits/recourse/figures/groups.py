@@ -61,11 +61,11 @@ def needed(result: RecourseResult) -> go.Figure:
             )
         )
     figure.update_layout(barmode="stack", legend_traceorder="normal")
-    figure.update_xaxes(range=[0, 100], ticksuffix="%")
+    figure.update_xaxes(range=[0, 104], ticksuffix="%", tickvals=[0, 25, 50, 75, 100])
     each = rows_named(
         figure, [f"{describe(people_in(row.group), longest=40)} ({count(row.n)})" for row in rows], beside=0
     )
-    figure.update_traces(width=0.4)
+    figure.update_traces(width=0.36, offset=-0.38)
     told = "; ".join(f"{people_in(row.group)}: {percent(row.never.value, row.n)} never" for row in rows)
     done = finish(figure, height=70 + (each + 8) * len(rows), alt=f"What it would take, by group. {told}.")
     done.update_yaxes(range=[-0.6, len(rows) - 0.15])
