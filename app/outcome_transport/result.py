@@ -88,6 +88,10 @@ def _open(flow: list[str]) -> None:
     state.set_widget("flow-to", flow[1])
 
 
+def _said(words: Mapping[str, str], name: str) -> str:
+    return words.get(name, name)
+
+
 def _people(found: RunResult, space: Workspace) -> None:
     """List the people of one flow; one who is chosen stands beside the most similar match."""
     result: OutcomeTransportResult = found.audits[0].result
@@ -98,7 +102,7 @@ def _people(found: RunResult, space: Workspace) -> None:
                 label,
                 names,
                 index=None,
-                format_func=subgroup_words,
+                format_func=partial(_said, {name: subgroup_words(name) for name in names}),
                 placeholder="Choose",
                 **state.choice(key),
             )

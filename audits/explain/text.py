@@ -126,7 +126,7 @@ def _reach(found: Estimate) -> str:
     if found.value is None or found.low is None or found.high is None:
         return ""
     ends = sorted([found.low, found.high] if found.value >= 0 else [-found.low, -found.high])
-    return f" ({between(Estimate(abs(found.value), *ends, found.n, found.method))})"
+    return f" ({between(Estimate(abs(found.value), ends[0], ends[1], found.n, found.method))})"
 
 
 def _apart(found: Estimate) -> str:
