@@ -40,7 +40,7 @@ from audits.outcome_transport import (
 )
 from audits.outcome_transport.bias.groups import CellMasses, group_list
 from audits.outcome_transport.comparison.sides import ComparedSides, Side
-from audits.outcome_transport.judging import ResultParts, Sure, distances
+from audits.outcome_transport.inference import ResultParts, Sure, distances
 from audits.outcome_transport.matching.outcomes import OutcomeCost, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null
 from audits.progress import silent

@@ -23,10 +23,10 @@ from audits.data.public import public_section
 from audits.data.spec_parser import data_spec
 from audits.models import ModelSpec, Subject, make_subject
 from audits.recourse.actions import actions_of
+from audits.recourse.alternatives import find_ways
 from audits.recourse.audit import _sides
 from audits.recourse.options import RecourseOptions
-from audits.recourse.walking import Way
-from audits.recourse.ways import find_ways
+from audits.recourse.paths import Way
 from audits.transport import exact_coupling
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"

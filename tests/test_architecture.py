@@ -133,7 +133,7 @@ def test_who_may_import_what():
         if not draws and path.stem not in {
             "exhibits",
             "sections",
-        }:  # what computes draws nothing
+        }:  # what computes imports nothing that draws
             drawn = [
                 name for name in read if "figures" in name.split(".") or name.startswith("audits.drawing")
             ]
@@ -313,6 +313,7 @@ IMPORTED = {
     "app/widgets/choices/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),
     "app/saved/runs.py": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/connect.py": ({"groups"}, "Fairlearn's metrics by its own"),
+    "audits/reports/contents.py": ({"groups"}, "the groups of At a glance, on page one"),
     "audits/reports/laws": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/monitor": ({"sensitivity"}, MONITOR),
     "audits/runs/comparison/treated_model.py": (

@@ -18,7 +18,7 @@ from audits.monitor.alarms import Alarm
 from audits.monitor.dashboard import Flag
 from audits.stats.words import count, number
 
-__all__ = ["alarms_card", "flags_card"]
+__all__ = ["alarm_row", "alarms_card", "flags_card"]
 
 
 def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Alarm]]) -> None:
@@ -37,7 +37,7 @@ def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Ala
         _one(identity, alarm)
     if number_waiting > 1:
         _all_at_once(identity, number_waiting, number_waiting - len(first))
-    seen = pd.DataFrame([_row(alarm) for alarm in alarms])
+    seen = pd.DataFrame([alarm_row(alarm) for alarm in alarms])
     st.dataframe(seen, hide_index=True, height=min(38 + 35 * len(seen), 248), alt="Alarms, latest first")
     st.download_button(
         "Alarms (CSV)",
@@ -48,7 +48,8 @@ def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Ala
     )
 
 
-def _row(alarm: Alarm) -> dict[str, str]:
+def alarm_row(alarm: Alarm) -> dict[str, str]:
+    """Return a row of the table of alarms."""
     state = "lasts" if alarm.lasts else "over"
     return {
         "alarm": str(alarm.place),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -19,13 +20,13 @@ from audits.brief import in_points
 from audits.errors import InputError, RunFailed
 from audits.monitor import figures
 from audits.monitor.alarms import SEVERITIES, Alarm
-from audits.monitor.dashboard import Drift, GroupRates
+from audits.monitor.dashboard import Drift, GroupRates, Point
 from audits.monitor.monitors import KeptMonitor
 from audits.stats import Estimate
 from audits.stats.control import Chart, reference_for
-from audits.stats.words import count, number, p_words, percent, percent_interval
+from audits.stats.words import count, number, p_words, percent, percent_interval, several
 
-__all__ = ["choose_monitor", "watch"]
+__all__ = ["chart_card", "choose_monitor", "state_head", "watch"]
 
 _NOTHING = "No predictions have come in yet. What to send is said below."
 
@@ -110,38 +111,59 @@ def _live(identity: str) -> None:
     except RunFailed as error:
         notices.problem(str(error))
         return
-    with st.container(key="finding"):
-        lasting = [alarm for alarm in alarms if alarm.lasts]
-        st.text(_wrong(lasting, monitor) if monitor.people else _NOTHING)
-        st.text(_finding(monitor, drift, waiting[0]) if monitor.people else "")
+    lasting = [alarm for alarm in alarms if alarm.lasts]
+    state_head(_wrong(lasting, monitor) if monitor.people else _NOTHING, len(lasting))
     if not monitor.people:
         return
+    with st.container(key="counted"):
+        st.caption(f"{_counted(monitor)}.")
+    chart_card(points, monitor.chart, alarms)
+    people, incoming, tested = st.tabs(["Alarms and people", "Inputs, scores and groups", "How we test"])
+    with people:
+        alarms_card(identity, alarms, waiting)
+        flags_card(identity, flags)
+    with incoming:
+        if drift.people > 1:
+            reference = monitor.bundle.reference
+            figure_card(
+                "monitor-drift",
+                figures.drift(drift, reference, monitor.bundle.threshold),
+                lambda: pd.DataFrame({"sensitivity": drift.values}),
+                heading="Sensitivity of the latest people, beside the baseline",
+                caption="Lines: share of people. Right of the threshold: flagged.",
+            )
+        _tables(columns, rates)
+    with tested:
+        st.text(_finding(monitor, drift, waiting[0]))
+
+
+def state_head(said: str, alarms: int) -> None:
+    """Write the badge and the sentence of how it stands."""
+    with st.container(key="verdict"):
+        st.badge(f"● {several(alarms, 'alarm')}" if alarms else "✓ In control", color="gray")
+    with st.container(key="finding"):
+        st.text(said)
+
+
+def chart_card(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]) -> None:
+    """Draw the control chart with its alarms."""
     figure_card(
         "monitor-chart",
-        figures.control_chart(points, monitor.chart, alarms),
-        lambda: figures.points_frame(points, monitor.chart.limit),
+        figures.control_chart(points, chart, alarms),
+        lambda: figures.points_frame(points, chart.limit),
+        heading="Is it like the day of the audit?",
+        caption=f"Dot: share flagged in a batch; up to {percent(chart.rate, 1000)} (dotted) is in control. "
+        "Line: evidence for more flags, which alarms at its limit. Cross: any alarm.",
     )
-    if drift.people > 1:
-        reference = monitor.bundle.reference
-        figure_card(
-            "monitor-drift",
-            figures.drift(drift, reference, monitor.bundle.threshold),
-            lambda: pd.DataFrame({"sensitivity": drift.values}),
-        )
-    alarms_card(identity, alarms, waiting)
-    _tables(columns, rates)
-    flags_card(identity, flags)
 
 
 def _wrong(lasting: list[Alarm], monitor: KeptMonitor) -> str:
     """Say in one sentence what is wrong now."""
     if not lasting and monitor.people < _delay(monitor)[0]:  # nor would much be found yet
         people = "one person" if monitor.people == 1 else f"{count(monitor.people)} people"
-        return (
-            f"Nothing that this monitor watches is out of control so far; from {people} little can be told."
-        )
+        return f"Nothing is out of control so far. From {people} little can be told."
     if not lasting:
-        return "Nothing that this monitor watches is out of control now."
+        return "Nothing is out of control now."
     worst = max(lasting, key=lambda alarm: SEVERITIES.index(alarm.severity))
     more = len(lasting) - 1
     also = f" {count(more)} other condition{'s last' if more > 1 else ' lasts'} as well." if more else ""
@@ -181,25 +203,27 @@ def _points(gap: Estimate) -> str:
     return f"{value} ({low} to {high}) points"
 
 
+def _counted(monitor: KeptMonitor) -> str:
+    were = "person was" if monitor.people == 1 else "people were"
+    return f"{count(monitor.flagged)} of {count(monitor.people)} {were} flagged"
+
+
 def _finding(monitor: KeptMonitor, drift: Drift, waiting: int) -> str:
     chart = monitor.chart
     late, needed = _delay(monitor)
     latest = "" if drift.people == monitor.people else f"; among the latest {count(drift.people)}"
     shorter = f"; {count(needed)} reference people would halve that" if needed else ""
     text = (
-        f"{count(monitor.flagged)} of {count(monitor.people)} "
-        f"{'person was' if monitor.people == 1 else 'people were'} flagged{latest}: "
-        f"{percent_interval(drift.flagged)}. Up to {percent(chart.rate, 1000)} "
-        f"count as in control. All kinds of alarms together are raised without a cause once in "
+        f"{_counted(monitor)}{latest}: {percent_interval(drift.flagged)}. Up to {percent(chart.rate, 1000)} "
+        "count as in control. All kinds of alarms together are raised without a cause once in "
         f"{count(monitor.budget)} people on average at most. Twice the flags of the audit are found within "
         f"about {count(late)} people{shorter}. The chart stands at "
-        f"{100 * monitor.chart_value / chart.limit:.0f} % of its limit; "
+        f"{100 * monitor.chart_value / chart.limit:.0f}% of its limit; "
         f"{count(waiting) if waiting else 'no'} alarm{' waits' if waiting == 1 else 's wait'}."
     )
     if drift.p_value is not None:
         text += (
-            f" The latest sensitivities lie apart from the baseline by {number(drift.distance)} at most; "
-            "that "
-            f"everybody so far came from the baseline has p {p_words(drift.p_value)}, however often you look."
+            f" The latest sensitivities lie {number(drift.distance)} from the baseline at most. Under no "
+            f"drift: p {p_words(drift.p_value)}, however often you look."
         )
     return text

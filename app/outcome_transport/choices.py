@@ -12,6 +12,7 @@ from app import state
 from app.tables.held import DataHeld
 from app.tables.summary import Summary
 from app.widgets import notices
+from app.widgets.any_audit import other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.groups import choose_groups
 from app.widgets.choices.roles import roles_section
@@ -20,7 +21,6 @@ from audits.checks import build
 from audits.data import group_name
 from audits.errors import InputError
 from audits.models.spec import check_format
-from audits.options import options_of
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.record import AUDIT
 from audits.records import Size
@@ -51,25 +51,8 @@ _BROUGHT = {
     "learn": "logistic regression, trained here on another column",
     "learn held": "logistic regression with equal opportunity, trained here on another column",
 }
-_OUTCOMES = {
-    "automatic": "as the model gives them",
-    "decision": "decisions",
-    "probability": "probabilities",
-    "score": "scores on any scale",
-    "classes": "probabilities of all classes",
-}
-_MOST_SUBGROUPS = 6
-_DISTANCES = {"l2": "Euclidean", "l1": "L1", "l2_squared": "squared Euclidean", "l1_squared": "squared L1"}
-_COSTS = {"euclidean": "norm (order 1, the paper's)", "squared_euclidean": "squared norm (order 2)"}
-_MATCHING = {
-    "automatic": "automatic",
-    "exact": "exact",
-    "entropic": "entropic",
-    "unbalanced": "unbalanced (far outcomes stay unmatched)",
-    "partial": "partial (a given share is matched)",
-}
-_SPLITS = {"outcome": "own outcome", "label": "label", "prediction": "model's decision", "none": "nothing"}
-_OPTIONS = {each.name: each for each in options_of(OutcomeTransportOptions)}
+MAX_SUBGROUPS = 6
+_DRAWN = {"by", "source", "target", "against"}
 
 
 def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
@@ -105,7 +88,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         return None
     options["by"] = by
     with st.expander("More options"):
-        options |= _more(data)
+        options |= other_options("outcome_transport", _DRAWN)
     return ChosenOptions(options, f"Flows: {title}", _seconds(draft, summary, options))
 
 
@@ -114,7 +97,7 @@ def _first(names: list[str], summary: Summary) -> list[str]:
     chosen, product = names[:1], len(summary.groups[names[0]])
     for name in names[1:2]:
         product *= len(summary.groups[name])
-        if product <= _MOST_SUBGROUPS:
+        if product <= MAX_SUBGROUPS:
             chosen.append(name)
     return chosen
 
@@ -175,62 +158,6 @@ def _uploaded() -> None:
         state.keep("other model", str(state.workspace().add_file(file.name, file)))
     except InputError as error:
         state.keep("other model problem", str(error))
-
-
-def _more(data: DataHeld) -> dict[str, Any]:
-    roles = ["all", *dict.fromkeys(data.roles[name] for name in data.roles)]
-    chosen: dict[str, Any] = {
-        "outcome": _pick("Outcomes are compared", _OUTCOMES, "flows-outcome"),
-        "features": st.selectbox(
-            "Distance over features that are",
-            roles,
-            **state.choice("flows-features"),
-            help="All, or those of one role.",
-        ),
-        "distance": _pick("Distance between people", _DISTANCES, "flows-distance"),
-        "split_by": _pick("Subgroups also by", _SPLITS, "flows-split"),
-        "cost": _pick("Cost between outcomes", _COSTS, "flows-cost"),
-        "matching": _pick("Coupling", _MATCHING, "flows-matching"),
-    }
-    if chosen["matching"] == "partial":
-        usual = round(100 * _OPTIONS["share"].default)
-        share = st.slider(
-            "Share matched (%)",
-            10,
-            100,
-            usual,
-            **state.choice("flows-share"),
-            help=_OPTIONS["share"].help,
-        )
-        chosen["share"] = share / 100
-    if chosen["matching"] == "unbalanced":
-        chosen["price"] = _number("Price of leaving somebody unmatched", "price", "flows-price")
-    if chosen["matching"] in {"entropic", "unbalanced", "partial"}:
-        chosen["epsilon"] = _number("Blur", "epsilon", "flows-blur")
-    chosen["permutations"] = _number("Shuffles for the level of chance", "permutations", "flows-shuffles")
-    return {key: value for key, value in chosen.items() if value != _OPTIONS[key].default}
-
-
-def _number(label: str, name: str, key: str) -> Any:
-    """Ask for a number whose default, bounds and help are the option's."""
-    stated = _OPTIONS[name]
-    cast: Any = int if stated.kind == "integer" else float
-    unit = f" In {stated.unit}." if stated.unit else ""
-    low = 1e-5 if stated.at_least is None else stated.at_least
-    return st.number_input(
-        label,
-        min_value=cast(low),
-        max_value=cast(stated.at_most),
-        value=cast(stated.default),
-        format="%d" if cast is int else "%g",
-        **state.choice(key),
-        help=f"{stated.help}{unit}",
-    )
-
-
-def _pick(label: str, words: Mapping[str, str], key: str) -> str:
-    found: str = st.selectbox(label, list(words), format_func=words.__getitem__, **state.choice(key))
-    return found
 
 
 def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:

@@ -15,9 +15,9 @@ from app.recourse.questions import SCALED, WAYS, suggested, ways_of
 from app.tables.held import DataHeld
 from app.tables.summary import Summary
 from app.widgets import notices
+from app.widgets.any_audit import other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.roles import changeable, roles_section, with_role
-from app.widgets.choices.stated import stated_number
 from audits.checks import build
 from audits.errors import InputError
 from audits.options import option_of
@@ -30,7 +30,7 @@ __all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _STEPS = [round(0.05 * k, 2) for k in range(21)]
-_BETWEEN = {"snapped": "values that exist", "literal": "values in between"}
+_DRAWN = {"actionable", "by", "limits", "cost_weights", "follows"}
 _MOST_LISTED = 30
 _MOST_NAMED = 3
 
@@ -69,27 +69,10 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     options: dict[str, Any] = {"actionable": actionable, "by": by, "steps": _STEPS}
     with st.expander("Limits and costs"):
         options |= _limits(draft, actionable, data, summary)
-        stated = option_of(RecourseOptions, "fewest")
-        fewest = st.checkbox(
-            "Also look for the fewest changes",
-            value=stated.default,
-            **state.choice("fewest"),
-            help=stated.help,
-        )
-        if fewest != stated.default:
-            options["fewest"] = fewest
-        stated = option_of(RecourseOptions, "interpolation")
-        between = st.selectbox(
-            "On the way people have",
-            list(_BETWEEN),
-            format_func=_BETWEEN.__getitem__,
-            **state.choice("interpolation"),
-            help=stated.help,
-        )
-        if between != stated.default:
-            options["interpolation"] = between
-    with st.expander("Several ways for each person"):
-        options |= _several(actionable, data, summary, draft)
+    with st.expander("Columns that move along"):
+        options |= _follows(actionable, data, summary)
+    with st.expander("More options"):
+        options |= other_options("recourse", _DRAWN)
     return ChosenOptions(options, "Recourse", _seconds(draft, summary, options))
 
 
@@ -156,24 +139,8 @@ def _limits(
     return {key: value for key, value in (("limits", limits), ("cost_weights", costs)) if value}
 
 
-def _several(
-    actionable: list[str], data: DataHeld, summary: Summary, draft: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Draw how many ways to look for, how they are tried, and which columns move along."""
-    ways = stated_number(RecourseOptions, "ways", "Ways for each person (0: none)", **state.choice("ways"))
-    if not ways:
-        return {}
-    chosen: dict[str, Any] = {"ways": ways}
-    chosen["ways_people"] = stated_number(
-        RecourseOptions, "ways_people", "People looked at", **state.choice("ways-people")
-    )
-    if draft["spec"]["model"].get("train"):
-        chosen["refits"] = stated_number(
-            RecourseOptions, "refits", "Models trained again", **state.choice("ways-refits")
-        )
-    chosen["noise"] = stated_number(
-        RecourseOptions, "noise", "Numbers miss their aim by (sd)", **state.choice("ways-noise")
-    )
+def _follows(actionable: list[str], data: DataHeld, summary: Summary) -> dict[str, Any]:
+    """Draw which numbers move along with others."""
     numbers = [
         name
         for name in data.features
@@ -191,7 +158,7 @@ def _several(
         causes = st.multiselect(f"{name} follows", others, **state.choice(f"follows-{name}"))
         if causes:
             follows[name] = causes
-    return chosen | ({"follows": follows} if follows else {})
+    return {"follows": follows} if follows else {}
 
 
 def _among(name: str, values: Sequence[str]) -> dict[str, Any]:

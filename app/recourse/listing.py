@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from audits.recourse import RecourseResult
-from audits.recourse.exhibits import HEADS as WORDED
+from audits.recourse.sections import HEADS as WORDED
 
 __all__ = ["HEADS", "TABLES"]
 

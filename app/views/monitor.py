@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import state
 from app.monitor.dashboard import choose_monitor, watch
+from app.monitor.example import stream_of, watch_example
 from app.monitor.factory import finished_audits, make_monitor
 from app.widgets import notices
 from app.widgets.frame import page_text, title
@@ -13,7 +14,6 @@ from audits.errors import RunFailed
 
 space = state.workspace()
 title("Monitor")
-st.markdown(page_text("monitor_question"))
 
 try:
     monitor = choose_monitor(space)
@@ -21,13 +21,18 @@ except RunFailed as error:
     notices.problem(str(error))
     st.stop()
 
+stream = stream_of(space.draft()) if monitor is None else None
 if monitor is not None:
     watch(monitor, space)
+elif stream is not None:
+    watch_example(stream)
+else:
+    st.markdown(page_text("monitor_question"))
 
 if space.read_only:
     st.stop()
 audits = finished_audits(space)
-with st.expander("New monitor", expanded=monitor is None):
+with st.expander("New monitor", expanded=monitor is None and (stream is None or bool(audits))):
     if audits:
         make_monitor(audits, space)
     else:

@@ -74,12 +74,56 @@ async function drawn(own) {
   layout.height = whole ? innerHeight : layout.height ?? HEIGHT;
   if (matchMedia("(hover: none)").matches) layout.dragmode = false;  // a finger on it moves the page
   await Plotly.react(box, {data, layout, frames: frames ?? undefined, config: own.config});
+  if (frames?.length) linked(own, own.listening);
   if (own.listening) return;
   own.listening = true;
+  if (frames?.length) sliding(own);
   box.on("plotly_click", event => { if (!own.nested(event)) own.clicked(event); });  // it hears its own click
   box.on("plotly_sunburstclick", event => own.clicked(event));
   box.on("plotly_hover", event => box.classList.toggle("of-people", own.place(event) !== null));
   box.on("plotly_unhover", () => box.classList.remove("of-people"));
+}
+
+// a slider is moved by the arrow keys, too, and where its figure says so the address holds the step
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const linkOf = own => own.asked.figure.layout?.meta?.link;
+const stepOf = own => own.box._fullLayout?.sliders?.[0]?.active ?? 0;
+
+function go(own, step) {
+  const {frames} = own.asked.figure;
+  const place = Math.min(Math.max(step, 0), frames.length - 1);
+  const at = {mode: "immediate", frame: {duration: 0, redraw: true}, transition: {duration: 0}};
+  window.Plotly.animate(own.box, [frames[place].name], at)
+    .then(() => window.Plotly.relayout(own.box, {"sliders[0].active": place})).catch(() => {});
+}
+
+function linked(own, before) {
+  const asked = new URLSearchParams(location.search).get(linkOf(own));
+  const place = own.asked.figure.frames.findIndex(frame => Number(frame.name) === Number(asked));
+  if (!before && linkOf(own) && asked !== null && place >= 0) go(own, place);
+}
+
+function sliding(own) {
+  const {box} = own;
+  box.tabIndex = 0;
+  box.addEventListener("keydown", event => {
+    const by = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, Home: -1e6, End: 1e6}[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    go(own, stepOf(own) + by);
+  });
+  const write = () => {
+    if (!linkOf(own)) return;
+    const address = new URL(location.href);
+    address.searchParams.set(linkOf(own), own.asked.figure.frames[stepOf(own)].name);
+    history.replaceState(history.state, "", address);
+  };
+  box.on("plotly_sliderchange", write);
+  box.on("plotly_relayout", write);
+  box.on("plotly_buttonclicked", () => {  // Play
+    if (still.matches) setTimeout(() => go(own, own.asked.figure.frames.length - 1));
+  });
 }
 
 function made(parent) {

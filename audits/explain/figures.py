@@ -6,37 +6,54 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import dashes, decisive, dot, named, reaching
+from audits.drawing.marks import decisive, dot, named, reaching
 from audits.drawing.selected import of_value, people_id
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, distinct, empty, finish, rows_named
+from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish, rows_named
 from audits.explain.result import ExplainResult
 from audits.explain.text import interval_words, points
 from audits.stats import AVERAGE, Estimate
+from audits.stats.badges import interval_text
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import count, people_in
 from audits.stats.words import people as people_words
 
 __all__ = ["left", "levels", "values"]
 
-_MOST = 12
-_ABOVE = 44  # letters above a row, on a phone too
+_MOST, _FIRST = 12, 8  # rows
+_ABOVE = 52  # letters above a row, on a phone too
 _ENOUGH = 0.8  # of the source comparable, for a row to be trusted
+_FEW = 10  # people of a group at a level, for its dots to be trusted
+_REACH = 30  # points to both sides, unless an interval reaches further
+Row = tuple[str, Estimate, bool]
 
 
-def _interval_rows(rows: Sequence[tuple[str, Estimate, bool]]) -> go.Scatter:
+def _interval_rows(figure: go.Figure, rows: Sequence[Row]) -> None:
     """Draw estimates below the first row; those not trusted are gray and dashed."""
-    return go.Scatter(
-        x=[100 * (found.value or 0.0) for _, found, _ in rows],
-        y=list(range(len(rows) - 1, -1, -1)),
-        mode="markers",
-        marker={
-            "color": [INK if trusted else CONTEXT for _, _, trusted in rows],
-            "symbol": ["circle" if trusted else "circle-open" for _, _, trusted in rows],
-            "size": 8,
-        },
-        error_x=reaching([found for _, found, _ in rows], 100.0),
-        customdata=[name for name, _, _ in rows],
-        hovertemplate="%{customdata}: %{x:.1f} points<extra></extra>",
-        showlegend=False,
+    places = range(len(rows) - 1, -1, -1)
+    known = [found if trusted else Estimate(found.value, None, None, 0, "") for _, found, trusted in rows]
+    figure.add_trace(
+        go.Scatter(
+            x=[100 * (found.value or 0.0) for found in known],
+            y=list(places),
+            mode="markers",
+            marker={"color": [INK if trusted else CONTEXT for _, _, trusted in rows], "size": 8},
+            error_x=reaching(known, 100.0),
+            customdata=[name for name, _, _ in rows],
+            hovertemplate="%{customdata}: %{x:.1f} points<extra></extra>",
+            showlegend=False,
+        )
     )
+    dashed = [(found, k) for (_, found, trusted), k in zip(rows, places, strict=True) if not trusted]
+    line = {"color": CONTEXT, "width": 1.4, "dash": "dash"}
+    for found, k in dashed:
+        ends = [100 * (found.low or 0.0), 100 * (found.high or 0.0)]
+        figure.add_trace(
+            go.Scatter(x=ends, y=[k, k], mode="lines", line=line, showlegend=False, hoverinfo="skip")
+        )
+    ends = [abs(end) for _, found, _ in rows for end in (found.low, found.high) if end is not None]
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    edge = max([_REACH, *(103 * end for end in ends)])
+    figure.update_xaxes(title="difference (points)", range=[-edge, edge])
 
 
 def left(result: ExplainResult) -> go.Figure:
@@ -44,46 +61,27 @@ def left(result: ExplainResult) -> go.Figure:
     judged, together = result.judged, result.together
     if result.gap.value is None:
         return empty("There is no gap to explain.")
-    rows = [("overall", result.gap, True)]
+    rows: list[Row] = [("gap overall", result.gap, True)]
     if judged.decided_by != AVERAGE and together.unexplained.value is not None:
         rows.append(("like for like, on average", together.unexplained, True))
-    for item in result.each[:_MOST]:
+    for item in result.each[:_FIRST]:
         if item.unexplained.value is not None:
-            rows.append((f"{item.name} alone", item.unexplained, item.source_covered >= _ENOUGH))
-    decides = judged.decided_by.removeprefix("level: ")
-    first = "like for like, on average" if decides == AVERAGE else f"like for like at {decides}"
+            trusted = item.source_covered >= _ENOUGH
+            why = "" if trusted else f" ({100 * item.source_covered:.0f}% comparable)"
+            rows.append((f"same {item.name}{why}", item.unexplained, trusted))
     figure = go.Figure(decisive(judged, len(rows), 100.0))
-    trusted = [row for row in rows if row[2]]
-    figure.add_trace(_interval_rows(rows))
-    if len(trusted) < len(rows):
-        _dash(figure, rows)
-    figure.add_vline(x=0, line={"color": INK, "width": 1})
-    figure.add_vline(x=100 * result.gap.value, line={"color": GREY, "dash": "dot", "width": 2})
-    named(figure, [("decides", dashes(FOCUS, "solid", 4)), ("the gap overall", dashes(GREY))])
-    named(figure, [("for reading", dot(INK))])
-    if len(trusted) < len(rows):
-        named(figure, [("too few comparable", dot(CONTEXT, "circle-open"))])
-    labels = distinct([first, *(name for name, _, _ in rows)], longest=_ABOVE)
+    _interval_rows(figure, rows)
+    interval, _, level = interval_text(judged).partition(" · ")
+    first = describe(level.removeprefix("level: ") or "like for like", longest=26)
+    labels = [f"{first}: {interval}", *distinct([name for name, _, _ in rows], longest=_ABOVE)]
     each = rows_named(figure, labels[::-1])
-    figure.update_xaxes(title="difference, source minus target (percentage points)")
+    gap = {"color": GREY, "dash": "dot", "width": 2}
+    figure.add_vline(x=100 * result.gap.value, line=gap)
+    ends = [abs(each) for each in (result.gap.value, judged.interval.low, judged.interval.high) if each]
+    edge = max([figure.layout.xaxis.range[1], *(103 * each for each in ends)])
+    figure.update_xaxes(range=[-edge, edge])
     alt = f"A gap of {points(result.gap.value)}; {interval_words(judged)}."
-    return finish(figure, height=120 + each * len(labels), alt=alt)
-
-
-def _dash(figure: go.Figure, rows: Sequence[tuple[str, Estimate, bool]]) -> None:
-    """Draw the intervals that are not trusted dashed instead."""
-    marks = figure.data[1].error_x
-    for k, (_, found, trusted) in enumerate(rows):
-        if trusted or found.low is None or found.high is None:
-            continue
-        ends = [list(marks.array), list(marks.arrayminus)]
-        ends[0][k] = ends[1][k] = 0.0
-        marks.array, marks.arrayminus = ends
-        line = {"color": CONTEXT, "width": 1.4, "dash": "dash"}
-        where, reach = [len(rows) - 1 - k] * 2, [100 * found.low, 100 * found.high]
-        figure.add_trace(
-            go.Scatter(x=reach, y=where, mode="lines", line=line, showlegend=False, hoverinfo="skip")
-        )
+    return finish(figure, height=100 + each * len(labels), alt=alt)
 
 
 def levels(result: ExplainResult) -> go.Figure:
@@ -92,10 +90,9 @@ def levels(result: ExplainResult) -> go.Figure:
         (row for row in result.levels if row.covered), key=lambda row: -abs(row.difference.value or 0.0)
     )[:_MOST]
     rows = [(f"{row.attribute} {row.level}", row.difference, True) for row in found]
-    figure = go.Figure(_interval_rows(rows))
-    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    figure = go.Figure()
+    _interval_rows(figure, rows)
     each = rows_named(figure, distinct([name for name, _, _ in rows], longest=_ABOVE)[::-1])
-    figure.update_xaxes(title="difference left, source minus target (percentage points)")
     return finish(figure, height=90 + each * len(rows), alt=f"What is left at {len(rows)} levels.")
 
 
@@ -116,7 +113,8 @@ def values(result: ExplainResult) -> go.Figure:
     shown = result.values[::-1]
     places = list(range(len(shown)))
     figure = go.Figure()
-    names = distinct([result.source, result.target], longest=46)
+    names = distinct([people_in(result.source), people_in(result.target)], longest=46)
+    few = [min(row.source_people, row.target_people) < _FEW for row in shown]
     for side, name, color in (("source", names[0], FOCUS), ("target", names[1], INK)):
         people = [getattr(row, f"{side}_people") for row in shown]
         rates = [getattr(row, f"{side}_rate") for row in shown]
@@ -125,21 +123,28 @@ def values(result: ExplainResult) -> go.Figure:
                 x=[None if rate is None else 100 * rate for rate in rates],
                 y=places,
                 mode="markers",
-                marker={"color": color, "size": 10},
+                marker={"color": [CONTEXT if thin else color for thin in few], "size": 10},
                 customdata=people,
                 text=[people_words(n) for n in people],
                 meta=_people(result, side, [row.value for row in shown]),
-                name=name,
+                showlegend=False,
                 hovertemplate="%{x:.1f}% of %{text}<extra>" + name + "</extra>",
             )
         )
     pairs = [(row.source_rate, row.target_rate, place) for place, row in enumerate(shown)]
-    known = [(one, other, place) for one, other, place in pairs if one is not None and other is not None]
-    x = [each for one, other, _ in known for each in (100 * one, 100 * other, None)]
-    y = [each for _, _, place in known for each in (place, place, None)]
-    line = {"color": GREY, "width": 1.4}
-    figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, showlegend=False, hoverinfo="skip"))
-    each = rows_named(figure, distinct([row.value for row in shown], longest=_ABOVE))
-    figure.update_xaxes(title="favorable (%)", range=[-3, 103])
+    for thin, dash in ((False, "solid"), (True, "dash")):
+        known = [pair for pair in pairs if None not in pair and few[pair[2]] == thin]
+        x = [each for one, other, _ in known for each in (100 * (one or 0), 100 * (other or 0), None)]
+        y = [each for _, _, place in known for each in (place, place, None)]
+        line = {"color": GREY, "width": 2, "dash": dash}
+        figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, showlegend=False, hoverinfo="skip"))
+    named(figure, [(names[0], dot(FOCUS)), (names[1], dot(INK))])
+    if any(few):
+        named(figure, [(f"fewer than {_FEW} people", dot(CONTEXT))])
+    labels = [
+        f"{describe(row.value)} ({count(row.source_people)} and {count(row.target_people)})" for row in shown
+    ]
+    each = rows_named(figure, labels)
+    figure.update_xaxes(title=f"{vocabulary().share_yes} (%)", range=[-3, 103])
     alt = f"Rates of both groups at {len(shown)} levels of {result.each[0].name}."
     return finish(figure, height=130 + each * len(shown), alt=alt)

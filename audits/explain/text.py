@@ -2,48 +2,64 @@
 
 from __future__ import annotations
 
-from audits.brief import begun, between, brief, cut_apart, in_points, named_apart, shortest
+from audits.brief import begun, between, brief, in_points, named_apart, shortest
 from audits.explain.result import ExplainResult
 from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.badges import interval_text
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import people_in, several
 
-__all__ = ["finding", "headline", "interval_words", "points", "uncleared", "warnings_for"]
+__all__ = [
+    "finding",
+    "headline",
+    "interval_words",
+    "left_words",
+    "place_words",
+    "points",
+    "uncleared",
+    "warnings_for",
+]
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
+_ENOUGH = 0.8  # of the source comparable
 
 
 def headline(result: ExplainResult) -> str:
     """Say in one sentence whether a gap is left like for like."""
-    return shortest(*(_headline(result, ours, theirs) for ours, theirs in _both(result)))
+    ours, theirs = people_in(result.source), people_in(result.target)
+    apart = people_in(named_apart(result.target, result.source))
+    names = [(ours, theirs), (brief(ours, 99), apart), (brief(ours, 4), brief(apart, 3))]
+    return shortest(*(_headline(result, *each) for each in names))
 
 
 def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
-    judged, gap = result.judged, result.gap.value
-    both, at = f"{ours} and {theirs}", _place(judged)
+    judged, gap, left = result.judged, result.gap.value, result.judged.interval.value
+    both = f"{ours} and {theirs}"
     rates = {result.source_rate.value, result.target_rate.value}
     if rates in ({0.0}, {1.0}):
         every = "None" if rates == {0.0} else "All"
-        return f"{every} of {both} get the favorable decision, so there is no gap to explain."
-    size = "gap" if gap is None else f"{_size(gap)} gap"
-    left = judged.interval.value
+        return f"{every} of {both} {_verb(result)}, so there is no gap to explain."
+    sized = gap is not None and abs(gap) >= 0.005
+    size = f"{100 * abs(gap or 0.0):.0f}-point gap" if sized else "gap" if gap is None else "small gap"
     if judged.verdict == EVIDENCE and left is not None:
-        way = "more" if left > 0 else "less"
-        start = f"Like for like{at}, {ours} get the favorable decision"
-        return f"{start} {points(abs(left))} {way} often than {theirs}."
+        more = "more" if left > 0 else "less"
+        start = f"Like for like{place_words(judged)}, {ours} {_verb(result)}"
+        return f"{start} {left_words(judged)} {more} often than {theirs}."
     if judged.verdict == NO_MATERIAL:
         return f"Like for like, no material difference between {both} is left, on average or at any level."
     if judged.badge == "no verdict" and result.overlap.share < _ENOUGH:
         return f"The {size} between {both} cannot be adjusted: too few of them are comparable."
-    if judged.badge == "no verdict" and _is_inside(judged):
+    if judged.badge == "no verdict" and judged.material is False and judged.people_needed is None:
         return f"Of the {size} between {both}, {judged.reason}."
     return f"We can't tell whether the {size} between {both} remains like for like."
 
 
-_ENOUGH = 0.8
-
-
-def _is_inside(judged: Judged) -> bool:
-    return judged.material is False and judged.people_needed is None
+def _verb(result: ExplainResult) -> str:
+    """Say what the favored are, by decision or by label."""
+    words = vocabulary()
+    if result.options.get("outcome") != "label":
+        return words.are_yes
+    return f"are {words.truth_yes}" if words.truth_yes else "have the favorable label"
 
 
 def uncleared(columns: int) -> str:
@@ -56,38 +72,30 @@ def uncleared(columns: int) -> str:
     return f"nothing material is left after {those}"
 
 
-def _place(judged: Judged) -> str:
+def place_words(judged: Judged) -> str:
     """Say at which level the interval that decides lies."""
     return "" if judged.decided_by == AVERAGE else f" at {judged.decided_by.removeprefix('level: ')}"
 
 
-def _size(gap: float) -> str:
-    return f"{100 * abs(gap):.0f}-point" if abs(gap) >= 0.005 else "small"
-
-
-def _both(result: ExplainResult) -> list[tuple[str, str]]:
-    """Name both groups, in ever fewer words."""
-    ours, theirs = people_in(result.source), people_in(result.target)
-    apart = people_in(named_apart(result.target, result.source))
-    short = people_in(cut_apart(result.source, result.target, 4))
-    return [(ours, theirs), (brief(ours, 99), apart), (short, people_in(cut_apart(apart, result.source, 3)))]
+def left_words(judged: Judged) -> str:
+    """Word how much is left with the digits that the interval beside it has: ``25 points``."""
+    return f"{interval_text(judged).partition(' points')[0].lstrip('−')} points"
 
 
 def finding(result: ExplainResult) -> str:
     """Say how large the gap is, what of it is left like for like, and what that rests on."""
     ours, theirs, judged = people_in(result.source), people_in(result.target), result.judged
-    left = result.together.unexplained
-    said = [f"{begun(ours)} get the favorable decision {_apart(result.gap)} {theirs}{_reach(result.gap)}."]
-    columns = result.together.columns
+    left, columns = result.together.unexplained, result.together.columns
+    said = [f"{begun(ours)} {_verb(result)} {_apart(result.gap)} {theirs}{_reach(result.gap)}."]
     if columns:
-        some = ", ".join(columns[:_MOST_NAMED]) + (" and more" if len(columns) > _MOST_NAMED else "")
-        start = f"Compared with {theirs} with the same values of {several(len(columns), 'column')} ({some})"
-        said.append(f"{start}, it is {_apart(left)} them{_reach(left)}.")
+        some = ", ".join(columns[:_MAX_NAMED]) + (" and more" if len(columns) > _MAX_NAMED else "")
+        start = f"Adjusted for {several(len(columns), 'column')} ({some}), that is {_apart(left)} {theirs}"
+        said.append(f"{start}{_reach(left)}.")
         if left.value == left.low == left.high == 0.0:
-            said.append("The model reads nothing else, so this is exact and nothing was estimated.")
+            said.append("The model reads nothing else, so this is exact: nothing was estimated.")
     if judged.decided_by != AVERAGE:
-        at = _place(judged).strip()
-        said.append(f"{begun(at)}, it is {_apart(judged.interval)} them{_reach(judged.interval)}.")
+        at = begun(place_words(judged).strip())
+        said.append(f"{at}, it is {_apart(judged.interval)} {theirs}{_reach(judged.interval)}.")
     material = 100 * result.options["material"]
     if judged.verdict == NO_MATERIAL:
         said.append(f"On average over all comparable {ours}, {material:.3g} points are ruled out.")
@@ -105,7 +113,7 @@ def interval_words(judged: Judged) -> str:
     value = judged.interval
     if value.value is None or value.low is None:
         return "what is left like for like: no interval"
-    return f"{points(value.value)} left like for like{_place(judged)}, {between(value)}"
+    return f"{points(value.value)} left like for like{place_words(judged)}, {between(value)}"
 
 
 def points(share: float) -> str:
@@ -118,8 +126,7 @@ def _reach(found: Estimate) -> str:
     if found.value is None or found.low is None or found.high is None:
         return ""
     ends = sorted([found.low, found.high] if found.value >= 0 else [-found.low, -found.high])
-    told = Estimate(abs(found.value), ends[0], ends[1], found.n, found.method)
-    return f" ({between(told)})"
+    return f" ({between(Estimate(abs(found.value), ends[0], ends[1], found.n, found.method))})"
 
 
 def _apart(found: Estimate) -> str:
@@ -133,22 +140,18 @@ def _apart(found: Estimate) -> str:
 
 def warnings_for(result: ExplainResult) -> tuple[str, ...]:
     """Say what a reader could misread."""
-    found = []
     columns, overlap = result.together.columns, result.overlap
     if not columns:
-        found.append("No column may explain the gap. Name some, or give features other roles.")
-    if columns and overlap.share < 1:
-        thin = ", ".join(f"{name} {level}" for name, level, _ in overlap.thin[:_MOST_NAMED])
-        where = f" Fewest at {thin}." if thin else ""
+        return ("No column may explain the gap. Name some, or give features other roles.",)
+    found = []
+    if overlap.share < 1:
+        thin = ", ".join(f"{name} {level}" for name, level, _ in overlap.thin[:_MAX_NAMED])
         ours, theirs = people_in(result.source), people_in(result.target)
-        said = f"It holds for the {100 * overlap.share:.0f}% of {ours} with comparable {theirs}.{where}"
-        found.append(said)
+        said = f"It holds for the {100 * overlap.share:.0f}% of {ours} with comparable {theirs}."
+        found.append(f"{said} Fewest at {thin}." if thin else said)
     small = [f"{row.attribute} {row.level}" for row in result.levels if not row.covered]
     if small:
-        more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
-        found.append(f"Levels with too few people are not covered: {', '.join(small[:_MOST_NAMED])}{more}.")
-    if columns:
-        found.append(
-            '"Explained" does not mean justified: a factor can itself result from unequal treatment.'
-        )
+        more = f" and {len(small) - _MAX_NAMED} more" if len(small) > _MAX_NAMED else ""
+        found.append(f"Levels with too few people are not covered: {', '.join(small[:_MAX_NAMED])}{more}.")
+    found.append('"Explained" does not mean justified: a factor can itself result from unequal treatment.')
     return tuple(found)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, empty, finish
+from audits.drawing.style import CONTEXT, FOCUS, INK, empty, finish
 from audits.monitor.alarms import Alarm
 from audits.monitor.dashboard import Drift, Point
 from audits.stats.control import Chart
@@ -21,58 +20,66 @@ __all__ = ["control_chart", "drift", "points_frame"]
 
 
 def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]) -> go.Figure:
-    """Draw the share of flags over time, and below it the chart's value with its limit and alarms."""
+    """Draw the share of flags over time, and below it the chart's value with its limit and all alarms."""
     if not points:
         return empty("No predictions have come in yet.")
     when = [_moment(point.received) for point in points]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08, row_heights=[0.5, 0.5])
     shown = [alarm for alarm in alarms if alarm.raised >= points[0].received]
-    shares = [100 * point.flagged / point.people for point in points]
-    heights = [100 * point.high / chart.limit for point in points]
-    raised, limit = [_moment(alarm.raised) for alarm in shown], [100.0] * len(shown)
-    flags = [f"{count(point.flagged)} of {count(point.people)} people" for point in points]
-    words = [f"alarm {alarm.place}: {alarm.about}, batch {alarm.batch}" for alarm in shown]
-    cross = {"color": CONTRAST, "size": 12, "symbol": "x"}
-    over = "%{x}<br>%{y:.0f} % of the limit"
-    _mark(figure, 1, when, shares, "%{x}<br>%{y:.1f} % flagged (%{customdata})", flags)
-    _mark(figure, 2, when, heights, over, mode="lines+markers", marker={"color": ACCENT, "size": 4})
-    _mark(figure, 2, raised, limit, "%{x}<br>%{customdata}", words, marker=cross)
-    control = f"in control up to {percent(chart.rate, 1000)}"
-    _level(figure, 1, 100 * chart.rate, control, {"color": INK, "dash": "dot", "width": 1})
-    _level(figure, 2, 100, "alarm", {"color": CONTRAST, "width": 1.5})
-    for row, title, highest in (
-        (1, "flagged (%)", max(100 * chart.rate, *shares)),
-        (2, "chart (% of its limit)", max(100.0, *heights)),
-    ):
-        figure.update_yaxes(title=title, range=[0, 1.25 * highest], row=row, col=1)
-    figure.update_xaxes(range=_span(when), nticks=5)
-    people, flagged = sum(point.people for point in points), sum(point.flagged for point in points)
-    alt = (
-        f"Control chart: {percent(flagged / people, people)} of {count(people)} people flagged, "
-        f"{percent(chart.rate, 1000)} count as in control; the chart stands at "
-        f"{100 * points[-1].value / chart.limit:.0f} "
-        f"% of its limit; {len(shown)} alarms."
+    flags = [100 * point.flagged / point.people for point in points]
+    values = [100 * point.high / chart.limit for point in points]
+    people = [f"{count(point.flagged)} of {count(point.people)} people" for point in points]
+    quiet = {"x": when, "showlegend": False}
+    figure.add_trace(
+        go.Scatter(
+            **quiet,
+            y=flags,
+            mode="markers",
+            marker={"color": INK, "size": 6},
+            customdata=people,
+            hovertemplate="%{x}<br>%{y:.1f}% flagged (%{customdata})<extra></extra>",
+        ),
+        row=1,
+        col=1,
     )
-    return finish(figure, height=420, alt=alt)
-
-
-def _mark(
-    figure: go.Figure,
-    row: int,
-    x: Sequence[datetime],
-    y: Sequence[float],
-    hover: str,
-    words: Sequence[str] = (),
-    **look: Any,
-) -> None:
-    look = {"mode": "markers", "marker": {"color": ACCENT, "size": 6}, "line": {"color": ACCENT}, **look}
-    hover = f"{hover}<extra></extra>"
-    trace = go.Scatter(x=x, y=y, hovertemplate=hover, customdata=words, showlegend=False, **look)
-    figure.add_trace(trace, row=row, col=1)
-
-
-def _level(figure: go.Figure, row: int, y: float, words: str, line: dict[str, Any]) -> None:
-    figure.add_hline(y, line=line, annotation_text=words, annotation_position="top left", row=row, col=1)
+    figure.add_trace(
+        go.Scatter(
+            **quiet,
+            y=values,
+            mode="lines",
+            line={"color": INK, "width": 2},
+            hovertemplate="%{x}<br>%{y:.0f}% of the limit<extra></extra>",
+        ),
+        row=2,
+        col=1,
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[_moment(alarm.raised) for alarm in shown],
+            y=[100.0] * len(shown),
+            mode="markers",
+            marker={"color": FOCUS, "size": 12, "symbol": "x"},
+            customdata=[f"alarm {alarm.place}: {alarm.about}, batch {alarm.batch}" for alarm in shown],
+            hovertemplate="%{x}<br>%{customdata}<extra></extra>",
+            name="alarm",
+            showlegend=bool(shown),
+        ),
+        row=2,
+        col=1,
+    )
+    line = {"line": {"color": INK, "dash": "dot", "width": 1}, "col": 1}
+    figure.add_hline(100 * chart.rate, row=1, **line)
+    figure.add_hline(100, row=2, annotation_text="limit", annotation_position="top left", **line)
+    figure.update_yaxes(title="flagged (%)", range=[0, 1.25 * max(100 * chart.rate, *flags)], row=1, col=1)
+    figure.update_yaxes(title="chart (% of limit)", range=[0, 1.25 * max(100.0, *values)], row=2, col=1)
+    figure.update_xaxes(range=_span(when), nticks=5)
+    some, flagged = sum(point.people for point in points), sum(point.flagged for point in points)
+    alt = (
+        f"Control chart: {percent(flagged / some, some)} of {count(some)} people flagged, "
+        f"{percent(chart.rate, 1000)} count as in control; the chart stands at "
+        f"{100 * points[-1].value / chart.limit:.0f}% of its limit; {len(shown)} alarms."
+    )
+    return finish(figure, height=360, alt=alt)
 
 
 def drift(found: Drift, reference: np.ndarray, threshold: float) -> go.Figure:
@@ -80,21 +87,21 @@ def drift(found: Drift, reference: np.ndarray, threshold: float) -> go.Figure:
     if found.people < 2:
         return empty("Too few predictions have come in to compare.")
     top = max(float(np.quantile(reference, 0.995)), 1.2 * threshold)
-    edges = np.linspace(0.0, top, 31)
+    edges = np.linspace(0.0, top, 13)
     figure = go.Figure()
-    for name, values, colour in (
-        ("baseline", reference, GREY),
-        (f"latest {count(found.people)}", found.values, ACCENT),
+    for name, values, look in (
+        ("baseline", reference, {"color": CONTEXT, "width": 2}),
+        (f"latest {count(found.people)}", found.values, {"color": FOCUS, "width": 2}),
     ):
         shares = np.histogram(np.minimum(values, top), edges)[0] / len(values)
         figure.add_trace(
-            go.Bar(
+            go.Scatter(
                 x=(edges[:-1] + edges[1:]) / 2,
                 y=100 * shares,
-                width=np.diff(edges),
-                marker={"color": colour, "opacity": 0.65},
+                mode="lines",
+                line={**look, "shape": "hvh"},
                 name=name,
-                hovertemplate="%{x:.3g}: %{y:.1f} %<extra></extra>",
+                hovertemplate="%{x:.3g}: %{y:.1f}%<extra></extra>",
             )
         )
     figure.add_vline(
@@ -103,7 +110,6 @@ def drift(found: Drift, reference: np.ndarray, threshold: float) -> go.Figure:
         annotation_text="threshold",
         annotation_position="top left",  # above the line it would lie on the legend of a narrow page
     )
-    figure.update_layout(barmode="overlay")
     figure.update_xaxes(title="sensitivity to protected status", rangemode="tozero")
     figure.update_yaxes(title="share of people (%)", rangemode="tozero")
     alt = (

@@ -7,8 +7,7 @@ Transport" (2021):
   Wasserstein distance of order 1 and 2 (Eq. 4): `outcome_transport`;
 * individual bias (Eq. 11, 12, 16), group and subgroup bias (Eq. 13, 17), its additive decomposition (Remark
   3.1), its normalised form (Eq. 18), on all features or on one role's (Figure 5), and the flows of Figure 3;
-* unbalanced, partial and entropic coupling, which section 6 proposes;
-* the Blue College simulation (section 4.1, Eq. 14, Figure 2): `blue_college`.
+* unbalanced, partial and entropic coupling, which section 6 proposes.
 
 Departures, and why:
 
@@ -16,7 +15,7 @@ Departures, and why:
   without. Every number here is that of the coupling that keeps order and spreads mass evenly within ties, and
   stands beside the smallest and largest value over all optimal couplings
   (`audits.outcome_transport.matching.ties`). The verdict on groups' bias is one that holds in all of them
-  (`audits.outcome_transport.judging`).
+  (`audits.outcome_transport.inference`).
 * The paper calls the distance with the unsquared norm of Eq. 10 W2; by its own Eq. 4 that is order 1. It
   is the default, named order 1; the squared norm gives order 2.
 * Individual bias is Eq. 12's expectation, over a row of the coupling that sums to 1; the appendix's Eq. 16

@@ -7,4 +7,3 @@ from .result import Flows as Flows
 from .result import OutcomeTransportResult as OutcomeTransportResult
 from .result import RoleBias as RoleBias
 from .result import TieRange as TieRange
-from .simulation import blue_college as blue_college

@@ -16,7 +16,7 @@ from audits.errors import InputError
 from audits.models import Subject
 from audits.outcome_transport.bias.groups import MeasuredBias, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison.sides import ComparedSides, compare
-from audits.outcome_transport.judging import ResultParts, Space, Sure
+from audits.outcome_transport.inference import ResultParts, Space, Sure
 from audits.outcome_transport.matching.outcomes import MatchedOutcomes, Matching, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null, pool, resample
 from audits.outcome_transport.matching.ties import Face, optimal_face

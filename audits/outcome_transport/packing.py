@@ -10,7 +10,7 @@ from scipy import sparse
 
 from audits.models import Subject
 from audits.outcome_transport.comparison.sides import Side
-from audits.outcome_transport.judging import JudgedBiases, ResultParts, distances, judge_all
+from audits.outcome_transport.inference import JudgedBiases, ResultParts, distances, judge_all
 from audits.outcome_transport.matching.resampling import simultaneous
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.result import (
@@ -24,7 +24,7 @@ from audits.outcome_transport.result import (
     RoleBias,
     TieRange,
 )
-from audits.outcome_transport.words import finding, warnings_for
+from audits.outcome_transport.text import finding, warnings_for
 from audits.stats import Estimate, wilson
 from audits.stats.intervals import percent_level
 

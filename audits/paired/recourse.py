@@ -12,7 +12,7 @@ import pandas as pd
 from audits.paired.moved import People, apart, ratio_moved, share_moved
 from audits.paired.pairing import Pairing, Row
 from audits.recourse.result import RecourseResult
-from audits.recourse.words import way_to
+from audits.recourse.text import way_to
 from audits.stats import Estimate
 from audits.stats.words import people_in
 

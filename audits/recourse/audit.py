@@ -13,12 +13,12 @@ from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.recourse.actions import actions_of, between_people
-from audits.recourse.judging import burden_of
+from audits.recourse.alternatives import Ways, find_ways, group_actions
+from audits.recourse.inference import burden_of
 from audits.recourse.options import RecourseOptions
 from audits.recourse.packing import FoundWays, pack_recourse
+from audits.recourse.paths import Rejected, Way, fewest_changes, reached_by_any, score_rows, walk
 from audits.recourse.result import GroupAction, RecourseResult
-from audits.recourse.walking import Rejected, Way, fewest_changes, reached_by_any, score_rows, walk
-from audits.recourse.ways import Ways, find_ways, group_actions
 from audits.results import Optimum
 from audits.transport import exact_coupling
 

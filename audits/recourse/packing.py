@@ -11,7 +11,9 @@ import pandas as pd
 
 from audits.data.encoder_blocks import LevelBlock, NumberBlock
 from audits.data.values import text_of
-from audits.recourse.judging import Burden
+from audits.recourse.alternatives import Ways
+from audits.recourse.inference import Burden
+from audits.recourse.paths import Walk, Way
 from audits.recourse.result import (
     AlphaRow,
     Change,
@@ -20,9 +22,7 @@ from audits.recourse.result import (
     RecourseResult,
     WaysSummary,
 )
-from audits.recourse.walking import Walk, Way
-from audits.recourse.ways import Ways
-from audits.recourse.words import recourse_finding, recourse_warnings
+from audits.recourse.text import recourse_finding, recourse_warnings
 from audits.results import Optimum
 from audits.stats import Estimate, wilson
 from audits.stats.means import mean_test

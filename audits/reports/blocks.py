@@ -31,11 +31,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of level 2 or 3; `anchor` is what findings link to."""
+    """A heading of level 2 or 3; `anchor` is what findings link to, `page` begins a new one on paper."""
 
     text: str
     level: Literal[2, 3] = 2
     anchor: str = ""
+    page: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import yaml
 
 from audits.models.metadata import accuracy_words
-from audits.records import Section
+from audits.records import Exhibit, Section
 from audits.reports.blocks import (
     Block,
     Code,
@@ -62,6 +62,13 @@ _MEANS: dict[Badge, str] = {
 }
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "onnxruntime", "POT", "plotly")
 _EXECUTIVE_FINDINGS = 8
+_MAX_FINDINGS = 5  # on page one
+_CANNOT_SHOW = (
+    FINDS,
+    "Intervals cover sampling error alone: not wrong labels, missing people, or features measured worse for "
+    "one group.",
+    "It describes the people audited; it does not cover people or uses that differ from them.",
+)
 _EXECUTIVE_LETTERS = 360
 _EXECUTIVE_QUESTIONS = 3
 _BLANK = "_" * 40
@@ -115,15 +122,21 @@ Ordered = list[tuple[RunFinding, Section]]
 def full(run: RunLike, spec_text: str = "") -> Document:
     """Arrange everything: headline, findings, audits with figures and tables, settings, reproduction."""
     ordered = sections(run)
+    found = findings(ordered)
     blocks: list[Block] = [
         *headline(run),
-        Text(AID, "quiet"),
-        _opening(run),
+        *_hero(run),
         Heading("Findings, largest first"),
-        *findings(ordered),
-        Text(FINDS, "quiet"),
+        *found[:_MAX_FINDINGS],
+        Heading("What this cannot show"),
+        *map(Text, _CANNOT_SHOW),
         *_sign_off(),
+        Heading("What was audited", page=True),
+        _opening(run),
+        Text(AID, "quiet"),
     ]
+    if rest := found[_MAX_FINDINGS:]:
+        blocks += [Heading("More findings"), *rest]
     for place, (finding, section) in enumerate(ordered, start=1):
         blocks += _audit(place, finding, section)
     if run.compared is not None:
@@ -131,6 +144,20 @@ def full(run: RunLike, spec_text: str = "") -> Document:
     blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, ASSUMPTIONS)]
     blocks += [Heading("Settings"), *_settings(run, ordered), *reproduce(run, spec_text)]
     return Document("Audit report", head(run), tuple(blocks))
+
+
+def _hero(run: RunLike) -> list[Block]:
+    """Return the groups of At a glance, ranked, where the run compared groups."""
+    from audits.groups.figures.ranked import ranked, ranked_groups
+
+    result = next((audit.result for audit in run.audits if audit.name == AUDITS.first), None)
+    groups = None if result is None else ranked_groups(result)
+    if result is None or groups is None:
+        return []
+    exhibit = Exhibit(
+        "ranked", groups.title, groups.caption, lambda: ranked(result, groups), result.to_frame, bars=True
+    )
+    return [Figure(exhibit, "figure-first", grid(result.to_frame(), name=exhibit.named))]
 
 
 def beside(run: RunLike, spec_text: str = "") -> Document:

@@ -11,9 +11,20 @@ import pytest
 from app import work
 from app.drafts.drafts import from_files, with_data
 from app.tables.exports import portable
+from audits.options import options_of
+from audits.recourse import RecourseOptions
 from tests.app.test_pages import figures, open_example, texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"
+
+
+CONTROLS = ("checkbox", "multiselect", "number_input", "selectbox", "text_area", "text_input", "toggle")
+
+
+def told(at):
+    """Return what the tab that says how it was tested holds."""
+    at.session_state["tab"] = "How we tested"
+    return texts(at.run())
 
 
 def finish(space, at):
@@ -38,22 +49,19 @@ def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:
     at.switch_page(FLOWS).run()
     assert not at.exception
     at.multiselect(key="flows-by").set_value(["sex"]).run()
-    at.number_input(key="flows-shuffles").set_value(19).run()
+    at.number_input(key="with-permutations").set_value(19).run()
     result = finish(space, at)
-    assert at.container(key="numbers").text[0].value == result.finding
     assert any(result.judged.badge_text in element.value for element in at.markdown)
-    at.selectbox(key="flow-from").select(result.flows.rows[0]).run()
-    at.selectbox(key="flow-to").select(result.flows.columns[0]).run()
+    assert result.finding in told(at)
+    at.session_state["tab"] = "People"
+    at.run()
+    at.session_state["flow-from"], at.session_state["flow-to"] = result.flows.rows[0], result.flows.columns[0]
+    at.run()
     assert not at.exception
     row = str(result.cell(result.flows.rows[0], result.flows.columns[0]).index[0])
     at.selectbox(key="flow-person").select(row).run()
     assert not at.exception
-    assert any("statistical match" in text for text in texts(at))
-    # the simulation answers at once where it is opened
-    at.session_state["beside-outcome_transport"] = True
-    at.run()
-    at.slider(key="college-years").set_value(10).run()
-    assert not at.exception
+    assert any("is matched with row" in text for text in texts(at))
 
 
 def test_two_models_are_compared_and_two_files_too(space) -> None:
@@ -80,10 +88,10 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
     at.selectbox(key="compare").set_value("another model with the model").run()
     at.selectbox(key="other").set_value("decisions in a column").run()
     at.selectbox(key="other-label").set_value("qualified").run()
-    at.selectbox(key="flows-matching").set_value("unbalanced (far outcomes stay unmatched)").run()
-    assert at.number_input(key="flows-price").value == 1.0
-    assert at.number_input(key="flows-blur").value == 0.02
-    at.number_input(key="flows-shuffles").set_value(19).run()
+    at.selectbox(key="with-matching").set_value("unbalanced").run()
+    assert at.number_input(key="with-price").value == 1.0
+    assert at.number_input(key="with-epsilon").value == 0.02
+    at.number_input(key="with-permutations").set_value(19).run()
     result = finish(space, at)
     assert result.source == "column qualified"
     assert result.wasserstein.low is not None
@@ -136,16 +144,33 @@ def test_recourse_slides_in_the_browser_without_another_run(space) -> None:
     at = open_example(space, "hiring")
     at.switch_page(RECOURSE).run()
     result = finish(space, at)
-    assert at.container(key="numbers").text[0].value == result.finding
+    assert result.finding in told(at)
     runs = len(space.runs())
-    drawn = figures(at)
-    slid = next(figure for figure in drawn if figure.get("frames"))
-    assert [frame["name"] for frame in slid["frames"]] == [f"{step:g}" for step in result.steps]
+    for tab in ("Step by step", "Average changes"):
+        at.session_state["tab"] = tab
+        at.run()
+        slid = next(figure for figure in figures(at) if figure.get("frames"))
+        assert [frame["name"] for frame in slid["frames"]] == [f"{step:g}" for step in result.steps]
+    at.session_state["tab"] = "People"
+    at.run()
     at.selectbox(key="recourse-person").select(str(result.people.index[0])).run()
     assert not at.exception
-    drawn = figures(at)
-    assert sum(len(figure.get("frames") or []) == len(result.steps) for figure in drawn) == 2
+    assert sum(len(figure.get("frames") or []) == len(result.steps) for figure in figures(at)) == 1
     assert len(space.runs()) == runs
+
+
+def test_every_option_of_recourse_is_on_its_page(space) -> None:
+    at = open_example(space, "hiring")
+    at.switch_page(RECOURSE).run()
+    keys = {str(element.key) for kind in CONTROLS for element in getattr(at, kind)}
+    own = {"actionable", "by", "limits", "cost_weights", "follows"}
+    assert {"actionable", "recourse-by", "moves-along"} <= keys
+    assert {f"with-{each.name}" for each in options_of(RecourseOptions) if each.name not in own} <= keys
+    at.number_input(key="with-ways").set_value(2).run()
+    at.number_input(key="with-level").set_value(0.1).run()
+    at.button(key="run").click().run()
+    asked = space.runs()[0]["spec"]["audits"][0]["recourse"]
+    assert (asked["ways"], asked["level"]) == (2, 0.1)
 
 
 def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:
@@ -216,7 +241,8 @@ def test_identical_outcomes_are_no_distance_apart(space) -> None:
     frame = people(chance=0.4)
     at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("two groups of people").run()
-    said = ended(space, at)
+    ended(space, at)
+    said = told(at)
     assert any("apart" in text for text in said), said
     assert any("All outcomes are the same" in text for text in said)
 
@@ -225,14 +251,15 @@ def test_a_group_of_one_is_named(space) -> None:
     frame = people(chance=np.linspace(0, 1, 120))
     frame.loc[0, "group"] = "c"
     at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
-    assert any("One person alone says nothing about a group" in text for text in ended(space, at))
+    ended(space, at)
+    assert any("One person alone says nothing about a group" in text for text in told(at))
 
 
 def test_probabilities_beyond_one_are_refused_by_value(space) -> None:
     frame = people(chance=np.linspace(0, 1.5, 120))
     at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("two groups of people").run()
-    at.selectbox(key="flows-outcome").set_value("probability").run()
+    at.selectbox(key="with-outcome").set_value("probability").run()
     said = ended(space, at)
     assert any("gives 40 of 120 people another number" in text for text in said), said
 

@@ -38,7 +38,9 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
-    acts.to_page(page, "Monitor", "text=there is none yet")
+    acts.to_page(page, "Monitor", ".st-key-fit-monitor-chart .js-plotly-plot")
+    assert "work_years arrived in months" in acts.finding(page), "an example's month until there is a monitor"
+    acts.narrow_and_shoot(page, artefacts, "monitor-example", 1500)
     acts.to_page(page, "Prediction sensitivity", ".st-key-run button")
     acts.run(page)
     acts.finding(page)
@@ -70,10 +72,12 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     loud = [row for row, told in zip(rows, answer["rows"], strict=True) if told["flagged"]]
 
     # live: nothing on the page is touched from here until the alarm
-    finding = page.locator(".st-key-finding")
+    finding = page.locator(".st-key-counted")
     expect(finding).to_contain_text(f"{answer['flagged']} of 400 people were flagged", timeout=LIVE)
     expect(page.locator(".st-key-fit-monitor-chart .js-plotly-plot")).to_be_visible()
+    page.get_by_role("tab", name="Inputs, scores and groups").click()
     expect(page.locator(".st-key-fit-monitor-drift .js-plotly-plot")).to_be_visible()
+    page.get_by_role("tab", name="Alarms and people").click()
     before = len(answer["alarms"])  # the example's first people are not like all of them
     answer = post(address, token, {"rows": loud, "ids": [f"desk {k}" for k in range(len(loud))]})
     assert answer["alarms"]

@@ -13,21 +13,45 @@ from tests.browser.conftest import Server, Watched
 pytestmark = pytest.mark.browser
 
 
-def to_page(page: Page, name: str) -> None:
-    page.get_by_role("link", name=name).click()
-    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
+def test_a_band_and_a_bar_open_their_people_and_their_matches(
+    server: Server, watched: Watched, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    acts.to_page(page, "Transport flows", ".st-key-run button")
+    acts.choose(page, "compare", "two groups of people")
+    acts.shuffles(page, 19, "with-permutations")
+    acts.run(page)
+    assert "women" in acts.finding(page)
+    _a_band_selects_its_people(page)
+    bar = page.locator(".st-key-wide-flow_matrix .point path").first
+    _click(page, bar)
+    expect(page.locator(".st-key-selection-chip")).to_contain_text(" people", timeout=acts.SLOW)
+    acts.open_tab(page, "People")
+    expect(page.locator(".st-key-flow-people")).to_be_visible(timeout=acts.SLOW)
+    assert page.locator(".st-key-flow-from input").input_value() == "women, hired"
+    page.locator(".st-key-flow-people .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
+    expect(page.locator(".st-key-person-card")).to_contain_text("Matches among", timeout=acts.SLOW)
+    assert not acts.serious(page)
+    acts.narrow_and_shoot(page, artefacts, "flows", 1800)
+    acts.open_tab(page, "Who are they?")
+    acts.narrow_and_shoot(page, artefacts, "flows-map", 1800)
+    page.set_viewport_size({"width": 400, "height": 900})
     acts.settle(page)
+    expect(page.locator(".st-key-fit-flows")).to_be_hidden()
+    expect(page.locator(".st-key-fit-flow_list .js-plotly-plot")).to_be_visible()
 
 
 def _a_band_selects_its_people(page: Page) -> None:
-    bands = page.locator(".st-key-wide-outcome_transport .sankey-link")
+    bands = page.locator(".st-key-fit-flows .sankey-link")
     bands.first.scroll_into_view_if_needed()
     across, down = page.evaluate(
         """([across, top, bottom]) => {
             for (let down = top; down < bottom; down += 3)
                 if (document.elementFromPoint(across, down)?.closest(".sankey-link")) return [across, down];
         }""",
-        _middle(page.locator(".st-key-wide-outcome_transport .figure")),
+        _middle(page.locator(".st-key-fit-flows .figure")),
     )
     page.mouse.move(across, down)
     expect(page.locator(".figure.of-people")).to_be_visible()
@@ -45,7 +69,7 @@ def _middle(figure: Locator) -> tuple[float, float, float]:
     return box["x"] + box["width"] / 2, box["y"], box["y"] + box["height"]
 
 
-def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
+def test_recourse_in_two_clicks_and_alpha_by_mouse_keys_and_link(
     server: Server, watched: Watched, artefacts: Path
 ) -> None:
     page = watched.page
@@ -53,25 +77,38 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
     page.on("websocket", lambda socket: socket.on("framesent", lambda sent: asked.append(sent)))
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
-    to_page(page, "Recourse")
+    acts.to_page(page, "Recourse", ".st-key-run button")
     acts.run(page)
-    assert "rejected people" in acts.finding(page)
-    page.set_viewport_size({"width": 1280, "height": 2400})
-    acts.settle(page)
-    slider = page.locator(".st-key-fit-recourse-steps")
-    rail = slider.locator(".slider-rail-touch-rect")
-    rail.wait_for(state="attached")
-    box = rail.bounding_box()
-    assert box is not None
+    assert "turned down" in acts.finding(page)
+    expect(page.locator(".st-key-fit-recourse-needed .js-plotly-plot")).to_be_visible()
+    acts.open_tab(page, "Step by step")
+    slider = page.locator(".st-key-fit-recourse-reclassified")
+    slider.locator(".slider-rail-touch-rect").wait_for(state="attached")
+    slider.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
     told = slider.locator(".slider-label").first
-    before, so_far = told.text_content(), len(asked)
+    so_far = len(asked)
     assert so_far, "what the page asks of the server is seen"
-    for place in (0.75, 0.5, 0.25):
+    for place in (0.75, 0.5):
+        box = slider.locator(".slider-rail-touch-rect").bounding_box()
+        assert box is not None
         page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
-        expect(told).not_to_have_text(before or "", timeout=5_000)
-        before = told.text_content()
-        assert f"{100 * place:g} % of the way:" in (before or "")
+        expect(told).to_contain_text(f"{100 * place:g}% of the way:", timeout=5_000)
+    assert "alpha=0.5" in page.url
+    slider.locator(".figure").focus()
+    page.keyboard.press("ArrowRight")
+    expect(told).to_contain_text("55% of the way:", timeout=5_000)
+    page.keyboard.press("End")
+    expect(told).to_contain_text("all the way:", timeout=5_000)
+    page.keyboard.press("ArrowLeft")
+    expect(told).to_contain_text("95% of the way:", timeout=5_000)
+    assert "alpha=0.95" in page.url
     assert len(asked) == so_far, "the slider moves in the browser alone"
+    page.reload()
+    expect(told).to_contain_text("95% of the way:", timeout=acts.SLOW)
+    acts.settle(page)
+    acts.narrow_and_shoot(page, artefacts, "recourse-slider", 1800)
+    acts.open_tab(page, "People")
     page.locator(".st-key-recourse-people .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     expect(page.locator(".st-key-person-card")).to_contain_text("Fewest columns", timeout=acts.SLOW)
     own = page.locator(".st-key-fit-person-path")
@@ -83,26 +120,15 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
         assert box is not None
         page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
         expect(own.locator(".slider-label").first).to_contain_text(
-            f"{100 * place:g} % of the way: score", timeout=5_000
+            f"{100 * place:g}% of the way: score", timeout=5_000
         )
-    acts.narrow_and_shoot(page, artefacts, "recourse", 3400)
+    acts.narrow_and_shoot(page, artefacts, "recourse", 1800)
     assert not acts.serious(page)
     # nothing to change: said in a sentence, and the way out of it is on the page
     page.get_by_label("Clear all").first.click()
     expect(page.locator(".main, [data-testid=stMain]").first).to_contain_text(
         "at least one column", timeout=acts.SLOW
     )
-
-
-def _clicked_again(page: Page, place: Locator, x: float | None = None, y: float | None = None) -> None:
-    """Hold that what was clicked answers again once the box says another subgroup."""
-    target = page.locator(".st-key-flow-to input")
-    shown = target.input_value()
-    other = next(name for name in ("male, favorable", "male, unfavorable") if name not in shown)
-    acts.choose(page, "flow-to", other)
-    expect(target).not_to_have_value(shown)
-    _click(page, place, x, y)
-    expect(target).to_have_value(shown)
 
 
 def _click(page: Page, place: Locator, x: float | None = None, y: float | None = None) -> None:

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from audits.data.samples import admissions
-from audits.drawing.style import alt_text
-from audits.outcome_transport import blue_college
-from audits.outcome_transport import figures as figures
+from benchmarks.papers.blue_college import blue_college
 from tests.outcome_transport.conftest import scored
 from tests.outcome_transport.subjects import QUICK, flows_of
 
@@ -34,4 +32,3 @@ def test_blue_college_simulation():
     assert last["impact_so_far"].between(0.85, 1.2).all()
     assert np.allclose(last["distance_so_far"], last["limit"])
     assert last["distance_so_far"].is_monotonic_increasing  # it shrinks with the rule
-    assert "does not fall to 0" in alt_text(figures.blue_college(table))

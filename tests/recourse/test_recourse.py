@@ -101,10 +101,17 @@ def test_json_keys_round_trip_and_figures(tmp_path):
     assert [frame.name for frame in slid.frames] == [f"{step:g}" for step in result.steps]
     half = next(frame for frame in slid.frames if frame.name == "0.5")
     row = next(row for row in result.changes if row.alpha == 0.5 and row.feature == "money")
-    at = list(slid.data[2].y).index("money")
+    changed = figures.changes(result)
+    moved = next(frame for frame in changed.frames if frame.name == "0.5")
+    at = list(changed.data[0].y).index("money")
     assert row.scale == pytest.approx(FeatureSpace.fit(mixed().data).scale["money"][1], rel=0.2)
-    assert half.data[1].x[at] == pytest.approx(row.mean_change.value / row.scale)
-    assert half.data[0].y == figures.score_distribution(result, 0.5).data[1].y
+    assert moved.data[0].x[at] == pytest.approx(row.mean_change.value / row.scale)
+    assert sum(half.data[1].y) == pytest.approx(100)
+    assert list(half.data[0].y) == [100 * result.by_alpha[2].reclassified.value]
+    # bars are filled beyond the cut-off alone, which lies between what is declined and what is accepted
+    cut = figures.cut_off(result)
+    middles, filled = slid.data[-1].x, slid.data[-1].marker.color
+    assert [color != "white" for color in filled] == [middle >= cut for middle in middles]
     assert len(slid.layout.sliders[0].steps) == len(result.steps)
 
 
@@ -144,7 +151,7 @@ def test_one_persons_path_slides_through_the_steps_that_were_scored():
     slider = figure.layout.sliders[0]
     # beside long names in a narrow figure, what starts at the slider's left or is clipped at the axis is cut
     assert slider.currentvalue.xanchor == "right"
-    assert groups.burden(result).data[0].cliponaxis is False
+    assert groups.burden(result).data[-1].cliponaxis is False
     labels = [step.label for step in slider.steps]
     assert [("accepted" in label) for label in labels] == path["decision"].astype(bool).tolist()
     # it starts where the decision has turned

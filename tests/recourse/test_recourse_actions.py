@@ -11,7 +11,7 @@ import pytest
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
 from audits.recourse import GERMAN_ROLES, Limit
-from audits.recourse.walking import fewest_changes
+from audits.recourse.paths import fewest_changes
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 
 
@@ -60,7 +60,7 @@ def test_fewest_changes_against_all_subsets():
 
 
 def test_fewest_changes_grown_greedily(monkeypatch):
-    import audits.recourse.walking as module
+    import audits.recourse.paths as module
 
     monkeypatch.setattr(module, "_MOST_ROWS", 4)
     frame = pd.DataFrame({"a": [0.0], "b": [0.0], "c": [0.0]})

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.recourse.exhibits import section
+from audits.recourse.sections import section
 from audits.stats.words import number
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 
@@ -90,7 +90,7 @@ def test_those_whom_no_step_helps_may_have_another_way():
     assert people.loc[never, "by_any_accepted"].tolist() == best[never].tolist()
     assert 0 < best[never].sum() < never.sum()
     assert result.never_but_reachable.value == pytest.approx(best[never].mean())
-    assert f"No step towards the matched counterpart helps {never.sum()} of them" in result.finding
+    assert f"No step towards the match helps {never.sum()} of them" in result.finding
     assert f"{best[never].sum()} of those would be accepted" in result.finding
 
 

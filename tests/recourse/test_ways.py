@@ -15,14 +15,14 @@ from audits.models.factory import train_model
 from audits.progress import silent
 from audits.recourse import RecourseResult
 from audits.recourse.actions import actions_of
-from audits.recourse.audit import _sides
-from audits.recourse.exhibits import section
-from audits.recourse.options import RecourseOptions
-from audits.recourse.walking import Way
-from audits.recourse.ways import (
+from audits.recourse.alternatives import (
     _refitted,  # its draws, so that they can be repeated by hand
     downstream_of,
 )
+from audits.recourse.audit import _sides
+from audits.recourse.options import RecourseOptions
+from audits.recourse.paths import Way
+from audits.recourse.sections import section
 from audits.results import load_result, save_result
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 

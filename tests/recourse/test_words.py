@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from audits.drawing.style import alt_text
-from audits.recourse.exhibits import section
-from audits.recourse.words import headline
+from audits.recourse.sections import section
+from audits.recourse.text import headline, judged_row
 from audits.stats.words import number
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 
@@ -70,11 +70,11 @@ def test_words_follow_from_the_numbers(name):
     excludes = low is not None and (low > 0 or high < 0)
     assert (result.verdict == "evidence of a difference") == (excludes and judged.p_value <= 0.05)
     claims = re.search(
-        r"; (?:slightly )?(?:fewer|more) of |have (?:slightly )?(?:further|less far) to go| would\.$", first
+        r"(?:fewer|more) would be than of others|have (?:slightly )?(?:further|less far) to go", first
     )
     assert bool(claims) == (result.verdict == "evidence of a difference")
     assert ("can't tell" in first) == (result.verdict == "insufficient evidence" and len(result.by_group) > 1)
-    assert ("no group has much further to go" in first) == (result.verdict == "no material difference")
+    assert ("not much harder for any group" in first) == (result.verdict == "no material difference")
     assert len(first.split()) <= 30
     assert not re.search(r"\b1 (?:rejected )?people|[-−+]0\.0\b|that group", finding), finding
     for exhibit in section(result).exhibits:  # a method's letter heads no column that people read
@@ -82,7 +82,7 @@ def test_words_follow_from_the_numbers(name):
         assert not re.search(r"\b1 (?:features|rejected people)|[-−+]0\.0\b|% \d", alt_text(exhibit.figure()))
     # whom no step helps: of the matched counterpart, and who else would do, counted the slow way
     never = result.people["alpha"].isna()
-    assert ("No step towards the matched counterpart helps" in finding) == bool(never.any())
+    assert ("No step towards the match helps" in finding) == bool(never.any())
     if never.any():
         rest = frame.loc[result.people.index[never]]
         best = frame["x"][np.asarray(subject.decisions)].max() + rest.get("z", 0.0)
@@ -92,10 +92,14 @@ def test_words_follow_from_the_numbers(name):
     assert (name == "a group that nothing helps") == bool(lost)
 
 
-def test_two_groups_are_said_by_their_own_people():
+def test_the_group_that_is_worse_off_is_named():
     frame = _out_of_reach(_crowd({"women": 80, "men": 30}, {}), "men")
     result = recourse_of(subject_of(frame, Linear(x=1.0, z=1.0), ("x",)), permutations=99, steps=(0, 1))
-    assert headline(result) == (
-        "None of 30 rejected men would be accepted with their accepted counterparts' values in what they can "
-        "change; all 36 women would."
-    )
+    assert judged_row(result).group == "men"
+    assert "Of men, fewer would be than of others." in headline(result)
+    needed, people = section(result).exhibits[0].figure(), result.people
+    never = next(trace for trace in needed.data if trace.name == "never")
+    groups = sorted(result.by_group, key=lambda row: (row.never.value, row.n))
+    for share, row in zip(never.x, groups, strict=True):
+        inside = people["group"] == row.group
+        assert share == pytest.approx(100 * people.loc[inside, "alpha"].isna().mean())

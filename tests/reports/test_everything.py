@@ -22,7 +22,7 @@ from audits.cli.main import main
 from audits.drawing.style import alt_text
 from audits.errors import RunFailed
 from audits.report_kinds import TEMPLATES
-from audits.reports.blocks import Document, Figure, FindingBlock, Grid
+from audits.reports.blocks import Document, Figure, FindingBlock, Grid, Heading
 from audits.reports.card import render_card
 from audits.reports.contents import full
 from audits.reports.html import arrange, html_of, render_report
@@ -213,7 +213,8 @@ def test_report_is_one_small_file_where_nothing_from_the_data_runs(out, parsed):
 
 def test_a_table_stands_under_every_figure(run, document):
     figures = [block for block in document.blocks if isinstance(block, Figure)]
-    assert len(figures) == sum(len(AUDITS[audit.name].section(audit.result).exhibits) for audit in run.audits)
+    of_audits = [len(AUDITS[audit.name].section(audit.result).exhibits) for audit in run.audits]
+    assert [figures[0].name, len(figures)] == ["figure-first", 1 + sum(of_audits)]
     assert all(figure.table.rows for figure in figures if len(figure.exhibit.table()))
 
 
@@ -223,6 +224,16 @@ def test_findings_are_worst_first(run, document):
     assert badges == [each.badge_text for each in findings]
     order = [BADGES.index(each.judged.badge) for each in findings]
     assert order == sorted(order)
+
+
+def test_page_one_is_headline_groups_five_findings_limits_and_sign_off(document):
+    ends = [k for k, block in enumerate(document.blocks) if isinstance(block, Heading) and block.page]
+    page = document.blocks[: ends[0]]
+    assert isinstance(page[0], FindingBlock)
+    assert sum(isinstance(block, FindingBlock) and bool(block.title) for block in page) == 5
+    assert sum(isinstance(block, Figure) for block in page) == 1
+    heads = [block.text for block in page if isinstance(block, Heading)]
+    assert heads == ["Findings, largest first", "What this cannot show", "Sign-off"]
 
 
 def test_the_whole_is_there_scope_digests_excluded_settings_seed_versions_command(run):

@@ -225,12 +225,13 @@ def _condition(column: pd.Series, rule: Keep, where: str, notes: list[str]) -> t
         return np.ones(len(column), dtype=bool), f"{name} is missing"
     if rule.between is not None:
         low, high = (_bound(column, bound, f"{where}.between") for bound in rule.between)
-        inside = ((column >= low) & (column <= high)).to_numpy(dtype=bool)
+        inside = ((column >= low) & (column <= high)).to_numpy(dtype=bool, na_value=False)
         return inside, f"{name} is not between {text_of(low)} and {text_of(high)}"
     for key, (passes, fails) in _SIDES.items():
         if (given := getattr(rule, key)) is not None:
             bound = _bound(column, given, f"{where}.{key}")
-            return passes(column, bound).to_numpy(dtype=bool), f"{name} is {fails} {text_of(bound)}"
+            inside = passes(column, bound).to_numpy(dtype=bool, na_value=False)
+            return inside, f"{name} is {fails} {text_of(bound)}"
     raise AssertionError("a rule has one condition")  # `check_rules` has looked
 
 

@@ -2,85 +2,126 @@
 
 from __future__ import annotations
 
-import textwrap
+from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.differences import differences
-from audits.drawing.marks import dot, named, reaching
+from audits.drawing.intervals import MAX_ROWS, IntervalRow, interval_rows
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import (
-    ACCENT,
-    GREY,
-    INK,
-    annotate,
-    describe,
-    distinct,
-    empty,
-    finish,
-    rows_named,
-)
+from audits.drawing.strip import with_strip
+from audits.drawing.style import CONTEXT, GREY, INK, describe, empty, finish, rows_named
 from audits.recourse.result import RecourseResult
+from audits.recourse.text import judged_row
 from audits.stats import Judged
-from audits.stats.words import count, number, percent, percent_interval
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import count, number, people_in, percent, percent_interval
 
-__all__ = ["apart", "burden", "further", "group_actions", "ways"]
+__all__ = ["apart", "burden", "further", "group_actions", "needed", "ways"]
 
-_ABOVE = 44  # letters of a group above its row, on a phone too
+_ROOM = 0.08  # share of a bar that has room for a number
+PALE = "#EEF0F2"
+
+
+def needed(result: RecourseResult) -> go.Figure:
+    """Draw what it takes, a row a group: one change, two, more, or nothing that helps; the verdict above."""
+    people = result.people
+    sought = bool(result.options.get("fewest")) and people["fewest"].notna().any()
+    helped = people["alpha"].notna() | people["fewest"].notna()
+    fewest = people["fewest"].fillna(99).astype(int).where(helped, 0)
+    kinds = {"one change": fewest == 1, "two": fewest == 2, "more": fewest > 2, "never": fewest == 0}
+    if not sought:
+        kinds = {"some of the way or all of it": helped, "never": ~helped}
+    focus = judged_row(result)
+    rows = sorted(result.by_group, key=lambda row: (row.never.value or 0.0, row.n))
+    if len(rows) > MAX_ROWS:
+        kept = rows[-MAX_ROWS:]
+        rows = kept if focus is None or focus in kept else [focus, *kept[1:]]
+    figure = go.Figure()
+    colors = dict(zip([*kinds][:-1], (INK, CONTEXT, PALE), strict=False))
+    for name, inside in kinds.items():
+        shares = [_share(people, inside, row.group) for row in rows]
+        color = colors.get(name, "white")
+        figure.add_trace(
+            go.Bar(
+                x=[100 * share for share in shares],
+                y=list(range(len(rows))),
+                orientation="h",
+                name=name,
+                marker={"color": color, "line": {"color": INK if name == "never" else color, "width": 1}},
+                text=[f"{100 * share:.0f}%" if share >= _ROOM else "" for share in shares],
+                textposition="inside",
+                insidetextanchor="middle",
+                textangle=0,
+                constraintext="none",
+                textfont={"color": "white" if color == INK else INK},
+                meta=[people_id(*_who(name, row.group)) for row in rows],
+                hovertemplate="%{x:.0f}% " + name + "<extra></extra>",
+            )
+        )
+    figure.update_layout(barmode="stack", legend_traceorder="normal")
+    figure.update_xaxes(range=[0, 104], ticksuffix="%", tickvals=[0, 25, 50, 75, 100])
+    each = rows_named(
+        figure, [f"{describe(people_in(row.group), longest=40)} ({count(row.n)})" for row in rows], beside=0
+    )
+    figure.update_traces(width=0.36, offset=-0.38)
+    told = "; ".join(f"{people_in(row.group)}: {percent(row.never.value, row.n)} never" for row in rows)
+    done = finish(figure, height=70 + (each + 8) * len(rows), alt=f"What it would take, by group. {told}.")
+    done.update_yaxes(range=[-0.6, len(rows) - 0.15])
+    by_share = focus is not None and focus.accepted_judged == result.judged
+    what = f"share {vocabulary().share_yes}" if by_share else "burden"
+    label = f"{people_in(focus.group)}, {what} minus the others" if focus else "groups compared"
+    return with_strip(done, result.judged, label, unit=100.0 if by_share else 1.0)
+
+
+def _share(people: pd.DataFrame, inside: pd.Series, group: str) -> float:
+    here = people["group"] == group
+    return float(people["people"][here & inside].sum() / people["people"][here].sum())
+
+
+def _who(kind: str, group: str) -> list[dict[str, Any]]:
+    """Return the terms of those of a group who need so many changes."""
+    among = of_run("group", within=[group])
+    number_of = {"one change": 1, "two": 2}.get(kind)
+    if number_of is not None:
+        return [among, of_run("fewest", within=[number_of])]
+    if kind == "more":
+        return [among, of_run("fewest", at_least=3)]
+    return [among, of_run("alpha", missing=True)] if kind == "never" else [among, of_run("alpha", at_least=0)]
 
 
 def burden(result: RecourseResult) -> go.Figure:
     """Draw how far each group's people have to go to be accepted, with intervals."""
-    rows = sorted(
-        (row for row in result.by_group if row.burden.value is not None),
-        key=lambda row: row.burden.value or 0.0,
+    rows = sorted(result.by_group, key=lambda row: -(row.burden.value or 0.0))
+    focus = judged_row(result)
+    return interval_rows(
+        [
+            IntervalRow(
+                people_in(row.group),
+                row.burden,
+                people_id(of_run("group", within=[row.group])),
+                None,
+                row == focus,
+            )
+            for row in rows
+        ],
+        title="mean burden",
+        alt="Mean cost of the smallest change that is accepted, by group; largest for "
+        f"{rows[0].group}, {number(rows[0].burden.value)}.",
+        nothing="Nobody is accepted on the way to the match.",
     )
-    if not rows:
-        return empty("Nobody is accepted on the way to the counterpart.")
-    values = [row.burden.value or 0.0 for row in rows]
-    told = distinct([row.group for row in rows], longest=_ABOVE)
-    names = [f"{name} ({count(row.n)})" for name, row in zip(told, rows, strict=True)]
-    figure = go.Figure(
-        go.Scatter(
-            x=values,
-            y=list(range(len(rows))),
-            mode="markers",
-            cliponaxis=False,
-            marker={
-                "size": 10,
-                "color": INK,
-                "symbol": ["circle" if row.burden.low is not None else "circle-open" for row in rows],
-                "line": {"color": INK, "width": 1.5},
-            },
-            error_x=reaching([row.burden for row in rows], thickness=None),
-            customdata=[
-                [percent(row.never.value, row.n), name] for row, name in zip(rows, names, strict=True)
-            ],
-            meta=[people_id(of_run("group", within=[row.group])) for row in rows],
-            hovertemplate="%{customdata[1]}: %{x:.3g}; %{customdata[0]} are never accepted<extra></extra>",
-            showlegend=False,
-        )
-    )
-    if any(row.burden.low is None for row in rows):
-        named(figure, [("too few people for an interval", dot(INK, "circle-open"))])
-    figure.update_xaxes(title="mean burden", rangemode="tozero")
-    each = rows_named(figure, names)
-    alt = (
-        f"Mean cost of the smallest change that is accepted, by group; largest for {rows[-1].group}, "
-        f"{number(rows[-1].burden.value)}."
-    )
-    return finish(figure, height=130 + each * len(rows), alt=alt)
 
 
 def apart(result: RecourseResult) -> go.Figure:
     """Draw each group's share accepted at the last step, minus that of the others, with what matters."""
-    title = "accepted at the last step,<br>minus the others (points)"
+    title = f"{vocabulary().share_yes} at the last step, minus the others (points)"
     return _compared(result, {row.group: row.accepted_judged for row in result.by_group}, title, 100.0)
 
 
 def further(result: RecourseResult) -> go.Figure:
     """Draw each group's mean burden, minus that of the others, with what matters."""
-    title = "mean burden,<br>minus the others"
+    title = "mean burden, minus the others"
     return _compared(result, {row.group: row.burden_judged for row in result.by_group}, title)
 
 
@@ -88,7 +129,10 @@ def _compared(
     result: RecourseResult, groups: dict[str, Judged | None], title: str, unit: float = 1.0
 ) -> go.Figure:
     told = {name: one for name, one in groups.items() if one is not None}
-    rows = [(name, one.interval, people_id(of_run("group", within=[name]))) for name, one in told.items()]
+    rows = [
+        (people_in(name), one.interval, people_id(of_run("group", within=[name])))
+        for name, one in told.items()
+    ]
     limit = next(((one.immaterial_low, one.immaterial_high) for one in told.values()), None)
     return differences(result.judged, rows, title=title, unit=unit, limit=limit)
 
@@ -103,7 +147,7 @@ def ways(result: RecourseResult) -> go.Figure:
         return empty("How well ways hold was not tried.")
     cheapest = table["way"] == 1
     figure = go.Figure()
-    for chosen, name, colour in ((cheapest, "cheapest way", ACCENT), (~cheapest, "other ways", GREY)):
+    for chosen, name, colour in ((cheapest, "cheapest way", INK), (~cheapest, "other ways", GREY)):
         figure.add_trace(
             go.Scatter(
                 x=table["cost"][chosen],
@@ -116,7 +160,7 @@ def ways(result: RecourseResult) -> go.Figure:
                     for row, change in zip(table.index[chosen], table["change"][chosen], strict=True)
                 ],
                 meta=[people_id({"run": "", "row": row}) for row in table.index[chosen]],
-                hovertemplate="%{customdata}<br>cost %{x:.3g}, accepted by %{y:.0f} %<extra></extra>",
+                hovertemplate="%{customdata}<br>cost %{x:.3g}, accepted by %{y:.0f}%<extra></extra>",
             )
         )
     what = "models trained again" if by == "survives" else "noisy tries"
@@ -124,41 +168,27 @@ def ways(result: RecourseResult) -> go.Figure:
     figure.update_yaxes(title=f"accepted by (% of {what})", range=[-4, 104])
     mean = 100 * float(table[by][cheapest].mean())
     alt = (
-        f"{len(table)} ways of {int(cheapest.sum())} people; {mean:.0f} % of {what} accept the cheapest ones."
+        f"{len(table)} ways of {int(cheapest.sum())} people; {mean:.0f}% of {what} accept the cheapest ones."
     )
     return finish(figure, height=360, alt=alt)
 
 
 def group_actions(result: RecourseResult) -> go.Figure:
-    """Draw the share of each group whom one action gets accepted, with the action above its dot."""
-    rows = list(result.group_actions)[::-1]
-    if not rows:
-        return empty("No way was found that could become an action.")
-    shares = [100 * (row.coverage.value or 0.0) for row in rows]
-    figure = go.Figure(
-        go.Scatter(
-            x=shares,
-            y=list(range(len(rows))),
-            mode="markers",
-            marker={"color": ACCENT, "size": 10},
-            error_x=reaching([row.coverage for row in rows], 100.0, thickness=None),
-            customdata=[describe(row.action, longest=160) for row in rows],
-            meta=[people_id(of_run("group", within=[row.group])) for row in rows],
-            hovertemplate="%{customdata}<br>%{x:.0f} % accepted<extra></extra>",
-        )
-    )
-    left = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left"}
-    texts = [f"{row.group} ({count(row.n)}): {row.action}" for row in rows]
-    wrapped = [textwrap.wrap(text, 48, max_lines=3, placeholder=" …") for text in texts]
-    told_above = ["<br>".join(describe(line, longest=56) for line in lines) for lines in wrapped]
-    annotate(
-        figure,
+    """Draw the share of each group whom one action gets accepted, with the action beside its name."""
+    rows = sorted(result.group_actions, key=lambda row: -(row.coverage.value or 0.0))
+    told = "; ".join(f"{row.group}: {row.action}, {percent_interval(row.coverage)}" for row in rows)
+    return interval_rows(
         [
-            {**left, "showarrow": False, "y": place + 0.12, "text": text}
-            for place, text in enumerate(told_above)
+            IntervalRow(
+                f"{people_in(row.group)}: {row.action}",
+                row.coverage,
+                people_id(of_run("group", within=[row.group])),
+            )
+            for row in rows
         ],
+        title=f"{vocabulary().share_yes} after the action (%)",
+        alt=f"One action for each group. {told}.",
+        unit=100.0,
+        ends=(-2, 102),
+        nothing="No way was found that could become an action.",
     )
-    figure.update_xaxes(title="accepted after the action (%)", range=[-2, 102])
-    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.3, len(rows)])
-    told = "; ".join(f"{row.group}: {row.action}, {percent_interval(row.coverage)}" for row in rows[::-1])
-    return finish(figure, height=110 + 92 * len(rows), alt=f"One action for each group. {told}.")

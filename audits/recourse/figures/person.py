@@ -9,18 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audits.brief import value_words
-from audits.drawing.slider import frame_slider
-from audits.drawing.style import (
-    ACCENT,
-    INK,
-    alt_text,
-    describe,
-    distinct,
-    empty,
-    finish,
-)
+from audits.drawing.slider import with_slider
+from audits.drawing.style import FOCUS, INK, describe, distinct, empty
 from audits.recourse.result import RecourseResult
-from audits.recourse.words import way_to
+from audits.recourse.text import way_to
 from audits.stats.words import number
 
 __all__ = ["person_path"]
@@ -52,7 +44,7 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
                 x=[100 * step for step in result.grid],
                 y=result.scores.loc[[row]].to_numpy()[0].tolist(),
                 mode="lines",
-                line={"color": ACCENT, "width": 2},
+                line={"color": FOCUS, "width": 2},
                 hovertemplate="%{x:.3g} % of the way: score %{y:.3g}<extra></extra>",
             ),
             go.Scatter(_mark(steps[active]), mode="markers", marker={"size": 12, "color": INK}),
@@ -70,34 +62,16 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
         }
         for step in steps
     ]
-    names = [f"{step['alpha']:g}" for step in steps]
-    figure.update_layout(sliders=[frame_slider(names, [_told(step) for step in steps], active)])
     if reached:
         figure.add_vline(x=100 * flips, line={"color": INK, "dash": "dot"}, annotation_text="accepted")
-    return _arranged(
-        figure, result, f"accepted from {100 * flips:.3g} % on" if reached else "never accepted", row
-    )
-
-
-def _arranged(figure: go.Figure, result: RecourseResult, told: str, row: int | str) -> go.Figure:
-    """Score above, columns below, the slider under both."""
+    heads = {"y": 1.0, "xref": "x2", "yref": "y2 domain", "xanchor": "left", "yanchor": "bottom"}
+    for text, x in (("today", _TODAY), ("on the way", _THERE)):
+        figure.add_annotation(text=f"<b>{text}</b>", x=x, showarrow=False, **heads)
     lower = 26 * len(result.columns) + 20
     height = 400 + lower
     edge = lower / (height - 160)
-    for text, x in (("today", _TODAY), ("on the way", _THERE)):
-        figure.add_annotation(
-            text=f"<b>{text}</b>",
-            x=x,
-            y=1.0,
-            xref="x2",
-            yref="y2 domain",
-            xanchor="left",
-            yanchor="bottom",
-            showarrow=False,
-        )
-    finish(figure, height=height, alt=f"Score and columns of the person in row {row} on the way: {told}.")
     figure.update_layout(
-        xaxis={"title": "how far towards the accepted counterpart (%)", "range": [-2, 102]},
+        xaxis={"title": "how far towards the accepted match (%)", "range": [-2, 102]},
         yaxis={"title": "score", "domain": [min(edge + 0.24, 0.8), 1.0]},
         xaxis2={"anchor": "y2", "visible": False, "range": [-0.02, 1.0], "fixedrange": True},
         yaxis2={
@@ -106,10 +80,10 @@ def _arranged(figure: go.Figure, result: RecourseResult, told: str, row: int | s
             "showgrid": False,
             "fixedrange": True,
         },
-        margin={"b": 70},
-        meta={"alt": f"{alt_text(figure)} A slider moves them; the table holds each step."},
     )
-    return figure
+    told = f"accepted from {100 * flips:.3g}% on" if reached else "never accepted"
+    alt = f"Score and columns of the person in row {row} on the way: {told}."
+    return with_slider(figure, [_told(step) for step in steps], active, height=height, alt=alt)
 
 
 def _mark(step: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +96,7 @@ def _there(result: RecourseResult, today: dict[str, Any], step: dict[str, Any]) 
     same = [today[_key(name)] == step[_key(name)] for name in result.columns]
     return {
         "text": [text if kept else f"→ {text}" for text, kept in zip(now, same, strict=True)],
-        "textfont": {"color": [INK if kept else ACCENT for kept in same]},
+        "textfont": {"color": [INK if kept else FOCUS for kept in same]},
     }
 
 

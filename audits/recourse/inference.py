@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audits.recourse.walking import Walk, Way
+from audits.recourse.paths import Walk, Way
 from audits.stats import Estimate, Judged, judge, largest_gap, newcombe, worst_of
 from audits.stats.group_means import group_means, judge_groups
 from audits.stats.intervals import percent_level

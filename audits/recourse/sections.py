@@ -7,7 +7,8 @@ import pandas as pd
 from audits.records import Exhibit, Section
 from audits.recourse.figures import groups, people
 from audits.recourse.result import RecourseResult
-from audits.stats.words import count, p_words, percent_interval
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import count, number, p_words, percent, percent_interval
 
 __all__ = ["HEADS", "section", "ways_facts", "worded"]
 
@@ -44,14 +45,15 @@ def ways_facts(result: RecourseResult) -> dict[str, str]:
     return facts
 
 
-def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
+def _alternatives(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
     found = (
         Exhibit(
             "ways",
-            "Several ways for each person",
-            "Each way by its cost and by how often it is still accepted.",
+            "Alternatives for each person",
+            "Dot: one way, by its cost and by how often it is still accepted.",
             lambda: groups.ways(result),
             lambda: worded(table.reset_index()),
+            tab="By group",
         ),
     )
     if not result.group_actions:
@@ -65,85 +67,84 @@ def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
             "accepted among people who were not used to choose it.",
             lambda: groups.group_actions(result),
             result.group_actions_frame,
+            tab="By group",
         ),
     )
 
 
 def _compared(result: RecourseResult) -> tuple[Exhibit, ...]:
-    """What the verdict rests on, first: burdens or shares accepted, each minus those of the others."""
+    """What was judged: burdens and shares accepted, each minus those of the others."""
     if len(result.by_group) < 2:
         return ()
-    found = (
+    lines = "Thick line: the interval that decides. Gray band: too little to matter."
+    return (
         Exhibit(
             "further",
             "How much further one group has to go",
-            "Right of 0: a group has further to go than the others. Thick line: the interval that decides. "
-            "Gray band: too little to matter.",
+            f"Right of 0: further to go than the others. {lines}",
             lambda: groups.further(result),
             lambda: worded(result.groups_frame()),
         ),
         Exhibit(
             "apart",
             "Who is accepted at the last step",
-            "Right of 0: more of a group are accepted than of the others. Thick line: the interval that "
-            "decides. Gray band: too little to matter.",
+            f"Right of 0: more of a group are accepted than of the others. {lines}",
             lambda: groups.apart(result),
             lambda: worded(result.groups_frame()),
         ),
     )
-    accepted = any(row.accepted_judged == result.judged for row in result.by_group)
-    return found[::-1] if accepted else found
 
 
 def section(result: RecourseResult) -> Section:
     """Arrange a recourse audit."""
+    never = result.never.value if result.never is not None else None
+    stuck = "" if never is None else f": {percent(never, result.n_rejected)} never get there"
     exhibits: tuple[Exhibit, ...] = (
-        *_compared(result),
+        Exhibit(
+            "needed",
+            f"What it would take to be {vocabulary().yes or 'accepted'}{stuck}",
+            "Bars: declined people by how many columns must change. Thick line: the interval that decides.",
+            lambda: groups.needed(result),
+            lambda: worded(result.groups_frame()),
+        ),
         Exhibit(
             "reclassified",
             "Accepted on the way",
-            "Share accepted as rejected people move towards their accepted match.",
-            lambda: people.reclassified(result),
+            "Share accepted as declined people move towards their accepted match. Bars fill beyond the "
+            "cut-off. Gray line: scores today.",
+            lambda: people.sliding(result),
             lambda: worded(result.to_frame()),
-        ),
-        Exhibit(
-            "scores",
-            "Scores today and at the largest step",
-            "Further right: nearer to being accepted.",
-            lambda: people.score_distribution(result, result.steps[-1]),
-            lambda: worded(result.to_frame()[["alpha", "mean score", "score low", "score high"]]),
-        ),
-        Exhibit(
-            "burden",
-            "How far each group has to go",
-            "Further right: larger changes, on average, until a group's people are accepted.",
-            lambda: groups.burden(result),
-            lambda: worded(result.groups_frame()),
+            tab="Step by step",
         ),
         Exhibit(
             "changes",
             "What changes on the way",
-            "How much changes on average: to the right it grows, to the left it shrinks; its intervals hold "
-            "given whom each is paired with.",
+            "Bar: mean change, right where it grows. Intervals take the matches as given.",
             lambda: people.changes(result),
             lambda: worded(result.changes_frame()),
+            tab="Average changes",
         ),
+        Exhibit(
+            "burden",
+            "How far each group has to go",
+            "Further right: larger changes, on average, until people are accepted.",
+            lambda: groups.burden(result),
+            lambda: worded(result.groups_frame()),
+            tab="By group",
+        ),
+        *_compared(result),
     )
     if result.ways is not None:
-        exhibits += _ways(result, result.ways)
-    last = result.by_alpha[-1]
+        exhibits += _alternatives(result, result.ways)
     facts = {
-        "Accepted at the largest step": percent_interval(last.reclassified),
+        "Accepted at the largest step": percent_interval(result.by_alpha[-1].reclassified),
         "Can be changed": ", ".join(result.columns),
         "Decision": result.outcome,
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
         + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+        "Coupling": f"{result.certificate.method}, cost {number(result.certificate.cost)}",
     }
     facts |= ways_facts(result)
     if result.burden_p_value is not None:
         facts["Burden by chance"] = f"p {p_words(result.burden_p_value)}"
-    return Section(
-        title="Recourse",
-        exhibits=exhibits,
-        facts=facts,
-    )
+    return Section(title="Recourse", exhibits=exhibits, facts=facts)

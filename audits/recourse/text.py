@@ -7,58 +7,65 @@ from itertools import pairwise
 from audits.brief import begun, brief, in_points, of_people, shortest
 from audits.recourse.result import GroupRecourse, RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count, in_words, number, out_of, p_words, people_in, percent, percent_interval
 
-__all__ = ["headline", "recourse_finding", "recourse_warnings", "rejected", "way_to"]
+__all__ = ["headline", "judged_row", "recourse_finding", "recourse_warnings", "rejected", "way_to"]
 
-_NAMED = 5  # groups in a warning
+_MAX_NAMED = 5  # groups in a warning
 
 
 def headline(result: RecourseResult) -> str:
-    """Say how many could turn the decision, and whether one group can less or has further to go."""
+    """Say how many could turn the decision, and whether that is harder for one group."""
     done = result.by_alpha[-1]
     share = of_people(out_of((done.reclassified.value or 0.0) * result.n_rejected, result.n_rejected))
-    way = "with" if done.alpha == 1 else f"{100 * done.alpha:.3g} % of the way to"
-    begin = f"{begun(share)} rejected people would be accepted {way} their accepted"
-    ends = ["counterparts' values in what they can change", "counterparts' values"]
-    two = _of_two(result)
-    if two:
-        (one, told), (other, rest) = two
-        opening = f"{begun(one)} rejected {told} would be accepted {way} their accepted"
-        return shortest(*(f"{opening} {end}; {other} {rest} would." for end in ends))
-    return shortest(*(f"{begin} {end}{apart}." for apart in _apart(result) for end in ends))
+    words = vocabulary()
+    match = (
+        f"{_article(words.yes)} {words.yes} {words.person}" if _is_word(words.yes) else "their closest match"
+    )
+    if done.alpha != 1:
+        match = f"{match} {way_to(done.alpha)}"
+    would = f"would be {words.yes or 'accepted'} if they matched {match} on what they can change"
+    said = f"{begun(share)} {_rejected_people()} {would}."
+    return shortest(*(f"{said} {apart}" for apart in _apart(result)), said) if _apart(result) else said
 
 
-def _of_two(result: RecourseResult) -> list[tuple[str, str]]:
-    """Return how many of how many of each of two groups are accepted, where that tells them apart."""
-    rows = sorted(result.by_group, key=lambda row: row.reclassified[-1].value or 0.0)
-    judged = result.judged
-    apart = judged.verdict == EVIDENCE and any(judged == row.accepted_judged for row in rows)
-    if len(rows) != 2 or not apart or any(row.n < 2 for row in rows):
-        return []
-    return [
-        (out_of((row.reclassified[-1].value or 0.0) * row.n, row.n), brief(people_in(row.group), 7))
-        for row in rows
-    ]
+def _article(word: str) -> str:
+    return "an" if word[:1] in "aeiou" else "a"
+
+
+def _is_word(word: str) -> bool:
+    return bool(word) and " " not in word
+
+
+def _rejected_people() -> str:
+    """Name the rejected: ``declined applicants``."""
+    words = vocabulary()
+    if _is_word(words.no):
+        return f"{words.no} {words.people}"
+    return f"{words.people} who {words.are_no}" if words.no else "rejected people"
 
 
 def _apart(result: RecourseResult) -> list[str]:
-    """Say whether one group can less or has further to go, in ever fewer words."""
-    judged, value, row = result.judged, result.judged.interval.value, _judged_of(result)
+    """Say whether that is harder for one group, in ever fewer words; nothing with one group."""
+    judged, value, row = result.judged, result.judged.interval.value, judged_row(result)
     if row is None or value is None:
-        return [""]
+        return []
     if judged.verdict == EVIDENCE:
         little = "" if judged.material is not False else "slightly "
         names = [people_in(row.group), brief(people_in(row.group)), brief(people_in(row.group), 7)]
         if row.accepted_judged == judged:
-            return [f"; {little}{'fewer' if value < 0 else 'more'} of {name}" for name in names]
-        return [f"; {name} have {little}{'further' if value > 0 else 'less far'} to go" for name in names]
+            easier = "fewer" if value < 0 else "more"
+            return [f"Of {name}, {little}{easier} would be than of others." for name in names]
+        return [
+            f"{begun(name)} have {little}{'further' if value > 0 else 'less far'} to go." for name in names
+        ]
     if judged.verdict == NO_MATERIAL:
-        return ["; no group has much further to go"]
-    return [". We can't tell if that is harder for one group"]
+        return ["It is not much harder for any group."]
+    return ["We can't tell if that is harder for one group."]
 
 
-def _judged_of(result: RecourseResult) -> GroupRecourse | None:
+def judged_row(result: RecourseResult) -> GroupRecourse | None:
     """Return the group that the verdict is about."""
     judged = result.judged
     return next((row for row in result.by_group if judged in (row.accepted_judged, row.burden_judged)), None)
@@ -71,7 +78,7 @@ def recourse_finding(result: RecourseResult) -> str:
     text = (
         f"{count((done.value or 0.0) * result.n_rejected)} of {rejected(result.n_rejected)} "
         f"({percent_interval(done)}) would be accepted if they moved {way_to(last.alpha)} to their accepted "
-        "counterparts in what they can change."
+        "match in what they can change."
     )
     text += _without_help(result)
     rows = [row for row in result.by_group if row.burden.value is not None]
@@ -79,10 +86,8 @@ def recourse_finding(result: RecourseResult) -> str:
     if len(rows) > 1:
         far, near = max(rows, key=_burden), min(rows, key=_burden)
         if _burden(far) - _burden(near) <= 1e-9 * _burden(far):
-            text += (
-                f" Of those for whom that helps, the mean burden is the same in all groups "
-                f"({number(far.burden.value)})."
-            )
+            burden = number(far.burden.value)
+            text += f" Of those for whom that helps, the mean burden is the same in all groups ({burden})."
         else:
             stated = far.burden_judged
             few = "" if far.burden.n >= 2 else ", of one person alone"
@@ -90,8 +95,8 @@ def recourse_finding(result: RecourseResult) -> str:
             here = "" if stated is None or stated.verdict == EVIDENCE else "in these data "
             text += (
                 f" Of those for whom that helps, {here}{people_in(far.group)} have furthest to go: mean "
-                f"burden {number(far.burden.value)}{few}{more}; {people_in(near.group)} have least "
-                f"({number(near.burden.value)})."
+                f"burden {number(far.burden.value)}{few}{more}. {begun(people_in(near.group))} have least "
+                f"far to go ({number(near.burden.value)})."
             )
     return text + _rests_on(result, stated) + _closing(result)
 
@@ -102,7 +107,7 @@ def _without_help(result: RecourseResult) -> str:
         return ""
     n = result.n_rejected
     text = (
-        f" No step towards the matched counterpart helps {count(result.never.value * n)} of them "
+        f" No step towards the match helps {count(result.never.value * n)} of them "
         f"({percent(result.never.value, n)})"
     )
     reachable = result.never_but_reachable
@@ -110,7 +115,7 @@ def _without_help(result: RecourseResult) -> str:
         return f"{text}."
     tried = "" if result.values_tried is None else f" ({result.values_tried:,} tried)"
     return (
-        f"{text}; with some accepted person's values in what they can change{tried}, "
+        f"{text}; with another accepted person's values{tried}, "
         f"{count(reachable.value * reachable.n)} of those would be accepted."
     )
 
@@ -149,11 +154,11 @@ def _rests_on(result: RecourseResult, stated: Judged | None) -> str:
 def _closing(result: RecourseResult) -> str:
     judged = result.judged
     if judged.verdict == EVIDENCE and judged.material is False:
-        return " That is less than what was said to matter."
+        return " That is less than your limit."
     if judged.verdict == NO_MATERIAL:
-        return " Whatever difference there is lies within what was said not to matter."
+        return " Any difference lies within your limit."
     if judged.people_needed is not None:
-        row = _judged_of(result)
+        row = judged_row(result)
         who = "people" if row is None else people_in(row.group)
         return f" About {judged.people_needed:,} rejected {who} would settle it."
     return ""
@@ -174,11 +179,11 @@ def way_to(alpha: float) -> str:
     Examples
     --------
     >>> way_to(0), way_to(0.35), way_to(1)
-    ('today', '35 % of the way', 'all the way')
+    ('today', '35% of the way', 'all the way')
     """
     if alpha in {0, 1}:
         return "all the way" if alpha else "today"
-    return f"{100 * alpha:.3g} % of the way"
+    return f"{100 * alpha:.3g}% of the way"
 
 
 def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
@@ -186,15 +191,15 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
     found = []
     alone = [row.group for row in result.by_group if row.n < 2]
     if alone:
-        more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
-        named = ", ".join(f"“{in_words(name)}”" for name in alone[:_NAMED])
+        more = f" and {len(alone) - _MAX_NAMED} more" if len(alone) > _MAX_NAMED else ""
+        named = ", ".join(f"“{in_words(name)}”" for name in alone[:_MAX_NAMED])
         found.append(f"One person alone says nothing about a group: {named}{more}.")
     nobody = [people_in(row.group) for row in result.by_group if row.burden.value is None]
     if nobody:
-        more = f" and of {len(nobody) - _NAMED} more groups" if len(nobody) > _NAMED else ""
+        more = f" and of {len(nobody) - _MAX_NAMED} more groups" if len(nobody) > _MAX_NAMED else ""
         found.append(
-            f"Nobody among {', '.join(nobody[:_NAMED])}{more} is accepted on the way, so their burden has "
-            "no mean; the shares accepted count them."
+            f"Nobody among {', '.join(nobody[:_MAX_NAMED])}{more} is accepted on the way, so they have no "
+            "mean burden. The shares accepted count them."
         )
     shares = [row.reclassified.value or 0.0 for row in result.by_alpha]
     if any(later < earlier - 1e-12 for earlier, later in pairwise(shares)):
@@ -207,13 +212,13 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
     if asked.get("follows"):
         drawn = "; ".join(f"{name} follows {', '.join(them)}" for name, them in asked["follows"].items())
         found.append(
-            f"Assumed, not shown: {drawn}; linearly, alike for all, each person keeping what they were off "
-            "by. It moves ways and actions of groups, not the way to the counterparts."
+            f"Assumed, not tested: {drawn}, linearly and the same for everyone. It affects alternatives and "
+            "group actions, not the way to the match."
         )
     if result.options.get("interpolation") == "literal":
         found.append(
-            "On the way people hold parts of categories and numbers that nobody has, as Eq. 15 is written; "
-            "the fewest changes are of whole values and are left out."
+            "On the way people hold parts of categories and numbers that nobody has, as Eq. 15 is written. "
+            "The fewest changes need whole values and are left out."
         )
     if len(result.by_group) < 2:
         found.append("There is one group only, so no group can be said to have further to go than another.")

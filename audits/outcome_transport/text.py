@@ -8,71 +8,119 @@ import numpy as np
 
 from audits.brief import begun, brief, of_people, shortest
 from audits.outcome_transport.comparison.sides import ComparedSides
-from audits.outcome_transport.judging import JudgedBiases
+from audits.outcome_transport.inference import JudgedBiases
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count, in_words, number, out_of, p_words, people, people_in, percent
 
-__all__ = ["closing", "finding", "headline", "interval_words", "warnings_for"]
+__all__ = [
+    "finding",
+    "focus_group",
+    "group_of",
+    "headline",
+    "interval_words",
+    "subgroup_words",
+    "warnings_for",
+]
 
-_NAMED = 5  # groups in a warning
-_FAVORABLE = re.compile(r"(?:^|, )favorable(?: label)?$")
-_EITHER = re.compile(r"(?:^|, )(?:un)?favorable(?: label)?$")
+_MAX_NAMED = 5  # groups in a warning
+_OUTCOME = re.compile(r"(?:^|, )((?:un)?favorable)( label)?$")
 _CALLED = {"score": "scores", "probability": "probabilities"}
+
+
+def group_of(subgroup: str) -> str:
+    """Return the group of a subgroup's name, without its outcome.
+
+    Examples
+    --------
+    >>> group_of("female & Velian, unfavorable label"), group_of("favorable")
+    ('female & Velian', '')
+    """
+    return _OUTCOME.sub("", subgroup)
+
+
+def subgroup_words(subgroup: str) -> str:
+    """Name a subgroup in the words of the data: ``women, hired``."""
+    found, group, words = _OUTCOME.search(subgroup), group_of(subgroup), vocabulary()
+    if found is None:
+        return "everybody" if group == "everybody" else people_in(group)
+    yes = found[1] == "favorable"
+    said = (words.truth_yes if yes else words.truth_no) if found[2] else (words.yes if yes else words.no)
+    said = said or found[0].removeprefix(", ")
+    return f"{people_in(group)}, {said}" if group else said
+
+
+def focus_group(result: OutcomeTransportResult) -> str:
+    """Return the group that the verdict is about; of two groups the one whose outcomes move furthest."""
+    row = next((row for row in result.bias if row.difference == result.judged), None)
+    if row is not None:
+        return row.group
+    found = _largest_stranger(result)
+    return "" if found is None else group_of(result.flows.rows[found[0]])
 
 
 def headline(result: OutcomeTransportResult) -> str:
     """Say how many have the favorable outcome on both sides, and which group fares otherwise, if any."""
-    text = _both_sides(result)
-    judged = result.judged
+    text, judged = _both_sides(result), result.judged
     if result.comparison != "two policies":
         outcomes = _CALLED.get(result.outcome, "outcomes")
         ends = {EVIDENCE: f"The {outcomes} differ", NO_MATERIAL: f"The {outcomes} hardly differ"}
         end = ends.get(judged.verdict, f"We can't tell whether the {outcomes} differ")
         if judged.verdict == EVIDENCE and judged.material is False:
-            end = f"The {outcomes} differ by less than matters"
+            end = f"The {outcomes} differ by less than your limit"
         ours, theirs = people_in(result.source), people_in(result.target)
         alone = [f"{end} between {brief(ours, most)} and {brief(theirs, most)}." for most in (99, 8, 5)]
         return shortest(*([f"{text}{end}."] if text else []), *alone)
-    rows = [row for row in result.bias if row.level == "group" and row.difference == judged]
-    if not rows:
+    row = next((row for row in result.bias if row.level == "group" and row.difference == judged), None)
+    if row is None:
         return f"{text}We can't tell whether any group is treated more unevenly than the others."
-    who = people_in(rows[0].group)
-    if judged.verdict == EVIDENCE:
-        uneven = "more unevenly" if (judged.interval.value or 0.0) > 0 else "more evenly"
-        told = [f"{begun(name)} are treated {uneven} than the others." for name in (who, brief(who))]
-    elif judged.material is False:
-        told = [f"{begun(name)} are treated about as evenly as the others." for name in (who, brief(who))]
-    else:
-        told = [
-            f"We can't tell whether {name} are treated more unevenly than the others."
-            for name in (who, brief(who))
-        ]
+    others = [each.group for each in result.bias if each.level == "group" and each.group != row.group]
+    rest = people_in(others[0]) if len(others) == 1 else "the others"
+    uneven = "more unevenly" if (judged.interval.value or 0.0) > 0 else "more evenly"
+    told = []
+    for who in (people_in(row.group), brief(people_in(row.group))):
+        if judged.verdict == EVIDENCE:
+            told.append(f"{begun(who)} are treated {uneven} than {rest}.")
+        elif judged.material is False:
+            told.append(f"{begun(who)} are treated about as evenly as {rest}.")
+        else:
+            told.append(f"We can't tell whether {who} are treated more unevenly than {rest}.")
     return shortest(*(f"{text}{each}" for each in told), *told)
 
 
 def _both_sides(result: OutcomeTransportResult) -> str:
     """Count the favorable outcomes of both sides, where outcomes are favorable or not."""
-    flows = result.flows
+    flows, words = result.flows, vocabulary()
+    found = [_OUTCOME.search(name) for name in (*flows.rows, *flows.columns)]
+    by_label = all(each is not None and each[2] for each in found)
+    if not all(found) or (by_label and result.comparison == "two policies"):
+        return ""
     ours, theirs = (
-        [size for name, size in zip(names, sizes, strict=True) if _FAVORABLE.search(name)]
+        sum(
+            n
+            for name, n in zip(names, sizes, strict=True)
+            if (_OUTCOME.search(name) or "  ")[1] == "favorable"
+        )
         for names, sizes in ((flows.rows, flows.row_people), (flows.columns, flows.column_people))
     )
-    named = (*flows.rows, *flows.columns)
-    by_label = all(name.endswith(" label") for name in named)
-    if not all(map(_EITHER.search, named)) or (by_label and result.comparison == "two policies"):
-        return ""
-    first = of_people(out_of(sum(ours), result.n_source))
-    second = of_people(out_of(sum(theirs), result.n_target))
     if result.comparison != "two policies":
-        sides = f"{people_in(result.source)} and {second} {people_in(result.target)}"
-        return f"{begun(first)} {sides} have the favorable {'label' if by_label else 'outcome'}. "
+        verb = "have the favorable label" if by_label else words.are_yes
+        first = f"{_share(ours, result.n_source)} of {people_in(result.source)} {verb}"
+        return f"{first}, against {_share(theirs, result.n_target)} of {people_in(result.target)}. "
+    second = of_people(out_of(theirs, result.n_target))
     if result.source.startswith("label "):
-        are = "is" if second.startswith("1 of") else "are"
-        turned = first if first.startswith("all ") else first.split(" of ")[0]
-        return f"{begun(second)} {are} decided favorably, where {turned} turned out so. "
-    return f"Favorable by {result.source}: {first}; by {result.target}: {second}. "
+        label = f"the label says {words.truth_yes}" if words.truth_yes else "the label is favorable"
+        verb = words.are_yes if not second.startswith("1 of") else words.is_yes
+        return f"{begun(second)} {words.people} {verb}; {label} for {count(ours)}. "
+    first = of_people(out_of(ours, result.n_source))
+    return f"By {result.source}, {first} {words.people} {words.are_yes}; by {result.target}, {second}. "
+
+
+def _share(some: float, n: float) -> str:
+    share = percent(some / n if n else None, n).replace(" %", "%")
+    return f"{share} ({out_of(some, n)})"
 
 
 def finding(
@@ -91,21 +139,16 @@ def finding(
         if comparison.same_people
         else f"Outcomes of {people(result.n_source)} ({ours}) and {count(result.n_target)} ({theirs})"
     )
-    text = (
-        f"{of} lie {number(distance.value)} apart{interval_words(distance)}, Wasserstein distance of "
-        f"{order}{p}."
-    )
+    apart = f"{number(distance.value)} apart{interval_words(distance)}"
+    text = f"{of} lie {apart}: Wasserstein distance of {order}{p}."
     judged = found.judged
     if not comparison.same_people and judged.interval != distance:
-        exactly = judged.interval
-        text += (
-            f" That is the {options.matching} coupling's mean cost; the distance itself is "
-            f"{number(exactly.value)}{interval_words(exactly)}."
-        )
-    text += _largest_stranger(result)
+        exactly = f"{number(judged.interval.value)}{interval_words(judged.interval)}"
+        text += f" That is the {options.matching} coupling's mean cost; the distance itself is {exactly}."
+    text += _stranger(result)
     if comparison.same_people:
         text += _groups(result, found)
-    return text + closing(judged, "in the smaller group" if not comparison.same_people else "in that group")
+    return text + _closing(judged, "in that group" if comparison.same_people else "in the smaller group")
 
 
 def interval_words(estimate: Estimate) -> str:
@@ -115,30 +158,36 @@ def interval_words(estimate: Estimate) -> str:
     return f" ({number(estimate.low)} to {number(estimate.high)})"
 
 
-def closing(judged: Judged, where: str) -> str:
+def _closing(judged: Judged, where: str) -> str:
     """Say what the verdict leaves to be said: that it is a small one, or how many people would settle it."""
     if judged.verdict == EVIDENCE:
-        return "" if judged.material is not False else " It is smaller than what was said to matter."
+        return "" if judged.material is not False else " That is less than your limit."
     if judged.verdict == NO_MATERIAL:
-        return f" Whatever difference there is lies within what was said not to matter{_room(judged)}."
+        high = judged.immaterial_high
+        return f" Any difference lies within your limit{'' if high is None else f' ({number(high)})'}."
     if judged.people_needed is not None:
         return f" About {people(judged.people_needed)} {where} would settle it."
     return ""
 
 
-def _room(judged: Judged) -> str:
-    return "" if judged.immaterial_high is None else f" (up to {number(judged.immaterial_high)})"
-
-
-def _largest_stranger(result: OutcomeTransportResult) -> str:
-    """The largest flow between two different subgroups."""
+def _largest_stranger(result: OutcomeTransportResult) -> tuple[int, int] | None:
+    """Return row and column of the largest flow between two different subgroups."""
     flows = result.flows
     mass = np.array(flows.mass)
     same = np.array([[row == column for column in flows.columns] for row in flows.rows])
     mass = np.where(same, 0.0, mass)
     if not mass.any():
-        return ""
+        return None
     r, c = np.unravel_index(int(mass.argmax()), mass.shape)
+    return int(r), int(c)
+
+
+def _stranger(result: OutcomeTransportResult) -> str:
+    """State the largest flow between two different subgroups."""
+    flows, found = result.flows, _largest_stranger(result)
+    if found is None:
+        return ""
+    r, c = found
     n = flows.row_people[r]
     said = []
     if flows.sampling_low is not None and flows.sampling_high is not None:
@@ -220,8 +269,8 @@ def warnings_for(
     if result.n_target < 2 and comparison.target.name not in alone:
         alone.append(comparison.target.name)
     if alone:
-        more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
-        named = ", ".join(f"“{in_words(name)}”" for name in alone[:_NAMED])
+        more = f" and {len(alone) - _MAX_NAMED} more" if len(alone) > _MAX_NAMED else ""
+        named = ", ".join(f"“{in_words(name)}”" for name in alone[:_MAX_NAMED])
         found.append(f"One person alone says nothing about a group: {named}{more}.")
     if comparison.kind == "decision" and options.split_by == "outcome" and len(result.flows.rows) > 2:
         found.append(

@@ -36,8 +36,8 @@ from audits.errors import InputError
 from audits.models import Subject
 from audits.models.factory import train_model
 from audits.progress import Progress, part, silent
+from audits.recourse.paths import Way, score_rows
 from audits.recourse.result import GroupAction
-from audits.recourse.walking import Way, score_rows
 from audits.stats import Estimate, wilson
 from audits.stats.words import number
 

@@ -1,0 +1,208 @@
+"""Flows between two lists of groups: a map of bands with numbers, and the same as rows of bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, annotate, finish, wrapped
+
+__all__ = ["FlowMap", "flow_bars", "flow_list", "flow_map"]
+
+_PAD, _THICK, _SIDE = 12.0, 12, 0.26  # pixels, pixels, share of the width for names
+_ROW, _LEAST, _LETTERS, _MAX_BARS = (
+    70,
+    13.0,
+    26,
+    5,
+)  # pixels of a row, of a band that has room for its number; in a line; bars of a row
+_MARGIN = {"l": 8, "r": 12, "t": 36, "b": 8}
+
+
+@dataclass(frozen=True)
+class FlowMap:
+    """Flows from rows to columns.
+
+    Attributes
+    ----------
+    rows, columns : sequence of str
+        Names, as they are written.
+    mass, share : matrices (rows, columns)
+        Width of a band, and the share of its row that its number says.
+    words : matrix of str
+        What is said of a band where the mouse rests.
+    people : matrix of str
+        What a click on it selects.
+    keys : matrix of list
+        What a click tells the page.
+    focus : set of int
+        Rows of the group that the page's sentence is about.
+    """
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    mass: Sequence[Sequence[float]]
+    share: Sequence[Sequence[float]]
+    words: Sequence[Sequence[str]]
+    people: Sequence[Sequence[str]]
+    keys: Sequence[Sequence[list[str]]]
+    focus: frozenset[int] = frozenset()
+
+    def bands(self, least: float = 0.0) -> list[tuple[int, int]]:
+        """Return the rows and columns between which more than `least` of all flows."""
+        pairs = [(r, c) for r in range(len(self.rows)) for c in range(len(self.columns))]
+        total = sum(map(sum, self.mass))
+        return [(r, c) for r, c in pairs if self.mass[r][c] > least * total]
+
+    def number(self, r: int, c: int) -> str:
+        """Return a share as it is written."""
+        share = 100 * self.share[r][c]
+        return "<1%" if 0 < share < 0.5 else f"{share:.0f}%"
+
+
+def flow_map(flows: FlowMap, *, alt: str) -> go.Figure:
+    """Draw bands in two colors, that of the focus and gray, each with its share of the row."""
+    bands, shift = flows.bands(0.002), len(flows.rows)
+    lists = [[sum(row) for row in flows.mass], [sum(column) for column in zip(*flows.mass, strict=True)]]
+    height = max(300, _ROW * max(map(len, lists)) + 40)
+    inner = height - _MARGIN["t"] - _MARGIN["b"]
+    # as Plotly lays nodes out: the fullest side fills the height, with a gap between nodes
+    scale = min((inner - _PAD * (len(sizes) - 1)) / (sum(sizes) or 1.0) for sizes in lists)
+    starts = [_starts(sizes, scale, inner) for sizes in lists]
+    middles = [
+        [(top + size * scale / 2) / inner for top, size in zip(tops, sizes, strict=True)]
+        for tops, sizes in zip(starts, lists, strict=True)
+    ]
+    colors = [FOCUS if r in flows.focus else CONTEXT for r in range(shift)]
+    clear = {FOCUS: "rgba(213,94,0,0.45)", CONTEXT: "rgba(154,161,169,0.40)"}
+    figure = go.Figure(
+        go.Sankey(
+            arrangement="fixed",
+            domain={"x": [_SIDE, 1 - _SIDE]},
+            node={
+                "label": [""] * (shift + len(flows.columns)),
+                "x": [0.001] * shift + [0.999] * len(flows.columns),
+                "y": [*middles[0], *middles[1]],
+                "color": colors + [GREY] * len(flows.columns),
+                "pad": _PAD,
+                "thickness": _THICK,
+                "hoverinfo": "skip",
+                "line": {"width": 0},
+            },
+            link={
+                "source": [r for r, _ in bands],
+                "target": [shift + c for _, c in bands],
+                "value": [flows.mass[r][c] for r, c in bands],
+                "color": [clear[colors[r]] for r, _ in bands],
+                "customdata": [flows.words[r][c] for r, c in bands],
+                "hovertemplate": "%{customdata}<extra></extra>",
+            },
+            customdata=[flows.keys[r][c] for r, c in bands],
+            meta=[flows.people[r][c] for r, c in bands],
+        )
+    )
+    notes, tops = [], list(starts[0])
+    for r, c in bands:  # columns are in order, as bands leave a row
+        width = flows.mass[r][c] * scale
+        middle, tops[r] = tops[r] + width / 2, tops[r] + width
+        if width >= _LEAST:
+            notes.append(_note(flows.number(r, c), _SIDE, middle / inner, "left", _THICK + 6))
+    for side, (names, anchor, x) in enumerate(
+        ((flows.rows, "right", _SIDE), (flows.columns, "left", 1 - _SIDE))
+    ):
+        away = -8 if anchor == "right" else 8
+        for name, middle in zip(names, middles[side], strict=True):
+            notes.append(_note(wrapped(name, _LETTERS), x, middle, anchor, away))
+    annotate(figure, notes)
+    return finish(figure, height=height, alt=alt)
+
+
+def _starts(sizes: Sequence[float], scale: float, inner: float) -> list[float]:
+    """Return where the nodes of a side begin, in pixels from the top; a side that is shorter is centered."""
+    free = inner - scale * sum(sizes) - _PAD * (len(sizes) - 1)
+    tops = [free / 2]
+    for size in sizes[:-1]:
+        tops.append(tops[-1] + size * scale + _PAD)
+    return tops
+
+
+def _note(text: str, x: float, down: float, anchor: str, away: float) -> dict[str, object]:
+    where = {"xref": "paper", "x": x, "yref": "paper", "y": 1 - down, "xanchor": anchor, "xshift": away}
+    return {"text": text, "showarrow": False, "align": anchor, "font": {"size": 12, "color": INK}, **where}
+
+
+def flow_bars(flows: FlowMap, *, alt: str) -> go.Figure:
+    """Draw a table: a row a group, a column each of the others, in each cell a bar of the row's share."""
+    rows, places = flows.rows, list(range(len(flows.rows)))[::-1]
+    figure = make_subplots(
+        rows=1,
+        cols=len(flows.columns),
+        shared_yaxes=True,
+        horizontal_spacing=0.02,
+        subplot_titles=[wrapped(name, max(52 // len(flows.columns), 10)) for name in flows.columns],
+    )
+    for c in range(len(flows.columns)):
+        figure.add_trace(
+            go.Bar(
+                x=[100 * flows.share[r][c] for r in range(len(rows))],
+                y=places,
+                orientation="h",
+                width=0.42,
+                offset=-0.42,
+                marker={"color": [FOCUS if r in flows.focus else CONTEXT for r in range(len(rows))]},
+                text=[flows.number(r, c) for r in range(len(rows))],
+                textposition="outside",
+                cliponaxis=False,
+                customdata=[flows.keys[r][c] for r in range(len(rows))],
+                hovertext=[flows.words[r][c] for r in range(len(rows))],
+                hovertemplate="%{hovertext}<extra></extra>",
+                meta=[flows.people[r][c] for r in range(len(rows))],
+                showlegend=False,
+            ),
+            row=1,
+            col=c + 1,
+        )
+    left = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom", "yref": "y", "showarrow": False}
+    annotate(
+        figure, [{**left, "y": y, "yshift": 2, "text": name} for y, name in zip(places, rows, strict=True)]
+    )
+    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.55, len(rows) - 0.4])
+    figure.update_xaxes(range=[0, 135], visible=False)
+    finish(figure, height=90 + 52 * len(rows), alt=alt)
+    return figure.update_layout(margin={"t": 66})
+
+
+def flow_list(flows: FlowMap, *, alt: str) -> go.Figure:
+    """Draw the same for a phone: under each row's name a bar for each column, the widest first."""
+    names, bars, place = [], [], 0
+    for r, name in enumerate(flows.rows):
+        names.append((place, name))
+        own = sorted(
+            (pair for pair in flows.bands(0.002) if pair[0] == r), key=lambda pair: -flows.mass[r][pair[1]]
+        )
+        bars += [(place - 1 - k, r, c) for k, (_, c) in enumerate(own[:_MAX_BARS])]
+        place -= 1 + min(len(own), _MAX_BARS)
+    figure = go.Figure(
+        go.Bar(
+            x=[100 * flows.share[r][c] for _, r, c in bars],
+            y=[y for y, _, _ in bars],
+            orientation="h",
+            width=0.7,
+            marker={"color": [FOCUS if r in flows.focus else CONTEXT for _, r, _ in bars]},
+            text=[f"{flows.number(r, c)} {flows.columns[c]}" for _, r, c in bars],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[flows.keys[r][c] for _, r, c in bars],
+            meta=[flows.people[r][c] for _, r, c in bars],
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    left = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "middle", "yref": "y", "showarrow": False}
+    annotate(figure, [{**left, "y": y, "text": f"<b>{name}</b>"} for y, name in names])
+    figure.update_yaxes(visible=False, range=[place + 0.4, 0.6])
+    figure.update_xaxes(range=[0, 300], visible=False)
+    return finish(figure, height=50 + 24 * -place, alt=alt)

@@ -1,0 +1,69 @@
+"""What is shown of an explain audit: what is left, one column level by level, and each level."""
+
+from __future__ import annotations
+
+from audits.brief import begun
+from audits.explain import figures
+from audits.explain.result import ExplainResult
+from audits.explain.text import left_words, place_words, points
+from audits.records import Exhibit, Section
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import people_in, percent_interval
+
+__all__ = ["section"]
+
+
+def section(result: ExplainResult) -> Section:
+    """Arrange an explain audit."""
+    exhibits = [
+        Exhibit(
+            "left",
+            _title(result),
+            "Thick line: the interval that decides. Dotted: the gap overall. Dashed gray: fewer than 80% of "
+            "the source are comparable.",
+            lambda: figures.left(result),
+            result.to_frame,
+        )
+    ]
+    if result.values:
+        exhibits.append(
+            Exhibit(
+                "values",
+                f"Both groups at each level of {result.each[0].name}",
+                f"Share {vocabulary().share_yes} at each level. If the dots meet in every row, this factor "
+                "accounts for the gap. In brackets: people of both groups.",
+                lambda: figures.values(result),
+                result.values_frame,
+                tab="apart",
+            )
+        )
+    if any(row.covered for row in result.levels):
+        exhibits.append(
+            Exhibit(
+                "levels",
+                "What is left at each level",
+                "Difference adjusted for all factors, largest first. The intervals hold together.",
+                lambda: figures.levels(result),
+                result.levels_frame,
+                tab="apart",
+            )
+        )
+    ours, theirs = people_in(result.source), people_in(result.target)
+    return Section(
+        title=f"What explains the gap: {ours} and {theirs}",
+        exhibits=tuple(exhibits),
+        facts={
+            begun(ours): f"{vocabulary().share_yes} {percent_interval(result.source_rate)}",
+            begun(theirs): f"{vocabulary().share_yes} {percent_interval(result.target_rate)}",
+            "Adjusted for": result.together.name if result.together.columns else "nothing",
+            "Comparable": f"{100 * result.overlap.share:.0f}% of {ours}",
+        },
+    )
+
+
+def _title(result: ExplainResult) -> str:
+    judged, gap = result.judged, result.gap.value
+    if gap is None or judged.interval.low is None:
+        return "What is left of the gap"
+    of = f"{left_words(judged)} left like for like{place_words(judged)}"
+    return f"{of}; the gap overall is {points(abs(gap))}"
