@@ -7,7 +7,7 @@ import streamlit as st
 from app import state, work
 from app.glance.matrix import badge_matrix
 from app.glance.questions import question_cards
-from app.glance.running import runs_under_way, submit_usual, usual_options, watch_runs
+from app.glance.running import begin_example, runs_under_way, usual_options, watch_runs
 from app.latest import latest_together
 from app.widgets import notices
 from app.widgets.frame import title
@@ -48,8 +48,7 @@ except InputError as error:
 example = draft["source"]["kind"] == "sample"
 latest, together = latest_together(space, draft)
 first = AUDITS.first
-if example and first in usual and not {first} & {*latest, *begun} and not space.read_only:
-    submit_usual(space, draft, {first: usual[first]})
+if example and not space.read_only and begin_example(space, draft, usual, {*latest, *begun}):
     st.rerun()
 
 findings = findings_of(together) if latest else []
