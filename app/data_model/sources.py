@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import state
+from app import state, work
 from app.drafting import drafts
 from app.widgets import notices
 from app.workspaces.workspace import MAX_FILE_MB, Workspace
@@ -85,7 +85,10 @@ def _uploaded(space: Workspace, key: str, turn: int) -> None:
 def _begin(space: Workspace, make: Callable[[], dict[str, Any]], then: str = "") -> None:
     """Start over with other data, on the page `then`; what is wrong with them is told on the page."""
     try:
-        space.save_draft(make())
+        draft = make()
+        space.save_draft(draft)
+        if then:  # read while the page is drawn
+            work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0))
     except InputError as error:
         state.keep("source problem", str(error))
         return

@@ -157,14 +157,13 @@ def explored(result: GroupsResult, moved: GroupsResult, attribute: str, higher_i
     labelled = level is not None
     if level is None:
         level = float(np.average(moved.people["decision"].astype(bool), weights=moved.people["people"]))
-    st.subheader(f"{'Accuracy' if labelled else 'Favorable decisions'} against the gap", anchor=False)
-    st.text(
-        "Each dot is one threshold. Move it above to see the trade-off for these people; others may differ."
-    )
     figure_card(
         "group-trade-off",
         drawn(_trade_off, result, attribute, (float(100 * gap), float(level)), higher_is=higher_is),
         lambda: trade_off(result, attribute, higher_is=higher_is),
+        heading=f"{'Accuracy' if labelled else 'Favorable decisions'} against the gap",
+        caption="Each dot is one threshold. Move it above to see the trade-off for these people; others may "
+        "differ.",
     )
 
 

@@ -19,7 +19,7 @@ from app.widgets import notices
 from app.widgets.people.row_choice import ROWS, choose_row, clicked_row
 from app.widgets.people.selected import clickable, only_selected, select
 from app.widgets.people.what_if import person_card
-from app.widgets.results.exhibits import show_exhibit, titled
+from app.widgets.results.exhibits import show_exhibit
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.plot import plot
 from app.widgets.results.result_page import result_page
@@ -34,11 +34,12 @@ from audits.groups.metrics import METRICS
 from audits.records import Exhibit
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import in_words, people_in
 
 __all__ = ["show_result"]
 
-_FEW_GROUPS = 5
+_FEW_GROUPS, _MOST_ROWS = 5, 8
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -57,9 +58,10 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         "Errors and scores": lambda: _scores(result),
         "All combinations": lambda: _combinations(result),
         "Like for like?": lambda: _like(found, space, draft, result),
+        "tested": lambda: _tested(result, section.exhibits),
         "people": lambda: _people(found, space, result),
     }
-    own = {each.key: None for each in section.exhibits[1:] if not each.key.startswith("pooled_")}
+    own = {each.key: None for each in section.exhibits[1:]}
     result_page("groups", found, draft, panels=panels, instead=own)
 
 
@@ -83,16 +85,17 @@ def _who(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
         **state.choice("rates"),
     )
     order = _order(result, attribute)
-    titled(said("rates", attribute))
     rates = drawn(dots.rates, result, attribute, metrics=tuple(metrics), **order)
-    figure_card("group-rates", rates, lambda: _rows(result, attribute))
-    shown = len(layout.drawn(result, attribute, most=layout.MOST_GROUPS, **order))
-    if shown < len(result.of(attribute)):
-        st.caption(f"Showing {shown} of {len(result.of(attribute))} groups; the table has all.")
+    _card("rates", rates, attribute, lambda: _rows(result, attribute))
     measure_chooser(result)
     for exhibit in exhibits:
         if exhibit.key.startswith("probable_"):
             show_exhibit(exhibit, name=f"group-{exhibit.key}")
+
+
+def _card(kind: str, figure: Any, attribute: str, table: Callable[[], pd.DataFrame]) -> None:
+    heading, caption = said(kind, attribute)
+    figure_card(f"group-{kind}", figure, table, heading=heading, caption=caption)
 
 
 def _rows(result: GroupsResult, attribute: str) -> pd.DataFrame:
@@ -100,14 +103,16 @@ def _rows(result: GroupsResult, attribute: str) -> pd.DataFrame:
     return table[table["attribute"] == attribute].drop(columns="attribute")
 
 
-def _order(result: GroupsResult, attribute: str) -> dict[str, bool]:
+def _order(result: GroupsResult, attribute: str) -> dict[str, Any]:
     """Draw which groups the figure shows, and in which order, where there are more than a few."""
-    if len(result.of(attribute)) <= _FEW_GROUPS:
+    groups = len(result.of(attribute))
+    if groups <= _FEW_GROUPS:
         return {}
     with st.container(horizontal=True):
-        by_gap = st.toggle("Largest gap first", **state.choice("by-gap"))
+        by_gap = st.toggle("Largest gap first", value=groups > _MOST_ROWS, **state.choice("by-gap"))
         findings = st.toggle("Only groups that differ by more than chance", **state.choice("findings-only"))
-    return {"by_gap": by_gap, "findings": findings}
+        every = groups > _MOST_ROWS and st.toggle(f"Show all {groups}", **state.choice("every-group"))
+    return {"by_gap": by_gap, "findings": findings, "most": layout.MOST_GROUPS if every else _MOST_ROWS}
 
 
 def _threshold(
@@ -120,12 +125,21 @@ def _threshold(
 ) -> None:
     """Draw the two groups of the sentence with a threshold to drag, and thresholds by group to try."""
     if isinstance(threshold, float):
-        st.subheader("Move the threshold", anchor=False)
-        st.text(
-            "Bars: people by score; filled: approved at this threshold. This describes the people audited."
-        )
         plot(threshold_slider(result, pair, threshold), "group-threshold", tools=False)
-    other_thresholds(found, result, _attribute(result), space, draft)
+        st.caption(
+            f"Bars: people by score. Filled: {vocabulary().yes or 'favored'} at this threshold. Drag the "
+            "slider, or use the arrow keys. This describes the people audited; others may differ."
+        )
+    moved = any(state.addressed(key) for key in ("cut", "preset", "by-group"))
+    panel = st.expander(
+        "Thresholds by group, and the trade-off",
+        expanded=moved or not isinstance(threshold, float),
+        key="thresholds-more",
+        on_change="rerun",
+    )
+    if panel.open:
+        with panel:
+            other_thresholds(found, result, _attribute(result), space, draft)
 
 
 def _scores(result: GroupsResult) -> None:
@@ -133,38 +147,37 @@ def _scores(result: GroupsResult) -> None:
     attribute = _attribute(result)
     measure_tiles(result, attribute)
     if curves.graded(result, attribute):
-        titled(said("scores", attribute))
-        figure_card(
-            "group-scores", drawn(curves.scores, result, attribute), lambda: result.scores_frame(attribute)
-        )
+        drawing = drawn(curves.scores, result, attribute)
+        _card("scores", drawing, attribute, lambda: result.scores_frame(attribute))
     else:
         st.caption("These predictions are decisions alone: there are no scores to draw.")
     if result.table[0].calibration is not None:
-        titled(said("calibration", attribute))
-        figure_card(
-            "group-calibration",
-            drawn(curves.calibration, result, attribute),
-            lambda: result.calibration_frame(attribute),
-        )
+        drawing = drawn(curves.calibration, result, attribute)
+        _card("calibration", drawing, attribute, lambda: result.calibration_frame(attribute))
 
 
 def _combinations(result: GroupsResult) -> None:
     """Draw each group's differences from the reference, and list every group."""
     attribute = _attribute(result)
     spread = next(item for item in result.spreads if item.attribute == attribute)
-    titled(said("differences", attribute))
+    drawing = drawn(dots.differences, result, attribute, **_order(result, attribute))
+    _card("differences", drawing, attribute, lambda: result.differences_frame(attribute))
     st.text(f"Reference group: {people_in(spread.reference)}.")
-    figure_card(
-        "group-differences",
-        drawn(dots.differences, result, attribute, **_order(result, attribute)),
-        lambda: result.differences_frame(attribute),
-    )
     table = _rows(result, attribute)
     groups = table["group"].tolist()
     told = table.assign(group=table["group"].map(in_words))
     _group_rows(
         result, attribute, told, groups, "group-verdicts", alt="Each group; a click selects its people"
     )
+
+
+def _tested(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
+    """Draw the second looks: small groups pooled, and the bootstrap."""
+    attribute = _attribute(result)
+    pooled = next((each for each in exhibits if each.key == f"pooled_{attribute}"), None)
+    if pooled is not None:
+        with st.expander(pooled.heading):
+            show_exhibit(pooled, name="group-pooled")
     again = result.bootstrap_frame(attribute)
     if len(again):
         with st.expander("Balanced accuracy by the bootstrap"):
@@ -181,7 +194,7 @@ def _group_rows(
         table,
         key=clicks,
         hide_index=True,
-        height=min(36 * (len(table) + 1), 420),
+        height=min(36 * (len(table) + 1), 300),
         column_config=number_columns(table),
         on_select=lambda: _select_group(result, attribute, groups, key, clicks),
         selection_mode=ROWS,

@@ -34,13 +34,20 @@ _CALLS = {"use": "Use it", "retrain": "Retrain it", "review": "Review these case
 _DIFFERENCES = 5
 
 
-def show_screen(
-    place: int, story: Story, audits: Mapping[str, AuditResult], pair: Callable[[], pd.DataFrame]
-) -> None:
-    """Draw the screen `place`, from 1; `pair` gives the values of two people, a column each."""
-    title, audit = SCREENS[place - 1]
-    with st.container(horizontal=True, horizontal_alignment="distribute", key="tour-head"):
-        st.text(f"{'●' * place}{'○' * (len(SCREENS) - place)}  A lending model, in five pictures")
+def show_screen(story: Story, audits: Mapping[str, AuditResult], pair: Callable[[], pd.DataFrame]) -> None:
+    """Draw the screen that the address names; `pair` gives the values of two people, a column each."""
+    with st.container(horizontal=True, vertical_alignment="center", key="tour-head"):
+        place = st.segmented_control(
+            "Screen",
+            range(1, len(SCREENS) + 1),
+            default=1,
+            required=True,
+            label_visibility="collapsed",
+            **state.choice("step"),
+        )
+        title, audit = SCREENS[place - 1]
+        st.text("A lending model, in five pictures")
+        st.space("stretch")
         with st.container(horizontal=True, width="content"):
             st.toggle("Present", **state.choice("present"))
             with st.popover("How do we know?", type="tertiary", key="how"):
@@ -50,10 +57,10 @@ def show_screen(
     _DRAWN[place - 1](story, pair)
     with st.container(horizontal=True, horizontal_alignment="right", key="tour-foot"):
         if place > 1:
-            st.button("← Back", key="back", shortcut="ArrowLeft", on_click=_go_to, args=(place - 1,))
+            st.button("Back", key="back", shortcut="ArrowLeft", on_click=_go_to, args=(place - 1,))
         if place < len(SCREENS):
             st.button(
-                "Next →",
+                "Next",
                 key="next",
                 type="primary",
                 shortcut="ArrowRight",
@@ -75,7 +82,7 @@ def _fair(story: Story, _: object) -> None:
         with column:
             st.markdown(f"**{count(share.of)} {name}**")
             alt = f"{count(share.of)} {name}, a dot each: {count(share.yes)} approved."
-            plot(pictures.crowd(share, alt, across=60), f"tour-{name}", tools=False)
+            plot(pictures.crowd(share, alt, across=60, pitch=6.8), f"tour-{name}", tools=False)
             st.caption(f"{count(share.yes)} approved (filled) · {count(share.no)} declined (hollow)")
 
 
@@ -121,10 +128,10 @@ def _card(values: pd.DataFrame, different: pd.DataFrame, place: int) -> str:
     """Return one of two people: the decision, the score with the cut-off, and what differs."""
     person = values.attrs["people"][place]
     score, cut = 100 * person["score"], 100 * values.attrs["threshold"]
-    rows = "".join(
-        f"<tr><th scope='row'>{html.escape(str(name))}</th><td>{html.escape(str(row.iloc[place]))}</td></tr>"
-        for name, row in different.iterrows()
-    )
+    cells = [
+        (html.escape(str(name)), html.escape(_value(row.iloc[place]))) for name, row in different.iterrows()
+    ]
+    rows = "".join(f"<tr><th scope='row'>{name}</th><td>{value}</td></tr>" for name, value in cells)
     told = "approved" if person["decision"] else "declined"
     mark = "●" if person["decision"] else "○"
     bar = f"<div style='width:{score:.0f}%'></div><i style='left:{cut:.0f}%'></i>"
@@ -133,6 +140,11 @@ def _card(values: pd.DataFrame, different: pd.DataFrame, place: int) -> str:
         f"<p>Applicant {person['row']}: score {score / 100:.2f}, approved from {cut / 100:.2f}</p>"
         f"<div class='tour-score' role='presentation'>{bar}</div><table>{rows}</table></section>"
     )
+
+
+def _value(value: object) -> str:
+    """Word a value of a person: whole numbers without decimals, thousands apart."""
+    return f"{value:,.6g}" if isinstance(value, (int, float)) else str(value)
 
 
 def _word(story: Story, _: object) -> None:

@@ -11,8 +11,8 @@ from app.glance.running import begin_example, runs_under_way, usual_options, wat
 from app.latest import latest_together
 from app.widgets import notices
 from app.widgets.frame import title
-from app.widgets.results.exhibits import titled
 from app.widgets.results.figure_card import figure_card
+from app.widgets.results.result_frame import headline as result_headline
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from audits.errors import InputError
@@ -54,10 +54,7 @@ if example and not space.read_only and begin_example(space, draft, usual, {*late
 findings = findings_of(together) if latest else []
 if findings:
     headline = headline_of(together, asked=not example)
-    with st.container(key="verdict"):
-        st.badge(headline.leads.badge_text, color="gray")
-    with st.container(key="finding"):
-        st.text(headline.leads.sentence)
+    result_headline(headline.leads.sentence, headline.leads.judged)
     if headline.asked is not None:
         st.text(f"Asked: {headline.asked.badge_text}. {headline.asked.sentence}")
     if len(latest) > 1:
@@ -72,8 +69,13 @@ if first in latest:
     result = together.audits[list(latest).index(first)].result
     asked = [draft["options"][key] for key in ("source", "target") if key in draft["options"]]
     if (groups := ranked_groups(result, asked)) is not None:
-        titled((groups.title, groups.caption))
-        figure_card("glance-groups", ranked(result, groups), result.to_frame)
+        figure_card(
+            "glance-groups",
+            ranked(result, groups),
+            result.to_frame,
+            heading=groups.title,
+            caption=groups.caption,
+        )
     badge_matrix(result)
 
 question_cards(space, draft, findings, latest, usual, begun)

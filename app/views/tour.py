@@ -7,7 +7,7 @@ import streamlit as st
 
 from app import state, work
 from app.glance.running import watch_runs
-from app.tour.screens import SCREENS, show_screen
+from app.tour.screens import show_screen
 from app.tour.story import AUDITS, tell, tour_draft, tour_specs
 from app.widgets.audit_page import run_title
 from app.widgets.run_bar import ended_badly
@@ -37,7 +37,7 @@ story = state.remember("story", lambda: tell(*(audits[name].result for name in A
 
 def pair() -> pd.DataFrame:
     """Return what the model reads of the two people, and beside it how they are decided."""
-    values = data.frame.loc[list(story.pair), list(data.features)].T.astype(str)
+    values = data.frame.loc[list(story.pair), list(data.features)].astype(object).T
     flipset = audits["flipset"].result
     sides = (flipset.people, flipset.counterparts)
     values.attrs["people"] = [
@@ -51,12 +51,4 @@ def pair() -> pd.DataFrame:
 if state.widget("present"):
     st.html("<style>[data-testid='stSidebar'], [data-testid='stHeader'] { display: none; }</style>")
 with speaking(build(DataWords, draft["spec"]["data"]["words"], "data.words")):
-    place = st.segmented_control(
-        "Screen",
-        range(1, len(SCREENS) + 1),
-        default=1,
-        required=True,
-        label_visibility="collapsed",
-        **state.choice("step"),
-    )
-    show_screen(place, story, audits, pair)
+    show_screen(story, audits, pair)

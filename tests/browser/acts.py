@@ -22,6 +22,8 @@ __all__ = [
     "narrow_and_shoot",
     "open_app",
     "open_example",
+    "open_menu",
+    "open_tab",
     "run",
     "serious",
     "settle",
@@ -134,6 +136,18 @@ def to_page(page: Page, name: str, selector: str) -> None:
     link.click()
     page.wait_for_selector(selector, timeout=SLOW)
     settle(page)
+
+
+def open_tab(page: Page, name: str) -> None:
+    """Open a tab of a result."""
+    with answered(page):
+        page.get_by_role("tab", name=name, exact=True).click()
+
+
+def open_menu(page: Page, name: str) -> None:
+    """Open the menu of a figure."""
+    with answered(page):
+        page.locator(f".st-key-menu-{name} button").click()
 
 
 def tab_to(page: Page, selector: str, most: int = 80) -> None:

@@ -20,7 +20,7 @@ from audits.stats.words import named_group, out_of, people_in, percent, several,
 
 __all__ = ["caption", "deciding", "rate_words", "title"]
 
-MOST_ROWS = 12
+MOST_ROWS = 8
 """Groups that the figure shows, those that weigh most."""
 
 
