@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.serving import Served
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 
@@ -57,33 +56,25 @@ def walk(page: Page) -> tuple[list[str], set[int], list[str]]:
     return names, turns, unseen
 
 
-def test_the_overview_is_run_and_read_without_a_mouse(server: Server, watched: Watched) -> None:
+def test_groups_are_read_and_changed_without_a_mouse(server: Server, watched: Watched) -> None:
     page = watched.page
     acts.open_app(page, server.url)
     acts.tab_to(page, ".st-key-open-hiring")
     page.keyboard.press("Enter")
-    expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=acts.SLOW)
+    page.wait_for_selector(".st-key-question-1", timeout=acts.SLOW)
     acts.settle(page)
-    page.goto(Served(server.url, server.pid).page("groups", page.url.partition("?")[2]))
-    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
-    acts.settle(page)
-    acts.tab_to(page, ".st-key-run")
+    acts.tab_to(page, 'a[href^="groups"]')
     page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Groups", timeout=acts.SLOW)
     finding = acts.finding(page)
 
-    acts.tab_to(page, '[data-testid="stSlider"]')
-    with acts.answered(page):
-        for _ in range(10):
-            page.keyboard.press("ArrowRight")
-    assert acts.finding(page) != finding, "the threshold moves by arrows"
+    acts.tab_to(page, ".st-key-menu-group-rates")
+    page.keyboard.press("Enter")
     acts.tab_to(page, ".st-key-table-group-rates")
     with acts.answered(page):
         page.keyboard.press("Space")
-    shown = page.locator(".st-key-table-group-rates input")
-    expect(shown).to_be_checked()
-    with acts.answered(page):
-        page.keyboard.press("Space")
-    expect(shown).not_to_be_checked()
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-exhibit-group-rates [data-testid=stDataFrame]")).to_be_visible()
 
     for _ in range(3):
         names, turns, unseen = walk(page)
@@ -94,81 +85,78 @@ def test_the_overview_is_run_and_read_without_a_mouse(server: Server, watched: W
     assert not [name for place, name in enumerate(names) if place not in turns], "reached by no tab"
     assert not unseen, "focus is not seen"
 
+    acts.tab_to(page, '[role="tab"]', 120)
+    page.keyboard.press("ArrowRight")
+    with acts.answered(page):
+        page.keyboard.press("Enter")
+    expect(page.get_by_role("tab", name="Threshold", exact=True)).to_have_attribute("aria-selected", "true")
+    acts.tab_to(page, ".st-key-thresholds-more summary", 120)
+    with acts.answered(page):
+        page.keyboard.press("Enter")
+    acts.tab_to(page, '[data-testid="stSlider"]', 120)
+    with acts.answered(page):
+        for _ in range(10):
+            page.keyboard.press("ArrowRight")
+    expect(page.locator(".st-key-moved")).to_be_visible()
+    assert acts.finding(page) == finding
 
-def test_people_are_chosen_asked_about_and_runs_compared_without_a_mouse(
-    server: Server, watched: Watched
-) -> None:
+
+def test_the_demo_goes_by_arrow_keys(server: Server, watched: Watched) -> None:
+    page = watched.page
+    page.goto(f"{server.url}/tour")
+    title = page.locator(".st-key-tour-title")
+    expect(title).to_have_text("It looks fair.", timeout=acts.SLOW)
+    acts.settle(page)
+    for said in (
+        "Until you look closer.",
+        "The closest match, a different answer.",
+        "Change one word.",
+        "Your call.",
+    ):
+        with acts.answered(page):
+            page.keyboard.press("ArrowRight")
+        expect(title).to_have_text(said)
+    assert "step=5" in page.url
+    with acts.answered(page):
+        page.keyboard.press("ArrowLeft")
+    expect(title).to_have_text("Change one word.")
+    expect(page.locator(".tour-sentence")).to_contain_text("33 of 68 declined")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    acts.tab_to(page, ".st-key-present")
+    with acts.answered(page):
+        page.keyboard.press("Space")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    assert not acts.serious(page)
+
+
+def test_people_are_chosen_and_runs_compared_without_a_mouse(server: Server, watched: Watched) -> None:
     page = watched.page
     acts.open_app(page, server.url)
     acts.tab_to(page, ".st-key-open-hiring")
     page.keyboard.press("Enter")
     page.wait_for_selector(".st-key-question-1", timeout=acts.SLOW)
     acts.settle(page)
-    acts.tab_to(page, 'a[href*="/flipset"]')
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
-    acts.shuffles(page, 0)
-    acts.tab_to(page, ".st-key-run")
+    acts.tab_to(page, 'a[href^="groups"]')
     page.keyboard.press("Enter")
     acts.finding(page)
-
+    acts.tab_to(page, ".st-key-menu-group-rates", 120)
+    page.keyboard.press("Enter")
     chip = page.locator(".st-key-selection-chip button").first
-    pick(page, ".st-key-select-flipset-marginals")
-    expect(chip).to_contain_text("female")
-    acts.tab_to(page, '[data-testid="stDataFrame"] canvas', 120)
-    page.keyboard.press("Tab")
-    acts.settle(page)
-    assert "person=" not in page.url, "to pass a table by opens nobody"
-    page.keyboard.press("Shift+Tab")
-    with acts.answered(page):
-        page.keyboard.press("ArrowDown")
-    expect(page.locator(".st-key-person-card")).to_be_in_viewport()
-    acts.tab_to(page, ".st-key-what-if")
-    with acts.answered(page):
-        page.keyboard.press("Space")
-    said = page.locator(".st-key-what-if-said")
-    expect(said).to_contain_text("As known", timeout=60_000)
-    acts.tab_to(page, '[class*="st-key-if-"] [data-testid="stNumberInputField"]')
-    page.keyboard.press("Control+a")
-    page.keyboard.type("21,5")
-    with acts.answered(page):
-        page.keyboard.press("Enter")
-    expect(said).to_contain_text("With work_years 21.5 instead of", timeout=60_000)
-    acts.tab_to(page, ".st-key-selection-chip", 120)
+    pick(page, ".st-key-select-group-rates")
+    expect(chip).to_be_visible()
+    page.keyboard.press("Escape")
+    acts.tab_to(page, ".st-key-selection-chip", 160)
     with acts.answered(page):
         page.keyboard.press("Enter")
     expect(chip).to_have_count(0)
 
-    acts.tab_to(page, 'a[href^="groups"]', 160)
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".st-key-run-bar", timeout=acts.SLOW)
-    expect(page.locator("h1")).to_have_text("Groups")
-    acts.settle(page)
-    acts.tab_to(page, ".st-key-run")
-    page.keyboard.press("Enter")
-    acts.finding(page)
-    acts.tab_to(page, '[data-testid="stSlider"]')
-    with acts.answered(page):
-        page.keyboard.press("ArrowRight")
-    acts.tab_to(page, ".st-key-keep-thresholds")
-    with acts.answered(page):
-        page.keyboard.press("Enter")
-    expect(page.locator(".st-key-keep-thresholds")).to_have_count(0, timeout=60_000)
-    acts.finding(page)
-
-    acts.tab_to(page, 'a[href^="saved"]', 160)
+    acts.tab_to(page, 'a[href^="saved"]', 200)
     page.keyboard.press("Enter")
     page.wait_for_selector(".st-key-open", timeout=acts.SLOW)
     acts.settle(page)
     assert "people=" not in page.url, "nobody was selected on the way"
     pick(page, ".st-key-open")
-    pick(page, ".st-key-against", 2)  # the list begins with “(none)”, which is chosen
-    expect(page.get_by_text("before is the other run, after this one")).to_be_visible()
-    page.evaluate("() => { document.body.tabIndex = -1; document.body.focus(); }")
-    acts.tab_to(page, '[data-testid="stDownloadButton"]', 120)
-    with page.expect_download() as download:
-        page.keyboard.press("Enter")
-    assert download.value.suggested_filename.endswith(".html")
+    acts.settle(page)
 
 
 def pick(page: Page, selector: str, down: int = 1) -> None:

@@ -78,7 +78,7 @@ def test_a_measure_is_chosen_and_a_link_opens_the_same_result_for_somebody_else(
 
     link = page.url
     acts.to_page(page, "Data & model", ".st-key-next-top button")
-    page.get_by_text("Other data", exact=True).click()
+    page.get_by_text("Change data", exact=True).click()
     acts.settle(page)
     acts.open_example(page, "admissions")
     seen.page.goto(link)
