@@ -21,6 +21,7 @@ from typing import Any
 
 import pandas as pd
 
+from app import examples
 from app.drafts.drafts import server_folder
 from app.drafts.files import check_inside, check_paths, file_digest, stamp_of, table_paths
 from app.remembered import Futures
@@ -54,6 +55,7 @@ from audits.runs.storage.store import RunStore, home
 
 __all__ = [
     "SpecStanding",
+    "arrives_computed",
     "ask",
     "badge",
     "check_fits",
@@ -416,6 +418,17 @@ def submit(
         _keep(space, spec, title, run)
         note("ran", space, run.key)
     return run
+
+
+def arrives_computed(space: Workspace, spec: Mapping[str, Any]) -> bool:
+    """Lay out the result of an example's `spec` that is bundled with it; tell whether it is there."""
+    parsed, key = _key(space, spec)
+    store = RunStore(home())
+    if store.finished(key, space.token):
+        return True
+    digests = [file_digest(path, where, written) for where, written, path in parsed.paths()]
+    file = examples.result_file(parsed, digests)
+    return file.is_file() and examples.lay_out(file, store, key, space.token)
 
 
 def plan(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> Run:

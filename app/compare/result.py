@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,13 @@ from app.widgets.results.exhibits import show_exhibit
 from app.widgets.results.export import REPORTS, export_section, report_file
 from app.widgets.results.result_frame import headline
 from app.workspaces.workspace import Workspace
-from audits.reports.comparison import accuracy_words, change_exhibit, decided_exhibit, title_of
+from audits.reports.comparison import (
+    accuracy_words,
+    change_exhibit,
+    decided_exhibit,
+    slope_exhibit,
+    title_of,
+)
 from audits.runs.comparison.changes import AuditChange, Changes
 from audits.runs.multiple_testing import Across
 from audits.runs.result import RunResult
@@ -31,40 +37,52 @@ __all__ = ["show_result"]
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
-    """Draw a finished comparison, top to bottom."""
+    """Draw a finished comparison: the sentence, the gap before and after, and tabs."""
     assert found.compared is not None  # noqa: S101  (the page asked for it)
     changes = found.compared.changes
     told = sorted(
         zip(changes.audits, changes.across(), strict=True), key=lambda each: VERDICTS.index(each[1].verdict)
     )
-    _headline(changes, *told[0])
+    change, across = told[0]
+    judged = across.judged or change.judged
+    headline(change.headline, judged)
+    if changes.accuracy is not None:
+        st.text(f"Accuracy: {accuracy_words(changes)}.")
+    if change.tested:
+        show_exhibit(slope_exhibit(change, judged), name="slope")
+    panels: dict[str, Callable[[], object]] = {
+        "Who is decided differently?": lambda: _decided(found, space, changes),
+        "Every audit": lambda: [_audit(found, place, *each) for place, each in enumerate(told)],
+        "How we tested": lambda: _tested(changes, across),
+        "Report": lambda: _downloads(found, space, draft),
+    }
+    for container, draw in zip(
+        st.tabs(list(panels), key="tab", bind="query-params"), panels.values(), strict=True
+    ):
+        if container.open:
+            with container:
+                draw()
+
+
+def _tested(changes: Changes, across: Across) -> None:
+    first, second = changes.models
+    st.text(" ".join(filter(None, [changes.finding, across.note])))
+    st.text(f"First model: {first}. Second model: {second}.")
     notices.notes(changes.warnings)
-    if changes.decided:
-        show_exhibit(decided_exhibit(changes), name="decided")
-        _people(found, space, changes)
-    for place, (change, across) in enumerate(told):
-        _audit(found, place, change, across)
-    _downloads(found, space)
     for title, text in (
         ("How to read this", "compare_reading"),
         ("What it cannot tell you", "compare_limits"),
     ):
         with st.expander(title):
             st.markdown(page_text(text))
-    with st.expander("Export"):
-        export_section(found, draft["source"].get("sample"))
 
 
-def _headline(changes: Changes, change: AuditChange, across: Across) -> None:
-    first, second = changes.models
-    accuracy = accuracy_words(changes)
-    how = f"First model: {first}. Second model: {second}."
-    finding = " ".join(
-        filter(None, [changes.finding, f"Accuracy: {accuracy}." if accuracy else "", across.note])
-    )
-    headline(change.headline, across.judged or change.judged)
-    st.text(finding)
-    st.text(how)
+def _decided(found: RunResult, space: Workspace, changes: Changes) -> None:
+    if changes.decided:
+        show_exhibit(decided_exhibit(changes), name="decided")
+        _people(found, space, changes)
+    else:
+        st.text("Whose decision changes is not known.")
 
 
 def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
@@ -72,12 +90,12 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
     table = changes.people
     if not len(table):
         return
-    st.subheader(f"People decided otherwise ({count(len(table))})", anchor=False)
+    st.subheader(f"Changed decisions ({count(len(table))})", anchor=False)
     row = choose_row(
         Listed(found, "otherwise"),
         "decided-otherwise",
         "otherwise-person",
-        alt="People whom the second model decides otherwise, by row number",
+        alt="People whose decision changes, by row number",
         number="second score",
     )
     if row is None:
@@ -96,7 +114,7 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
 
 def _audit(found: RunResult, place: int, change: AuditChange, across: Across) -> None:
     """Draw one audit: how it changes, what either model's own finding is, every number."""
-    st.header(title_of(change), anchor=False)
+    st.subheader(title_of(change), anchor=False)
     if change.tested or change.refused:
         with st.container(horizontal=True, vertical_alignment="center", key=f"verdict-{place}"):
             st.badge(across.badge_text, color="gray")
@@ -115,13 +133,13 @@ def _audit(found: RunResult, place: int, change: AuditChange, across: Across) ->
     show_exhibit(change_exhibit(change), name=f"change-{place}")
 
 
-def _downloads(found: RunResult, space: Workspace) -> None:
-    st.header("Report", anchor=False)
+def _downloads(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     with st.container(horizontal=True):
         for kind, (words, mime) in REPORTS.items():
             make = partial(report_file, space, found, kind, "comparison")
             _download(words, f"comparison.{kind}", mime, make)
     st.caption("A report is an aid to an assessment, not legal advice.")
+    export_section(found, draft["source"].get("sample"))
 
 
 def _download(label: str, name: str, mime: str, make: Any) -> None:

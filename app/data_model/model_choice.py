@@ -171,7 +171,8 @@ def _held_out(draft: dict[str, Any]) -> dict[str, Any]:
             width=200,
             help="Of the split, the training and everything random in an audit.",
         )
-    draft = with_data(draft, test_size=share)
+    if share != draft["spec"]["data"].get("test_size", 0.3):  # a look at the page changes nothing
+        draft = with_data(draft, test_size=share)
     return {**draft, "spec": {**draft["spec"], "seed": int(seed)}}
 
 

@@ -53,7 +53,8 @@ def rows_section(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
         key=f"missing-{draft['id']}",
         width=440,
     )
-    draft = with_data(draft, missing=missing)
+    if missing != draft["spec"]["data"].get("missing", "category"):  # a look at the page changes nothing
+        draft = with_data(draft, missing=missing)
     key = f"keep-{draft['id']}"
     if state.widget(key) is None:  # a fresh editor begins with what the draft holds
         state.keep(key, _as_table(data.get("keep") or ()))

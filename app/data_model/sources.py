@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from app import state
+from app import examples, state, work
 from app.drafts import drafts
 from app.widgets import notices
 from app.workspaces.workspace import MAX_FILE_MB, Workspace
@@ -24,6 +25,8 @@ def example_cards(space: Workspace) -> None:
         for name, sample in CATALOGUE.items():
             with st.container(border=True, height="stretch", key=f"card-{name}"):
                 st.markdown(f"**{sample.title}**")
+                if (found := examples.finding(name)) is not None:
+                    st.html(_picture(found))
                 st.text(sample.sentence)
                 st.space("stretch")
                 st.button(
@@ -33,6 +36,17 @@ def example_cards(space: Workspace) -> None:
                     args=(space, lambda sample=sample: drafts.from_sample(space, sample)),
                     kwargs={"then": "views/glance.py"},
                 )
+
+
+def _picture(found: examples.Finding) -> str:
+    """Return two bars: the group of the finding, and everyone."""
+    bars = ((found.group, found.rate, "focus"), ("everyone", found.everyone, ""))
+    rows = "".join(
+        f"<dt>{html.escape(name)}</dt><dd class='{kind}'><i style='width:{100 * rate:.0f}%'></i>"
+        f"<b>{100 * rate:.0f}%</b></dd>"
+        for name, rate, kind in bars
+    )
+    return f"<dl class='example-bars'>{rows}</dl>"
 
 
 def file_sources(space: Workspace) -> None:
@@ -85,7 +99,10 @@ def _uploaded(space: Workspace, key: str, turn: int) -> None:
 def _begin(space: Workspace, make: Callable[[], dict[str, Any]], then: str = "") -> None:
     """Start over with other data, on the page `then`; what is wrong with them is told on the page."""
     try:
-        space.save_draft(make())
+        draft = make()
+        space.save_draft(draft)
+        if then:  # read while the page is drawn
+            work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0))
     except InputError as error:
         state.keep("source problem", str(error))
         return

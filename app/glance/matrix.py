@@ -13,8 +13,10 @@ from audits.brief import begun
 from audits.groups import GroupsResult
 from audits.groups.judging import judged_of
 from audits.groups.metrics import METRICS
+from audits.groups.words import among_words
 from audits.stats import Judged
 from audits.stats.badges import BADGES, ICONS, size_against_limit
+from audits.stats.vocabulary import vocabulary
 
 __all__ = ["badge_matrix", "cell"]
 
@@ -45,12 +47,20 @@ def badge_matrix(result: GroupsResult) -> None:
         cells = [cell(result, name, metric.name) for name in attributes] if metric.judged else []
         if any(cells):
             said = [_linked(each, name) for each, name in zip(cells, attributes, strict=True)]
-            head = html.escape(begun(metric.words))
+            head = html.escape(begun(measure_words(metric.name)))
             lines.append(
                 f"<tr><th scope='row'>{head}</th>{''.join(f'<td>{each}</td>' for each in said)}</tr>"
             )
     with st.container(key="matrix"):
         st.html(f"<table><thead>{heads}</thead><tbody>{''.join(lines)}</tbody></table>")
+
+
+def measure_words(name: str) -> str:
+    """Name a rate in the words of the data: ``approved, of those with the outcome “repaid”``."""
+    words = vocabulary()
+    if not words.yes or name not in {"selection_rate", "true_positive_rate", "false_positive_rate"}:
+        return METRICS[name].words
+    return f"{words.yes}{among_words(name).replace(' with', ', of those with', 1)}"
 
 
 def _head(attribute: str, attributes: list[str]) -> str:

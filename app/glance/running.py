@@ -15,7 +15,7 @@ from app.workspaces.workspace import Workspace
 from audits.runs.executors.job import Run
 from audits.runs.registry import AUDITS
 
-__all__ = ["runs_under_way", "submit_usual", "usual_options", "watch_runs"]
+__all__ = ["begin_example", "runs_under_way", "submit_usual", "usual_options", "watch_runs"]
 
 
 def usual_options(draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[str, Any]]:
@@ -26,6 +26,7 @@ def usual_options(draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[st
     if names:
         found[AUDITS.first] = {"by": [*names, names] if len(names) > 1 else names}
     given = draft["options"]
+    found |= {name: {} for name in AUDITS if name in draft and name not in found}  # an example's own
     for name, options in found.items():
         if {"source", "target"} <= options.keys() & given.keys():
             options |= {key: given[key] for key in ("source", "target")}
@@ -43,6 +44,19 @@ def submit_usual(space: Workspace, draft: Mapping[str, Any], usual: Mapping[str,
     """Have audits carried out with their usual options."""
     for name, options in usual.items():
         work.submit(space, audit_spec(draft, name, options), run_title(draft, AUDITS[name].title))
+
+
+def begin_example(
+    space: Workspace, draft: Mapping[str, Any], usual: Mapping[str, dict[str, Any]], known: set[str]
+) -> bool:
+    """Lay out what is bundled with an example and have its first audit run; tell whether anything was new."""
+    left = {name: options for name, options in usual.items() if name not in known}
+    ready = [
+        name for name, each in left.items() if work.arrives_computed(space, audit_spec(draft, name, each))
+    ]
+    begun = {name: left[name] for name in left if name in ready or name == AUDITS.first}
+    submit_usual(space, draft, begun)
+    return bool(begun)
 
 
 def runs_under_way(

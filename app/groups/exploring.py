@@ -16,15 +16,19 @@ from app.widgets.audit_page import run_title
 from app.widgets.results.figure_card import figure_card
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.groups import GroupsResult
+from audits.groups import GroupsResult, at_threshold, words
 from audits.groups.changing import PRESETS, gap_and_accuracy, preset_thresholds, trade_off
-from audits.groups.figures import curves
+from audits.groups.figures import curves, dots
 from audits.runs.result import RunResult
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import in_words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["explored", "keep_as_run", "preset"]
+__all__ = ["other_thresholds"]
+
+_MOST_THRESHOLDS = 12
 
 
 def preset(result: GroupsResult, attribute: str, values: Sequence[str], higher_is: Any) -> dict[str, float]:
@@ -49,6 +53,102 @@ def preset(result: GroupsResult, attribute: str, values: Sequence[str], higher_i
         return {}
 
 
+def other_thresholds(
+    found: RunResult, result: GroupsResult, attribute: str, space: Workspace, draft: Mapping[str, Any]
+) -> None:
+    """Draw thresholds to try, what each comes to, and accuracy against the gap over all of them."""
+    moved = _moved(found, result, attribute, space, draft)
+    if moved is not result:
+        notices.note("With these thresholds, computed here; the saved result above is as it was.")
+        with st.container(key="moved"):
+            st.text(words.headline(moved))
+        figure_card(
+            "group-moved",
+            drawn(dots.rates, moved, attribute),
+            lambda: moved.to_frame(),
+            heading="Rates with these thresholds",
+        )
+    explored(result, moved, attribute, found.model["higher_is"])
+
+
+def _moved(
+    found: RunResult, result: GroupsResult, attribute: str, space: Workspace, draft: Mapping[str, Any]
+) -> GroupsResult:
+    """Draw the thresholds, and return the comparison under them: the stored one while they are untouched."""
+    sign = -1.0 if found.model["higher_is"] == "unfavorable" else 1.0
+    scores = sign * result.people["score"]
+    low, high = float(min(scores.min(), 0.0)), float(max(scores.max(), 1.0))
+    spec = found.model["threshold"]
+    values = [row.group for row in result.table if row.attribute == attribute]
+    single = " × " not in attribute and len(values) <= _MOST_THRESHOLDS
+    by_group = isinstance(spec, dict)
+    with st.container(border=True, key="thresholds"):
+        if single:
+            by_group = st.toggle(
+                f"A threshold for each group of {notices.label(attribute)}",
+                value=isinstance(spec, dict) and attribute in spec,
+                **state.choice("by-group"),
+            )
+        elif by_group:
+            return result  # thresholds by an attribute that is not shown
+        at = preset(result, attribute, values if single else [], found.model["higher_is"])
+        st.caption(f"They {vocabulary().are_yes} where the score is {'below' if sign < 0 else 'at least'}")
+        by_group = by_group or bool(at)
+        asked = _by_group(attribute, values, spec, low, high, at) if by_group else _one(spec, low, high)
+        moved = result
+        if asked != spec:
+            try:
+                moved = at_threshold(result, asked, higher_is=found.model["higher_is"])
+            except InputError as error:
+                notices.problem(str(error))
+        if asked != spec:
+            keep_as_run(space, draft, found, asked)
+    return moved
+
+
+def _one(spec: Any, low: float, high: float) -> float:
+    """Draw one threshold: a slider where scores lie in [0, 1], else a number."""
+    first = spec if isinstance(spec, float) else (low + high) / 2
+    low, high = min(low, first), max(high, first)
+    if (low, high) == (0.0, 1.0):
+        return st.slider("Threshold", low, high, first, step=0.005, **state.choice("cut"))
+    return st.number_input(
+        "Threshold", low, high, first, step=_step(low, high), format="%.6g", **state.choice("cut")
+    )
+
+
+def _step(low: float, high: float) -> float:
+    """Return a hundredth of the range, and no whole number: those ask for whole numbers alone."""
+    step = (high - low) / 100
+    return step + 0.5 if step.is_integer() else step
+
+
+def _by_group(
+    attribute: str, values: list[str], spec: Any, low: float, high: float, at: Mapping[str, float]
+) -> Any:
+    known = at or (spec.get(attribute, {}) if isinstance(spec, dict) else {})
+    mark = f"-{state.widget('preset')}".replace(" ", "-") if at else ""
+    common = spec if isinstance(spec, float) else (low + high) / 2
+    found = {}
+    with st.grid(3, min_column_width=200, border=False):
+        for place, value in enumerate(values):
+            first = (
+                min(max(float(known.get(value, common)), low), high)
+                if at
+                else float(known.get(value, common))
+            )
+            found[value] = st.number_input(
+                notices.label(in_words(value)),
+                min(low, first),
+                max(high, first),
+                first,
+                step=_step(low, high),
+                format="%.6g",
+                **state.choice(f"cut-{place}{mark}"),
+            )
+    return {attribute: found}
+
+
 def explored(result: GroupsResult, moved: GroupsResult, attribute: str, higher_is: Any) -> None:
     """Draw accuracy against the gap over thresholds, and where the decisions shown stand."""
     if not len(result.people) or f"group: {attribute.split(' × ')[0]}" not in result.people:
@@ -57,15 +157,13 @@ def explored(result: GroupsResult, moved: GroupsResult, attribute: str, higher_i
     labelled = level is not None
     if level is None:
         level = float(np.average(moved.people["decision"].astype(bool), weights=moved.people["people"]))
-    st.subheader(f"{'Accuracy' if labelled else 'Favorable decisions'} against the gap", anchor=False)
-    st.text(
-        "Each dot is one threshold for everybody; move the thresholds above to see where they lead. This "
-        "describes the people audited and promises nothing for others."
-    )
     figure_card(
         "group-trade-off",
         drawn(_trade_off, result, attribute, (float(100 * gap), float(level)), higher_is=higher_is),
         lambda: trade_off(result, attribute, higher_is=higher_is),
+        heading=f"{'Accuracy' if labelled else 'Favorable decisions'} against the gap",
+        caption="Each dot is one threshold. Move it above to see the trade-off for these people; others may "
+        "differ.",
     )
 
 

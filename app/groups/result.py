@@ -1,9 +1,9 @@
-"""What a group comparison found, with thresholds that move at once and a second model beside it."""
+"""What a group comparison found: rates by any measure, thresholds to try, scores, all combinations."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,104 +12,57 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn, presented
 from app.groups.choosing import measure_chooser, measure_tiles
-from app.groups.exploring import explored, keep_as_run, preset
+from app.groups.exploring import other_thresholds
 from app.groups.strip import survival_strip
 from app.tables.listed import Listed
 from app.widgets import notices
 from app.widgets.people.person import person_card
 from app.widgets.people.row_choice import ROWS, choose_row, clicked_row
 from app.widgets.people.selected import clickable, only_selected, select
-from app.widgets.results.exhibits import titled
+from app.widgets.results.exhibits import show_exhibit
 from app.widgets.results.figure_card import figure_card, number_columns
-from app.widgets.results.result_frame import fine_print, headline
-from app.widgets.results.verdict_cards import verdict_cards
+from app.widgets.results.plot import plot
+from app.widgets.results.result_page import result_page
 from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling, words
+from audits.groups import GroupsResult, beside, most_telling
 from audits.groups.exhibits import said
 from audits.groups.figures import curves, dots, layout
+from audits.groups.figures.threshold import can_move, threshold_slider
 from audits.groups.metrics import METRICS
+from audits.records import Exhibit
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.stats.words import count, in_words, people_in
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import in_words, people_in
 
 __all__ = ["show_result"]
 
-_MOST_THRESHOLDS, _FEW_GROUPS = 12, 5
+_FEW_GROUPS, _MOST_ROWS = 5, 8
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
-    """Draw a finished comparison, top to bottom."""
-    stored: GroupsResult = found.audits[0].result
-    if not stored.table:
-        headline(words.headline(stored), stored.judged)
-        _probable(stored)
-        fine_print(found, draft, "groups")
+    """Draw a finished comparison."""
+    result: GroupsResult = found.audits[0].result
+    section = presented(AUDITS["groups"], result)
+    if not result.table:
+        result_page("groups", found, draft)
         return
-    top = st.container()
-    attribute = _attribute(stored)
-    result = _moved(found, stored, attribute, space, draft)
-    with top:
-        _headline(result, changed=result is not stored)
-    _decides(result)
-    measure_tiles(result, attribute)
-    measure_chooser(result)
-    metrics = st.pills(
-        "Rates",
-        [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None],
-        selection_mode="multi",
-        default=[m.name for m in METRICS if m.judged and result.table[0].metric(m.name) is not None],
-        format_func=lambda name: METRICS[name].words,
-        **state.choice("rates"),
-    )
-    order = _order(result, attribute)
-    rates = drawn(dots.rates, result, attribute, metrics=tuple(metrics), **order)
-    titled(said("rates", attribute))
-    figure_card("group-rates", rates, lambda: _rows(result, attribute))
-    shown, k = (
-        len(layout.drawn(result, attribute, most=layout.MOST_GROUPS, **order)),
-        len(result.of(attribute)),
-    )
-    if shown < k:
-        st.caption(f"Drawn are {shown} of {k} groups; the table holds all.")
-    notices.notes(result.warnings)
-    _differences(result, attribute, order)
-    if found.model["score_kind"] != "label":
-        explored(stored, result, attribute, found.model["higher_is"])
-    _pooled(result, attribute)
-    _probable(result)
-    survival_strip(space, draft, result, attribute)
-    verdict_cards(space, draft)
-    if curves.graded(result, attribute):
-        titled(said("scores", attribute))
-        figure_card(
-            "group-scores", drawn(curves.scores, result, attribute), lambda: result.scores_frame(attribute)
-        )
-    else:
-        st.caption("These predictions are decisions alone: no scores lie between them that could be drawn.")
-    if result.table[0].calibration is not None:
-        titled(said("calibration", attribute))
-        figure_card(
-            "group-calibration",
-            drawn(curves.calibration, result, attribute),
-            lambda: result.calibration_frame(attribute),
-        )
-    _people(found, space, result)
-    _second_model(space, found, stored, attribute)
-    fine_print(found, draft, "groups")
-
-
-def _decides(result: GroupsResult) -> None:
-    exhibit = presented(AUDITS["groups"], result).exhibit("deciding")
-    titled((exhibit.heading, exhibit.caption))
-    figure_card("group-deciding", exhibit.figure(), exhibit.table)
-
-
-def _headline(result: GroupsResult, *, changed: bool = False) -> None:
-    headline(words.headline(result), result.judged)
-    if changed:
-        notices.note("Moved thresholds: what follows is recomputed here, and is not the saved result.")
+    panels: dict[str, Callable[[], object]] = {"who": lambda: _who(result, section.exhibits)}
+    pair = most_telling(result.table)[:2]
+    threshold = found.model["threshold"]
+    if found.model["score_kind"] != "label" and can_move(result, pair[0]):
+        panels["Threshold"] = lambda: _threshold(found, result, pair, threshold, space, draft)
+    panels |= {
+        "Errors and scores": lambda: _scores(result),
+        "All combinations": lambda: _combinations(result),
+        "Like for like?": lambda: _like(found, space, draft, result),
+        "tested": lambda: _tested(result, section.exhibits),
+        "people": lambda: _people(found, space, result),
+    }
+    own = {each.key: None for each in section.exhibits[1:]}
+    result_page("groups", found, draft, panels=panels, instead=own)
 
 
 def _attribute(result: GroupsResult) -> str:
@@ -119,151 +72,117 @@ def _attribute(result: GroupsResult) -> str:
     return st.selectbox("Groups of", options, index=first, width=420, **state.choice("groups-of"))
 
 
-def _moved(
-    found: RunResult, result: GroupsResult, attribute: str, space: Workspace, draft: Mapping[str, Any]
-) -> GroupsResult:
-    """Draw the thresholds, and return the comparison under them: the stored one while they are untouched."""
-    if found.model["score_kind"] == "label" or not len(
-        result.people
-    ):  # nobody is kept where they are counted
-        return result
-    sign = -1.0 if found.model["higher_is"] == "unfavorable" else 1.0
-    scores = sign * result.people["score"]
-    low, high = float(min(scores.min(), 0.0)), float(max(scores.max(), 1.0))
-    spec = found.model["threshold"]
-    values = [row.group for row in result.table if row.attribute == attribute]
-    single = " × " not in attribute and len(values) <= _MOST_THRESHOLDS
-    by_group = isinstance(spec, dict)
-    with st.container(border=True, key="thresholds"):
-        if single:
-            by_group = st.toggle(
-                f"A threshold for each group of {notices.label(attribute)}",
-                value=isinstance(spec, dict) and attribute in spec,
-                **state.choice("by-group"),
-            )
-        elif by_group:
-            return result  # thresholds by an attribute that is not shown
-        at = preset(result, attribute, values if single else [], found.model["higher_is"])
-        st.caption("Decided favorably where the score is " + ("below" if sign < 0 else "at least"))
-        by_group = by_group or bool(at)
-        asked = _by_group(attribute, values, spec, low, high, at) if by_group else _one(spec, low, high)
-        moved = result
-        if asked != spec:
-            try:
-                moved = at_threshold(result, asked, higher_is=found.model["higher_is"])
-            except InputError as error:
-                notices.problem(str(error))
-        if asked != spec:
-            keep_as_run(space, draft, found, asked)
-    return moved
-
-
-def _one(spec: Any, low: float, high: float) -> float:
-    """Draw one threshold: a slider where scores lie in [0, 1], else a number."""
-    first = spec if isinstance(spec, float) else (low + high) / 2
-    low, high = min(low, first), max(high, first)
-    if (low, high) == (0.0, 1.0):
-        return st.slider("Threshold", low, high, first, step=0.005, **state.choice("cut"))
-    return st.number_input(
-        "Threshold", low, high, first, step=_step(low, high), format="%.6g", **state.choice("cut")
+def _who(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
+    """Draw the rates of all groups by the measures chosen."""
+    attribute = _attribute(result)
+    known = [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None]
+    metrics = st.pills(
+        "Measures",
+        known,
+        selection_mode="multi",
+        default=[name for name in known if METRICS[name].judged],
+        format_func=lambda name: METRICS[name].words,
+        **state.choice("rates"),
     )
+    order = _order(result, attribute)
+    rates = drawn(dots.rates, result, attribute, metrics=tuple(metrics), **order)
+    _card("rates", rates, attribute, lambda: _rows(result, attribute))
+    measure_chooser(result)
+    for exhibit in exhibits:
+        if exhibit.key.startswith("probable_"):
+            show_exhibit(exhibit, name=f"group-{exhibit.key}")
 
 
-def _step(low: float, high: float) -> float:
-    """Return a hundredth of the range, and no whole number: those ask for whole numbers alone."""
-    step = (high - low) / 100
-    return step + 0.5 if step.is_integer() else step
+def _card(kind: str, figure: Any, attribute: str, table: Callable[[], pd.DataFrame]) -> None:
+    heading, caption = said(kind, attribute)
+    figure_card(f"group-{kind}", figure, table, heading=heading, caption=caption)
 
 
-def _by_group(
-    attribute: str, values: list[str], spec: Any, low: float, high: float, at: Mapping[str, float]
-) -> Any:
-    known = at or (spec.get(attribute, {}) if isinstance(spec, dict) else {})
-    mark = f"-{state.widget('preset')}".replace(" ", "-") if at else ""
-    common = spec if isinstance(spec, float) else (low + high) / 2
-    found = {}
-    with st.grid(3, min_column_width=200, border=False):
-        for place, value in enumerate(values):
-            first = (
-                min(max(float(known.get(value, common)), low), high)
-                if at
-                else float(known.get(value, common))
-            )
-            found[value] = st.number_input(
-                notices.label(in_words(value)),
-                min(low, first),
-                max(high, first),
-                first,
-                step=_step(low, high),
-                format="%.6g",
-                **state.choice(f"cut-{place}{mark}"),
-            )
-    return {attribute: found}
-
-
-def _rows(result: GroupsResult, attribute: str) -> Any:
+def _rows(result: GroupsResult, attribute: str) -> pd.DataFrame:
     table = result.to_frame()
     return table[table["attribute"] == attribute].drop(columns="attribute")
 
 
-def _order(result: GroupsResult, attribute: str) -> dict[str, bool]:
-    """Draw which groups the figures show, and in which order, where there are more than a few."""
-    if len(result.of(attribute)) <= _FEW_GROUPS:
+def _order(result: GroupsResult, attribute: str) -> dict[str, Any]:
+    """Draw which groups the figure shows, and in which order, where there are more than a few."""
+    groups = len(result.of(attribute))
+    if groups <= _FEW_GROUPS:
         return {}
     with st.container(horizontal=True):
-        by_gap = st.toggle("Largest gap first", **state.choice("by-gap"))
-        findings = st.toggle("Only groups that differ beyond chance", **state.choice("findings-only"))
-    return {"by_gap": by_gap, "findings": findings}
+        by_gap = st.toggle("Largest gap first", value=groups > _MOST_ROWS, **state.choice("by-gap"))
+        findings = st.toggle("Only groups that differ by more than chance", **state.choice("findings-only"))
+        every = groups > _MOST_ROWS and st.toggle(f"Show all {groups}", **state.choice("every-group"))
+    return {"by_gap": by_gap, "findings": findings, "most": layout.MOST_GROUPS if every else _MOST_ROWS}
 
 
-def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]) -> None:
-    """Draw each group's differences with its verdicts, and write the spreads of the attribute."""
+def _threshold(
+    found: RunResult,
+    result: GroupsResult,
+    pair: tuple[Any, Any],
+    threshold: Any,
+    space: Workspace,
+    draft: Mapping[str, Any],
+) -> None:
+    """Draw the two groups of the sentence with a threshold to drag, and thresholds by group to try."""
+    if isinstance(threshold, float):
+        plot(threshold_slider(result, pair, threshold), "group-threshold", tools=False)
+        st.caption(
+            f"Bars: people by score. Filled: {vocabulary().yes or 'favored'} at this threshold. Drag the "
+            "slider, or use the arrow keys. This describes the people audited; others may differ."
+        )
+    moved = any(state.addressed(key) for key in ("cut", "preset", "by-group"))
+    panel = st.expander(
+        "Thresholds by group, and the trade-off",
+        expanded=moved or not isinstance(threshold, float),
+        key="thresholds-more",
+        on_change="rerun",
+    )
+    if panel.open:
+        with panel:
+            other_thresholds(found, result, _attribute(result), space, draft)
+
+
+def _scores(result: GroupsResult) -> None:
+    """Draw errors by measure, the spread of scores and whether they mean the same."""
+    attribute = _attribute(result)
+    measure_tiles(result, attribute)
+    if curves.graded(result, attribute):
+        drawing = drawn(curves.scores, result, attribute)
+        _card("scores", drawing, attribute, lambda: result.scores_frame(attribute))
+    else:
+        st.caption("These predictions are decisions alone: there are no scores to draw.")
+    if result.table[0].calibration is not None:
+        drawing = drawn(curves.calibration, result, attribute)
+        _card("calibration", drawing, attribute, lambda: result.calibration_frame(attribute))
+
+
+def _combinations(result: GroupsResult) -> None:
+    """Draw each group's differences from the reference, and list every group."""
+    attribute = _attribute(result)
     spread = next(item for item in result.spreads if item.attribute == attribute)
-    named = {
-        "Demographic parity difference": spread.demographic_parity_difference,
-        "Smallest impact ratio (four fifths: 0.8)": spread.demographic_parity_ratio,
-        "Equal opportunity difference": spread.equal_opportunity_difference,
-        "Equalized odds difference": spread.equalized_odds_difference,
-        "Average odds difference": spread.average_odds_difference,
-    }
-    lines = [f"{name}: {words.spread_words(item)}" for name, item in named.items() if item is not None]
-    titled(said("differences", attribute))
-    st.text(f"The reference group: {people_in(spread.reference)}.")
-    figure_card(
-        "group-differences",
-        drawn(dots.differences, result, attribute, **order),
-        lambda: result.differences_frame(attribute),
-    )
-    verdicts = pd.DataFrame(
-        [
-            (in_words(row.group), count(row.n), row.verdict, _needed(row))
-            for row in result.of(attribute)
-            if row.verdict
-        ],
-        columns=["group", "people", "verdict", "people needed in the group"],
-    )
+    drawing = drawn(dots.differences, result, attribute, **_order(result, attribute))
+    _card("differences", drawing, attribute, lambda: result.differences_frame(attribute))
+    st.text(f"Reference group: {people_in(spread.reference)}.")
+    table = _rows(result, attribute)
+    groups = table["group"].tolist()
+    told = table.assign(group=table["group"].map(in_words))
     _group_rows(
-        result,
-        attribute,
-        verdicts,
-        [row.group for row in result.of(attribute) if row.verdict],
-        "group-verdicts",
-        alt="Verdict of each group; a click selects its people",
+        result, attribute, told, groups, "group-verdicts", alt="Each group; a click selects its people"
     )
-    with st.expander("The same in one number each"):
-        notices.bullets(lines)
+
+
+def _tested(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
+    """Draw the second looks: small groups pooled, and the bootstrap."""
+    attribute = _attribute(result)
+    pooled = next((each for each in exhibits if each.key == f"pooled_{attribute}"), None)
+    if pooled is not None:
+        with st.expander(pooled.heading):
+            show_exhibit(pooled, name="group-pooled")
     again = result.bootstrap_frame(attribute)
     if len(again):
         with st.expander("Balanced accuracy by the bootstrap"):
             st.text("A second interval, by resampling people, beside the one that is drawn.")
-            _group_rows(
-                result,
-                attribute,
-                again,
-                again["group"].tolist(),
-                "group-again",
-                alt="Two intervals for each group; a click selects its people",
-            )
+            st.dataframe(again, hide_index=True, column_config=number_columns(again))
 
 
 def _group_rows(
@@ -275,6 +194,7 @@ def _group_rows(
         table,
         key=clicks,
         hide_index=True,
+        height=min(36 * (len(table) + 1), 300),
         column_config=number_columns(table),
         on_select=lambda: _select_group(result, attribute, groups, key, clicks),
         selection_mode=ROWS,
@@ -289,38 +209,19 @@ def _select_group(result: GroupsResult, attribute: str, rows: list[str], key: st
         select(json.loads(terms), key)
 
 
-def _pooled(result: GroupsResult, attribute: str) -> None:
-    """Lay partially pooled rates beside the raw ones, which verdicts rest on."""
-    table = result.pooled_frame(attribute)
-    if table.empty:
-        return
-    exhibit = presented(AUDITS["groups"], result).exhibit(f"pooled_{attribute}")
-    with st.expander(exhibit.heading):
-        st.text(exhibit.caption)
-        figure_card("group-pooled", exhibit.figure(), exhibit.table)
-
-
-def _probable(result: GroupsResult) -> None:
-    """Draw what probabilities of membership say of groups that no row names."""
-    for place, name in enumerate(dict.fromkeys(item.attribute for item in result.probable)):
-        exhibit = presented(AUDITS["groups"], result).exhibit(f"probable_{name}")
-        st.subheader(exhibit.heading, anchor=False)
-        st.text(exhibit.caption)
-        figure_card(f"group-probable-{place}", exhibit.figure(), exhibit.table, wide=True)
-
-
-def _needed(row: GroupRow) -> str:
-    needs = [gap.people_needed for gap in row.differences.values() if gap.people_needed]
-    return f"about {count(float(f'{max(needs):.2g}'))}" if needs else ""
+def _like(found: RunResult, space: Workspace, draft: Mapping[str, Any], result: GroupsResult) -> None:
+    """Draw whether the gap remains like for like, and another model's rates beside these."""
+    attribute = _attribute(result)
+    survival_strip(space, draft, result, attribute)
+    _second_model(space, found, result, attribute)
 
 
 def _people(found: RunResult, space: Workspace, result: GroupsResult) -> None:
     """Show how the people selected are decided, where some are."""
     if only_selected(result.people) is None:
+        st.text("Select people: click a group in a figure or a table.")
         return
-    st.subheader("The people selected", anchor=False)
     hidden = ["people"] if (result.people["people"] == 1).all() else []
-
     people = Listed(found, "decided", {"hidden": hidden})
     row = choose_row(people, "group-people", "group-person", alt="The people selected", number="score")
     if row is not None:
@@ -335,7 +236,7 @@ def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attr
     st.subheader("Another model on the same people", anchor=False)
     labels = {record["key"][:8]: _model_words(record["spec"]) for record in records}
     chosen = st.selectbox(
-        "Beside it",
+        "Compare with",
         ["(none)", *labels],
         format_func=lambda key: labels.get(key, key),
         **state.choice("beside"),
@@ -354,18 +255,13 @@ def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attr
     figure = dots.beside(
         table,
         attribute,
-        (f"this: {_model_words(found.spec)}", f"beside it: {labels[chosen]}"),
+        (f"this: {_model_words(found.spec)}", f"other: {labels[chosen]}"),
         people=layout.people_of(result, attribute),
     )
     figure_card("group-models", figure, lambda: table, wide=True)
     mine = table[table["attribute"] == attribute].drop(columns="attribute")
     _group_rows(
-        result,
-        attribute,
-        mine,
-        mine["group"].tolist(),
-        "group-beside",
-        alt="Rates of both models by group, and the change; a click selects the group's people",
+        result, attribute, mine, mine["group"].tolist(), "group-beside", alt="Rates of both models by group"
     )
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import state, work
 from app.data_model.columns import bins_section, columns_section
+from app.data_model.decision_words import words_section
 from app.data_model.doctor import doctor_section
 from app.data_model.made_groups import made_groups_section
 from app.data_model.meanings import meanings_section
@@ -13,6 +14,7 @@ from app.data_model.model_check import checked_section
 from app.data_model.model_choice import model_section
 from app.data_model.next_step import next_step
 from app.data_model.outcome import outcome_section
+from app.data_model.overview import overview
 from app.data_model.reading import preview_section, reading_section
 from app.data_model.recent import recent_section
 from app.data_model.rows import left_out_section, rows_section
@@ -46,7 +48,7 @@ if draft is None:
 title("Data & model", subject_line(draft))
 source_problem()
 top = st.container()
-other = st.expander("Other data", key=f"other-{draft['id']}", on_change="rerun")  # drawn once opened
+other = st.expander("Change data", key=f"other-{draft['id']}", on_change="rerun")  # drawn once opened
 if other.open:
     with other:
         example_cards(space)
@@ -82,6 +84,7 @@ edited = meanings_section(edited, profiles)
 found.show("columns")
 st.header("Outcome", anchor=False)
 edited = outcome_section(edited, profiles)
+edited = words_section(edited, profiles)
 found.show("outcome")
 st.header("Rows", anchor=False)
 edited = rows_section(edited, names)
@@ -102,4 +105,6 @@ st.divider()
 found.show("rest")
 for place, key in ((top, "next-top"), (st.container(), "next")):
     with place:
+        if place is top:
+            overview(space, edited, found)
         next_step(found.ready, key, features=found.summary is None or bool(found.summary.features))

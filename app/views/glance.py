@@ -7,12 +7,12 @@ import streamlit as st
 from app import state, work
 from app.glance.matrix import badge_matrix
 from app.glance.questions import question_cards
-from app.glance.running import runs_under_way, submit_usual, usual_options, watch_runs
+from app.glance.running import begin_example, runs_under_way, usual_options, watch_runs
 from app.latest import latest_together
 from app.widgets import notices
 from app.widgets.frame import title
-from app.widgets.results.exhibits import titled
 from app.widgets.results.figure_card import figure_card
+from app.widgets.results.result_frame import headline as result_headline
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from audits.errors import InputError
@@ -48,17 +48,13 @@ except InputError as error:
 example = draft["source"]["kind"] == "sample"
 latest, together = latest_together(space, draft)
 first = AUDITS.first
-if example and first in usual and not {first} & {*latest, *begun} and not space.read_only:
-    submit_usual(space, draft, {first: usual[first]})
+if example and not space.read_only and begin_example(space, draft, usual, {*latest, *begun}):
     st.rerun()
 
 findings = findings_of(together) if latest else []
 if findings:
     headline = headline_of(together, asked=not example)
-    with st.container(key="verdict"):
-        st.badge(headline.leads.badge_text, color="gray")
-    with st.container(key="finding"):
-        st.text(headline.leads.sentence)
+    result_headline(headline.leads.sentence, headline.leads.judged)
     if headline.asked is not None:
         st.text(f"Asked: {headline.asked.badge_text}. {headline.asked.sentence}")
     if len(latest) > 1:
@@ -73,8 +69,13 @@ if first in latest:
     result = together.audits[list(latest).index(first)].result
     asked = [draft["options"][key] for key in ("source", "target") if key in draft["options"]]
     if (groups := ranked_groups(result, asked)) is not None:
-        titled((groups.title, groups.caption))
-        figure_card("glance-groups", ranked(result, groups), result.to_frame)
+        figure_card(
+            "glance-groups",
+            ranked(result, groups),
+            result.to_frame,
+            heading=groups.title,
+            caption=groups.caption,
+        )
     badge_matrix(result)
 
 question_cards(space, draft, findings, latest, usual, begun)

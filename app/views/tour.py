@@ -1,29 +1,54 @@
-"""Guided demo: five findings on a bundled example, for somebody who has never seen an audit."""
+"""Demo: five screens on a bundled example, for somebody who has never seen an audit."""
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.tour.steps import STEPS, show_step, tour_spec
-from app.widgets.frame import page_text, title
-from app.widgets.run_bar import ended_badly, progress, run_button
+from app.glance.running import watch_runs
+from app.tour.screens import show_screen
+from app.tour.story import AUDITS, tell, tour_draft, tour_specs
+from app.widgets.audit_page import run_title
+from app.widgets.run_bar import ended_badly
+from app.widgets.waiting import wait_for
+from audits.checks import build
+from audits.stats.vocabulary import DataWords, speaking
 
 space = state.workspace()
-spec = state.remember("tour", lambda: tour_spec(space))
-standing = work.standing(space, spec)
-
-title("Guided demo", "Bundled example: loans")
-if not standing.finished:
-    st.markdown(page_text("tour_question"))
-    run_button(space, spec, "Guided demo", standing, 30.0, "run")
-    if standing.going and standing.run is not None:
-        progress(standing.run)
-    else:
-        ended_badly(standing.run)
+draft = state.remember("tour", lambda: tour_draft(space))
+data, _ = wait_for(work.data(space, draft["spec"]["data"], draft["spec"]["seed"]), "Opening the example")
+specs = tour_specs(draft, data)
+missing = [name for name, spec in specs.items() if not work.arrives_computed(space, spec)]
+if missing:
+    runs = {name: work.standing(space, specs[name]).run for name in missing}
+    runs = {
+        name: run or work.submit(space, specs[name], run_title(draft, name)) for name, run in runs.items()
+    }
+    st.title("Demo", anchor=False)
+    watch_runs({name: run for name, run in runs.items() if not run.finished})
+    for run in runs.values():
+        ended_badly(run)
     st.stop()
 
-step = st.segmented_control(
-    "Finding", list(STEPS), default=1, format_func=STEPS.__getitem__, **state.choice("step")
-)
-show_step(work.result(space, spec), step or 1)
+audits = {name: work.result(space, spec).audits[0] for name, spec in specs.items()}
+story = state.remember("story", lambda: tell(*(audits[name].result for name in AUDITS)))
+
+
+def pair() -> pd.DataFrame:
+    """Return what the model reads of the two people, and beside it how they are decided."""
+    values = data.frame.loc[list(story.pair), list(data.features)].astype(object).T
+    flipset = audits["flipset"].result
+    sides = (flipset.people, flipset.counterparts)
+    values.attrs["people"] = [
+        {"row": row, **table.loc[row, ["score", "decision"]]}
+        for row, table in zip(story.pair, sides, strict=True)
+    ]
+    values.attrs["threshold"] = draft["spec"]["threshold"]
+    return values
+
+
+if state.widget("present"):
+    st.html("<style>[data-testid='stSidebar'], [data-testid='stHeader'] { display: none; }</style>")
+with speaking(build(DataWords, draft["spec"]["data"]["words"], "data.words")):
+    show_screen(story, audits, pair)

@@ -170,7 +170,7 @@ def groups_from_people(
         table += rows
         spreads.append(spread)
     probable = _probable(people, options, options.level / looks, seed)
-    judged, finding = _judged(table, probable, outcome, options, looks)
+    judged, finding = _judged(table, probable, options, looks)
     return GroupsResult(
         options=dataclasses.asdict(options),
         outcome=outcome,
@@ -233,7 +233,6 @@ def _probable(
 def _judged(
     table: Sequence[GroupRow],
     probable: Sequence[ProbableGroup],
-    outcome: str,
     options: GroupsOptions,
     looks: int,
 ) -> tuple[Judged, str]:
@@ -241,7 +240,7 @@ def _judged(
     parts: list[tuple[Judged, str]] = []
     if any(not row.is_reference for row in table):
         known = judge_audit(table, options.material, looks)
-        parts.append((known, finding_known(table, outcome, known, options.material, looks)))
+        parts.append((known, finding_known(table, known, options.material, looks)))
     for group in probable:
         if not group.is_reference:
             reference = next(g for g in probable if g.is_reference and g.attribute == group.attribute)

@@ -66,7 +66,7 @@ def _decides(result: GroupsResult) -> Exhibit:
     return Exhibit(
         "deciding",
         deciding.title(result),
-        "Thick line: the interval that decides the verdict. Thin: the other groups. Dotted: your limit.",
+        deciding.caption(result),
         lambda: deciding.deciding(result),
         lambda: _differences(result) if result.table else result.probable_frame(),
     )

@@ -12,6 +12,7 @@ from audits.groups.metrics import METRICS
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import (
     count,
     in_words,
@@ -25,6 +26,7 @@ from audits.stats.words import (
 )
 
 __all__ = [
+    "among_words",
     "few_people",
     "finding_known",
     "finding_probable",
@@ -47,21 +49,20 @@ def headline(result: GroupsResult) -> str:
         return f"Nobody can be compared: there are no {people_of(row)}, or no others."
     if (all_same := {each.selection_rate.value for each in result.table}) in ({0.0}, {1.0}):
         who = "Everybody" if 1.0 in all_same else "Nobody"
-        return f"{who} in any group gets the favorable decision, so there is nothing to compare."
+        return f"{who} in any group {vocabulary().is_yes}, so there is nothing to compare."
     rarer, other = (row, reference) if gap.value <= 0 else (reference, row)
     numbers = f"{_rated(rarer, rate)} against {_rated(other, rate)}"
-    about = METRICS[rate].about.replace(" with", "Among people with", 1)
-    among = f"{about}, " if about else ""
+    about = among_words(rate)
+    among = f"Among {vocabulary().people}{about}, " if about else ""
+    yes = vocabulary().are_yes
     if result.verdict == EVIDENCE:
         small = ", less than your limit" if result.judged.material is False else ""
-        return _shortest(
-            among, rarer, other, "get the favorable decision less often than", f": {numbers}{small}"
-        )
+        return _shortest(among, rarer, other, f"{yes} less often than", f": {numbers}{small}")
     if result.verdict == NO_MATERIAL:
-        return _shortest(among, rarer, other, "get the favorable decision about as often as", f": {numbers}")
+        return _shortest(among, rarer, other, f"{yes} about as often as", f": {numbers}")
     how = "as often as" if gap.value == 0 else "less often than"
     among = f"{among[:1].lower()}{among[1:]}"
-    ask = f"get the favorable decision {how}"
+    ask = f"{yes} {how}"
     return _shortest(
         f"We can't tell whether, {among}" if among else "We can't tell whether ",
         rarer,
@@ -75,6 +76,13 @@ def _shortest(begin: str, first: GroupRow, second: GroupRow, link: str, end: str
     """Return the sentence with as much of the groups' names as fits; without numbers where nothing fits."""
     pairs = [f"{begin}{both}" for both in _both(first, second, link)]
     return begun(shortest(*(f"{pair}{end}." for pair in pairs), *(f"{pair}." for pair in pairs[1:])))
+
+
+def among_words(rate: str) -> str:
+    """Say among whom a rate is counted, in the words of the data; empty where it is among everybody."""
+    words, about = vocabulary(), METRICS[rate].about
+    named = {"true_positive_rate": words.truth_yes, "false_positive_rate": words.truth_no}.get(rate)
+    return f" with the outcome “{named}”" if named else about
 
 
 def is_probable(result: GroupsResult) -> bool:
@@ -104,7 +112,7 @@ def _probable(result: GroupsResult) -> str:
     group = next(each for each in result.probable if each.difference_bounds == result.judged.interval)
     low, high = (out_of((end or 0.0) * group.n, group.n) for end in (group.bounds.low, group.bounds.high))
     whom = people_in(group_name({group.attribute: group.group}))
-    told = f"Probabilities of {group.attribute} put the favorable decisions of {whom}"
+    told = f"By probabilities of {group.attribute}, {whom} who {vocabulary().are_yes} are"
     sure = {EVIDENCE: "too far from the others' for chance", NO_MATERIAL: "close to the others'"}
     rest = sure.get(result.verdict, "no surer than that")
     return f"{told} between {low} and {high}: {rest}."
@@ -151,10 +159,9 @@ def finding_probable(
     low, high = (number(100 * (end or 0.0)) for end in (group.bounds.low, group.bounds.high))
     first, second = (people_in(group_name({each.attribute: each.group})) for each in (group, reference))
     text = (
-        f"Between {low} and {high} % of about {count(group.n)} {first} are decided "
-        f"favorably, as far as probabilities of {group.attribute} can tell; if {ASSUMPTION}, "
-        f"{percent(group.selection_rate.value, group.n)}, against "
-        f"{percent(reference.selection_rate.value, reference.n)} of {second}."
+        f"Between {low} and {high}% of about {count(group.n)} {first} {vocabulary().are_yes}, as far as "
+        f"probabilities of {group.attribute} can tell. If {ASSUMPTION}, it is "
+        f"{_percent(group.selection_rate)}, against {_percent(reference.selection_rate)} of {second}."
     )
     ends = (group.difference_bounds.low, group.difference_bounds.high)
     least, most = (number(100 * (end or 0.0)).replace("-", "−") for end in ends)
@@ -165,16 +172,12 @@ def finding_probable(
     return text if not group.reason else f"{text} More people would not settle it: {group.reason}."
 
 
-def finding_known(
-    table: Sequence[GroupRow], outcome: str, judged: Judged, material: float, looks: int
-) -> str:
+def finding_known(table: Sequence[GroupRow], judged: Judged, material: float, looks: int) -> str:
     """Say who, how many of how many, against whom; then the interval that the verdict follows from."""
     row, reference, rate = most_telling(table)
     gap = row.differences[rate]
     first, second = (row, reference) if (gap.estimate.value or 0.0) <= 0 else (reference, row)
-    text = (
-        f"{_share_of(first, rate)} get the favorable decision ({outcome}), against {_share_of(second, rate)}."
-    )
+    text = f"{_share_of(first, rate)} {vocabulary().are_yes}, against {_share_of(second, rate)}."
     compared = f", corrected for {looks} comparisons" if looks > 1 else ""
     if judged.decided_by == RATIO:
         text += (
@@ -211,7 +214,7 @@ def _share_of(row: GroupRow, rate: str) -> str:
     share = _percent(estimate) if estimate.value is not None else "no share"
     some = count((estimate.value or 0) * estimate.n)
     whom = so_many(estimate.n, named_with(row.attribute, row.group))
-    return f"{share} ({some} of {whom}{METRICS[rate].about})"
+    return f"{share} ({some} of {whom}{among_words(rate)})"
 
 
 def few_people(attribute: str, groups: Sequence[str]) -> str:

@@ -46,8 +46,8 @@ def _cut(found: re.Match[str], name: str, most: int) -> str:
 
 
 def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judged) -> str:
-    change, unit = judged.interval, " %" if kind == "share" else ""
-    sides = (stated_words(each, kind).removesuffix(" %") for each in (first, second))
+    change, unit = judged.interval, "%" if kind == "share" else ""
+    sides = (stated_words(each, kind).removesuffix("%") for each in (first, second))
     before, after = (each.replace("-", "−") for each in sides)
     if judged.verdict == EVIDENCE:
         way = "raises" if float(change.value or 0) > 0 else "lowers"
@@ -64,7 +64,7 @@ def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Ju
 
 
 _NOTHING = "The second model changes nothing that matters:"
-_UNTOLD = "These data cannot tell whether the second model changes"
+_UNTOLD = "We can't tell whether the second model changes"
 
 
 def stated_words(estimate: Estimate, kind: Kind) -> str:
@@ -74,7 +74,7 @@ def stated_words(estimate: Estimate, kind: Kind) -> str:
     if kind == "gap":
         return points_of(estimate.value, estimate.n)
     if kind == "share":
-        return f"{points_of(estimate.value, estimate.n)} %"
+        return f"{points_of(estimate.value, estimate.n)}%"
     return number(estimate.value)
 
 

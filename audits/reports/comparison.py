@@ -6,19 +6,31 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import verdict_look, verdicts_named, whiskers
+from audits.brief import begun
+from audits.drawing.marks import decisive, reaching, verdict_look, verdicts_named, whiskers
 from audits.drawing.selected import of_group, people_id
-from audits.drawing.style import ACCENT, GREY, INK, distinct, empty, finish, rows_named, wrapped
+from audits.drawing.style import CONTEXT, INK, distinct, empty, finish, rows_named, wrapped
+from audits.paired.words import change_words, stated_words
 from audits.records import Exhibit
 from audits.reports.blocks import Block, Facts, Figure, FindingBlock, Heading, Text, grid
 from audits.runs.registry import AUDITS
-from audits.stats import VERDICTS
+from audits.stats import VERDICTS, Judged
+from audits.stats.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes
     from audits.runs.result import ComparedRun
 
-__all__ = ["change_exhibit", "changes_figure", "comparison", "decided_exhibit", "decided_figure", "title_of"]
+__all__ = [
+    "accuracy_words",
+    "change_exhibit",
+    "changes_figure",
+    "comparison",
+    "decided_exhibit",
+    "decided_figure",
+    "slope_exhibit",
+    "title_of",
+]
 
 _MOST = 15
 _LONGEST = 48  # letters above a row, on a phone too
@@ -26,9 +38,7 @@ _READS = (
     "The second model's number minus the first's, with its paired interval, the surest change first. "
     "The intervals are corrected for one another."
 )
-_OTHERWISE = (
-    "Of each group, those who gain the favorable decision and those who lose it with the second model."
-)
+_OTHERWISE = "Right: newly favored by the second model, as a share of the group. Left: no longer favored."
 ABOUT = (
     "Both models were audited on the same people with the same settings. Intervals of changes are paired: "
     "what is particular to these people moves both models' numbers and is not counted as a change."
@@ -82,27 +92,84 @@ def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, symbol: s
     )
 
 
+def slope_figure(change: AuditChange, judged: Judged) -> go.Figure:
+    """Draw the change that decides: its interval first, and the number it is of, before and after.
+
+    Parameters
+    ----------
+    judged : Judged
+        As the page or report states it: after correction for all audits.
+    """
+    row = deciding_row(change)
+    unit = 1.0 if row is None or row.kind == "number" else 100.0
+    figure = go.Figure(decisive(judged, 0, unit))
+    names = ["change"]
+    if row is not None and row.first.value is not None and row.second.value is not None:
+        names += ["second model", "first model"]
+        both = [unit * float(each.value or 0.0) for each in (row.second, row.first)]
+        figure.add_scatter(
+            x=both,
+            y=[1, 2],
+            mode="lines+markers+text",
+            line={"color": CONTEXT, "width": 2},
+            marker={"color": [INK, CONTEXT], "size": 12},
+            error_x=reaching([row.second, row.first], unit, color=CONTEXT),
+            text=[stated_words(each, row.kind) for each in (row.second, row.first)],
+            textposition="top center",
+            hoverinfo="skip",
+            showlegend=False,
+            cliponaxis=False,
+        )
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    for end in (judged.immaterial_low, judged.immaterial_high):
+        if end is not None:
+            figure.add_vline(x=unit * end, line={"color": CONTEXT, "dash": "dot"})
+    figure.update_xaxes(title="points" if unit > 1 else "", zeroline=False)
+    each = rows_named(figure, names)
+    return finish(figure, height=110 + each * len(names), alt=f"{title_of(change)}: {change.headline}")
+
+
+def deciding_row(change: AuditChange) -> ChangeRow | None:
+    """Return the number whose change the verdict on an audit rests on."""
+    interval = change.judged.interval
+    return next((row for row in change.rows if row.verdict and row.change == interval), None)
+
+
+def slope_exhibit(change: AuditChange, judged: Judged) -> Exhibit:
+    """Return the figure of the change that decides, with the table of all changes of its audit."""
+    row = deciding_row(change)
+    return Exhibit(
+        "slope",
+        title_of(change) if row is None else f"{begun(row.name)}, before and after",
+        "Dots: the number with either model. Thick line: the interval of the change, which decides. "
+        "Dotted: your limit.",
+        lambda: slope_figure(change, judged),
+        change.worded,
+    )
+
+
 def decided_figure(changes: Changes) -> go.Figure:
     """Draw how many of each group gain and lose the favourable decision, as shares of the group."""
     rows = sorted(changes.decided[1:], key=lambda row: -(row.gained + row.lost) / row.n)[:_MOST][::-1]
     rows = [*rows, *changes.decided[:1]]
     if not rows:
-        return empty("Who is decided otherwise is not known.")
+        return empty("Whose decision changes is not known.")
     names = [f"{row.attribute}: {row.group}" if row.attribute else row.group for row in rows]
     inside = [people_id(of_group(row.attribute, row.group)) if row.attribute else "" for row in rows]
     figure = go.Figure()
-    for name, sign, colour in (("gain", 1.0, ACCENT), ("lose", -1.0, GREY)):
+    yes, no = vocabulary().yes or "favored", vocabulary().no or "not favored"
+    for name, sign, colour in ((f"newly {yes}", 1.0, INK), (f"newly {no}", -1.0, CONTEXT)):
         people = [row.gained if sign > 0 else row.lost for row in rows]
         figure.add_trace(
             go.Bar(
                 x=[100 * sign * part / row.n for part, row in zip(people, rows, strict=True)],
                 y=list(range(len(rows))),
                 orientation="h",
-                name=f"{name} the favorable decision",
+                name=name,
                 marker={"color": colour},
                 customdata=people,
                 meta=inside,
-                hovertemplate="%{customdata:,.0f} people, %{x:.1f} % of the group<extra></extra>",
+                hovertemplate="%{customdata:,.0f} people, %{x:.1f}% of the group<extra></extra>",
             )
         )
     figure.update_layout(barmode="relative")
@@ -119,7 +186,7 @@ def change_exhibit(change: AuditChange) -> Exhibit:
 
 def decided_exhibit(changes: Changes) -> Exhibit:
     """Return the figure of who is decided otherwise with its table."""
-    heading = "Who is decided otherwise"
+    heading = "Whose decision changes"
     return Exhibit("decided", heading, _OTHERWISE, lambda: decided_figure(changes), changes.decided_frame)
 
 
@@ -156,8 +223,6 @@ def comparison(compared: ComparedRun) -> list[Block]:
 
 def accuracy_words(changes: Changes) -> str:
     """Word the accuracy of both models and its change; empty without a label."""
-    from audits.paired.words import change_words, stated_words
-
     row = changes.accuracy
     if row is None:
         return ""

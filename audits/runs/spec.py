@@ -216,6 +216,10 @@ class Spec:
         """Return the SHA-256 of all that decides the run's numbers: spec, file contents, versions."""
         return digest_of({"spec": self._addressless(digests), "stamp": stamp()})
 
+    def content_key(self, digests: list[str]) -> str:
+        """Return the SHA-256 of spec and file contents, whatever the version that computes."""
+        return digest_of(self._addressless(digests))
+
     def table_key(self, digests: list[str]) -> str:
         """Return the SHA-256 of all that decides how the table is read."""
         data = self._addressless(digests)["data"]

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-__all__ = ["DataWords", "speaking", "vocabulary"]
+__all__ = ["DataWords", "singular", "speaking", "vocabulary"]
 
 _RANGE = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)([)\]])")
 _BEHIND = re.compile(r"(\d|under|over|aged|below|above|from|with|without|in|of|at|who)\b")
@@ -101,7 +101,7 @@ class DataWords:
         behind = [each for each in told if _BEHIND.match(each)]
         adjectives = [each for each in told if each not in nouns and each not in behind]
         if one:
-            nouns = [_one(each) for each in nouns]
+            nouns = [singular(each) for each in nouns]
             return " ".join([*adjectives, " who is a ".join(nouns) or self.person, *behind])
         noun = " who are ".join(nouns) or self.people
         return " ".join([*adjectives, noun, *behind])
@@ -128,12 +128,12 @@ def _is_noun(said: str) -> bool:
     return last in _PLURALS or (last[0].islower() and last.endswith("s") and not last.endswith(("ss", "us")))
 
 
-def _one(noun: str) -> str:
+def singular(noun: str) -> str:
     """Return the singular of a noun.
 
     Examples
     --------
-    >>> _one("women"), _one("people"), _one("older men"), _one("parents")
+    >>> singular("women"), singular("people"), singular("older men"), singular("parents")
     ('woman', 'person', 'older man', 'parent')
     """
     for plural, single in (("people", "person"), ("children", "child"), ("men", "man")):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
-from app import work
 from app.tour.steps import STEPS
+
+from app import work
 from app.workspaces.workspace import Workspace, issue_token
 from audits.runs.storage.saved import SavedRuns
 from audits.stats import INSUFFICIENT

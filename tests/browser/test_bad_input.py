@@ -33,7 +33,7 @@ def test_an_empty_file_then_a_good_one(
     acts.narrow_and_shoot(page, artefacts, "error-empty", 1300)
     acts.upload(page, tmp_path / "header.csv")
     assert "header.csv" in problem(page)
-    page.get_by_text("Other data").click()
+    page.get_by_text("Change data").click()
     acts.upload(page, ROOT / "sample_data" / "hiring.csv")
     page.wait_for_selector(".st-key-next-top", timeout=acts.SLOW)
 

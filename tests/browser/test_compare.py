@@ -18,8 +18,11 @@ def test_a_second_model_beside_the_first(server: Server, watched: Watched, artef
     expect(page.get_by_text("The second model", exact=True)).to_be_visible()
     acts.run(page)
     assert "second model" in acts.finding(page)
-    for name in ("decided", "change-0"):
+    for tab, name in ((None, "slope"), (None, "decided"), ("Every audit", "change-0")):
+        if tab is not None:
+            acts.open_tab(page, tab)
         expect(page.locator(f".st-key-figure-{name} .main-svg").first).to_be_visible()
+    acts.open_tab(page, "Report")
     with page.expect_download() as taken:
         page.get_by_role("button", name="PDF", exact=True).click()
     assert Path(taken.value.path()).read_bytes().startswith(b"%PDF")

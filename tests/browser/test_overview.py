@@ -6,46 +6,88 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import acts
-from tests.browser.conftest import Server, Watched
+from tests.browser.conftest import Server, Watched, watch
 
 pytestmark = pytest.mark.browser
 
 
-def test_groups_thresholds_two_models_and_cards(server: Server, watched: Watched, artefacts: Path) -> None:
+def test_groups_and_thresholds(server: Server, watched: Watched, artefacts: Path) -> None:
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
-    acts.to_page(page, "Flipsets", ".st-key-run button")
-    acts.run(page)
-    flipset = acts.finding(page)
-    acts.to_page(page, "Groups", ".st-key-run button")
-    acts.run(page)
+    acts.to_page(page, "Groups", ".st-key-finding")
     finding = acts.finding(page)
-    assert "female people" in finding
-    expect(page.locator(".st-key-numbers")).to_contain_text("minus that of female people: ")
-    expect(page.locator(".st-key-card-flipset")).to_contain_text(flipset[:80])
-    for name in ("group-rates", "group-differences", "group-scores"):
-        expect(page.locator(f".st-key-figure-{name} .main-svg").first).to_be_visible()
+    assert "less often than women" in finding
+    for tab, names in (
+        (None, ("groups-deciding", "group-rates")),
+        ("Errors and scores", ("group-scores", "group-calibration")),
+        ("All combinations", ("group-differences",)),
+    ):
+        if tab is not None:
+            acts.open_tab(page, tab)
+        for name in names:
+            expect(page.locator(f".st-key-figure-{name} .main-svg").first).to_be_visible()
     acts.narrow_and_shoot(page, artefacts, "overview", 3600)
+    acts.open_tab(page, "Who are they?")
     _each_figure_is_drawn_once(page)
 
+    acts.open_tab(page, "Threshold")
+    counts = page.locator(".st-key-figure-group-threshold .annotation-text").first
+    before = counts.text_content()
+    slider = page.locator(".st-key-figure-group-threshold .slider-rail-touch-rect")
+    box = slider.bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
+    expect(counts).not_to_have_text(before or "")
+    page.get_by_text("Thresholds by group, and the trade-off").click()
+    acts.settle(page)
     thumb = page.get_by_role("slider").first
     thumb.focus()
     with acts.answered(page):
         for _ in range(10):
             thumb.press("ArrowRight")
-    assert acts.finding(page) != finding
-    expect(page.get_by_text("is not the saved result")).to_be_visible()
-    moved = acts.finding(page)
+    moved = page.locator(".st-key-moved").inner_text()
+    assert moved
+    assert acts.finding(page) == finding, "the saved result stays"
     assert "cut=" in page.url
     page.reload()
-    assert acts.finding(page) == moved, "the address carries the moved threshold"
+    expect(page.locator(".st-key-moved")).to_have_text(moved, timeout=acts.SLOW)
 
-    page.locator(".st-key-card-flipset a").click()
-    assert acts.finding(page) == flipset
+
+def test_a_measure_is_chosen_and_a_link_opens_the_same_result_for_somebody_else(
+    server: Server, watched: Watched, browser: Browser, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    acts.to_page(page, "Groups", ".st-key-finding")
+    finding = acts.finding(page)
+    assert "run=" in page.url
+    _choose_a_measure(page)
+    with acts.answered(page):
+        page.locator(".st-key-rates").get_by_text("balanced accuracy").click()
+    other = browser.new_context(viewport={"width": 1280, "height": 900})
+    seen = Watched(other.new_page())
+    watch(seen, server.url)
+    seen.page.goto(page.url)
+    assert acts.finding(seen.page) == finding
+    drawn = seen.page.locator(".st-key-figure-group-rates")
+    expect(drawn).to_contain_text(re.compile(r"balanced\s*accuracy"))  # in two lines
+
+    link = page.url
+    acts.to_page(page, "Data & model", ".st-key-next-top button")
+    page.get_by_text("Change data", exact=True).click()
+    acts.settle(page)
+    acts.open_example(page, "admissions")
+    seen.page.goto(link)
+    expect(seen.page.get_by_text("The link was to another run")).to_be_visible(timeout=acts.SLOW)
+    seen.page.get_by_role("link", name="Open that run").click()
+    # among the saved audits a run begins with its first sentence alone
+    assert acts.finding(seen.page) == finding.splitlines()[0]
+    other.close()
+    assert seen.errors == seen.foreign == []
 
 
 COUNT = """() => document.querySelectorAll(".figure").forEach(each => {
@@ -73,11 +115,13 @@ def _each_figure_is_drawn_once(page: Page) -> None:
     assert not any(draws.values()), draws
     boxes, drawn = page.locator(".figure").element_handles(), page.evaluate(DRAWS)
     with acts.answered(page):
+        acts.open_menu(page, "group-rates")
         page.locator(".st-key-table-group-rates label").click()
     acts.settle(page)
     assert page.locator(".st-key-exhibit-group-rates [data-testid=stDataFrame]").count() == 1
     assert all(box.evaluate("each => each.isConnected") for box in boxes), "a table unfolded replaces figures"
     assert page.evaluate(DRAWS) == drawn
+    page.keyboard.press("Escape")
     with acts.answered(page):
         rate.click()
 

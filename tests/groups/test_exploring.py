@@ -80,7 +80,7 @@ def test_without_labels_there_is_a_gap_but_nothing_to_be_right_about():
     with pytest.raises(InputError, match="needs a label to equalise by"):
         preset_thresholds(result, "group", "equal opportunity")
     drawn = curves.trade_off(table, (12.0, 0.4), "group")
-    assert "decided favorably" in drawn.layout.yaxis.title.text
+    assert "favorable decision" in drawn.layout.yaxis.title.text
     assert list(drawn.data[1].text) == ["you are here"]
 
 

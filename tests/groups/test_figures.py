@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -22,11 +24,8 @@ def rows_of(figure):
     """Names of the rows, lowest first: beside the first panel, or above each row where they are long."""
     ticks = list(figure.layout.yaxis.ticktext)
     above = [note for note in figure.layout.annotations if note.x == 0 and note.xref == "paper"]
-    return (
-        ticks
-        if any(ticks)
-        else [note.text for note in above if note.xshift == CLEAR and note.y == int(note.y)]
-    )
+    written = ticks if any(ticks) else [n.text for n in above if n.xshift == CLEAR and n.y == int(n.y)]
+    return [re.sub(r"( \([\d,]+\))?( · reference)?$", "", name).strip("“”") for name in written]
 
 
 def marks(figure):
@@ -121,7 +120,7 @@ def test_two_models_stand_in_one_row_each_with_its_interval():
     table = compare_models(first, second)
     figure = beside(table, "race", ("this", "other"))
     assert [trace.name for trace in figure.data] == ["this", "other"] * 3
-    ticks = dict(zip(figure.layout.yaxis.ticktext, figure.layout.yaxis.tickvals, strict=True))
+    ticks = dict(zip(rows_of(figure), figure.layout.yaxis.tickvals, strict=True))
     row = next(row for row in second.of("race") if row.group == "B")
     other = figure.data[1]
     place = int(np.argmin(np.abs(np.array(other.y) - ticks["B"])))
@@ -163,7 +162,7 @@ def test_groups_are_drawn_by_their_gap_and_only_those_that_differ_where_asked():
     frame.loc[frame["race"] == "C", "score"] = 0.01
     result = groups(subject_of(frame))
     first, second, *_ = rows_of(rates(result, "race", by_gap=True))[::-1]
-    assert first.endswith("(reference)")
+    assert first == next(row.group for row in result.of("race") if row.is_reference)
     assert second == "C"
     only = rows_of(differences(result, "race", findings=True))
     assert only == [row.group for row in result.of("race") if row.verdict == "evidence of a difference"][::-1]

@@ -22,9 +22,9 @@ def _at(value: float, reach: float = 0.1, n: float = 400) -> Estimate:
     [
         ("number", 1.737, 1.742, 0.004, 0.001, "raises the size a little above 1.74 (+0.001 to +0.009)."),
         ("number", -0.27, -0.05, 0.4, 0.1, "changes the size: from −0.270 to −0.05 (−0.180 to +0.620)."),
-        ("share", 0.6, 0.6, 0.3, 0.1, "changes the size: 60 % with either (−30 to +30 points)."),
-        ("share", 0.6, 0.6, 0.05, 0.1, "changes nothing that matters: the size stays at 60 %."),
-        ("share", 0.6, 0.65, 0.02, 0.1, "from 60 to 65 %, by less than matters (+3 to +7 points)."),
+        ("share", 0.6, 0.6, 0.3, 0.1, "changes the size: 60% with either (−30 to +30 points)."),
+        ("share", 0.6, 0.6, 0.05, 0.1, "changes nothing that matters: the size stays at 60%."),
+        ("share", 0.6, 0.65, 0.02, 0.1, "from 60 to 65%, by less than matters (+3 to +7 points)."),
         ("gap", -0.21, -0.21, 0.05, 0.1, "changes nothing that matters: the size stays at 21 points."),
         ("gap", 0.12, 0.01, 0.02, 0.05, "narrows the size from 12 points to 1 (9 to 13 fewer)."),
         ("gap", 0.01, 0.01, 0.2, 0.05, "changes the size: 1 point with either (−20 to +20 points)."),

@@ -20,8 +20,10 @@ from audits.drawing.style import (
     empty,
     finish,
 )
-from audits.groups.figures.layout import LEGEND, colours, people_of
+from audits.groups.figures.layout import LEGEND, colours, leading, people_of
 from audits.groups.result import GroupRow, GroupsResult
+from audits.groups.words import people_of as people_of_row
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count, percent
 
 __all__ = ["calibration", "graded", "scores", "trade_off"]
@@ -38,14 +40,14 @@ def _by_score(
     return [people_id(*own, *within_edges("score", edges, k)) if held[k] else "" for k in shown]
 
 
-def scores(result: GroupsResult, attribute: str, *, most: int = 5) -> go.Figure:
+def scores(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
     """Draw the distribution of scores of the largest groups, each as a share of its people."""
-    rows = result.of(attribute)[:most]
+    rows = leading(result, attribute, most=most)
     edges = result.score_edges
     centres = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     figure = go.Figure()
-    labels = distinct([row.group for row in rows], longest=LEGEND)
-    for row, label, colour in zip(rows, labels, colours(rows), strict=True):
+    labels = distinct([people_of_row(row) for row in rows], longest=LEGEND)
+    for row, label, colour in zip(rows, labels, colours(result, rows), strict=True):
         figure.add_trace(
             go.Scatter(
                 x=centres,
@@ -70,14 +72,14 @@ def graded(result: GroupsResult, attribute: str) -> bool:
 
 def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
     """Draw how often the label was favourable against the predicted score, a line a group."""
-    rows = [row for row in result.of(attribute)[:most] if row.calibration is not None]
+    rows = [row for row in leading(result, attribute, most=most) if row.calibration is not None]
     if not rows:
         return empty("Calibration needs a label and scores that are probabilities.")
     figure = go.Figure(
         go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "dash": "dot"}, name="calibrated")
     )
-    labels = distinct([row.group for row in rows], longest=LEGEND)
-    for row, label, colour in zip(rows, labels, colours(rows), strict=True):
+    labels = distinct([people_of_row(row) for row in rows], longest=LEGEND)
+    for row, label, colour in zip(rows, labels, colours(result, rows), strict=True):
         bins = row.calibration
         if bins is None:
             continue
@@ -118,7 +120,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
         Gap in points, and accuracy (or share decided favorably), of the decisions shown.
     """
     column = "accuracy" if table["accuracy"].notna().any() else "selection rate"
-    words = "decided as they turned out (%)" if column == "accuracy" else "decided favorably (%)"
+    words = "correct decisions (%)" if column == "accuracy" else f"{vocabulary().share_yes} (%)"
     gap, level = here
     figure = go.Figure(
         go.Scatter(
@@ -127,7 +129,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
             mode="markers",
             marker={"color": ACCENT, "size": 6},
             customdata=[f"{cut:.4g}" for cut in table["threshold"]],
-            hovertemplate="threshold %{customdata}: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
+            hovertemplate="threshold %{customdata}: gap %{x:.1f} points, %{y:.1f}%<extra></extra>",
             name="one threshold for everybody",
         )
     )
@@ -141,7 +143,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
                 text=["you are here"],
                 textposition="top center",
                 cliponaxis=False,
-                hovertemplate="shown: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
+                hovertemplate="shown: gap %{x:.1f} points, %{y:.1f}%<extra></extra>",
                 showlegend=False,
             )
         )

@@ -2,95 +2,169 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import plotly.graph_objects as go
 
-from audits.data import group_name
-from audits.drawing.marks import dashes, decisive, named, whiskers
-from audits.drawing.style import CONTEXT, FOCUS, INK, describe
-from audits.groups.figures.layout import MOST_GROUPS, laid_out, named_rows
-from audits.groups.judging import RATIO, ordered
+from audits.brief import begun
+from audits.data import group_name, named_with
+from audits.drawing.marks import decisive
+from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
+from audits.groups.judging import FEWEST_COVERED, RATIO, most_telling, ordered
 from audits.groups.metrics import METRICS
 from audits.groups.result import GroupsResult
-from audits.groups.words import is_probable
+from audits.groups.words import among_words, is_probable, people_of
 from audits.stats import Estimate
-from audits.stats.words import people_in, several, stated
+from audits.stats.words import named_group, out_of, people_in, percent, several, stated
 
-__all__ = ["deciding", "title"]
+__all__ = ["caption", "deciding", "rate_words", "title"]
+
+MOST_ROWS = 8
+"""Groups that the figure shows, those that weigh most."""
 
 
-def deciding(result: GroupsResult, *, most: int = MOST_GROUPS) -> go.Figure:
-    """Draw the interval that the verdict follows from, and thin beneath it the same of the other groups."""
+def deciding(result: GroupsResult, *, most: int = MOST_ROWS) -> go.Figure:
+    """Draw the interval that the verdict follows from, and thin beneath it the same of the other groups.
+
+    Each row ends with the group's own rate. Groups of fewer than 50 people are gray and dashed.
+    """
     judged = result.judged
     by_ratio = judged.decided_by == RATIO
     rows = _probable(result) if is_probable(result) else _known(result, by_ratio)
-    rows = rows[:most]
-    unit, axis = (1.0, "ratio of the two rates") if by_ratio else (100.0, "difference in points")
-    first = len(rows) - 1
+    first = len(rows[:most]) - 1
+    rows = [rows[0], *sorted(rows[1:most], key=lambda row: row.gap.value or 0.0)]
+    unit, axis = (1.0, "ratio of the two rates") if by_ratio else (100.0, "points from the reference")
     figure = go.Figure(decisive(judged, first, unit))
-    known = [
-        (first - place, gap)
-        for place, (_, _, gap) in enumerate(rows)
-        if place and None not in (gap.value, gap.low, gap.high)
-    ]
-    if known:
-        values, ends = [], []
-        for _, gap in known:
-            low, value, high = (unit * float(end or 0.0) for end in (gap.low, gap.value, gap.high))
-            values.append(value)
-            ends.append((low, high))
-        figure.add_scatter(
-            x=values,
-            y=[place for place, _ in known],
-            mode="markers",
-            marker={"color": INK, "size": 6},
-            error_x=whiskers(values, ends, width=0),
-            customdata=[stated(gap, unit) for _, gap in known],
-            hovertemplate="%{customdata}<extra></extra>",
-            showlegend=False,
-        )
-    figure.add_vline(x=1.0 if by_ratio else 0.0, line={"color": INK, "width": 1})
+    for small in (False, True):
+        known = [
+            (first - place, row)
+            for place, row in enumerate(rows)
+            if place and row.small is small and None not in (row.gap.value, row.gap.low, row.gap.high)
+        ]
+        if known:
+            figure.add_traces(_others(known, unit, small=small))
+    none = 1.0 if by_ratio else 0.0
+    figure.add_vline(x=none, line={"color": INK, "width": 1})
     for end in (judged.immaterial_low, judged.immaterial_high):
         if end is not None:
             figure.add_vline(x=unit * end, line={"color": CONTEXT, "dash": "dot"})
-    named(figure, [("decides", dashes(FOCUS, "solid", 4)), ("your limit", dashes(CONTEXT))])
-    figure.update_xaxes(title=axis, nticks=5)
-    names = [(group, people) for group, people, _ in rows[::-1]]
-    pitch = named_rows(figure, "" if is_probable(result) else _attribute(result), names, "")
-    alt = f"{describe(rows[0][0])}: {stated(judged.interval, unit)}, and {several(first, 'other group')}."
-    return laid_out(figure, len(rows), pitch, alt)
+    ends = [
+        abs(unit * (end - none)) for row in rows for end in (row.gap.low, row.gap.high) if end is not None
+    ]
+    reach = max([30.0 if unit == 100 else 0.5, *ends]) * 1.03
+    figure.update_xaxes(
+        title=axis, nticks=7, range=[unit * none - reach, unit * none + reach], zeroline=False
+    )
+    pitch = rows_named(figure, [row.name for row in rows[::-1]])
+    told = [row.rate for row in rows[::-1]]
+    column = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
+    look = [{"color": FOCUS if place == first else INK, "size": 12} for place in range(len(rows))]
+    annotate(
+        figure,
+        [
+            {**column, "y": place, "text": text, "font": look[place]}
+            for place, text in enumerate(told)
+            if text
+        ],
+    )
+    alt = f"{rows[0].name}: {stated(judged.interval, unit)}, and {several(first, 'other group')}."
+    finish(figure, height=56 + pitch * len(rows), alt=alt)
+    left = 14 + 7 * max(len(row.name) for row in rows) if pitch == 30 else 12
+    figure.layout.margin = {"l": left, "r": 16 + 7 * max(map(len, told)), "t": 8, "b": 40}
+    return figure
 
 
-def _attribute(result: GroupsResult) -> str:
-    return next(ordered(result.table))[0].attribute
+@dataclass(frozen=True)
+class _Row:
+    """One row: a group in words, its difference or ratio, its own rate in words."""
+
+    name: str
+    gap: Estimate
+    rate: str = ""
+    small: bool = False
 
 
-def _known(result: GroupsResult, by_ratio: bool) -> list[tuple[str, float | None, Estimate]]:
+def _others(known: Sequence[tuple[int, _Row]], unit: float, *, small: bool) -> list[go.Scatter]:
+    """Return dots and lines of rows that do not decide; those of small groups are gray and dashed."""
+    color = CONTEXT if small else INK
+    common = {"showlegend": False, "cliponaxis": False}
+    line = {"color": color, "width": 1.4, "dash": "dash" if small else "solid"}
+    reach = [
+        end
+        for place, row in known
+        for end in ((unit * (row.gap.low or 0.0), place), (unit * (row.gap.high or 0.0), place), (None, None))
+    ]
+    lines = go.Scatter(
+        x=[x for x, _ in reach], y=[y for _, y in reach], mode="lines", line=line, hoverinfo="skip", **common
+    )
+    dots = go.Scatter(
+        x=[unit * (row.gap.value or 0.0) for _, row in known],
+        y=[place for place, _ in known],
+        mode="markers",
+        marker={"color": color, "size": 8},
+        customdata=[stated(row.gap, unit) for _, row in known],
+        hovertemplate="%{customdata}<extra></extra>",
+        **common,
+    )
+    return [lines, dots]
+
+
+def _known(result: GroupsResult, by_ratio: bool) -> list[_Row]:
     """Groups of the deciding attribute with their differences in the deciding rate, as `ordered` has them."""
     parts = list(ordered(result.table))
     attribute, rate = parts[0][0].attribute, parts[0][1]
-    found: list[tuple[str, float | None, Estimate]] = []
+    found = []
     for row, name in parts:
         if (row.attribute, name) == (attribute, rate):
             gap = row.differences[rate]
-            found.append((row.group, row.n, gap.ratio if by_ratio and gap.ratio else gap.estimate))
+            own = row.metric(rate)
+            told = "" if own is None or own.value is None else rate_words(own)
+            shown = gap.ratio if by_ratio and gap.ratio else gap.estimate
+            name = describe(named_group(named_with(row.attribute, row.group)), longest=60)
+            found.append(_Row(name, shown, told, row.n < FEWEST_COVERED))
     return found
 
 
-def _probable(result: GroupsResult) -> list[tuple[str, float | None, Estimate]]:
+def _probable(result: GroupsResult) -> list[_Row]:
     """Groups known by probability with the bounds of their differences, the deciding one first."""
-    found: list[tuple[str, float | None, Estimate]] = [
-        (group_name({each.attribute: each.group}), each.n, each.difference_bounds)
+    found = [
+        _Row(describe(group_name({each.attribute: each.group})), each.difference_bounds)
         for each in result.probable
         if each.difference_bounds is not None
     ]
-    found.sort(key=lambda each: each[2] != result.judged.interval)
+    found.sort(key=lambda each: each.gap != result.judged.interval)
     return found
 
 
+def rate_words(rate: Estimate) -> str:
+    """Word a rate with its counts: ``45% (56 of 124)``."""
+    value = float(rate.value or 0.0)
+    return f"{percent(value, rate.n).replace(' %', '%')} ({out_of(value * rate.n, rate.n)})"
+
+
 def title(result: GroupsResult) -> str:
-    """Say what the figure is of."""
+    """State the finding: the rate of the group that decides, and that of its reference."""
     if is_probable(result):
         return "The difference that decides"
-    row, rate = next(ordered(result.table))
-    reference = next(item for item in result.table if item.is_reference and item.attribute == row.attribute)
-    return f"{METRICS[rate].words.capitalize()} compared with {people_in(reference.group)}"
+    row, reference, rate = most_telling(result.table)
+    own, other = row.metric(rate), reference.metric(rate)
+    if own is None or other is None or None in (own.value, other.value):
+        return f"{begun(METRICS[rate].words)} compared with {people_in(reference.group)}"
+    words = [percent(float(each.value or 0.0), min(each.n, 999)).replace(" %", "%") for each in (own, other)]
+    return f"{begun(people_of(row))}: {words[0]}, against {words[1]} of {people_of(reference)}"
+
+
+def caption(result: GroupsResult) -> str:
+    """Say the measure, its unit, and what the marks are."""
+    if is_probable(result):
+        return "Thick line: the interval that decides the verdict. Dotted: your limit."
+    row, reference, rate = most_telling(result.table)
+    drawn = result.of(row.attribute)
+    some = f" The {MOST_ROWS} largest of {len(drawn) - 1}." if len(drawn) - 1 > MOST_ROWS else ""
+    small = " Dashed: fewer than 50 people." if any(each.n < FEWEST_COVERED for each in drawn) else ""
+    measure = f"{begun(METRICS[rate].words)}{among_words(rate)}"
+    return (
+        f"{measure}, minus that of {people_of(reference)}. Dot: difference. Line: interval; the thick one "
+        f"decides. Dotted: your limit.{some}{small}"
+    )

@@ -7,20 +7,22 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from audits.data import group_name
-from audits.drawing.columns import group_parts, rows_in_columns
+from audits.data import group_name, named_with
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import (
-    GROUPS,
+    FOCUS,
     INK,
+    OKABE_ITO,
     describe,
+    distinct,
     finish,
     rows_named,
     wrapped,
 )
+from audits.groups.judging import ordered
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE
-from audits.stats.words import count
+from audits.stats.words import count, named_group
 
 __all__ = [
     "BESIDE",
@@ -29,6 +31,7 @@ __all__ = [
     "colours",
     "drawn",
     "laid_out",
+    "leading",
     "named_rows",
     "panel_titles",
     "people_of",
@@ -79,21 +82,20 @@ def _widest(row: GroupRow) -> float:
 def named_rows(
     figure: go.Figure, attribute: str, groups: Sequence[tuple[str, float | None]], reference: str
 ) -> int:
-    """Name the rows by group: beside the panels where names are short, else above the marks in columns."""
-    labels = [f"{describe(group)}{' (reference)' if group == reference else ''}" for group, _ in groups]
-    if max(map(len, labels)) > BESIDE:  # its diamond tells the reference, too
-        labels = [describe(group) for group, _ in groups]
-    if max(map(len, labels)) <= BESIDE:
-        return rows_named(figure, labels, beside=BESIDE)
-    split = [group_parts(attribute, group) for group, _ in groups]
-    heads = attribute.split(" × ")
-    if any(len(parts) != len(heads) for parts in split):
-        split, heads = [[group] for group, _ in groups], [attribute]
-    if any(n is None for _, n in groups):
-        return rows_in_columns(figure, split, heads)
-    people = [f"{count(n or 0)}" for group, n in groups]
-    rows = [[*parts, n] for parts, n in zip(split, people, strict=True)]
-    return rows_in_columns(figure, rows, [*heads, "people"])
+    """Name the rows by group and people: beside the panels where names are short, else above marks."""
+    names = distinct([named_group(named_with(attribute, group)) for group, _ in groups], longest=40)
+    labels = [
+        f"{name}{'' if n is None else f' ({count(n)})'}{' · reference' * (group == reference)}"
+        for name, (group, n) in zip(names, groups, strict=True)
+    ]
+    return rows_named(figure, labels, beside=BESIDE)
+
+
+def leading(result: GroupsResult, attribute: str, *, most: int) -> list[GroupRow]:
+    """Return the groups of a figure of lines: the reference, the group of the sentence, then the largest."""
+    rows = list(result.of(attribute))
+    told = next(ordered(result.table))[0]
+    return sorted(rows, key=lambda row: (not row.is_reference, row is not told, -row.n))[:most]
 
 
 def panel_titles(panels: Sequence[str], groups: Sequence[str]) -> list[str]:
@@ -119,7 +121,8 @@ def laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
     return figure
 
 
-def colours(rows: Sequence[GroupRow]) -> list[str]:
-    """A colour a group that no verdict has: the reference black, as its diamond."""
-    others = itertools.cycle(GROUPS)
-    return [INK if row.is_reference else next(others) for row in rows]
+def colours(result: GroupsResult, rows: Sequence[GroupRow]) -> list[str]:
+    """Return a color for each group: the reference black, the group of the sentence in focus."""
+    others = itertools.cycle(OKABE_ITO[2:6])
+    told = next(ordered(result.table))[0]
+    return [INK if row.is_reference else FOCUS if row is told else next(others) for row in rows]

@@ -10,12 +10,15 @@ import plotly.graph_objects as go
 from audits.brief import begun, brief
 from audits.data import group_name, named_with
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
+from audits.groups.figures.deciding import rate_words
 from audits.groups.figures.layout import people_of
 from audits.groups.judging import FEWEST_COVERED, most_telling
 from audits.groups.metrics import METRICS
 from audits.groups.result import GroupRow, GroupsResult
+from audits.groups.words import among_words
 from audits.stats import EVIDENCE
-from audits.stats.words import in_words, named_group, out_of, percent, several
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import in_words, named_group, percent, several
 
 __all__ = ["RankedGroups", "ranked", "ranked_groups"]
 
@@ -55,21 +58,20 @@ class RankedGroups:
     def text(self, row: GroupRow) -> str:
         """Return a group's rate and count: ``45% (56 of 124)``."""
         found = row.metric(self.rate)
-        n = 0.0 if found is None else found.n
-        return f"{_percent(self.value(row), n)} ({out_of(self.value(row) * n, n)})"
+        return "" if found is None else rate_words(found)
 
     @property
     def title(self) -> str:
         """The figure's finding."""
         row = self.focus or self.rows[0]
-        everyone = f"{_percent(self.everyone, 1)} of everyone"
+        everyone = f"{_percent(self.everyone)} of everyone"
         return f"{begun(_name(row))}: {self.text(row).partition(' ')[0]}, against {everyone}"
 
     @property
     def caption(self) -> str:
         """Measure and unit, and which groups are drawn."""
-        about = METRICS[self.rate].about.removeprefix(" ")
-        whom = f", people {about}" if about else ""
+        about = among_words(self.rate)
+        whom = f", {vocabulary().people}{about}" if about else ""
         small = " Dashed: fewer than 50 people." if any(map(_is_small, self.rows)) else ""
         shown = sum(row.attribute == self.attribute for row in self.rows)
         some = f"{shown} of {several(self.of, 'group')}" if shown < self.of else several(self.of, "group")
@@ -109,7 +111,7 @@ def ranked_groups(result: GroupsResult, asked: Sequence[Mapping[str, str]] = ())
 def ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     """Draw the groups with intervals on one axis; values stand in a column of their own."""
     rows = groups.rows[::-1]
-    names = [describe(row.group, longest=60).replace(" &amp; ", ", ") for row in rows]
+    names = [describe(_name(row), longest=60) for row in rows]
     labels = [name + " (reference)" * row.is_reference for name, row in zip(names, rows, strict=True)]
     figure = go.Figure()
     order = sorted(range(len(rows)), key=lambda place: rows[place] != groups.focus)  # the focus first
@@ -128,7 +130,7 @@ def ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     figure.add_vline(x=100 * groups.everyone, line={"color": INK, "width": 1})
     top = {"x": 100 * groups.everyone, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
     column = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
-    everyone = {"text": f"everyone {_percent(groups.everyone, 1)}", "showarrow": False}
+    everyone = {"text": f"everyone {_percent(groups.everyone)}", "showarrow": False}
     notes = [
         {**column, "y": place, "text": text, "font": {"size": 12, "color": _color(groups, row)}}
         for place, (row, text) in enumerate(zip(rows, values, strict=True))
@@ -187,5 +189,5 @@ def _name(row: GroupRow) -> str:
     return brief(named_group(named_with(row.attribute, row.group)), 99)
 
 
-def _percent(share: float, n: float) -> str:
-    return percent(share, n).replace(" %", "%")
+def _percent(share: float) -> str:
+    return percent(share, 1).replace(" %", "%")

@@ -1,0 +1,81 @@
+"""What people and the decision are called: asked once, said everywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.drafts.drafts import with_data
+from app.tables.columns import ColumnProfile
+from audits.stats.vocabulary import singular
+
+__all__ = ["proposed_words", "words_section"]
+
+_FIELDS = {
+    "people": "The people are",
+    "yes": "Those with the favorable decision are",
+    "no": "The others are",
+}
+_GENERIC = {"people": "people", "yes": "favored", "no": "not favored"}
+_KNOWN: tuple[tuple[str, tuple[str, str, str]], ...] = (
+    (r"hir|employ|recruit|interview|call_?back", ("applicants", "hired", "turned down")),
+    (r"admi|enrol|accept", ("applicants", "admitted", "rejected")),
+    (r"loan|credit|repaid|repay|default|approv|lend|mortgage", ("applicants", "approved", "declined")),
+    (r"recid|arrest|bail|parole|violen", ("people", "rated low risk", "rated high risk")),
+    (r"promot", ("employees", "promoted", "passed over")),
+    (r"grad|pass|exam|gpa|dropout", ("students", "predicted to pass", "predicted to fail")),
+    (r"claim|insur", ("claimants", "paid", "refused")),
+    (r"readmi|diabet|disease|patient|treat|triage", ("patients", "selected", "not selected")),
+    (r"stop|frisk|search", ("people", "let go", "searched")),
+)
+"""What a column's name tells of a decision: people, yes, no."""
+
+
+def proposed_words(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, str]:
+    """Return words for people and decision that the label's, then any column's, name suggests.
+
+    Returns
+    -------
+    dict
+        ``people``, ``yes`` and ``no``; empty where no name tells.
+    """
+    label = draft["spec"]["data"].get("label")
+    first = label.get("column") if isinstance(label, dict) else label
+    predicted = (draft["spec"]["model"].get("predictions") or {}).values()
+    names = [first, *predicted, draft["source"].get("name"), *(item.name for item in profiles)]
+    for name in filter(None, names):
+        for pattern, words in _KNOWN:
+            if re.search(pattern, str(name).lower()):
+                return dict(zip(_FIELDS, words, strict=True))
+    return {}
+
+
+def words_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    """Draw three boxes for the decision's words, and a button that takes those proposed; return the draft."""
+    known: dict[str, Any] = dict(draft["spec"]["data"].get("words") or {})
+    proposed = proposed_words(draft, profiles)
+    given = {}
+    for column, (name, label) in zip(st.columns(3), _FIELDS.items(), strict=True):
+        given[name] = column.text_input(
+            label,
+            known.get(name, ""),
+            key=f"words-{name}-{draft['id']}-{known.get(name, '')}",
+            max_chars=40,
+            placeholder=proposed.get(name, _GENERIC[name]),
+            help="Sentences and figures say it so.",
+        ).strip()
+    if proposed and not any(known.get(name) for name in _FIELDS):
+        people, yes, no = proposed.values()
+        if st.button(f"Use “{people}”, “{yes}” and “{no}”", key="use-words"):
+            given = proposed
+    if all(given[name] == known.get(name, "") for name in _FIELDS):
+        return draft
+    told = {name: value for name, value in (known | given).items() if value}
+    if given["people"] != known.get("people", ""):
+        told.pop("person", None)
+        if given["people"]:
+            told["person"] = singular(given["people"])
+    return with_data(draft, words=told or None)

@@ -1,0 +1,63 @@
+"""Compute the results that are bundled with the examples: what At a glance and the demo show at once.
+
+Run with ``python -m benchmarks.examples [NAME …]``; it takes two minutes. `tests/app/test_examples.py` holds
+that they are those of the code beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from audits.data.samples import CATALOGUE
+
+AUDITS = ("groups", "rule_sets", "flipset", "attribute_swap", "recourse")
+"""Those that are bundled: an answer to each question."""
+
+
+def main() -> None:
+    """Compute and pack, an example after the other."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("names", nargs="*", default=list(CATALOGUE))
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["EVENHAND_HOME"] = home
+        for name in asked.parse_args().names:
+            for audit, file, seconds in bundle(name):
+                print(f"{name} {audit}: {file.stat().st_size:,} bytes, {seconds:.1f} s", flush=True)
+
+
+def bundle(name: str, audits: Sequence[str] = AUDITS) -> list[tuple[str, Path, float]]:
+    """Compute the usual audits of an example as its pages would, and pack them; return the files."""
+    from app import examples, work
+    from app.drafts import drafts
+    from app.glance.running import usual_options
+    from app.workspaces.workspace import Workspace, new_token
+    from audits.runs.executors.pool import InlineExecutor
+    from audits.runs.spec import parse_spec
+
+    space = Workspace(new_token())
+    draft = drafts.from_sample(space, CATALOGUE[name])
+    data, _ = work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
+    found = []
+    for audit, options in usual_options(draft, data).items():
+        if audit not in audits:
+            continue
+        spec: dict[str, Any] = drafts.audit_spec(draft, audit, options)
+        begun = time.monotonic()
+        result = InlineExecutor().submit(spec, space.folder).result()
+        parsed = parse_spec(spec, space.folder)
+        file = examples.result_file(parsed, parsed.digests())
+        with tempfile.TemporaryDirectory() as folder:
+            result.save(Path(folder))
+            examples.pack(Path(folder), file)
+        found.append((audit, file, time.monotonic() - begun))
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""Bundled results of the examples are those of the code beside them."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from app import examples, work
+from app.drafts import drafts
+from app.glance.running import usual_options
+from app.tour.story import tell, tour_specs
+from app.workspaces.workspace import Workspace
+from audits.checks import build
+from audits.data.samples import CATALOGUE
+from audits.results import numbers
+from audits.runs.executors.inline import InlineExecutor
+from audits.runs.result import RunResult
+from audits.runs.spec import parse_spec
+from audits.stats.vocabulary import DataWords, speaking
+
+
+def example(space: Workspace, name: str):
+    draft = drafts.from_sample(space, CATALOGUE[name])
+    data, _ = work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
+    return draft, data
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE))
+def test_an_example_arrives_with_the_numbers_of_a_run_made_now(space: Workspace, name: str) -> None:
+    draft, data = example(space, name)
+    spec = drafts.audit_spec(draft, "groups", usual_options(draft, data)["groups"])
+    assert work.arrives_computed(space, spec), "bundle it: python -m benchmarks.examples"
+    bundled = work.result(space, spec).to_json()
+    made = InlineExecutor().submit(spec, space.folder).result().to_json()
+    for part in ("audits", "data"):
+        ours, theirs = dict(numbers(bundled[part])), dict(numbers(made[part]))
+        assert ours.keys() == theirs.keys()
+        assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-9), "python -m benchmarks.examples"
+    assert [each["badge"] for each in bundled["audits"]] == [each["badge"] for each in made["audits"]]
+
+
+def test_every_bundled_result_is_one_that_an_example_asks_for_and_all_are_small(space: Workspace) -> None:
+    asked = set()
+    for name in CATALOGUE:
+        draft, data = example(space, name)
+        for audit, options in usual_options(draft, data).items():
+            spec = parse_spec(drafts.audit_spec(draft, audit, options), space.folder)
+            asked.add(examples.result_file(spec, spec.digests()).name)
+    files = list(examples.RESULTS.glob("*.zip"))
+    assert {file.name for file in files} <= asked
+    assert sum(file.stat().st_size for file in files) < 2_000_000
+
+
+def test_what_is_damaged_or_of_another_version_is_run_instead(
+    space: Workspace, monkeypatch, tmp_path
+) -> None:
+    draft, data = example(space, "arrests")
+    spec = drafts.audit_spec(draft, "groups", usual_options(draft, data)["groups"])
+    monkeypatch.setattr(examples, "VERSION", "9")
+    assert not work.arrives_computed(space, spec)
+    assert not work.standing(space, spec).finished
+    monkeypatch.setattr(examples, "RESULTS", tmp_path)
+    assert not work.arrives_computed(space, spec)
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory):
+    """The four results of the demo, as they are bundled, and its numbers."""
+    found = {}
+    for file in examples.RESULTS.glob("*.zip"):
+        folder = tmp_path_factory.mktemp("result")
+        with zipfile.ZipFile(file) as archive:
+            if "loans" in json.loads(archive.read("results.json"))["spec"]["data"]["path"]:
+                archive.extractall(folder)
+                result = RunResult.load(Path(folder)).audits[0]
+                found[result.name] = result.result
+    with speaking(build(DataWords, CATALOGUE["loans"].spec["data"]["words"], "data.words")):
+        names = ("groups", "rule_sets", "flipset", "attribute_swap")
+        return tell(*(found[name] for name in names)), found
+
+
+def test_every_number_of_the_demo_follows_from_data_and_model_alone(story) -> None:
+    told, found = story
+    spec = CATALOGUE["loans"].spec
+    frame = pd.read_csv(drafts.SAMPLES / "loans.csv")
+    approved = frame["model_score"] >= spec["threshold"]
+    women = frame["sex"] == "female"
+    inside = women & (frame["ethnicity"] == "Velian") & (frame["age"] < 30)
+    assert told.group == "Velian women under 30"
+    assert [(each.yes, each.of) for each in told.sexes.values()] == [
+        (approved[women].sum(), women.sum()),
+        (approved[~women].sum(), (~women).sum()),
+    ]
+    assert [each.percent for each in told.sexes.values()] == ["71%", "74%"]
+    assert (told.focus.yes, told.focus.of) == (approved[inside].sum(), inside.sum()) == (56, 124)
+    assert (told.rest.yes, told.rest.of) == (approved[~inside].sum(), (~inside).sum())
+    assert told.declined == (~approved).sum()
+    assert told.repaid == frame.loc[inside & ~approved, "repaid"].sum()
+    truth = pd.read_csv(drafts.SAMPLES / "loans_truth.csv")
+    assert told.gained == truth["refused_by_penalty"].sum() == 33
+    assert told.swapped.yes == (truth["score_without_penalty"] >= spec["threshold"]).sum()
+    assert told.lost == 0
+    flipset = found["flipset"]
+    assert told.flips == (flipset.people["negative"] * flipset.people["people"]).sum().round()
+    assert told.by_chance == round(flipset.negative.expected_by_chance.value)
+    her, match = told.pair
+    assert inside[her - 1]
+    assert not approved[her - 1]
+    assert approved[match - 1]
+    assert frame["sex"][match - 1] == "male"
+    rows = found["rule_sets"]
+    assert told.looked_at == rows.n_frequent
+    assert told.first == (round(rows.leaderboard[0].n_in) == 124)
+    assert told.confirmed == rows.leaderboard[0].confirmed
+
+
+def test_the_demo_shows_what_at_a_glance_runs_and_opens_at_once(space: Workspace) -> None:
+    draft, data = example(space, "loans")
+    assert all(work.arrives_computed(space, spec) for spec in tour_specs(draft, data).values())
