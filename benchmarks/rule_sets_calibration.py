@@ -60,7 +60,8 @@ def world(
     chance = rate - effect * ((attributes[0].codes == 0) & (attributes[1].codes == 3))
     cells = count_cells([item.codes for item in attributes], sizes, rng.random(n) < chance)
     audited = AuditedPeople(n, "favorable", False, NOBODY)
-    result = audit_cells(audited, attributes, cells, options, (), rng.spawn(5), lambda *_: None, silent)
+    unsampled = (lambda *_: None), silent, (lambda _: None), ()
+    result = audit_cells(audited, attributes, cells, options, (), rng.spawn(5), *unsampled)
     return result, _truth(result, attributes, cells, chance)
 
 

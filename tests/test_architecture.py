@@ -398,7 +398,7 @@ MANY = {
     "audits/notebook.py audit": SAID,
     "audits/outcome_transport/matching/outcomes.py match_outcomes": SAID,
     "audits/outcome_transport/matching/resampling.py resample": ARRAYS,
-    "audits/rule_sets/audit.py _audit_cells": "what rows in memory and rows in files count in their own ways",
+    "audits/rule_sets/audit.py audit_cells": "what rows in memory and rows in files count in their own ways",
     "audits/rule_sets/measures/values.py _tested": ARRAYS,
     "audits/rule_sets/packing.py pack": PARTS,
     "audits/monitor/monitors.py create": SAID,
@@ -425,7 +425,7 @@ LONG = {
     "audits/flipset/packing.py people_tables": "four tables of the same people, column by column",
     "audits/notebook.py audit": STEPS,
     "audits/outcome_transport/matching/outcomes.py match_outcomes": "one way of matching after another",
-    "audits/rule_sets/audit.py _audit_cells": STEPS,
+    "audits/rule_sets/audit.py audit_cells": STEPS,
     "audits/rule_sets/packing.py pack": PACKED,
 }
 

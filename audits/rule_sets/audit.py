@@ -131,12 +131,12 @@ def rule_sets(
         if data.gathered is None
         else people_table(subject, cells).iloc[:0],
     )
-    return _audit_cells(
+    return audit_cells(
         audited, attributes, cells, options, notes, streams, sampler, progress, exchanger, values
     )
 
 
-def _audit_cells(
+def audit_cells(
     audited: AuditedPeople,
     attributes: tuple[Attribute, ...],
     cells: Cells,

@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from audits.data import Limits, ReadOptions, read_table
-from audits.data.io import reading
+from audits.data.io import reader as reading
 from audits.errors import InputError
 from tests.data.expect import refused
 

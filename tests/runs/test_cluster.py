@@ -16,7 +16,7 @@ import pytest
 from audits.cli.run import Wishes
 from audits.cli.run import run as command
 from audits.errors import InputError, RunCancelled, RunFailed
-from audits.runs.executors import cluster as clusters
+from audits.runs.executors import dask as clusters
 from audits.runs.executors.dask import DaskExecutor
 from audits.runs.executors.inline import InlineExecutor
 

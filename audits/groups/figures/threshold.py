@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.drawing.slider import frame_slider
-from audits.drawing.style import FOCUS, INK, annotate, describe, finish
+from audits.drawing.slider import with_slider
+from audits.drawing.style import FOCUS, INK, annotate, describe
 from audits.groups.labels import KNOWN, LABEL
 from audits.groups.result import GroupRow, GroupsResult
 from audits.groups.words import people_of
@@ -115,14 +115,12 @@ def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) 
     ]
     active = cuts.index(at)
     labels = [f"approved from {cut:.4g}" if sign > 0 else f"approved below {cut:.4g}" for cut in cuts]
-    figure.layout.sliders = [frame_slider([frame.name for frame in figure.frames], labels, active)]
     told = [f"{people_of(row)}: {_counts(result, row, at, sign)}" for row in pair]
     moved = _moved(result, pair, at, sign)
     figure.layout.shapes = moved["shapes"]
     annotate(figure, moved["annotations"])
-    finish(figure, height=430, alt=f"Scores of two groups with the threshold at {at:g}. {'. '.join(told)}.")
-    figure.layout.margin = {"l": 8, "r": 12, "t": 46, "b": 8}
-    return figure
+    alt = f"Scores of two groups with the threshold at {at:g}. {'. '.join(told)}."
+    return with_slider(figure, labels, active, height=430, alt=alt)
 
 
 def _filled(middles: np.ndarray, cut: float, sign: float, color: str) -> dict[str, Any]:
