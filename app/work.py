@@ -34,16 +34,13 @@ from app.tables.held import Ask, DataHeld, TableHeld
 from app.tables.readers import READERS
 from app.tables.summary import Summary
 from app.workspaces.workspace import Workspace
-from audits.checks import build
 from audits.data import data_spec
 from audits.data.quality.findings import Finding, Mend
 from audits.errors import InputError, RunFailed
 from audits.models.inspection import Checked, Feed
-from audits.records import Size
 from audits.reports.pdf import print_pdf
 from audits.runs.cache import Cache, frame_bytes, result_bytes
 from audits.runs.digests import digest_of
-from audits.runs.executors.capacity import check_needs
 from audits.runs.executors.job import Run
 from audits.runs.executors.pool import ProcessExecutor
 from audits.runs.executors.queue import RunLimits, worker_count
@@ -58,7 +55,6 @@ __all__ = [
     "arrives_computed",
     "ask",
     "badge",
-    "check_fits",
     "close",
     "data",
     "executor",
@@ -386,13 +382,6 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> SpecStanding:
     # first whether it goes on, then whether it is there: a run that ends in between is seen as going on
     going = run is not None and not run.finished
     return SpecStanding(key, run, going, RunStore(home(), writes=False).finished(key, space.token))
-
-
-def check_fits(audit: str, options: Mapping[str, Any], size: Size, seconds: float) -> None:
-    """Raise `InputError` where an audit would take more memory or time than one run may here."""
-    record, limits = AUDITS[audit], executor().limits
-    checked: Any = build(record.options, options, audit)
-    check_needs(record.expected_bytes(checked, size), seconds, size, audit, limits.memory, limits.seconds)
 
 
 def submit(

@@ -7,7 +7,6 @@ import streamlit as st
 from app import state, work
 from app.compare.choices import both_words, checked_model, choose_audits, choose_model, seconds_of
 from app.compare.result import show_result
-from app.tables.summary import audited_size
 from app.widgets import notices
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
 from app.widgets.frame import page_text, title
@@ -71,9 +70,6 @@ try:
     }
     seconds = seconds_of(asked, edited, summary)
     standing = work.standing(space, spec)
-    if not (standing.going or standing.finished):
-        for each, options in asked.items():
-            work.check_fits(each, options, audited_size(edited, summary), seconds)
 except InputError as error:
     with question:
         st.markdown(page_text("compare_question"))

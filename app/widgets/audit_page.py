@@ -14,7 +14,7 @@ from app.drafts.drafts import audit_spec
 from app.drafts.sanity import words_of
 from app.latest import KEY, latest_audits, linked_run
 from app.tables.held import DataHeld
-from app.tables.summary import Summary, audited_size
+from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.choices.planning import planning_panel
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
@@ -103,8 +103,6 @@ def audit_page(
             return
         spec = audit_spec(draft, audit, chosen.options)
         standing = work.standing(space, spec)
-        if not (standing.going or standing.finished):
-            work.check_fits(audit, chosen.options, audited_size(draft, summary), chosen.seconds)
     except InputError as error:
         notices.problem(str(error))
         if error.where == "model" and "predictions" in draft["spec"]["model"]:

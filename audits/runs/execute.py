@@ -28,7 +28,6 @@ from audits.runs.comparison.changes import AuditChange, Changes
 from audits.runs.comparison.second_model import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.comparison.two_models import audit_change, refused, with_decisions
 from audits.runs.documents import plain_data
-from audits.runs.executors.capacity import check_subject
 from audits.runs.executors.threads import fixed_threads
 from audits.runs.multiple_testing import levels_of
 from audits.runs.registry import AUDITS
@@ -326,7 +325,6 @@ def carry_out(
         drawn = dataclasses.replace(subject, data=one_each)
     if AUDITS[request.name].distances:
         check_spread(drawn.data)
-    check_subject(AUDITS[request.name], request.options, drawn, f"audits[{place}].{request.name}")
     try:
         result = AUDITS[request.name].run(drawn, request.options, rng=request.random(seed), progress=progress)
     except InputError as error:

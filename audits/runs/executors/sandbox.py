@@ -37,7 +37,6 @@ __all__ = [
     "give_way",
     "leave_network",
     "machine_memory",
-    "memory_left",
     "number_from",
     "readable_folders",
     "resident_memory",
@@ -195,25 +194,6 @@ def machine_memory() -> int:
         if text.isdigit():
             found.append(int(text))
     return min(found, default=4 << 30)
-
-
-def memory_left() -> int | None:
-    """Return the bytes that this process may still take, by its limit and the machine; None: unknown."""
-    free = None
-    with contextlib.suppress(OSError):
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        free = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")), None)
-    if free is not None:
-        free = min(free, machine_memory())
-    with contextlib.suppress(ImportError, OSError):
-        import resource
-
-        limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
-        if sys.platform == "linux" and limit not in {resource.RLIM_INFINITY, 1 << 62}:
-            lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-            taken = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData")), 0)
-            free = max(0, min(limit - taken, limit if free is None else free))
-    return free
 
 
 def resident_memory(pid: int) -> int:
