@@ -88,8 +88,8 @@ class Uploads:
 
     def _drop_closed(self) -> None:
         """Drop what was sent to tabs that are closed."""
-        server = runtime.get_instance() if runtime.exists() else None
-        for tab in [] if server is None else list(_stored()):
+        for tab in _stored():
+            server = runtime.get_instance()
             if not server.is_active_session(tab):
                 server.uploaded_file_mgr.remove_session_files(tab)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.data import named_with
+from audits.data.doctor.findings import listed
 from audits.monitor.detectors import Detector
+from audits.monitor.profile import Look
 from audits.monitor.tables import MESSAGES
 from audits.stats.control import Chart
 from audits.stats.words import count, people_in, percent
@@ -24,8 +26,10 @@ __all__ = [
     "Alarm",
     "Message",
     "alarm_of",
+    "columns_of",
     "detector_sentence",
     "flags_sentence",
+    "is_part",
     "queue",
     "severity_of",
 ]
@@ -34,13 +38,16 @@ RETRIES = (10.0, 60.0, 600.0, 3600.0, 21_600.0)
 """Seconds until a message is tried again; after the last it is given up, and its alarm says so."""
 
 SEVERITIES = ("low", "medium", "high")
+_INPUTS, _UNIT = ("inputs", "impossible"), "values look like"
+_MOVED = ("sensitivity", "scores", "decisions")
+_SAME_INCIDENT = 4000  # people within which flags are put down to inputs that are wrong
 _GRAVE = frozenset({"flags", "model", "impossible", "groups", "outcomes"})
 _SENTENCES = {
-    "inputs": "Values of “{about}” are no longer distributed as among the audited people",
+    "inputs": "Values of {about} are no longer distributed as among the audited people",
     "sensitivity": "Sensitivities are no longer distributed as among the audited people",
     "scores": "The model's scores are no longer distributed as among the audited people",
     "decisions": "The share of favorable decisions is no longer that of the audited people",
-    "impossible": "Values come in that cannot be, by the range of the audited people",
+    "impossible": "Values of {about} cannot be, by the range of the audited people",
     "repeats": "Equal rows come in more often than chance makes them: the same people may be sent again",
     "model": "The deployed model scores or decides otherwise than the audited one: it may be another version",
     "share": "The shares of the groups of “{attribute}” are no longer those of the audited people",
@@ -122,14 +129,37 @@ def severity_of(kind: str) -> str:
     return "high" if kind in _GRAVE else "medium"
 
 
-def detector_sentence(detector: Detector, people: int, budget: float) -> str:
-    """Say that a detector alarmed after `people`."""
+def columns_of(detector: Detector | None, look: Look | None) -> list[str]:
+    """Return the columns that a condition of inputs is about."""
+    if detector is None or detector.kind not in _INPUTS:
+        return []
+    if detector.kind == "inputs":
+        return [detector.about]
+    return [name for name, found in (look.counts if look else {}).items() if found.get("impossible")]
+
+
+def detector_sentence(detector: Detector, people: int, budget: float, look: Look | None = None) -> str:
+    """Say that a detector alarmed after `people`, and in which unit the column of the batch seems to be."""
+    columns = columns_of(detector, look)
     text = _SENTENCES[detector.rate or detector.kind].format(
-        about=detector.about,
+        about=listed([f"“{name}”" for name in columns]) if columns else "a row",
         attribute=detector.attribute,
         who=people_in(named_with(detector.attribute, detector.group)),
     )
-    return f"{text} (after {people_words(people)}). {_promise(budget)}"
+    said = look.notes if look else ()
+    units = [note for name in columns for note in said if note.startswith(f"{name}: {_UNIT}")]
+    return " ".join([f"{text} (after {people_words(people)}).", *units, _promise(budget)])
+
+
+def is_part(kind: str, columns: Sequence[str], case: Mapping[str, Any], person: int) -> bool:
+    """Tell whether a condition is part of the incident of an alarm: wrong values move all the rest."""
+    if case["kind"] not in _INPUTS:
+        return False
+    if kind in _INPUTS:
+        return bool(columns) and all(f"“{name}”" in case["sentence"] for name in columns)
+    if case["kind"] == "inputs" and _UNIT not in case["sentence"]:
+        return False  # other people came: what that moves is news
+    return kind in _MOVED or (kind == "flags" and person - case["person"] <= _SAME_INCIDENT)
 
 
 def flags_sentence(chart: Chart, people: int, flagged: int, budget: float) -> str:

@@ -12,10 +12,19 @@ import numpy as np
 import sqlalchemy as sa
 
 from audits.errors import InputError
-from audits.monitor.alarms import detector_sentence, flags_sentence, queue, severity_of
+from audits.monitor.alarms import (
+    SEVERITIES,
+    columns_of,
+    detector_sentence,
+    flags_sentence,
+    is_part,
+    queue,
+    severity_of,
+)
 from audits.monitor.batches import Batch
 from audits.monitor.buckets import extend_history
 from audits.monitor.detectors import Detector, Detectors, Outcomes
+from audits.monitor.profile import Look
 from audits.monitor.rates import Tally
 from audits.monitor.recoded import plain_values
 from audits.monitor.tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
@@ -29,7 +38,7 @@ _QUIET = 4000  # people without a finding after which a condition is over; of fl
 _FLAGS = "flags"
 
 _COUNTERS = ("batches", "people", "flagged", "chart_value")
-_CHANGING = ("last_person", "times", "latest", "ended")
+_CHANGING = ("last_person", "times", "latest", "ended", "severity")
 
 
 @dataclass(frozen=True)
@@ -126,7 +135,7 @@ class State:
         if remembered:
             self._connection.execute(sa.insert(PREDICTIONS), remembered)
         found = [(int(counted[place]), None) for place in run.alarms]
-        raised = self._alarms([*found, *crossings], self._people, scored.flagged, now)
+        raised = self._alarms([*found, *crossings], self._people, scored.flagged, now, batch.look)
         stored = Stored(self._batches, False, tuple(raised), len(counted))
         self._batches += 1
         self._people += len(scored.flagged)
@@ -314,32 +323,39 @@ class State:
         )
 
     def _alarms(
-        self, found: Sequence[tuple[int, Detector | None]], first: int, flagged: np.ndarray, now: float
+        self,
+        found: Sequence[tuple[int, Detector | None]],
+        first: int,
+        flagged: np.ndarray,
+        now: float,
+        look: Look | None = None,
     ) -> list[str]:
-        """Raise alarms for conditions that are new; return their sentences."""
+        """Raise alarms for conditions that are new and part of no incident; return their sentences."""
         raised = []
         for place, detector in sorted(found, key=lambda each: each[0]):
             person, about = first + place, _FLAGS if detector is None else detector.key
+            kind, columns = _FLAGS if detector is None else detector.kind, columns_of(detector, look)
             case = self._open.get(about)
-            if case is not None and person - case["last_person"] <= self._quiet(about):
-                case.update(last_person=person, latest=now, times=case["times"] + 1)
-                self._changed.add(about)
-                continue
-            if case is not None:
+            if case is not None and person - case["last_person"] > self._quiet(about):
                 self._close(about, now)
+                case = None
+            parts = (each for each in self._open.values() if is_part(kind, columns, each, person))
+            case = case or next(parts, None)
+            if case is not None:
+                grave = max(case["severity"], severity_of(kind), key=SEVERITIES.index)
+                case.update(last_person=person, latest=now, times=case["times"] + 1, severity=grave)
+                self._changed.add(case["about"])
+                continue
             if detector is None:
                 seen = self._flagged + int(np.count_nonzero(flagged[: place + 1]))
                 sentence = flags_sentence(self._chart, person + 1, seen, self._budget)
             else:
-                sentence = detector_sentence(detector, person + 1, self._budget)
+                sentence = detector_sentence(detector, person + 1, self._budget, look)
             raised.append(sentence)
-            self._open[about] = self._raise(about, detector, sentence, person, now)
+            self._open[about] = self._raise(about, kind, sentence, person, now)
         return raised
 
-    def _raise(
-        self, about: str, detector: Detector | None, sentence: str, person: int, now: float
-    ) -> dict[str, Any]:
-        kind = _FLAGS if detector is None else detector.kind
+    def _raise(self, about: str, kind: str, sentence: str, person: int, now: float) -> dict[str, Any]:
         mine = CASES.c.monitor == self._identity
         last = self._connection.execute(sa.select(sa.func.max(CASES.c.place)).where(mine)).scalar()
         case = {

@@ -63,15 +63,19 @@ def test_one_person_out_of_range_is_told(bundle: MonitorBundle):
     assert "skill: 1 of 1 outside the audited range" in said
 
 
-def test_months_for_years_alarm_within_a_hundred_people(monitors: Monitors, bundle: MonitorBundle):
+def test_months_for_years_are_one_alarm_that_names_column_and_unit(monitors: Monitors, bundle: MonitorBundle):
     monitor, _ = monitors.create(bundle, name="m")
     assert not send(monitors, monitor, people(2000, seed=4)).alarms
     frame = people(100, seed=5)
     send(monitors, monitor, frame.assign(height=frame["height"] * 12))
-    alarms = {alarm.kind: alarm for alarm in monitors.alarms(monitor.id)}
-    assert {"impossible", "inputs"} <= set(alarms)
-    assert alarms["impossible"].person < 2010
-    assert alarms["inputs"].about == "inputs:height"
+    [alarm] = monitors.alarms(monitor.id)
+    assert (alarm.kind, alarm.severity) == ("impossible", "high")
+    assert alarm.person < 2010
+    assert alarm.times > 1
+    assert "“height”" in alarm.sentence
+    assert "months where the audit had years" in alarm.sentence
+    send(monitors, monitor, frame.assign(town="moon"))
+    assert "inputs:town" in {each.about for each in monitors.alarms(monitor.id)}, "another column is another"
     assert monitors.counted(monitor.id)["height"]["impossible"] == 100
 
 
