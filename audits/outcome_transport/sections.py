@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import pandas as pd
+
 from audits.outcome_transport import figures as figures
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
@@ -54,8 +58,8 @@ def section(result: OutcomeTransportResult) -> Section:
                     heading,
                     "Further right: less like the people with the same outcome. Thick: interval. Thin: every "
                     "optimal matching.",
-                    lambda level=level: figures.bias(result, level=level),
-                    lambda other=other: table[table["level"] != other],
+                    partial(figures.bias, result, level=level),
+                    partial(_without, table, other),
                     tab="apart",
                 )
             )
@@ -72,6 +76,10 @@ def section(result: OutcomeTransportResult) -> Section:
             )
         )
     return Section(f"Transport flows: {result.source} → {result.target}", tuple(exhibits), _facts(result))
+
+
+def _without(table: pd.DataFrame, level: str) -> pd.DataFrame:
+    return table[table["level"] != level]
 
 
 def _facts(result: OutcomeTransportResult) -> dict[str, str]:

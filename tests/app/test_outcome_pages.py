@@ -91,6 +91,7 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
     at.selectbox(key="with-matching").set_value("unbalanced").run()
     assert at.number_input(key="with-price").value == 1.0
     assert at.number_input(key="with-epsilon").value == 0.02
+    at.number_input(key="with-draws").set_value(20).run()
     at.number_input(key="with-permutations").set_value(19).run()
     result = finish(space, at)
     assert result.source == "column qualified"

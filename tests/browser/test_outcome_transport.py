@@ -25,7 +25,7 @@ def test_a_band_and_a_bar_open_their_people_and_their_matches(
     acts.run(page)
     assert "women" in acts.finding(page)
     _a_band_selects_its_people(page)
-    bar = page.locator(".st-key-wide-flow_matrix .point path").first
+    bar = page.locator(".st-key-fit-flow_matrix .point path").first
     _click(page, bar)
     expect(page.locator(".st-key-selection-chip")).to_contain_text(" people", timeout=acts.SLOW)
     acts.open_tab(page, "People")
@@ -40,7 +40,7 @@ def test_a_band_and_a_bar_open_their_people_and_their_matches(
     page.set_viewport_size({"width": 400, "height": 900})
     acts.settle(page)
     expect(page.locator(".st-key-fit-flows")).to_be_hidden()
-    expect(page.locator(".st-key-fit-flow_list .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".st-key-fit-flow_matrix .js-plotly-plot")).to_be_visible()
 
 
 def _a_band_selects_its_people(page: Page) -> None:
