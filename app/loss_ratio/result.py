@@ -59,6 +59,8 @@ def _top(result: LossRatioResult) -> float:
 
 def _tolerance(result: LossRatioResult, top: float) -> None:
     """Draw the slider of the tolerance, and both ratios at it."""
+    if (state.widget("delta") or 0.0) > top:  # of another result, whose slider reached further
+        state.set_widget("delta", top)
     st.slider(
         "Limit δ: the largest mean ratio you accept",
         1.01,

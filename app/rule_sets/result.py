@@ -229,9 +229,9 @@ def _chosen(result: RuleSetsResult) -> LeaderRow:
     """Let one group be chosen, by default that of the verdict; its people are told in a sentence."""
     rows = {row.number: row for row in result.leaderboard}
     about = next((row for row in result.leaderboard if row.rule_set == result.about), result.leaderboard[0])
-    for near in (state.widget("group-alike-number"), state.addressed("group")):
-        near = int(near) if str(near or "").isdigit() else None
-        if near is not None and near not in rows and near in result.rule_sets.index:
+    for told in map(str, (state.widget("group-alike-number"), state.addressed("group"))):
+        near = int(told) if told.isdigit() else -1
+        if near not in rows and near in result.rule_sets.index:
             rows[near] = row_of(result, near)  # one like a finding, which was clicked
     names = {number: f"{group_of(row.rules)} ({count(row.n_in)})" for number, row in rows.items()}
     numbers = list(rows)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
+from audits.data import group_name
 from audits.drawing.marks import box, decisive, dot, named, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
@@ -22,7 +23,7 @@ from audits.drawing.style import (
 )
 from audits.loss_ratio import LossRatioResult
 from audits.stats import EVIDENCE
-from audits.stats.words import count, number, people, several, stated
+from audits.stats.words import count, number, people, people_in, several, stated
 
 __all__ = [
     "against_tolerance",
@@ -45,13 +46,12 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
     First the interval that decides; a short stroke is the one-sided bound. Groups' intervals hold together.
     """
     groups = sorted(result.groups, key=lambda item: -(item.statistic.value or 0.0))[:_MAX_GROUPS]
-    attributes = {item.attribute for item in result.groups}
     rows = [
         ("everyone", result.statistic, ""),
         ("everyone, share of errors", result.error_ratio.statistic, ""),
     ]
     for item in groups:  # those who were moved: the others taught what should not matter
-        name = item.group if len(attributes) == 1 else f"{item.attribute}: {item.group}"
+        name = people_in(group_name({item.attribute: item.group}))
         who = people_id(of_group(item.attribute, item.group), of_run("ratio", not_missing=True))
         rows.append((f"{name} ({count(item.statistic.n)})", item.statistic, who))
     rows = [row for row in rows if row[1].value is not None][::-1]
@@ -289,7 +289,10 @@ def misspecified(result: LossRatioResult) -> go.Figure:
             )
         )
     figure.add_hline(
-        tolerance, line={"color": INK, "dash": "dash"}, annotation_text=f"limit {number(tolerance)}"
+        tolerance,
+        line={"color": INK, "dash": "dash"},
+        annotation_text=f"limit {number(tolerance)}",
+        annotation_position="top left",
     )
     figure.update_xaxes(title="metric turned by (degrees)", tickvals=at)
     figure.update_yaxes(title="loss ratio")

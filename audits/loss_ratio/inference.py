@@ -221,9 +221,9 @@ def _finding(loss: Tested, errors: Tested, grounds: Grounds, material: float, ju
         f"times as large on average ({sure}) once each is moved {grounds.directions}"
     )
     if low is None:
-        return f"{text}; so few people allow no test."
+        return f"{text}. That is too few people for a test."
     where = "wholly above" if low > loss.tolerance else "not wholly above"
-    text += f"; that is {where} the tolerance of {number(loss.tolerance)}"
+    text += f". That is {where} your limit of {number(loss.tolerance)}"
     if loss.p_value is not None:
         text += f" (p {'' if loss.p_value < 0.001 else '= '}{p_words(loss.p_value)})"
     text += "."

@@ -116,7 +116,8 @@ def group_of(rules: Sequence[Mapping[str, Any]]) -> str:
     if terms:
         return f"texts with {' and '.join(terms)}"
     who = words.group(" & ".join(named)) if named else words.people
-    return " ".join(filter(None, [who, *ages, clauses and f"with {' and '.join(clauses)}"]))
+    more = f"with {' and '.join(clauses)}" if clauses else ""
+    return " ".join(filter(None, [who, *ages, more]))
 
 
 def _within(limits: re.Match[str], ends: Mapping[str, str], between: str) -> str:

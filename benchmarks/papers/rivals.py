@@ -16,14 +16,15 @@ from itertools import combinations
 
 import numpy as np
 
+from audits.models import Subject
 from audits.rule_sets.inference.permutation import PeopleCounts, halved, whole_people
-from audits.rule_sets.leaders.tables import read_attributes_table, read_cells_table
-from audits.rule_sets.result import RuleSetsResult
+from audits.rule_sets.options import RuleSetsOptions
 from audits.stats import Estimate, newcombe
 from audits.stats.intervals import percent_level
 from audits.stats.words import number, several
 from audits.subgroups.attributes import Attribute
-from audits.subgroups.cells import Cells
+from audits.subgroups.binning import read_attributes
+from audits.subgroups.cells import Cells, count_cells
 from audits.subgroups.scores import differences
 
 __all__ = ["Comparison", "largest_pair", "linear_threshold", "rivals"]
@@ -178,11 +179,13 @@ def _words(names: Sequence[str], weights: np.ndarray, cut: float) -> str:
     return f"{words}{more} ≥ {number(cut)}"
 
 
-def rivals(result: RuleSetsResult) -> tuple[Comparison, ...]:
-    """Return what both methods find in the decisions that a result is of."""
-    attributes = read_attributes_table(result.attributes, result.rules)
-    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
-    level, support = result.options["level"], result.options["support"]
+def rivals(subject: Subject, options: RuleSetsOptions) -> tuple[Comparison, ...]:
+    """Return what both methods find in the decisions on the people of `subject`."""
+    attributes, _ = read_attributes(subject.data, options)
+    sizes = [len(item.levels) for item in attributes]
+    decisions = np.asarray(subject.decisions, dtype=bool)
+    cells = count_cells([item.codes for item in attributes], sizes, decisions, subject.data.weights)
+    level, support = options.level, options.support
     rng = np.random.default_rng(0).spawn(7)[4]
     found = (
         largest_pair(cells, attributes, level=level),

@@ -153,7 +153,7 @@ def compare(name: str) -> None:
         print(f"    the paper's group here  {shares(subject.decisions, inside)}")
         print(f"    largest score           {largest(result)}")
         print(f"    first on the leaderboard {leader(result.leaderboard[0])}")
-        for other in rivals(result):
+        for other in rivals(subject, RuleSetsOptions(**options)):
             print(f"    {other.method}: {100 * abs(other.score.value or 0.0):.1f}, {other.group}")
         print(f"    trained again           {retrained(subject, inside, epochs, seed)}", flush=True)
 

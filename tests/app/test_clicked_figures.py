@@ -40,7 +40,6 @@ NOBODY = {
     "transparency": "features",
     "everybody": "another matching, of which no table of people is kept",
     "left": "estimates of the gap",
-    "against_tolerance": "means of everybody",
     "along_flow": "means of everybody",
     "subspace": "features",
     "changes": "features",
@@ -113,7 +112,7 @@ def test_marks_lead_to_their_people(
         assert chosen.words(lambda _: found), key
         rows = chosen.rows_of_runs(None)  # type: ignore[arg-type]
         inside = selected_rows(data, chosen.of_data)
-        if key != "by_group":  # these say themselves who was measured
+        if key not in {"by_group", "against_tolerance"}:  # these say themselves who was measured
             inside = inside.intersection(audited)
         inside = inside if rows is None else inside.intersection(rows)
         stated = _stated(found.audits[0].result, key, trace, point)
@@ -164,7 +163,7 @@ def _stated(result: Any, key: str, trace: Any, point: int) -> int | None:
         return round(trace["values"][point])
     if key == "values":
         return round(trace.customdata[point])
-    if key == "by_group":
+    if key in {"by_group", "against_tolerance"}:
         label = trace.customdata[point]  # "who: 1 (47)" where it is a text, else the label and "47"
         return int(
             (label.rpartition("(")[2].rstrip(")") if isinstance(label, str) else label[1]).replace(",", "")

@@ -335,11 +335,12 @@ def test_groups_with_long_names_can_be_told_apart(make, make_people):
     )
     labels = list(figures.against_tolerance(one).data[1].customdata)
     assert labels[-1] == "everyone, share of errors"
-    assert sorted(label.partition(",")[0] for label in labels[:-1]) == ["female", "male"]
+    assert len(set(labels[:-1])) == 2
+    assert all("male, declared" in label for label in labels[:-1])
     more = {"protected": (f"sex, {long}", "job"), "features": ("hair", "skill")}
     both = loss_ratio(make(frame, **more), LossRatioOptions(sensitive=[f"sex, {long}"], steps=5))
     labels = list(figures.against_tolerance(both).data[1].customdata)
-    assert {label.partition(" (")[0] for label in labels} >= {"job: cook", "job: judge"}
+    assert {label.partition(" (")[0] for label in labels} >= {"cook people", "judge people"}
 
 
 def test_the_tolerance_is_written_at_its_line(found):
@@ -350,7 +351,7 @@ def test_the_tolerance_is_written_at_its_line(found):
         assert label.x == pytest.approx(np.log10(2.0))
         low, high = figure.layout.xaxis.range
         assert low < 0 < np.log10(2.0) < high
-    assert found.to_frame(2.0)["tolerance"].tolist() == [2.0, 2.0]
+    assert found.at(2.0).to_frame()["tolerance"].tolist() == [2.0, 2.0]
 
 
 @pytest.mark.parametrize(

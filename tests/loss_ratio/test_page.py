@@ -10,6 +10,7 @@ import pytest
 from app import work
 from tests.app.test_pages import bring, texts, visit
 from tests.loss_ratio.conftest import people
+from tests.rule_sets.test_page import open_tab
 
 PAGE = "views/loss_ratio.py"
 
@@ -38,12 +39,17 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:
     at.run()
     assert not at.exception
     result = work.result(space, space.runs()[0]["spec"]).audits[0].result
-    assert at.container(key="numbers").text[0].value == result.finding
-    # another tolerance moves the verdict without another run
+    said = at.container(key="finding").text[0].value
+    assert "your 25% limit" in said
+    # another tolerance moves the verdict without another run, and stays while other tabs are open
+    open_tab(at, "Limit")
     at.slider(key="delta").set_value(1.01).run()
     assert not at.exception
-    assert at.container(key="numbers").text[0].value == result.at(1.01).finding
+    assert result.at(1.01).finding in texts(at)
+    assert "your 1% limit" in at.container(key="finding").text[0].value
     assert len(space.runs()) == 1
+    open_tab(at, "People")
+    assert "your 1% limit" in at.container(key="finding").text[0].value
     at.selectbox(key="person").select(str(result.worst[0])).run()
     assert not at.exception
     assert any("need not exist" in text for text in texts(at))
@@ -52,7 +58,7 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:
 def test_steps_that_diverge_are_refused_with_a_step_that_does_not(space) -> None:
     bring(space, people(100).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
     at = visit(space).switch_page(PAGE).run()
-    at.number_input(key="ratio-size").set_value(0.05).run()
+    at.number_input(key="with-step_size").set_value(0.05).run()
     at.button(key="run").click().run()
     run = work.executor().run(space.runs()[0]["id"])
     assert run is not None
@@ -88,13 +94,14 @@ def test_a_tolerance_beyond_the_slider_of_the_next_result_is_cut_back(space) -> 
     )
     at = visit(space).switch_page(PAGE).run()
     for steps in (500, 1):
-        at.number_input(key="ratio-steps").set_value(steps).run()
+        at.number_input(key="with-steps").set_value(steps).run()
         at.button(key="run").click().run()
         run = work.executor().run(space.runs()[0]["id"])
         assert run is not None
         assert run.wait(90)
         at.run()
         assert not at.exception
+        open_tab(at, "Limit")
         top = at.slider(key="delta").max
         assert at.slider(key="delta").value <= top
         at.slider(key="delta").set_value(top).run()
@@ -171,9 +178,11 @@ def test_no_tolerance_below_one_can_be_chosen_and_a_model_without_gradient_is_la
     draft["spec"]["model"] = {"train": "forest"}
     space.save_draft(draft)
     at = visit(space).switch_page(PAGE).run()
-    at.number_input(key="ratio-steps").set_value(2).run()
+    at.number_input(key="with-steps").set_value(2).run()
     _ran(space, at)
+    open_tab(at, "Limit")
     assert at.slider(key="delta").min > 1
+    open_tab(at, "How we tested")
     assert any("estimate without gradient" in text for text in texts(at))
     assert any("random forest has no gradient" in text for text in texts(at))
 
@@ -193,8 +202,9 @@ def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> 
     assert offered.value == ["sex"]
     assert "hired" not in offered.options
     offered.set_value(["Age"]).run()
-    at.number_input(key="ratio-steps").set_value(2).run()
+    at.number_input(key="with-steps").set_value(2).run()
     _ran(space, at)
+    open_tab(at, "What sets them apart?")
     source = "What predicts Age (as a number, by least squares) from the other features"
     assert any(text.startswith(source) for text in texts(at))  # the column's name as it was written
 
@@ -224,14 +234,12 @@ def test_directions_and_a_metric_of_ones_own_go_into_the_spec(space) -> None:
     bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
     at = visit(space).switch_page(PAGE).run()
     at.selectbox(key="metric").select("expert").run()
-    at.text_area(key="directions").set_value("hair: 1, skill: -0.5").run()
-    at.number_input(key="ratio-steps").set_value(5).run()
+    at.text_area(key="with-directions").set_value("[{hair: 1, skill: -0.5}]").run()
+    at.number_input(key="with-steps").set_value(5).run()
     _ran(space, at)
     spec = space.runs()[0]["spec"]["audits"][0]["loss_ratio"]
     assert spec["directions"] == [{"hair": 1.0, "skill": -0.5}]
-    at.text_area(key="directions").set_value("").run()
-    at.text_area(key="matrix").set_value("1 0\n0 x").run()
-    assert any("Row 2 of the metric must be numbers, got 'x'" in text for text in texts(at))
-    at.text_area(key="matrix").set_value("1 0\n0 0").run()
+    at.text_area(key="with-directions").set_value("").run()
+    at.text_area(key="with-matrix").set_value("[[1, 0], [0, 0]]").run()
     _ran(space, at)
-    assert space.runs()[0]["spec"]["audits"][0]["loss_ratio"]["matrix"] == [[1.0, 0.0], [0.0, 0.0]]
+    assert space.runs()[0]["spec"]["audits"][0]["loss_ratio"]["matrix"] == [[1, 0], [0, 0]]

@@ -42,7 +42,7 @@ def test_a_verdict_follows_from_the_interval(mean, n, verdict, material):
     low, high = judged.interval.low, judged.interval.high
     if low is not None:
         assert f"({number(low)}–{number(high)})" in found.finding
-        assert ("that is wholly above the tolerance" in found.finding) == (low > 1.25)
+        assert ("That is wholly above your limit" in found.finding) == (low > 1.25)
     assert "would have been seen" not in found.finding
     if judged.people_needed is not None:
         assert judged.people_needed > n

@@ -7,14 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
-from audits.rule_sets import RuleSetsOptions, rule_sets
+from audits.rule_sets import RuleSetsOptions
 from benchmarks.papers.rivals import rivals
 from tests.rule_sets.conftest import crowd, subject_of
 
 
 def found_by(subject):
     """Return what both methods find in the decisions of `subject`."""
-    return rivals(rule_sets(subject, RuleSetsOptions(support=0.05, permutations=19, samples=0)))
+    return rivals(subject, RuleSetsOptions(support=0.05))
 
 
 def test_largest_pair_is_the_largest_of_all_pairs():

@@ -42,7 +42,7 @@ def test_leaderboard_labels_every_bar_in_at_most_three_lines(audited):
     assert list(bars.x) == pytest.approx([100 * row.difference.value for row in result.leaderboard[::-1]])
     assert list(bars.y) == list(range(len(result.leaderboard)))
     assert figure.layout.annotations[-1].y == pytest.approx(len(bars.y) - 1, abs=0.5)
-    assert f"first {first.rule_set}" in alt_text(figure)
+    assert "first people with sex = f and race" in alt_text(figure)
     pale = [row.verdict != "evidence of a difference" for row in result.leaderboard[::-1]]
     assert [color == bars.marker.color[0] for color in bars.marker.color] == [
         each == pale[0] for each in pale

@@ -65,6 +65,7 @@ def open_tab(at, title):
     at.query_params["tab"] = title
     at.run()
     assert not at.exception
+    return at
 
 
 def test_identity_terms_can_be_chosen_where_there_is_text(space) -> None:
