@@ -282,9 +282,13 @@ NAMED = {
     "app/serving/ingestion.py": ({"sensitivity"}, A_KEY),
     "app/serving/monitor_api.py": ({"groups"}, A_KEY),
     "app/tables/summary.py": ({"groups"}, A_KEY),
-    "app/tour/steps.py": (
-        {"groups", "rule_sets", "flipset", "attribute_swap", "recourse"},
-        "the guided demo tells of these five, in this order and with these options",
+    "app/tour/story.py": (
+        {"groups", "rule_sets", "flipset", "attribute_swap"},
+        "the demo tells of these four, in this order",
+    ),
+    "app/tour/screens.py": (
+        {"groups", "rule_sets", "flipset", "attribute_swap"},
+        "each screen of the demo says which audit it is of",
     ),
     "app/pages.py": (set(AUDITS), "which question each answers, in the order of pages"),
     "audits/cli/monitor.py": ({"sensitivity"}, A_KEY),

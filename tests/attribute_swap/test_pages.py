@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 
 from app import work
 from app.drafting import drafts
-from app.tour.steps import STEPS, tour_spec
 from app.workspaces.workspace import Workspace
 from tests.app.test_pages import figures
 
@@ -53,10 +52,3 @@ def test_the_page_runs_and_sensitivity_begins_with_it(space: Workspace) -> None:
     at = visit(space, SENSITIVITY)
     said = work.result(space, spec).audits[0].headline.split(",")[0]
     assert any(said in each.value for each in at.text), "what it found stands there"
-
-
-def test_the_demo_changes_one_word_for_the_sex_of_its_group(space: Workspace) -> None:
-    audits = tour_spec(space)["audits"]
-    assert len(audits) == len(STEPS)
-    assert audits[3] == {"attribute_swap": {"attribute": ["sex"]}}
-    assert STEPS[4].endswith("Change one word")
