@@ -307,6 +307,11 @@ NAMED = {
 }
 MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
 IMPORTED = {
+    "app/examples.py": ({"groups"}, "what the card of an example shows"),
+    "app/tour/story.py": (
+        {"groups", "rule_sets", "flipset", "attribute_swap"},
+        "the demo's numbers come from these four results",
+    ),
     "app/glance": ({"groups"}, "the groups of At a glance, ranked and as a table of badges"),
     "app/views/glance.py": ({"groups"}, "the groups of At a glance, ranked and as a table of badges"),
     "app/widgets/choices/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),
