@@ -24,7 +24,7 @@ from audits.runs.storage.store import RunStore, commit
 from audits.runs.version import VERSION
 from audits.stats.vocabulary import speaking
 
-__all__ = ["RESULTS", "Finding", "finding", "lay_out", "pack", "result_file"]
+__all__ = ["RESULTS", "ExampleFinding", "finding", "lay_out", "pack", "result_file"]
 
 RESULTS = SAMPLES / "results"
 
@@ -35,7 +35,7 @@ def result_file(spec: Spec, digests: Sequence[str]) -> Path:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ExampleFinding:
     """What a card of an example shows: the group of the sentence, its rate, and everyone's."""
 
     sentence: str
@@ -45,7 +45,7 @@ class Finding:
 
 
 @cache
-def finding(name: str) -> Finding | None:
+def finding(name: str) -> ExampleFinding | None:
     """Return what the bundled comparison of groups found in an example; None where there is none."""
     for file in sorted(RESULTS.glob("*.zip")):
         with zipfile.ZipFile(file) as archive:
@@ -62,7 +62,7 @@ def finding(name: str) -> Finding | None:
                 if shown is None:
                     return None
                 row = shown.focus or shown.rows[0]
-                return Finding(audit.headline, people_of(row), shown.value(row), shown.everyone)
+                return ExampleFinding(audit.headline, people_of(row), shown.value(row), shown.everyone)
     return None
 
 

@@ -287,9 +287,13 @@ NAMED = {
     "app/serving/ingestion.py": ({"sensitivity"}, A_KEY),
     "app/serving/monitor_api.py": ({"groups"}, A_KEY),
     "app/tables/summary.py": ({"groups"}, A_KEY),
-    "app/tour/steps.py": (
-        {"groups", "rule_sets", "flipset", "attribute_swap", "recourse"},
-        "the guided demo tells of these five, in this order and with these options",
+    "app/tour/story.py": (
+        {"groups", "rule_sets", "flipset", "attribute_swap"},
+        "the demo tells of these four, in this order",
+    ),
+    "app/tour/screens.py": (
+        {"groups", "rule_sets", "flipset", "attribute_swap"},
+        "each screen of the demo says which audit it is of",
     ),
     "app/pages.py": (set(AUDITS), "which question each answers, in the order of pages"),
     "audits/cli/monitor.py": ({"sensitivity"}, A_KEY),
@@ -308,6 +312,11 @@ NAMED = {
 }
 MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
 IMPORTED = {
+    "app/examples.py": ({"groups"}, "what the card of an example shows"),
+    "app/tour/story.py": (
+        {"groups", "rule_sets", "flipset", "attribute_swap"},
+        "the demo's numbers come from these four results",
+    ),
     "app/glance": ({"groups"}, "the groups of At a glance, ranked and as a table of badges"),
     "app/views/glance.py": ({"groups"}, "the groups of At a glance, ranked and as a table of badges"),
     "app/widgets/choices/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),

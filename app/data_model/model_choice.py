@@ -94,6 +94,8 @@ def model_section(
         help="A decision is favorable from this score on. At 0.5 a model with more than two classes decides "
         "by its most probable class.",
     )
+    if threshold == draft["spec"].get("threshold"):
+        return draft  # a look at the page changes nothing
     if threshold == 0.5 and way != "predictions":  # the model's own decision
         return _without_threshold(draft)
     return {**draft, "spec": {**draft["spec"], "threshold": threshold}}

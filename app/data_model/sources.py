@@ -38,7 +38,7 @@ def example_cards(space: Workspace) -> None:
                 )
 
 
-def _picture(found: examples.Finding) -> str:
+def _picture(found: examples.ExampleFinding) -> str:
     """Return two bars: the group of the finding, and everyone."""
     bars = ((found.group, found.rate, "focus"), ("everyone", found.everyone, ""))
     rows = "".join(

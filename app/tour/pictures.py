@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from app.tour.story import Share
+from app.tour.story import FavoredShare
 from audits.drawing.style import CONTEXT, FOCUS, INK, finish
 
 __all__ = ["crowd", "dots", "group"]
@@ -56,14 +56,14 @@ def dots(marks: Sequence[str], *, across: int, pitch: float, size: float, color:
     return figure
 
 
-def crowd(share: Share, alt: str, *, across: int = 84, pitch: float = 5.7, color: str = CONTEXT) -> go.Figure:
+def crowd(share: FavoredShare, alt: str, *, across: int = 84, pitch: float = 5.7) -> go.Figure:
     """Draw many people, in any order: the declined are spread among the approved."""
     marks = ["yes"] * share.yes + ["no"] * share.no
     marks = np.random.default_rng(0).permutation(marks).tolist()
-    return dots(marks, across=across, pitch=pitch, size=0.62 * pitch, color=color, alt=alt)
+    return dots(marks, across=across, pitch=pitch, size=0.62 * pitch, color=CONTEXT, alt=alt)
 
 
-def group(share: Share, alt: str, *, new: int = 0) -> go.Figure:
+def group(share: FavoredShare, alt: str, *, new: int = 0) -> go.Figure:
     """Draw the group of the story, the approved first; `new` of them are approved only after a change."""
     marks = ["yes"] * (share.yes - new) + [_NEW] * new + ["no"] * share.no
     return dots(marks, across=16, pitch=19, size=14, color=FOCUS, alt=alt)

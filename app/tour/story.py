@@ -22,14 +22,14 @@ from audits.rule_sets.result import RuleSetsResult
 from audits.stats import EVIDENCE
 from audits.stats.words import named_group
 
-__all__ = ["AUDITS", "Share", "Story", "tell", "tour_draft", "tour_specs"]
+__all__ = ["AUDITS", "FavoredShare", "Story", "pair_values", "tell", "tour_draft", "tour_specs"]
 
 AUDITS = ("groups", "rule_sets", "flipset", "attribute_swap")
 """Audits whose results the demo shows."""
 
 
 @dataclass(frozen=True)
-class Share:
+class FavoredShare:
     """People who are favored, of how many."""
 
     yes: int
@@ -54,9 +54,9 @@ class Story:
     ----------
     group : str
         The group of the story, in words.
-    sexes : mapping of str to Share
+    sexes : mapping of str to FavoredShare
         In words, each sex with those approved: the first screen.
-    focus, rest, all : Share
+    focus, rest, all : FavoredShare
         The group, everyone else, and all.
     looked_at : int
         Rule sets that were searched.
@@ -68,7 +68,9 @@ class Story:
         People of the group who are declined while their closest match is approved, and how many chance gives.
     pair : tuple of int
         Row of one of them, and of the closest match.
-    swapped : Share
+    sides : tuple of mapping
+        Score and decision of both.
+    swapped : FavoredShare
         The group with the one value changed.
     gained, lost : int
         People of the group whose decision changes, for and against them.
@@ -79,17 +81,18 @@ class Story:
     """
 
     group: str
-    sexes: Mapping[str, Share]
-    focus: Share
-    rest: Share
-    all: Share
+    sexes: Mapping[str, FavoredShare]
+    focus: FavoredShare
+    rest: FavoredShare
+    all: FavoredShare
     looked_at: int
     first: bool
     confirmed: bool
     flips: int
     by_chance: int
     pair: tuple[int, int]
-    swapped: Share
+    sides: tuple[Mapping[str, Any], Mapping[str, Any]]
+    swapped: FavoredShare
     gained: int
     lost: int
     repaid: int
@@ -107,6 +110,15 @@ def tour_specs(draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[str, 
     return {name: drafts.audit_spec(draft, name, usual[name]) for name in AUDITS}
 
 
+def pair_values(story: Story, data: DataHeld, threshold: float) -> pd.DataFrame:
+    """Return what the model reads of the two people, a column each; ``attrs`` holds how they are decided."""
+    values = data.frame.loc[list(story.pair), list(data.features)].astype(object).T
+    people = [{"row": row, **side} for row, side in zip(story.pair, story.sides, strict=True)]
+    values.attrs.update(people=people, threshold=threshold)
+    found: pd.DataFrame = values
+    return found
+
+
 def tell(
     groups: GroupsResult, rule_sets: RuleSetsResult, flipset: FlipsetResult, swap: AttributeSwapResult
 ) -> Story:
@@ -118,6 +130,7 @@ def tell(
     own = next(row for row in rule_sets.leaderboard if round(row.n_in) == inside.sum())
     flips = flipset.people[flipset.people["negative"] >= 1.0 - 1e-9]
     nearest = flips.sort_values("distance", kind="stable").iloc[0]
+    pair = int(nearest.name), int(nearest["counterpart"])
     (changed,) = set(group) - {
         name for name, value in group.items() if flipset.options["target"].get(name) == value
     }
@@ -135,7 +148,11 @@ def tell(
         confirmed=own.confirmed,
         flips=round(flipset.negative.size),
         by_chance=round(float(flipset.negative.expected_by_chance.value)),
-        pair=(int(nearest.name), int(nearest["counterpart"])),
+        pair=pair,
+        sides=(
+            flipset.people.loc[pair[0], ["score", "decision"]].to_dict(),
+            flipset.counterparts.loc[pair[1], ["score", "decision"]].to_dict(),
+        ),
         swapped=_counted(after.to_numpy()),
         gained=int((~before & after).sum()),
         lost=int((before & ~after).sum()),
@@ -150,11 +167,11 @@ def _members(table: pd.DataFrame, group: Mapping[str, str]) -> np.ndarray:
     return found
 
 
-def _counted(favored: np.ndarray) -> Share:
-    return Share(int(favored.sum()), len(favored))
+def _counted(favored: np.ndarray) -> FavoredShare:
+    return FavoredShare(int(favored.sum()), len(favored))
 
 
-def _share(people: pd.DataFrame, group: Mapping[str, str]) -> Share:
+def _share(people: pd.DataFrame, group: Mapping[str, str]) -> FavoredShare:
     return _counted(people.loc[_members(people, group), "decision"].to_numpy(dtype=bool))
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from app import state, work
 from app.glance.running import watch_runs
 from app.tour.screens import show_screen
-from app.tour.story import AUDITS, tell, tour_draft, tour_specs
+from app.tour.story import AUDITS, pair_values, tell, tour_draft, tour_specs
 from app.widgets.audit_page import run_title
 from app.widgets.run_bar import ended_badly
 from app.widgets.waiting import wait_for
@@ -35,20 +34,7 @@ audits = {name: work.result(space, spec).audits[0] for name, spec in specs.items
 story = state.remember("story", lambda: tell(*(audits[name].result for name in AUDITS)))
 
 
-def pair() -> pd.DataFrame:
-    """Return what the model reads of the two people, and beside it how they are decided."""
-    values = data.frame.loc[list(story.pair), list(data.features)].astype(object).T
-    flipset = audits["flipset"].result
-    sides = (flipset.people, flipset.counterparts)
-    values.attrs["people"] = [
-        {"row": row, **table.loc[row, ["score", "decision"]]}
-        for row, table in zip(story.pair, sides, strict=True)
-    ]
-    values.attrs["threshold"] = draft["spec"]["threshold"]
-    return values
-
-
 if state.widget("present"):
     st.html("<style>[data-testid='stSidebar'], [data-testid='stHeader'] { display: none; }</style>")
 with speaking(build(DataWords, draft["spec"]["data"]["words"], "data.words")):
-    show_screen(story, audits, pair)
+    show_screen(story, audits, lambda: pair_values(story, data, draft["spec"]["threshold"]))

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.data import named_with
-from audits.data.doctor.findings import listed
+from audits.data.quality.findings import listed
 from audits.monitor.detectors import Detector
 from audits.monitor.profile import Look
 from audits.monitor.tables import MESSAGES

@@ -98,7 +98,7 @@ def test_a_wrong_choice_leaves_the_controls_that_mend_it(space: Workspace, wrong
     assert not at.exception
     assert {"Columns", "Outcome", "Rows", "Model"} <= {each.value for each in at.header}
     assert at.button(key="next").disabled
-    [said] = [each.value for each in at.text if "must" in each.value]
+    said, *_ = [each.value for each in at.text if "must" in each.value]
     assert any(word in said for word in ("hired", "[9, 1]", "skill")), said
 
 
