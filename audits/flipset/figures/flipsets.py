@@ -63,11 +63,11 @@ def marginals(
     return bar_grid(
         shown,
         {
-            f"{way_words(way)} ({count(flipset.size)})": [of_run(way, above=0), *among],
             f"all {describe(so_many(n, result.source), longest=40)}": [
                 of_run("decision", not_missing=True),
                 *among,
             ],
+            f"{way_words(way)} ({count(flipset.size)})": [of_run(way, above=0), *among],
         },
         hollow=way == "negative",
         alt=f"{len(shown)} features of {people_in(result.source)}{_where(within)}: {way_words(way)}, beside "
@@ -88,7 +88,7 @@ def bar_grid(
     Parameters
     ----------
     sides : mapping
-        Both names, with the terms that select the people of a bar beside its own: who flips, and everyone.
+        Both names, with the terms that select the people of a bar beside its own: everyone, and who flips.
     hollow : bool
         Whether those who flip are declined.
     """
@@ -116,7 +116,9 @@ def bar_grid(
     height = 110 + (270 if deep else 200) * rows
     figure = finish(figure, height=height, alt=alt)
     # fonts are measured before they are loaded: without a width the last letters of a name are cut off
-    return figure.update_layout(legend={"y": 1.0 + 44 / height, "entrywidth": 260}, margin={"t": 76})
+    return figure.update_layout(
+        legend={"y": 1.0 + 44 / height, "entrywidth": 260, "traceorder": "reversed"}, margin={"t": 76}
+    )
 
 
 def _where(within: str | None) -> str:
@@ -127,7 +129,7 @@ def _mirrored(item: Marginal, sides: Mapping[str, Sequence[Mapping[str, Any]]], 
     """Return the bars of those who flip, upwards, and of everyone, downwards."""
     x, width, hover = _bars(item)
     bars = []
-    for name, (k, sign, color) in zip(sides, ((2, 1, FOCUS), (1, -1, GREY)), strict=True):
+    for name, (k, sign, color) in zip(sides, ((1, -1, GREY), (2, 1, FOCUS)), strict=True):
         sizes = [bar[k] for bar in item.bars]
         total = sum(sizes)
         fill = "white" if hollow and sign > 0 else color
