@@ -129,8 +129,8 @@ def _mirrored(item: Marginal, sides: Mapping[str, Sequence[Mapping[str, Any]]], 
     """Return the bars of those who flip, upwards, and of everyone, downwards."""
     x, width, hover = _bars(item)
     bars = []
-    for name, (k, sign, color) in zip(sides, ((1, -1, GREY), (2, 1, FOCUS)), strict=True):
-        sizes = [bar[k] for bar in item.bars]
+    for name, (sign, color) in zip(sides, ((-1, GREY), (1, FOCUS)), strict=True):
+        sizes = [inside if sign > 0 else everyone for _, everyone, inside in item.bars]
         total = sum(sizes)
         fill = "white" if hollow and sign > 0 else color
         bars.append(
