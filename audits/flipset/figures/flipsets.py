@@ -33,6 +33,7 @@ from audits.stats.words import count, number, people_in, so_many
 
 __all__ = ["bar_grid", "marginals", "report_rows", "transparency"]
 
+_ON_TOP = {"yref": "container", "y": 1.0, "yanchor": "top"}
 _LONGEST_TITLE, _LONGEST_VALUE, _LINE = 22, 16, 22  # letters: of a panel's title, of a value, under a panel
 
 
@@ -116,9 +117,8 @@ def bar_grid(
     height = 110 + (270 if deep else 200) * rows
     figure = finish(figure, height=height, alt=alt)
     # fonts are measured before they are loaded: without a width the last letters of a name are cut off
-    return figure.update_layout(
-        legend={"y": 1.0 + 44 / height, "entrywidth": 260, "traceorder": "reversed"}, margin={"t": 76}
-    )
+    legend = {**_ON_TOP, "entrywidth": 260, "traceorder": "reversed"}
+    return figure.update_layout(legend=legend, margin={"t": 76})
 
 
 def _where(within: str | None) -> str:
@@ -290,7 +290,7 @@ def report_rows(
         f"{number(first.mean_difference.value)} on average, mean sign {number(first.mean_sign.value)}."
     )
     figure = finish(figure, height=140 + (row + 4) * len(features), alt=alt)
-    return figure.update_layout(margin={"t": 84}, legend={"y": 1.0 + 44 / figure.layout.height})
+    return figure.update_layout(margin={"t": 84}, legend=_ON_TOP)
 
 
 def _rows_of(here: Sequence[tuple[float, FeatureDifference]], color: str) -> tuple[go.Scatter, go.Scatter]:
