@@ -61,11 +61,12 @@ def _choose_group(result: BarycenterResult) -> str:
 
 def _choose_way(result: BarycenterResult, group: str) -> str:
     """Draw the choice of a direction, at first the one that more of the group flip."""
+    words = {name: begun(way_words(name)) for name in _WAYS}
     way: str = st.segmented_control(
         "People who are",
-        _WAYS,
+        list(words),
         default=result.group(group).way,
-        format_func=lambda name: begun(way_words(name)),
+        format_func=words.__getitem__,
         required=True,
         **state.choice("all-way"),
     )

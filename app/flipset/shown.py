@@ -17,11 +17,12 @@ _EVERYONE = "(everyone)"
 
 def choose_shown(result: FlipsetResult) -> tuple[Way, str | None]:
     """Draw the choice of a direction, the one that more people flip first, and of a stratum."""
+    words = {way: begun(way_words(way)) for way in larger_first(result)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         way: Way = st.selectbox(
             "People who are",
-            larger_first(result),
-            format_func=lambda name: begun(way_words(name)),
+            list(words),
+            format_func=words.__getitem__,
             width=420,
             **state.choice("part"),
         )

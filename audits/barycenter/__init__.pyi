@@ -2,4 +2,4 @@ from .audit import barycenter as barycenter
 from .options import BarycenterOptions as BarycenterOptions
 from .result import BarycenterResult as BarycenterResult
 from .result import GroupFlips as GroupFlips
-from .result import MarginalRow as MarginalRow
+from .result import GroupMarginal as GroupMarginal

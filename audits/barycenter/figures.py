@@ -157,8 +157,8 @@ def marginals(
     return bar_grid(
         shown,
         {
-            f"{way_words(way)} ({flipped})": [*who, of_run(way, above=0)],
             f"all {describe(so_many(each.people, group), longest=40)}": who,
+            f"{way_words(way)} ({flipped})": [*who, of_run(way, above=0)],
         },
         hollow=way == "only_counterpart",
         alt=f"Where those of {group} who flip differ from their group: {', '.join(found)}.",

@@ -42,11 +42,13 @@ COSTS = {
 def headline(result: BarycenterResult) -> str:
     """Say in one sentence which group gets other answers than its matches."""
     worst, words = result.group(result.rests_on), vocabulary()
-    which = "both groups get" if len(result.groups) == 2 else f"all {len(result.groups)} groups get"
+    two = len(result.groups) == 2
+    which = "both groups get" if two else f"all {len(result.groups)} groups get"
+    them = f"their matches in the other{'' if two else 's'}"
     if result.verdict == NO_MATERIAL:
-        return f"On average, {which} about the same answers as their matches in the others."
+        return f"On average, {which} about the same answers as {them}."
     if result.verdict != EVIDENCE:
-        return f"We can't tell whether {which} the same answers as their matches in the others."
+        return f"We can't tell whether {which} the same answers as {them}."
     share = worst.only_self if worst.mostly == "only self" else worst.only_counterpart
     told = begun(of_people(out_of(share * worst.people, worst.people)))
     one = told.startswith("1 of")

@@ -35,6 +35,7 @@ FEATURES = ["skill", "years", "job"]
 NOBODY = {
     "above_chance": "estimates of the whole flipset",
     "deciding": "the interval that decides",
+    "null_distribution": "permutations",
     "same_values": "estimates for everybody, feature by feature",
     "score_change": "pairs of people, as a person may have several counterparts",
     "transparency": "features",

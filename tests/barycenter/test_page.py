@@ -12,6 +12,7 @@ from app import work
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace
 from tests.barycenter.test_barycenter import crowd
+from tests.flipset.test_page import open_tab
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,32 +44,36 @@ def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
     assert not at.exception
     found = run.result().audits[0]
     assert at.container(key="finding").text[0].value == found.headline
-    assert found.result.finding in [text.value for text in at.text]
     assert space.runs()[0]["spec"]["audits"][0]["barycenter"] == {
         "by": ["group"],
         "permutations": 39,
         "seconds": 1.0,
     }
-    headers = [header.value for header in at.subheader]
-    assert headers[0] == "What decides"
-    assert "How people in “c” who flip differ from their counterparts" in headers
-    assert "The same against everybody" in headers
+    assert at.selectbox(key="all-group").value == "c"
+    assert any(
+        header.startswith("Who they are among people in “c”") for header in open_tab(at, "Who are they?")
+    )
+    assert "How people in “c” who flip differ from their matches" in open_tab(at, "What sets them apart?")
     at.segmented_control(key="all-ranking").set_value("sign").run()
     assert not at.exception
-    assert at.selectbox(key="all-group").value == "c"
+    assert "The same against everybody" in open_tab(at, "How we tested")
+    assert found.result.finding in [text.value for text in at.text]
+    open_tab(at, "People")
     flipped = found.result.people.query("group == 'c' and only_counterpart > 0")
     row = flipped.sort_values("only_counterpart", ascending=False, kind="stable").index[0]
     at.selectbox(key="person").select(str(row)).run()
     assert not at.exception
     near = found.result.counterparts.loc[[row]].sort_values("distance", kind="stable")
-    card = at.dataframe[-1].value
-    assert next(iter(card.columns)) == f"row {row}, c"
-    others = [name for name in card.columns[1:] if name != "difference"]
-    assert {name.split(", ")[1] for name in others} == set(near["of"]) == {"a", "b"}
-    told = [text.value for text in at.text]
-    assert any(text.startswith(f"The person in row {row} is decided unfavorably; ") for text in told)
-    assert any(text.startswith("What if? The data bring decisions, but no model") for text in told)
-    assert card.loc["decision"].iloc[0] == "unfavorable"
+    first = near["counterpart"].iloc[0]
+    headings = [header.value for header in at.subheader]
+    assert (
+        f"Person {row} does not get the favorable decision. The closest match, person {first}, "
+        f"{'gets' if near['counterpart_decision'].iloc[0] else 'does not get'} the favorable decision."
+    ) in headings
+    others = next(
+        frame.value for frame in at.dataframe if "of" in frame.value.columns and len(frame.value) == 2
+    )
+    assert set(others["of"]) == set(near["of"]) == {"a", "b"}
+    assert any(text.value.startswith("There is no model to ask") for text in at.text)
     at.selectbox(key="all-group").select("a").run()
     assert not at.exception
-    assert "Who flips among people in “a”" in [header.value for header in at.subheader]

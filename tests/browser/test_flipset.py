@@ -22,10 +22,12 @@ def test_the_law_school_shows_transport_beside_the_other_lives_that_it_knows(
     acts.to_flipsets(page)
     acts.shuffles(page, 0)
     acts.run(page)
-    assert " black people" in acts.finding(page)
+    assert "Black" in acts.finding(page)
+    acts.open_tab(page, "What sets them apart?")
     expect(page.get_by_role("heading", name="Compared with the true counterfactuals")).to_be_visible()
     expect(page.locator(".st-key-fit-flipset-causal .js-plotly-plot")).to_be_visible(timeout=acts.SLOW)
-    expect(page.locator(".st-key-wide-flipset-same-values .js-plotly-plot")).to_be_visible()
+    acts.open_tab(page, "How we tested")
+    expect(page.locator(".st-key-wide-flipset-same_values .js-plotly-plot")).to_be_visible()
     acts.narrow_and_shoot(page, artefacts, "flipsets-causal", 3900, last=True)
 
 
@@ -49,9 +51,11 @@ def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(
     expect(live).to_contain_text("solid: target to source", timeout=acts.SLOW)  # the second map has begun
     acts.shoot(page, artefacts / "flipsets-training.png")
     assert acts.finding(page)
+    acts.open_tab(page, "How we tested")
     expect(page.get_by_role("heading", name="Can this map be trusted?")).to_be_visible()
     kept = page.locator(".st-key-wide-flipset-training .js-plotly-plot")
     expect(kept).to_contain_text("dotted: source to target")
+    acts.open_tab(page, "Who are they?")
     expect(page.locator(".st-key-wide-flipset-arrows .js-plotly-plot")).to_be_visible()
     assert not acts.serious(page)
     acts.narrow_and_shoot(page, artefacts, "flipsets-map", 5200, last=True)

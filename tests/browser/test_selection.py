@@ -35,7 +35,8 @@ def test_people_selected_on_one_page_are_so_on_all_and_become_a_group(
     people = int(re.search(r": (\d+) people", words)[1])  # type: ignore[index]
     assert "female" in words
     assert "people=" in page.url
-    expect(page.get_by_text(f"female people selected ({people})")).to_be_visible()
+    acts.open_tab(page, "People")
+    expect(page.get_by_text(f"of {people} selected")).to_be_visible()
 
     _ask_what_if(page)
 
@@ -110,17 +111,17 @@ def _ask_what_if(page: Page) -> None:
     card = page.locator(".st-key-person-card")
     expect(card).to_be_in_viewport()
     with acts.answered(page):
-        card.get_by_text("What if some values were others?").click()
+        card.get_by_text("Try other values").click()
     said = page.locator(".st-key-what-if-said")
-    expect(said).to_contain_text("As known, this person is decided unfavorably: score 0.", timeout=60_000)
+    expect(said).to_contain_text("As known, this applicant is turned down: score 0.", timeout=60_000)
     person = re.search(r"person=(\d+)", page.url)[1]  # type: ignore[index]
     years = card.locator(f".st-key-if-{person}-0 input")  # the first column that the model reads
     with acts.answered(page):
         years.fill("21")
         years.press("Enter")
     expect(said).to_contain_text("With work_years 21 instead of", timeout=60_000)
-    expect(said).to_contain_text("this person would be decided favorably: score 0.")
-    expect(card).to_contain_text("The audit's matching pairs everybody at once and is left as it was.")
+    expect(said).to_contain_text("this applicant would be hired: score 0.")
+    expect(card).to_contain_text("The audit matches everybody at once; its matching stays as it was.")
     sentence, address = said.inner_text(), page.url
     with acts.answered(page):
         years.fill("900")

@@ -68,7 +68,7 @@ def test_repeats_count_everyone_in_half_of_them(again):
     assert found.negative.value == pytest.approx(runs["negative"].mean())
     assert found.negative.low == pytest.approx(runs["negative"].quantile(0.05))
     assert runs["ks"].max() < 1e-9  # an exact coupling reaches the whole group
-    assert "Matched again 30 times" in " ".join(again.warnings)
+    assert "Matched 30 more times" in " ".join(again.warnings)
     assert len(maps.again(again).data) == 3
 
 

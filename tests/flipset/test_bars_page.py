@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from app import work
-from tests.flipset.test_page import opened, submitted
+from tests.flipset.test_page import open_tab, opened, submitted
 
 
 def test_strata_bars_and_pairs_lead_to_the_same_people(space):
@@ -27,18 +27,15 @@ def test_strata_bars_and_pairs_lead_to_the_same_people(space):
     at.selectbox(key="within").select(result.within[0]).run()
     part = at.selectbox(key="part").value
     flipset, n = result.flipset(part, result.within[0])
-    headings = [header.value for header in at.subheader]
-    assert any(heading.startswith(f"People in the {part} flipset within") for heading in headings)
     feature = flipset.marginals[0]
     label, everyone, inside = max(feature.bars, key=lambda bar: bar[2])
     at.multiselect(key="features-shown").set_value([feature.feature]).run()
-    at.segmented_control(key="ranking").set_value("sign").run()
     listed = at.selectbox(key="select-flipset-marginals")
     listed.select(listed.options[[name for name, _, _ in feature.bars].index(label)]).run()
     assert not at.exception
     assert at.button(key="selection-chip").label.endswith(f": {everyone:,.0f} people ×")
-    said = [text.value for text in at.text]
-    assert f"{inside:,.0f} of {everyone:,.0f} are in the {part} flipset." in said
+    headings = open_tab(at, "People")
+    assert any(heading.startswith(f"{inside:,.0f} of {everyone:,.0f} selected") for heading in headings)
     people = next(frame.value for frame in at.dataframe if "flips" in frame.value.columns)
     assert len(people) == everyone
     at.button(key="selection-chip").click().run()
@@ -46,3 +43,6 @@ def test_strata_bars_and_pairs_lead_to_the_same_people(space):
     people = next(frame.value for frame in at.dataframe if "flips" in frame.value.columns)
     assert round(people["flips"].sum()) == round(flipset.size)
     assert n < result.n_source
+    open_tab(at, "What sets them apart?")
+    at.segmented_control(key="ranking").set_value("sign").run()
+    assert not at.exception

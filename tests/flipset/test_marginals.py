@@ -99,7 +99,7 @@ def test_two_features_at_once_by_hand():
     assert cell == {(0, 0): (1, 1), (0, 1): (1, 0), (1, 0): (3, 1.5), (2, 0): (1, 0)}
     figure = pairs.crossed(table, first, second, "negative")
     assert list(figure.data[0].marker.color) == [100 * share for share in table["share"]]
-    assert "most of the negative flipset, 2 people" in alt_text(figure)
+    assert "most of them, 2 people" in alt_text(figure)
 
 
 def test_long_tails_end_in_the_last_bar():

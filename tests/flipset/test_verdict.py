@@ -11,7 +11,6 @@ from audits.data.samples import admissions
 from audits.drawing.style import alt_text
 from audits.flipset import exhibits
 from audits.flipset.figures import comparisons
-from audits.flipset.figures import flipsets as figures
 from audits.flipset.words import interval_words
 from audits.models import Subject, make_subject, model_spec
 from tests.flipset.conftest import audited
@@ -96,11 +95,13 @@ def test_badge_sentence_figure_and_json_state_one_interval(kind):
     assert (document["interval"]["low"], document["interval"]["high"]) == (interval.low, interval.high)
     table = result.above_chance_frame()
     assert table.loc[table["verdict rests on it"], "value"].tolist() == [interval.value]
-    figure = figures.above_chance(result)
-    assert 100 * interval.value in list(figure.data[0].x)
+    section = exhibits.section(result)
+    told = {"value": interval.value, "low": interval.low, "high": interval.high}
+    for key in ("blocks", "above_chance"):
+        assert section.exhibit(key).figure().data[0].meta == told
     words = interval_words(result.judged)
-    assert words in alt_text(figure)
-    assert words in exhibits.section(result).facts["Verdict"]
+    assert words in alt_text(section.exhibits[0].figure())
+    assert words in section.facts["Verdict"]
     low = abs(100 * interval.low)  # which way it lies is said in words
     assert f"{low:.1f}" in result.finding or f"{low:.0f}" in result.finding
 
@@ -174,7 +175,7 @@ def _each_stratum_is_described_as_if_it_were_alone(result, frame):
     report = result.transparency_frame("positive", told.value)
     assert report["mean difference"][0] == told.positive.transparency[0].mean_difference.value
     keys = [each.key for each in exhibits.section(result).exhibits]
-    assert keys.count("transparency_positive_0") == 1
+    assert keys.count("transparency_0") == 1
     people = result.people[result.people["within"] == "T0"]
     assert float(people["positive"].sum()) == pytest.approx(told.positive_size)
 

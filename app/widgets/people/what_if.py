@@ -204,10 +204,10 @@ def _side_by_side(
     units: Mapping[str, str],
 ) -> None:
     rows: list[tuple[str, str, str]] = []
-    sides = [said[side] for side in ("before", "after")]
-    rows.append(("decision", *(begun(_is(side)) for side in sides)))
+    before, after = said["before"], said["after"]
+    rows.append(("decision", begun(_is(before)), begun(_is(after))))
     if not said["labels"]:
-        rows.append(("score", *(number(side["score"]) for side in sides)))
+        rows.append(("score", number(before["score"]), number(after["score"])))
     rows += [
         (_named(name, units.get(name)), _text(columns[name]["value"]), _text(value))
         for name, value in changes.items()

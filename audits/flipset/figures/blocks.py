@@ -75,7 +75,7 @@ def _interval_axis(figure: go.Figure, result: FlipsetResult, inner: int) -> None
         type="rect", x0=-limit, x1=limit, y0=0, y1=1, yref="y domain", fillcolor=GREY, opacity=0.18,
         line_width=0, layer="below",
     )  # fmt: skip
-    figure.add_shape(type="line", x0=0, x1=0, y0=0, y1=1, yref="y domain", line={"color": INK, "width": 1})
+    figure.add_shape(type="line", x0=0, x1=0, y0=0.32, y1=1, yref="y domain", line={"color": INK, "width": 1})
     unit = "more than chance alone gives"
     if judged.decided_by == LIKE_FOR_LIKE:
         unit = "or more get another answer<br>than people with the same features"

@@ -33,6 +33,7 @@ from audits.stats.words import count, number, people_in, so_many
 
 __all__ = ["bar_grid", "marginals", "report_rows", "transparency"]
 
+_ON_TOP = {"yref": "container", "y": 1.0, "yanchor": "top"}
 _LONGEST_TITLE, _LONGEST_VALUE, _LINE = 22, 16, 22  # letters: of a panel's title, of a value, under a panel
 
 
@@ -63,11 +64,11 @@ def marginals(
     return bar_grid(
         shown,
         {
-            f"{way_words(way)} ({count(flipset.size)})": [of_run(way, above=0), *among],
             f"all {describe(so_many(n, result.source), longest=40)}": [
                 of_run("decision", not_missing=True),
                 *among,
             ],
+            f"{way_words(way)} ({count(flipset.size)})": [of_run(way, above=0), *among],
         },
         hollow=way == "negative",
         alt=f"{len(shown)} features of {people_in(result.source)}{_where(within)}: {way_words(way)}, beside "
@@ -88,7 +89,7 @@ def bar_grid(
     Parameters
     ----------
     sides : mapping
-        Both names, with the terms that select the people of a bar beside its own: who flips, and everyone.
+        Both names, with the terms that select the people of a bar beside its own: everyone, and who flips.
     hollow : bool
         Whether those who flip are declined.
     """
@@ -116,7 +117,8 @@ def bar_grid(
     height = 110 + (270 if deep else 200) * rows
     figure = finish(figure, height=height, alt=alt)
     # fonts are measured before they are loaded: without a width the last letters of a name are cut off
-    return figure.update_layout(legend={"y": 1.0 + 44 / height, "entrywidth": 260}, margin={"t": 76})
+    legend = {**_ON_TOP, "entrywidth": 260, "traceorder": "reversed"}
+    return figure.update_layout(legend=legend, margin={"t": 76})
 
 
 def _where(within: str | None) -> str:
@@ -127,8 +129,8 @@ def _mirrored(item: Marginal, sides: Mapping[str, Sequence[Mapping[str, Any]]], 
     """Return the bars of those who flip, upwards, and of everyone, downwards."""
     x, width, hover = _bars(item)
     bars = []
-    for name, (k, sign, color) in zip(sides, ((2, 1, FOCUS), (1, -1, GREY)), strict=True):
-        sizes = [bar[k] for bar in item.bars]
+    for name, (sign, color) in zip(sides, ((-1, GREY), (1, FOCUS)), strict=True):
+        sizes = [inside if sign > 0 else everyone for _, everyone, inside in item.bars]
         total = sum(sizes)
         fill = "white" if hollow and sign > 0 else color
         bars.append(
@@ -288,7 +290,7 @@ def report_rows(
         f"{number(first.mean_difference.value)} on average, mean sign {number(first.mean_sign.value)}."
     )
     figure = finish(figure, height=140 + (row + 4) * len(features), alt=alt)
-    return figure.update_layout(margin={"t": 84}, legend={"y": 1.0 + 44 / figure.layout.height})
+    return figure.update_layout(margin={"t": 84}, legend=_ON_TOP)
 
 
 def _rows_of(here: Sequence[tuple[float, FeatureDifference]], color: str) -> tuple[go.Scatter, go.Scatter]:
