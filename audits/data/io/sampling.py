@@ -1,7 +1,7 @@
-"""Rows drawn from a table that is too large to be held, a fixed share of every kind of people.
+"""A sample of a table that is too large to be held, a fixed share of every kind of people.
 
-Two passes over the batches: one counts how many rows there are of each kind (stratum), one takes those
-drawn by lot. What is held at once is a batch, the counts, and the rows drawn.
+Two passes over the batches: one counts the rows of each kind (stratum); the other draws a number for every
+row, and of each kind keeps those with the smallest. A batch is held at once, and some twice the sample.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from audits.data.io.batches import Batches
 from audits.data.io.tables import ReadReport, Table
 from audits.data.io.typed_tables import convert_typed, without_dictionaries
-from audits.data.ranks import ranked
 from audits.progress import Progress, part, silent
 from audits.stats.sampling import apportion
 
@@ -66,39 +65,34 @@ def draw_rows(
     missing : sequence of str, optional
         As `convert_typed` takes it.
     """
-    kinds = _Kinds([name for name in strata if name in batches.schema.names], edges or {})
-    counts = np.zeros(0, dtype=np.int64)
-    for done, batch in _numbered(batches, kinds.columns):
-        part(progress, 0.0, 0.3)(done / max(batches.rows, 1), "Counting the rows of each kind")
-        counts = _longer(counts, np.bincount(kinds.codes(batch), minlength=len(counts)))
-    counts = kinds.settle(counts)
-    chosen = [
-        np.sort(rng.choice(int(n), int(k), replace=False, shuffle=False))
-        for n, k in zip(counts, apportion(counts, wanted), strict=True)
-    ]
-    taken, numbers, seen, names = [], [], np.zeros(len(counts), dtype=np.int64), batches.schema.names
-    for done, batch in _numbered(batches, names):
+    present = [name for name in strata if name in batches.schema.names]
+    columns, counts = _counts(batches, present, edges or {}, part(progress, 0.0, 0.3))
+    kinds, shares = pd.Index(list(counts)), apportion(np.array(list(counts.values())), wanted)
+    rows, lots, codes = np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64)
+    below = np.ones(len(kinds))  # the largest lot that is still among the smallest of its kind
+    taken: list[pa.Table] = []
+    for done, batch in _numbered(batches, batches.schema.names):
         part(progress, 0.3, 1.0)(done / max(batches.rows, 1), "Drawing rows")
-        code = kinds.codes(batch)
-        order, here = np.argsort(code, kind="stable"), np.bincount(code, minlength=len(counts))
-        starts = np.cumsum(here) - here
-        places = [
-            order[starts[k] + chosen[k][slice(*np.searchsorted(chosen[k], (seen[k], seen[k] + n)))] - seen[k]]
-            for k, n in enumerate(here)
-        ]
-        seen += here
-        rows = np.sort(np.concatenate(places))
-        numbers.append(rows + done - batch.num_rows)
-        taken.append(without_dictionaries(pa.Table.from_batches([batch.take(pa.array(rows))])))
-    whole = pa.concat_tables(taken, promote_options="permissive")
-    converted, notes = convert_typed(whole, markers=missing)
-    index = pd.Index(np.concatenate(numbers) + 1, name="row")
+        lot = rng.random(batch.num_rows)  # one a row, in their order: the same however they fall into batches
+        code = kinds.get_indexer(_kinds(batch, columns, edges or {}).to_pandas())
+        some = np.flatnonzero(lot <= below[code])
+        taken.append(without_dictionaries(pa.Table.from_batches([batch.take(pa.array(some))])))
+        rows = np.concatenate([rows, done - batch.num_rows + some])
+        lots, codes = np.concatenate([lots, lot[some]]), np.concatenate([codes, code[some]])
+        if len(rows) > 2 * wanted or done == batches.rows:
+            kept = _smallest(codes, lots, shares)
+            rows, lots, codes = rows[kept], lots[kept], codes[kept]
+            taken = [pa.concat_tables(taken, promote_options="permissive").take(pa.array(kept))]
+            full = np.bincount(codes, minlength=len(kinds)) == shares
+            below = np.where(full, pd.Series(lots).groupby(codes).max().reindex(range(len(kinds))), 1.0)
+    converted, notes = convert_typed(taken[0], markers=missing)
+    index = pd.Index(rows + 1, name="row")
     frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
     notes += tuple(note for each in converted.values() for note in each.notes)
     missing_cells = {name: dict(each.missing) for name, each in converted.items() if each.missing}
     report = ReadReport(batches.files, missing_cells, notes)
     markers = {name: each.markers for name, each in converted.items() if each.markers}
-    return Drawn(frame, report, markers, rows=batches.rows, strata=tuple(kinds.columns))
+    return Drawn(frame, report, markers, rows=batches.rows, strata=tuple(columns))
 
 
 def _numbered(batches: Batches, columns: Sequence[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -109,68 +103,46 @@ def _numbered(batches: Batches, columns: Sequence[str]) -> Iterator[tuple[int, p
         yield done, batch
 
 
-def _longer(total: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Add counts up of which later ones may be longer."""
-    found = np.zeros(max(len(total), len(more)), dtype=np.int64)
-    found[: len(total)] += total
-    found[: len(more)] += more
-    return found
+def _counts(
+    batches: Batches, columns: list[str], edges: Mapping[str, Sequence[float]], progress: Progress
+) -> tuple[list[str], dict[str, int]]:
+    """Return the columns that make strata, and the rows of each kind."""
+    if not columns:
+        return [], {"": batches.rows}
+    seen: dict[str, set[object]] = {name: set() for name in columns if name not in edges}
+    counts: dict[str, int] = {}
+    for done, batch in _numbered(batches, columns):
+        progress(done / max(batches.rows, 1), "Counting the rows of each kind")
+        for name, values in seen.items():
+            found = batch.column(name).unique()
+            values.update(range(_MOST_KINDS + 1) if len(found) > _MOST_KINDS + 1 else found.to_pylist())
+        wide = {name for name, values in seen.items() if len(values - {None}) > _MOST_KINDS}
+        if wide:
+            return _counts(batches, [name for name in columns if name not in wide], edges, progress)
+        for pair in _kinds(batch, columns, edges).value_counts().to_pylist():
+            counts[pair["values"]] = counts.get(pair["values"], 0) + pair["counts"]
+    return columns, counts
 
 
-class _Kinds:
-    """Numbers the combinations of values as they come up; columns of too many values are forgotten."""
-
-    def __init__(self, columns: Sequence[str], edges: Mapping[str, Sequence[float]]) -> None:
-        self.columns = list(columns)
-        self._edges = {name: np.asarray(edges[name], dtype=float) for name in columns if name in edges}
-        self._values: dict[str, dict[object, int]] = {name: {} for name in columns}
-        self._numbers: dict[tuple[int, ...], int] = {}
-
-    def codes(self, batch: pa.RecordBatch) -> np.ndarray:
-        """Return the number of each row's combination (n,)."""
-        if not self.columns:
-            return np.zeros(batch.num_rows, dtype=np.int64)
-        found = [self._places(name, batch.column(name)) for name in self.columns]
-        index = np.zeros(batch.num_rows, dtype=np.int64)
-        for depth, places in enumerate(found, start=1):
-            index = index * (_MOST_KINDS + 2) + places
-            if depth % 10 == 0:  # 52 places each: ten columns fill 60 bits
-                index = ranked(index)[1]
-        lines, at = ranked(index)
-        first, known = np.empty((2, len(lines)), dtype=np.int64)
-        first[at] = np.arange(len(at))  # any row of each
-        for place, row in enumerate(first):
-            key = tuple(int(places[row]) for places in found)
-            known[place] = self._numbers.setdefault(key, len(self._numbers))
-        return known[at]
-
-    def _places(self, name: str, column: pa.Array) -> np.ndarray:
-        if name in self._edges:
+def _kinds(
+    batch: pa.RecordBatch, columns: Sequence[str], edges: Mapping[str, Sequence[float]]
+) -> pa.StringArray:
+    """Return the values of some columns of each row as one text; numbers by where they lie between edges."""
+    parts = [pa.array([""] * batch.num_rows)]
+    for name in columns:
+        column = batch.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if name in edges:
             values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-            return np.searchsorted(self._edges[name], values, side="right") % (_MOST_KINDS + 2)
-        coded = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
-        known = self._values[name]
-        if len(coded.dictionary) > _MOST_KINDS:
-            coded = coded.dictionary_decode().dictionary_encode()
-        # NaN is missing, and no two of them are equal
-        values = [
-            each if each == each else None for each in coded.dictionary.slice(0, _MOST_KINDS + 1).to_pylist()
-        ]
-        for value in values:
-            if len(known) <= _MOST_KINDS:
-                known.setdefault(value, len(known))
-        last = _MOST_KINDS + 1  # what is missing, and whatever came too late to matter
-        place = np.array([known.get(value, last) for value in values] + [last], dtype=np.int64)
-        codes = pc.fill_null(coded.indices.cast(pa.int64()), len(values)).to_numpy(zero_copy_only=False)
-        return place[np.minimum(codes, len(values))]
+            column = pa.array(np.searchsorted(np.asarray(edges[name], dtype=float), values, side="right"))
+        gone = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+        parts.append(pc.if_else(gone, "\0", column.cast(pa.string())))
+    return pc.binary_join_element_wise(*parts, "\x1f")
 
-    def settle(self, counts: np.ndarray) -> np.ndarray:
-        """Forget columns of too many values; return the rows of each combination of the others."""
-        keep = [place for place, name in enumerate(self.columns) if len(self._values[name]) <= _MOST_KINDS]
-        self.columns = [self.columns[place] for place in keep]
-        before, self._numbers = self._numbers, {}
-        merged = [
-            self._numbers.setdefault(tuple(key[place] for place in keep), len(self._numbers))
-            for key in before
-        ]
-        return np.bincount(merged or [0], weights=counts).astype(np.int64)
+
+def _smallest(codes: np.ndarray, lots: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return the places of the rows with the smallest lots, of each code as many as its share, in order."""
+    order = np.lexsort((lots, codes))
+    own = codes[order]
+    return np.sort(order[np.arange(len(own)) - np.searchsorted(own, own) < shares[own]])
