@@ -168,18 +168,6 @@ def upload(page: Page, *files: Path) -> None:
     settle(page)
 
 
-def open_tab(page: Page, name: str) -> None:
-    """Open a tab of a result."""
-    page.get_by_role("tab", name=name, exact=True).click()
-    settle(page)
-
-
-def open_menu(page: Page, name: str) -> None:
-    """Open the menu in the corner of a figure."""
-    page.locator(f".st-key-menu-{name} button").first.click()
-    settle(page)
-
-
 def to_flipsets(page: Page) -> None:
     expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=SLOW)
     to_page(page, "Flipsets", ".st-key-run button")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audits.runs.documents import load_document
-from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 from audits.stats.badges import interval_text
 from audits.stats.vocabulary import speaking

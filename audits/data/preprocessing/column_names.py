@@ -21,45 +21,13 @@ _PROTECTED = re.compile(
     r"|edad|raza|etnia|discapacidad|nacionalidad"
 )
 _AGE = re.compile("ages?|alter|âge|edad")
-_TRUTH = frozenset({"y", "ytrue", "label", "labels", "target", "truth", "groundtruth", "truelabel", "actual"})
-_PREDICTED = frozenset(
-    {
-        "ypred",
-        "yhat",
-        "pred",
-        "preds",
-        "prediction",
-        "predictions",
-        "predicted",
-        "predictedlabel",
-        "labelpred",
-        "predictedclass",
-        "predlabel",
-    }
-)
-_SCORED = frozenset(
-    {
-        "yprob",
-        "yproba",
-        "yscore",
-        "ypredproba",
-        "ypredprob",
-        "prob",
-        "probs",
-        "proba",
-        "probability",
-        "score",
-        "scores",
-        "predictedscore",
-        "predictedprobability",
-        "predictionscore",
-        "predscore",
-        "predproba",
-        "predprob",
-        "modelscore",
-    }
-)
 Stored = Literal["label", "prediction", "score"]
+_STORED: dict[Stored, re.Pattern[str]] = {
+    "label": re.compile("y|ytrue|labels?|target|truth|groundtruth|truelabel|actual"),
+    "prediction": re.compile("ypred|yhat|preds?|predictions?|predicted(label|class)?|labelpred|predlabel"),
+    "score": re.compile("yprob|yproba|yscore|ypredprob|ypredproba|probs?|proba|probability|scores?"
+                        "|predicted(score|probability)|predictionscore|pred(score|proba|prob)|modelscore"),
+}  # fmt: skip
 
 
 def stored(name: str) -> Stored | None:
@@ -71,11 +39,7 @@ def stored(name: str) -> Stored | None:
     ['label', 'prediction', 'score', 'score', None, None]
     """
     squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
-    if squeezed in _TRUTH:
-        return "label"
-    if squeezed in _PREDICTED:
-        return "prediction"
-    return "score" if squeezed in _SCORED else None
+    return next((kind for kind, names in _STORED.items() if names.fullmatch(squeezed)), None)
 
 
 def named_protected(name: str) -> bool:
