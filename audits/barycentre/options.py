@@ -22,6 +22,7 @@ class BarycentreOptions:
     """Options of the barycentre audit, as a spec names them; each says on its field what it is."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     by: Annotated[
         tuple[str, ...] | None,
