@@ -91,10 +91,27 @@ def simulations() -> list[Simulation]:
         setting = f"{n:,} people, {size} of them by lot, four features"
         found.append(Simulation("flipset", setting, partial(_by_lot, n, size, setting)))
     found.append(Simulation("flipset", _STABLE, _stability, part=0.05))
+    found.append(Simulation("flipset", _NEEDED, _cleared, part=0.02))
     return found
 
 
 _STABLE = "100 a group, 2 features, data sets of five kinds in turn, 20 seeds each"
+
+
+_NEEDED = "equal by lot, as many people as 400 a group say are needed, 2 features"
+
+
+def _cleared(numbers: range) -> Iterator[Row]:
+    """How often the number of people stated settles that there is nothing, in another sample of so many."""
+    options = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, bootstrap=100)
+    needed = {seed: flipset(subject("equal by lot", 400, 2, seed), options, rng=seed) for seed in numbers}
+    people = {seed: each.people_needed for seed, each in needed.items() if each.people_needed is not None}
+    settled = 0
+    for seed, n in people.items():
+        settled += (
+            flipset(subject("equal by lot", n, 2, 1000 + seed), options, rng=seed).verdict == NO_MATERIAL
+        )
+    yield Row("flipset", NO_MATERIAL, _NEEDED, "power", 0.8, settled, len(people))
 
 
 def _stability(numbers: range) -> Iterator[Row]:

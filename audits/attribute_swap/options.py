@@ -16,6 +16,7 @@ class AttributeSwapOptions:
     """Options of the audit, as a spec names them."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     attribute: Annotated[
         str | tuple[str, ...] | None,

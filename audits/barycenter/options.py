@@ -22,6 +22,7 @@ class BarycenterOptions:
     """Options of the barycenter audit, as a spec names them; each says on its field what it is."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     by: Annotated[
         tuple[str, ...] | None,

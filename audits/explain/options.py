@@ -15,6 +15,7 @@ class ExplainOptions:
     """Options of the explain audit, as a spec names them; groups are named as a flipset audit's are."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     source: Annotated[dict[str, Any], option("The group whose rate is compared with the other's.")]
     target: Annotated[dict[str, Any], option("The group that it is compared with.")]

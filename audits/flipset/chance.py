@@ -58,6 +58,8 @@ class Chance:
     planted : float or None
         What a material difference planted among permuted people adds; None where counterparts are invented.
     method : str
+    least : float
+        What of the error stays however many people there are: it is of the draws that `seconds` allow.
     """
 
     n_source: int
@@ -69,6 +71,7 @@ class Chance:
     p_value: float
     planted: float | None
     method: str
+    least: float = 0.0
 
 
 def measure(
@@ -128,14 +131,13 @@ def _measured(
     seen, chance = np.array(observed), np.array(null)  # (draws, variants, 2)
     larger, by_chance = seen.max(2), chance.max(2)
     excess = float(larger[:, 0].mean() - by_chance[:, 0].mean())
-    error = None
+    error, least = None, 0.0
     if min(n, m) >= _FEWEST_INTERVAL:
-        error = _error(draws, totals, wanted, larger[:, 0], by_chance[:, 0], (n, m), progress)
+        error, least = _error(draws, totals, wanted, larger[:, 0], by_chance[:, 0], (n, m), progress)
     if everybody:
         p = p_value(float(larger[0, 0]), by_chance[:, 0])
     else:
         p = 1.0 if error is None else float(2 * norm.sf(max(excess, 0.0) / error))
-    least = 1 / (permutations + 1)  # what so many permutations can tell
     return Chance(
         n_source=sum(size for size, _ in wanted),
         n_target=sum(size for _, size in wanted),
@@ -143,9 +145,10 @@ def _measured(
         larger=float(larger[:, 0].mean()),
         null=chance[:, 0],
         error=error,
-        p_value=min(max(p, least), 1.0),
+        p_value=min(max(p, 1 / (permutations + 1)), 1.0),  # what so many permutations can tell
         planted=None if invents else float((by_chance[:, 1] - by_chance[:, 0]).mean()),
         method=method,
+        least=least,
     )
 
 
@@ -195,8 +198,11 @@ def _error(
     by_chance: np.ndarray,
     people: tuple[float, float],
     progress: Progress,
-) -> float:
-    """Standard error of the larger flipset above chance, from subsamples of at most half of either group."""
+) -> tuple[float, float]:
+    """Standard error of the larger flipset above chance, and what of it is of the draws alone.
+
+    From subsamples of at most half of either group.
+    """
     few = [
         (min(a, max(round(n / 2), 1)), min(b, max(round(m / 2), 1)))
         for (a, b), (n, m) in zip(wanted, totals, strict=True)
@@ -215,7 +221,7 @@ def _error(
     own = float(by_chance.var(ddof=1)) / len(by_chance) if len(by_chance) > 1 else 0.0
     if len(larger) > 1:
         own += float(larger.var(ddof=1)) / len(larger)
-    return float(max(np.sqrt(rate * drawn.var(ddof=1) + own), _NOBODY_MORE / min(n, m)))
+    return float(max(np.sqrt(rate * drawn.var(ddof=1) + own), _NOBODY_MORE / min(n, m))), float(np.sqrt(own))
 
 
 Rows = list[tuple[np.ndarray, np.ndarray]]

@@ -56,6 +56,10 @@ _OTHER_FEATURES = (
     "flips are more than chance, but may come from features that hang together differently: neither the "
     "groups' rates nor a single feature that decisions go with differ beyond chance"
 )
+_FEW_DRAWS = (
+    "chance was measured on too few people for so small a difference: give it more time (seconds) or more "
+    "permutations"
+)
 LOOKS = 3
 """That share the level: flips above chance, people with the same features, and those within each level."""
 
@@ -120,7 +124,10 @@ def judge_flips(
     differ = min(1.0, 2 * min(rates, features))
     # both must be there, so only the looks at what differs and at people alike share the level
     p = max(chance.p_value, min(1.0, number * differ))
+    z = float(norm.isf(level / 2))
+    settled = (reach / (1 + float(norm.ppf(POWER)) / 1.96), z * chance.least)
     why = _reason(chance, excess, differ, alike, level, options.level, compared.limit)
+    unsettled = why or (_FEW_DRAWS if settled[0] <= settled[1] else "")
     conditions = [
         Condition(name="average", interval=excess, immaterial=(-reach, reach), p_value=p),
         *_like_for_like(alike, number, compared),
@@ -129,8 +136,8 @@ def judge_flips(
     judged = judge_conditions(
         conditions,
         level=options.level,
-        people_needed=None if why else _people(compared, found, levels, level),
-        reason=why,
+        people_needed=None if unsettled else _people(compared, found, levels, level, settled),
+        reason=unsettled,
         only_estimated=distrust,
         cannot_clear=why or _cannot_clear(compared, strata, levels, alike, level),
     )
@@ -281,20 +288,28 @@ def _reason(
 
 
 def _people(
-    compared: Compared, above: AboveChance, levels: tuple[LevelDifference, ...], level: float
+    compared: Compared,
+    above: AboveChance,
+    levels: tuple[LevelDifference, ...],
+    level: float,
+    settled: tuple[float, float],
 ) -> int | None:
-    """About how many people in each group settle it: the average, every level, and people alike."""
+    """About how many people in each group settle it: the average, every level, and people alike.
+
+    `settled` is the half of an interval that does, and what of it no further people make shorter.
+    """
     excess, alike = above.excess, above.conditional
     if excess.value is None or excess.low is None or excess.high is None:
         return None
     half = (excess.high - excess.low) / 2
     # either a difference of that size is seen with the usual power, or the interval lies within it
-    times = [1.1, (half * (1 + float(norm.ppf(POWER)) / 1.96) / above.planted) ** 2]
+    wanted, least = settled
+    times = [1.1, (half**2 - least**2) / (wanted**2 - least**2)]
     times.append(people_for_levels(levels, compared.limit, compared.options.level))
     if alike.p_value is not None and (alike.power or 0.0) < POWER:
         seen = float(norm.ppf(np.clip(alike.power or 0.0, 0.05, 0.95))) + float(norm.isf(level))
-        wanted = float(norm.ppf(POWER)) + float(norm.isf(level))
-        times.append((wanted / max(seen, 0.3)) ** 2)
+        aim = float(norm.ppf(POWER)) + float(norm.isf(level))
+        times.append((aim / max(seen, 0.3)) ** 2)
     people = min(sum(compared.sizes[item[k]].sum() for item in compared.chosen.strata) for k in (1, 2))
     return int(np.ceil(people * max(times) / 10) * 10)
 

@@ -48,6 +48,7 @@ class FlipsetOptions:
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     source: Annotated[dict[str, Any], option("The group whose people are looked at.")]
     target: Annotated[dict[str, Any], option("The group in which they get counterparts.")]

@@ -64,8 +64,7 @@ AUDIT = Audit(
     then=("sensitivity", "flipset"),
     limits=(
         "The answer is as good as the fair metric: it says which people are alike, and the test holds "
-        "for that choice. Where directions are learned and the model uses them, intervals held the ratio "
-        "along the true direction in about 80 of 100 simulations, not 95. A moved person need not exist. "
+        "for that choice. A moved person need not exist. "
         "The audit finds that losses differ; it does not prove why, nor that the difference is unjustified."
     ),
     options=LossRatioOptions,

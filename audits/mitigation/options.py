@@ -22,6 +22,7 @@ class MitigationOptions:
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     protected: Protected = None
     support: Support = 0.05

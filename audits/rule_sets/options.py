@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from audits.options import Level, Material, MaterialOn, option
 from audits.subgroups.options import RuleOptions
@@ -27,6 +27,8 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 @dataclass(frozen=True, kw_only=True)
 class RuleSetsOptions(RuleOptions):
     """Options of the rule-set audit, as a spec names them; those of the rules are `RuleOptions`'."""
+
+    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     max_candidates: Annotated[
         int,

@@ -54,9 +54,8 @@ class AuditRequest:
         more : int
             Numbers that tell further streams of the same audit from each other.
         """
-        options = self.all_options()
-        if self.name != "groups" and options.get("material_on") == "either":
-            del options["material_on"]  # came later to all but groups: what was drawn before stays
+        later = getattr(self.options, "later", {})
+        options = {key: each for key, each in self.all_options().items() if later.get(key, ...) != each}
         own = int(plain_digest(AUDITS.first_name(self.name), options), 16)
         return np.random.default_rng([seed, *more, own])
 
