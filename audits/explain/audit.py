@@ -110,7 +110,8 @@ def explain(
         left = Estimate(0.0, 0.0, 0.0, n, "exact: the model reads nothing but these columns")
         levels, told = (), []
     together = _parts(people, found, names, left, options.level)
-    judged = _judged(people, together.unexplained, told, overlap, options, len(names))
+    covered = 1.0 if exact else overlap.share  # of what is known for everybody nothing is estimated
+    judged = _judged(people, together.unexplained, told, covered, options, len(names))
     each = [_alone(people, name, columns[name], gap, options, len(names)) for name in names]
     each.sort(key=lambda item: (-_change(item, gap), item.name))
     source, target = group_name(options.source), group_name(options.target)
@@ -389,7 +390,7 @@ def _judged(
     people: ComparedPeople,
     left: Estimate,
     told: list[_Told],
-    overlap: Overlap,
+    covered: float,
     options: ExplainOptions,
     columns: int,
 ) -> Judged:
@@ -398,8 +399,8 @@ def _judged(
     withheld = ""
     if few < _FEWEST:
         withheld = f"a group has fewer than {_FEWEST} people"
-    elif overlap.share < _COVERED:
-        withheld = f"only {100 * overlap.share:.0f}% of {group_name(options.source)} have comparable people"
+    elif covered < _COVERED:
+        withheld = f"only {100 * covered:.0f}% of {group_name(options.source)} have comparable people"
     alone = Condition(name=AVERAGE, interval=left, immaterial=(-options.material, options.material))
     judged = judge_conditions(
         [each.condition for each in told if each.counts] or [alone],

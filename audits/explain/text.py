@@ -47,11 +47,16 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
         return f"{start} {left_words(judged)} {more} often than {theirs}."
     if judged.verdict == NO_MATERIAL:
         return f"Like for like, no material difference between {both} is left, on average or at any level."
-    if judged.badge == "no verdict" and result.overlap.share < _ENOUGH:
+    if judged.badge == "no verdict" and result.overlap.share < _ENOUGH and not _is_exact(result):
         return f"The {size} between {both} cannot be adjusted: too few of them are comparable."
     if judged.badge == "no verdict" and judged.material is False and judged.people_needed is None:
         return f"Of the {size} between {both}, {judged.reason}."
     return f"We can't tell whether the {size} between {both} remains like for like."
+
+
+def _is_exact(result: ExplainResult) -> bool:
+    """Whether what is left is known and not estimated."""
+    return result.judged.interval.method.startswith("exact")
 
 
 def _verb(result: ExplainResult) -> str:
