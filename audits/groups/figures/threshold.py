@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.data import group_name
 from audits.drawing.slider import with_slider
 from audits.drawing.style import FOCUS, INK, annotate, describe
 from audits.groups.labels import KNOWN, LABEL
@@ -59,11 +60,10 @@ def members(result: GroupsResult, row: GroupRow) -> np.ndarray:
     names = row.attribute.split(" × ")
     if len(names) == 1:
         return (result.people[f"group: {row.attribute}"] == row.group).to_numpy(dtype=bool)
-    from audits.data import group_name
-
     columns = result.people[[f"group: {name}" for name in names]].set_axis(names, axis="columns")
-    kinds = columns.drop_duplicates()
-    own = [values for values in kinds.to_dict("records") if group_name(values) == row.group]
+    kinds = columns.drop_duplicates().itertuples(index=False, name=None)
+    told = [dict(zip(names, values, strict=True)) for values in kinds]
+    own = [values for values in told if group_name(values) == row.group]
     found = np.zeros(len(columns), dtype=bool)
     for values in own:
         found |= (columns == list(values.values())).all(axis="columns").to_numpy()
