@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -52,7 +52,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         show_exhibit(slope_exhibit(change, judged), name="slope")
     panels: dict[str, Callable[[], object]] = {
         "Who is decided differently?": lambda: _decided(found, space, changes),
-        "Every audit": lambda: [_audit(found, place, *each) for place, each in enumerate(told)],
+        "Every audit": lambda: _audits(found, told),
         "How we tested": lambda: _tested(changes, across),
         "Report": lambda: _downloads(found, space, draft),
     }
@@ -110,6 +110,11 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
         st.text(f"The person in row {row} is decided {' and '.join(sides)}.")
         st.caption("What follows asks the first model.")
         what_if_section(space, found, row)
+
+
+def _audits(found: RunResult, told: Sequence[tuple[AuditChange, Across]]) -> None:
+    for place, (change, across) in enumerate(told):
+        _audit(found, place, change, across)
 
 
 def _audit(found: RunResult, place: int, change: AuditChange, across: Across) -> None:

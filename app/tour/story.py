@@ -19,7 +19,7 @@ from audits.data.samples import CATALOGUE
 from audits.flipset.result import FlipsetResult
 from audits.groups.result import GroupsResult
 from audits.rule_sets.result import RuleSetsResult
-from audits.stats import EVIDENCE
+from audits.stats import EVIDENCE, Estimate
 from audits.stats.words import named_group
 
 __all__ = ["AUDITS", "FavoredShare", "Story", "pair_values", "tell", "tour_draft", "tour_specs"]
@@ -119,6 +119,15 @@ def pair_values(story: Story, data: DataHeld, threshold: float) -> pd.DataFrame:
     return found
 
 
+def _value(estimate: Estimate | None) -> float:
+    """Return a value that the example's result states; its table is computed with chance."""
+    return 0.0 if estimate is None or estimate.value is None else estimate.value
+
+
+def _decided(people: pd.DataFrame, row: int) -> dict[str, Any]:
+    return {name: people.loc[row, name] for name in ("score", "decision")}
+
+
 def tell(
     groups: GroupsResult, rule_sets: RuleSetsResult, flipset: FlipsetResult, swap: AttributeSwapResult
 ) -> Story:
@@ -130,7 +139,7 @@ def tell(
     own = next(row for row in rule_sets.leaderboard if round(row.n_in) == inside.sum())
     flips = flipset.people[flipset.people["negative"] >= 1.0 - 1e-9]
     nearest = flips.sort_values("distance", kind="stable").iloc[0]
-    pair = int(nearest.name), int(nearest["counterpart"])
+    pair = int(str(nearest.name)), int(nearest["counterpart"])
     (changed,) = set(group) - {
         name for name, value in group.items() if flipset.options["target"].get(name) == value
     }
@@ -147,12 +156,9 @@ def tell(
         first=own is rule_sets.leaderboard[0] and own.verdict == EVIDENCE,
         confirmed=own.confirmed,
         flips=round(flipset.negative.size),
-        by_chance=round(float(flipset.negative.expected_by_chance.value)),
+        by_chance=round(_value(flipset.negative.expected_by_chance)),
         pair=pair,
-        sides=(
-            flipset.people.loc[pair[0], ["score", "decision"]].to_dict(),
-            flipset.counterparts.loc[pair[1], ["score", "decision"]].to_dict(),
-        ),
+        sides=(_decided(flipset.people, pair[0]), _decided(flipset.counterparts, pair[1])),
         swapped=_counted(after.to_numpy()),
         gained=int((~before & after).sum()),
         lost=int((before & ~after).sum()),

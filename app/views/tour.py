@@ -20,9 +20,9 @@ data, _ = wait_for(work.data(space, draft["spec"]["data"], draft["spec"]["seed"]
 specs = tour_specs(draft, data)
 missing = [name for name, spec in specs.items() if not work.arrives_computed(space, spec)]
 if missing:
-    runs = {name: work.standing(space, specs[name]).run for name in missing}
     runs = {
-        name: run or work.submit(space, specs[name], run_title(draft, name)) for name, run in runs.items()
+        name: work.standing(space, specs[name]).run or work.submit(space, specs[name], run_title(draft, name))
+        for name in missing
     }
     st.title("Demo", anchor=False)
     watch_runs({name: run for name, run in runs.items() if not run.finished})
