@@ -450,6 +450,7 @@ def _judged(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judged:
                 interval=row.net,
                 p_value=row.p_value,
                 immaterial=_limit(row, overall, options),
+                times=1 + row.within,
             ),
             Condition(
                 name=f"changed: {row.name}",

@@ -337,7 +337,7 @@ def _condition(
     alike = float(size[ours] @ people.outcome[ours] / size[ours].sum()) - (interval.value or 0.0)
     overall = float(np.average(people.outcome, weights=size))
     low, high = limit_of(options.material, options.material_on, rate=max(alike, 0.0), overall=overall)
-    return Condition(name=name, interval=interval, immaterial=(times * low, times * high))
+    return Condition(name=name, interval=interval, immaterial=(times * low, times * high), times=times)
 
 
 def _levels(

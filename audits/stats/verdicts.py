@@ -282,7 +282,9 @@ class Condition:
     interval : Estimate
         Simultaneous over the conditions of the audit.
     immaterial : pair of float
-        Closed range of values that do not matter; ±inf is without end.
+        Closed range of values that an all-clear needs; ±inf is without end.
+    times : float
+        How many times the auditor's limit that is, as for levels: evidence is held to the limit itself.
     none : float or pair of float
         The value, or closed range of values, that is no difference.
     p_value : float, optional
@@ -297,6 +299,14 @@ class Condition:
     none: float | tuple[float, float] = 0.0
     p_value: float | None = None
     accuses: bool = True
+    times: float = 1.0
+
+    @property
+    def limit(self) -> tuple[float, float]:
+        """The auditor's limit."""
+        none = self.none if isinstance(self.none, tuple) else (self.none, self.none)
+        low, high = ((at - end) / self.times + end for at, end in zip(self.immaterial, none, strict=True))
+        return low, high
 
 
 def judge_conditions(
@@ -352,9 +362,12 @@ def judge_conditions(
         for each in conditions
     ]
     pairs = list(zip(judged, conditions, strict=True))
-    evident = [part for part, each in pairs if each.accuses and part.verdict == EVIDENCE]
+    evident = [(part, each) for part, each in pairs if each.accuses and part.verdict == EVIDENCE]
     if evident:
-        return replace(max(evident, key=_beyond_none), material=_material_of_all(judged))
+        _, own = max(evident, key=lambda pair: _beyond_none(pair[0]))
+        decides = judge(own.interval, none=own.none, immaterial=own.limit, decided_by=own.name)
+        others = [part for part, each in pairs if each is not own]
+        return replace(decides, p_value=own.p_value, material=_material_of_all([decides, *others]))
     decides = min(judged, key=_room)
     inside = all(
         part.verdict == NO_MATERIAL or (part.material is False and not each.accuses) for part, each in pairs

@@ -181,6 +181,7 @@ def level_conditions(
             name=f"level: {each.name}{of}",
             interval=each.difference,
             immaterial=bounds,
+            times=FACTOR,
             p_value=(p_values or {}).get(each.name),
             accuses=each.name in (p_values or {}),
         )
