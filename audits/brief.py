@@ -73,7 +73,7 @@ def unbroken(words: str) -> str:
 
     Examples
     --------
-    >>> unbroken("31 %, 23–40 %")
+    >>> unbroken("31%, 23–40%")
     '31\xa0%, 23–40\xa0%'
     """
     return _PER_CENT.sub("\u00a0%", words)

@@ -49,7 +49,7 @@ def overview_words(found: Problems, favored: float | None) -> str:
 
 
 def _percent(share: float) -> str:
-    return percent(share, 1).replace(" %", "%")
+    return percent(share, 1)
 
 
 def _share_favored(space: Workspace, draft: Mapping[str, Any], summary: Summary | None) -> float | None:

@@ -59,4 +59,4 @@ def _row(row: Planned) -> tuple[str, ...]:
 
 def _share(share: Estimate) -> str:
     value, low, high = (100 * (each or 0.0) for each in (share.value, share.low, share.high))
-    return f"{value:.0f} % ({low:.0f}–{high:.0f})"
+    return f"{value:.0f}% ({low:.0f}–{high:.0f})"

@@ -198,7 +198,7 @@ def selected_among(table: pd.DataFrame, name: str) -> go.Figure:
                     [number(low), number(high), count(people)]
                     for low, high, people in zip(table["from"], table["to"], table[column], strict=True)
                 ],
-                hovertemplate="%{customdata[0]} to %{customdata[1]}: %{y:.1f} % "
+                hovertemplate="%{customdata[0]} to %{customdata[1]}: %{y:.1f}% "
                 "(%{customdata[2]} people)<extra></extra>",
             )
         )

@@ -9,8 +9,8 @@ Choices, and why:
 * No column is dropped because cells get thin: what does not fit cells is learned, by learners stacked by
   their loss on people that they have not seen.
 * Source people are comparable where the source is at most 20 times as dense as the target, and at least 5
-  target people have each of their categories. Below 80 % of the source there is no verdict.
-* The average and the levels of every explainer that hold 10 % and 50 of the source have intervals that hold
+  target people have each of their categories. Below 80% of the source there is no verdict.
+* The average and the levels of every explainer that hold 10% and 50 of the source have intervals that hold
   together: an average can hide differences that cancel.
 * Default explainers can be proxies of the group: only explainers that the analyst names can clear a gap.
 * Where the model reads nothing but explainers, and not the attribute, what is left is 0 and not estimated.

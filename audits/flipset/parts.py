@@ -277,11 +277,11 @@ class Again:
     halves : bool
         Whether each repeat drew half of each group; otherwise seed and map alone differ.
     positive, negative : Estimate
-        Mean share of source people over the repeats, and the middle 90 % of it: no confidence interval.
+        Mean share of source people over the repeats, and the middle 90% of it: no confidence interval.
     ks : Estimate
         Likewise of the largest KS distance of a feature.
     nearly_always, nearly_never : float
-        People of `people` who flip in at least 90 %, and in at most 10 %, of the repeats they took part in.
+        People of `people` who flip in at least 90 %, and in at most 10%, of the repeats they took part in.
     histogram : dict
         ``edges`` of shares of repeats, and ``people`` in each.
     runs : tuple of dict

@@ -371,7 +371,7 @@ def _people(size: float) -> str:
 
     Examples
     --------
-    >>> _people(3.0), _people(3.4), _people(190.5)  # beside the last stands 19.1 %
+    >>> _people(3.0), _people(3.4), _people(190.5)  # beside the last stands 19.1%
     ('3', 'about 3', '191')
     """
     whole = abs(size - round(size)) < 0.05 or size >= 100

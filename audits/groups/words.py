@@ -148,7 +148,7 @@ def _rated(row: GroupRow, rate: str) -> str:
 
 
 def _percent(share: Estimate) -> str:
-    return percent(share.value, share.n).replace(" %", "%")
+    return percent(share.value, share.n)
 
 
 def finding_probable(

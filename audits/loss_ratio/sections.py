@@ -96,6 +96,6 @@ def _facts(result: LossRatioResult) -> dict[str, str]:
     for row in result.comparison:
         facts[f"Compared: {row['model']}"] = (
             f"balanced accuracy {number(row['balanced_accuracy'])}, T {number(row['lower_bound'])}, above "
-            f"the tolerance in {100 * row['rejected']:.0f} % of {row['splits']} splits"
+            f"the tolerance in {100 * row['rejected']:.0f}% of {row['splits']} splits"
         )
     return facts

@@ -269,7 +269,7 @@ def _carried(tests: RatioTests) -> list[str]:
     floor, mean, bound = (number(each) for each in (careful.floor, careful.statistic, careful.lower_bound))
     largest = "largest ratio carries" if few == 1 else f"{few:,} largest ratios carry"
     return [
-        f"The {largest} {100 * apart[:few].sum() / total:.0f} % of the variance: tiny "
+        f"The {largest} {100 * apart[:few].sum() / total:.0f}% of the variance: tiny "
         "losses inflate it, and the test sees less. With losses counted as at least "
         f"{floor} the mean ratio is {mean}, at least {bound} with the same confidence."
     ]

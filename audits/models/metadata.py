@@ -61,13 +61,13 @@ def accuracy_words(facts: Mapping[str, Any]) -> str:
     --------
     >>> told = {"value": 0.75, "low": 0.7, "high": 0.8, "n": 300.0}
     >>> accuracy_words({"quality": {"made": "in_sample", "accuracy": told}})
-    '75 % (70–80 %), of people whom the model was trained on, so too good for others'
+    '75% (70–80%), of people whom the model was trained on, so too good for others'
     """
     quality = facts.get("quality")
     if not quality or quality["accuracy"]["value"] is None:
         return ""
     found, people = quality["accuracy"], quality["accuracy"]["n"]
-    low, high = percent(found["low"], people).removesuffix(" %"), percent(found["high"], people)
+    low, high = percent(found["low"], people).removesuffix("%"), percent(found["high"], people)
     made = _MADE[quality.get("made", "unknown")]
     return f"{percent(found['value'], people)} ({low}–{high}), {made}"
 

@@ -270,7 +270,7 @@ class OutcomeTransportResult:
             {"role": "role", "group": "group", "people": "bias.n", ("mean bias", "low", "high"): "bias"},
         )
         unknown = (None,) * len(SHARES)  # of runs saved before they were told
-        names = [f"{100 * share:g} % are below" for share in SHARES]
+        names = [f"{100 * share:g}% are below" for share in SHARES]
         return table.join(pd.DataFrame([row.quantiles or unknown for row in rows], columns=names))
 
     def judged_frame(self) -> pd.DataFrame:

@@ -119,7 +119,7 @@ def _both_sides(result: OutcomeTransportResult) -> str:
 
 
 def _share(some: float, n: float) -> str:
-    share = percent(some / n if n else None, n).replace(" %", "%")
+    share = percent(some / n if n else None, n)
     return f"{share} ({out_of(some, n)})"
 
 

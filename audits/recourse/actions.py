@@ -298,7 +298,7 @@ def _words(part: NumberBlock | LevelBlock, block: np.ndarray) -> pd.Series:
         held = sorted(((share, name) for share, name in zip(row, names, strict=True)), reverse=True)
         kept = [(share, name) for share, name in held if share >= _FEWEST_PARTS]
         whole = kept[0][1] if len(kept) == 1 else ""
-        told.append(whole or ", ".join(f"{name} {100 * share:.0f} %" for share, name in kept))
+        told.append(whole or ", ".join(f"{name} {100 * share:.0f}%" for share, name in kept))
     return pd.Series(told, dtype=object)
 
 

@@ -76,7 +76,7 @@ AUDIT = Audit(
         selected={
             "alpha": "part of the way to be accepted",
             "alpha missing": "never accepted",
-            "alpha at_most": "accepted within {percent:g} % of the way",
+            "alpha at_most": "accepted within {percent:g}% of the way",
         },
     ),
 )

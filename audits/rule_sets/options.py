@@ -130,7 +130,7 @@ _NUMBERS = ("continuous", "integer", "ordinal")
 def search_options(data: AuditData) -> RuleSetsOptions:
     """Return what the search looks at: every protected attribute, with the features as context.
 
-    Three conditions at most, numbers cut at quintiles, groups of at least 50 people and 1 % of all; exact
+    Three conditions at most, numbers cut at quintiles, groups of at least 50 people and 1% of all; exact
     tests, so that thousands of groups need no permutation.
     """
     context = tuple(

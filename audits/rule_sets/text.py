@@ -67,7 +67,7 @@ def percents(share: float, n: float) -> str:
     >>> percents(0.154, 209), percents(0.154, 2090)
     ('15%', '15.4%')
     """
-    return percent(share, n).replace(" %", "%")
+    return percent(share, n)
 
 
 def points(share: float | None, n: float) -> str:

@@ -149,7 +149,7 @@ def sides_table(result: SensitivityResult) -> pd.DataFrame:
         ],
         columns=[
             *("people are", "people", "mean sensitivity", "low", "high"),
-            *(f"{100 * share:g} % are below" for share in QUANTILES),
+            *(f"{100 * share:g}% are below" for share in QUANTILES),
         ],
     )
 

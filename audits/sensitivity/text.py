@@ -99,7 +99,7 @@ def finding(
 ) -> str:
     """Say whose predictions depend most on what tells the groups apart, and how many are flagged."""
     judged = compared.judged
-    share = percent(above / n, n).replace(" %", "%")
+    share = percent(above / n, n)
     text = (
         f"{_compared(compared)} {share} of people ({out_of(above, n)}) are above the threshold of "
         f"{_with_interval(threshold)}. The mean is {_with_interval(baseline.mean)}."

@@ -97,8 +97,8 @@ def cautious_difference(
     """Difference of two independent shares, with an interval that excludes 0 only if a test says so too.
 
     Where one group is tiny and the share far from a half, Newcombe's interval excludes 0 too often: of equal
-    shares of 2 % in 5 and 1,000 people in 10 % of the samples at a level of 5 %. So it reaches to 0 unless
-    Fisher's exact test rejects equal shares as well, by its mid-p-value: there in 0.4 %, elsewhere up to the
+    shares of 2% in 5 and 1,000 people in 10% of the samples at a level of 5 %. So it reaches to 0 unless
+    Fisher's exact test rejects equal shares as well, by its mid-p-value: there in 0.4%, elsewhere up to the
     level.
 
     References

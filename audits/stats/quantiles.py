@@ -20,7 +20,7 @@ def quantile(
     values : (n,) float
         Finite; nobody gives no quantile.
     share : float in (0, 1)
-        0.95 is the value that at most 5 % exceed.
+        0.95 is the value that at most 5% exceed.
     weights : (n,), optional
         People that a row stands for, counted as rows.
     level : float

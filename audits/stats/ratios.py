@@ -73,7 +73,7 @@ def ratios_to_highest(
     References
     ----------
     Hsu (1981), Annals of Statistics 9:1026-1034 (comparisons with the best); Donner, Zou (2012), Statistical
-    Methods in Medical Research 21:347-359; 29 CFR 1607.4 D and its questions and answers (groups of 2 %).
+    Methods in Medical Research 21:347-359; 29 CFR 1607.4 D and its questions and answers (groups of 2%).
 
     Examples
     --------

@@ -254,7 +254,7 @@ def limit_of(
     material : float
         Smallest difference that matters to the auditor.
     material_on : {"difference", "ratio", "either"}
-        What the limit is on; "either" holds the ratio against it where the overall rate is below 20 %.
+        What the limit is on; "either" holds the ratio against it where the overall rate is below 20%.
     rate, overall : float or None
         The rate that another is compared with, and that of all who are compared; None where unknown.
 

@@ -189,11 +189,11 @@ def percent(share: float | None, n: float) -> str:
     Examples
     --------
     >>> percent(0.3053, 953), percent(0.3053, 9530)
-    ('31 %', '30.5 %')
+    ('31%', '30.5%')
     >>> percent(2 / 678, 678), percent(677 / 678, 678), percent(0.0, 678)
-    ('0.3 %', '99.9 %', '0 %')
+    ('0.3%', '99.9%', '0%')
     >>> percent(1 / 9999, 9999), percent(1 / 99999, 99999)
-    ('0.01 %', 'below 0.01 %')
+    ('0.01%', 'below 0.01%')
     """
     if share is None:
         return "–"
@@ -205,16 +205,16 @@ def percent(share: float | None, n: float) -> str:
         if float(text) in (0, 100):
             step = 10.0 ** -(digits + 1)
             text = f"below {step:g}" if share < 0.5 else f"above {100 - step:g}"
-    return f"{text} %"
+    return f"{text}%"
 
 
 def percent_interval(share: Estimate) -> str:
-    """Word a share with its interval: ``31 %, 23–40 %``."""
+    """Word a share with its interval: ``31%, 23–40%``."""
     if share.value is None:
         return "no share: nobody to count"
     if share.low is None or share.high is None:
         return f"{percent(share.value, share.n)}, no interval"
-    low = percent(share.low, share.n).removesuffix(" %")
+    low = percent(share.low, share.n).removesuffix("%")
     return f"{percent(share.value, share.n)}, {low}–{percent(share.high, share.n)}"
 
 

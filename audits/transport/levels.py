@@ -193,7 +193,7 @@ def level_conditions(
 def people_for_levels(levels: tuple[LevelDifference, ...], material: float, level: float) -> float:
     """Times as many people as there are that clear all levels where groups do not differ.
 
-    Levels too small to be covered count, if they hold 10 % of a group: of more people they are covered.
+    Levels too small to be covered count, if they hold 10% of a group: of more people they are covered.
     """
     errors = [
         np.sqrt(_variance(each.source_rate, each.n_source) + _variance(each.target_rate, each.n_target))

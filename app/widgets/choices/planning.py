@@ -119,4 +119,4 @@ def _show(found: list[Planned], worlds: int) -> None:
 
 def _share(share: Estimate) -> str:
     value, low, high = (100 * (each or 0.0) for each in (share.value, share.low, share.high))
-    return f"{value:.0f} % ({low:.0f} to {high:.0f})"
+    return f"{value:.0f}% ({low:.0f} to {high:.0f})"

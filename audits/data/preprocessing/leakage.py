@@ -20,7 +20,7 @@ def telling_features(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray
     """Return the features each of which tells the label by itself.
 
     A feature does if the commonest label of the others at each row's value (at most 50 values), or one cut
-    through its numbers, errs in at most 1 % of as many rows as the rarer label has. Rows without a value
+    through its numbers, errs in at most 1% of as many rows as the rarer label has. Rows without a value
     count as a value; a value that nobody shares tells nothing.
 
     Parameters

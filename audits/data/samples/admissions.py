@@ -4,7 +4,7 @@ Source
 ------
 L. Kwegyir-Aggrey, R. Santorella, S. M. Brown, "Everything is relative: understanding fairness with optimal
 transport", 2021, section 4.1 (its appendix says nothing more about this example). Every pupil of the
-expensive School A is admitted with the same chance, the *rule* (25 % there; also 10 % and 50 %); of School B
+expensive School A is admitted with the same chance, the *rule* (25% there; also 10% and 50%); of School B
 exactly the top share of the class by grade is admitted. The paper gives no grade distribution and no sizes:
 ours are 4·Beta(9, 3) in both schools, so that all the difference lies in the policy.
 """

@@ -111,7 +111,7 @@ def _spread(
     def middle(name: str) -> Estimate:
         values = np.array([float(run[name]) for run in runs])
         low, high = np.quantile(values, [0.05, 0.95])
-        method = f"middle 90 % of {len(values)} repeats"
+        method = f"middle 90% of {len(values)} repeats"
         return Estimate(float(values.mean()), float(low), float(high), float(sizes.sum()), method)
 
     edges = np.linspace(0, 1, 11)

@@ -216,7 +216,7 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
                 legendgroup=side,
                 showlegend=panel == 1,
                 meta=[inside.get(group, "") for group in known["group"]],
-                hovertemplate="%{x:.1f} %<extra></extra>",
+                hovertemplate="%{x:.1f}%<extra></extra>",
             )
             figure.add_trace(points, row=1, col=panel)
         figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
@@ -255,7 +255,7 @@ def probable(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -
                 error_x=_reach(frame["value"], frame["low"], frame["high"], width),
                 name=what,
                 customdata=[end.method for end in ends],
-                hovertemplate="%{x:.1f} %<br>%{customdata}<extra>%{y}</extra>",
+                hovertemplate="%{x:.1f}%<br>%{customdata}<extra>%{y}</extra>",
             )
         )
     figure.update_xaxes(title="decided favorably (%)", range=[0, 100])
@@ -332,7 +332,7 @@ def beside(
                     legendgroup=side,
                     showlegend=panel == 1,
                     meta=[inside.get(group, "") for group in known["group"]],
-                    hovertemplate="%{x:.1f} %<extra></extra>",
+                    hovertemplate="%{x:.1f}%<extra></extra>",
                 ),
                 row=1,
                 col=panel,

@@ -190,4 +190,4 @@ def _name(row: GroupRow) -> str:
 
 
 def _percent(share: float) -> str:
-    return percent(share, 1).replace(" %", "%")
+    return percent(share, 1)

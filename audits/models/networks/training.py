@@ -68,7 +68,7 @@ def fit_dense(
     weights : (n,), optional
         Counts behind the rows.
     rng : Generator
-        First weights, rows set aside (15 % of each class) and order of the rows.
+        First weights, rows set aside (15% of each class) and order of the rows.
     progress : callable
         Called once an epoch; may raise `RunCancelled`.
     """

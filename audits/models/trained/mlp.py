@@ -89,7 +89,7 @@ def train_mlp(
     """Train a network with two hidden layers of 64 ReLU units on all rows of `data`.
 
     Cross-entropy weighted by the data's counts, AdamW, at most 200 epochs; stops when the loss on
-    15 % of the rows, set aside by the seed and stratified by outcome, has not fallen for 12 epochs,
+    15% of the rows, set aside by the seed and stratified by outcome, has not fallen for 12 epochs,
     and returns to the best epoch. All randomness comes from generators of its own, and on the
     processor it uses one thread, so the same seed gives the same network in every process.
 

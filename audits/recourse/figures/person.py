@@ -45,7 +45,7 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
                 y=result.scores.loc[[row]].to_numpy()[0].tolist(),
                 mode="lines",
                 line={"color": FOCUS, "width": 2},
-                hovertemplate="%{x:.3g} % of the way: score %{y:.3g}<extra></extra>",
+                hovertemplate="%{x:.3g}% of the way: score %{y:.3g}<extra></extra>",
             ),
             go.Scatter(_mark(steps[active]), mode="markers", marker={"size": 12, "color": INK}),
             go.Scatter(below, x=[_TODAY] * len(result.columns), text=_values(result, steps[0])),

@@ -198,7 +198,7 @@ def usual_model(label: Any) -> tuple[dict[str, Any], str]:
         )
     return {
         "train": "logistic"
-    }, "A logistic regression is trained on 70 % of the people and audited on the rest."
+    }, "A logistic regression is trained on 70% of the people and audited on the rest."
 
 
 def told_lacking(left_out: Mapping[str, str]) -> str:
