@@ -73,8 +73,8 @@ def unbroken(words: str) -> str:
 
     Examples
     --------
-    >>> unbroken("31%, 23–40%")
-    '31\xa0%, 23–40\xa0%'
+    >>> unbroken("Wilson 95 %")
+    'Wilson 95\xa0%'
     """
     return _PER_CENT.sub("\u00a0%", words)
 

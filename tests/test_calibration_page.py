@@ -89,6 +89,7 @@ ELSEWHERE = {
         "groups.net": "net flips, all groups together",
         "groups.everybody.net": "net flips, all groups together",  # a part of them, the ends too
         "groups.rate": "favorable share of a group",
+        "who.adjusted_p": "features of a flipset by lot",
     },
     "outcome_transport": {
         "judged": BY_VERDICT,

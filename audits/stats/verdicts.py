@@ -256,7 +256,8 @@ def limit_of(
     material_on : {"difference", "ratio", "either"}
         What the limit is on; "either" holds the ratio against it where the overall rate is below 20%.
     rate, overall : float or None
-        The rate that another is compared with, and that of all who are compared; None where unknown.
+        The rate that another is compared with, and that of all who are compared; None where unknown. Where
+        nobody is favored there is no ratio.
 
     Examples
     --------
@@ -265,7 +266,7 @@ def limit_of(
     >>> limit_of(0.1, "either", rate=0.1, overall=0.08)
     (-0.02, 0.025)
     """
-    if rate is None or not on_ratio(material_on, overall):
+    if rate is None or overall == 0 or not on_ratio(material_on, overall):
         return -material, material
     low, high = (round(rate * (ratio - 1), 12) for ratio in (FOUR_FIFTHS, 1 / FOUR_FIFTHS))
     return (low, high) if material_on == "ratio" else (max(low, -material), min(high, material))

@@ -130,10 +130,9 @@ def _levels(
     names = []
     for kind in kinds:
         here = numbers[parts == kind]
-        ends = (
-            MISSING if kind > len(cuts) else "–".join(dict.fromkeys((number(here.min()), number(here.max()))))
-        )
-        names.append(f"{column} {ends}")
+        between = " to " if here.min() < 0 else "–"
+        ends = dict.fromkeys((number(here.min()), number(here.max())))
+        names.append(f"{column} {MISSING if kind > len(cuts) else between.join(ends)}")
     return names, codes
 
 
@@ -221,6 +220,8 @@ def plant(own: np.ndarray, rate: float, material: float) -> np.ndarray:
     >>> plant(np.array([1.0, 0.5]), 0.5, 0.1).round(3), plant(np.array([0.0, 0.5]), 0.0, 0.1).round(3)
     (array([0.8, 0.4]), array([0.1 , 0.55]))
     """
+    if not material:
+        return own
     if rate >= min(material, 1 - rate):
         return own * (1 - min(1.0, material / rate))
     return 1 - (1 - own) * (1 - min(1.0, material / (1 - rate)))

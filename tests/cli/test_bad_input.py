@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.data.samples import CATALOGUE, write_samples
+from audits.data.samples import write_samples
+from audits.data.samples.catalogue import FOLDER
 from tests.cli.conftest import write_spec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -138,7 +139,7 @@ def test_scores_that_are_not_numbers(cli, project):
 
 
 def test_an_onnx_file_whose_inputs_do_not_match(cli, project):
-    model = CATALOGUE["hiring"].contents()["hiring.onnx"]
+    model = (FOLDER / "hiring.onnx").read_bytes()
     (project / "model.onnx").write_bytes(model)
     refused(
         run(cli, write_spec(project, model={"path": "model.onnx"})),

@@ -209,7 +209,7 @@ def test_unbalanced_leaves_the_far_ones_out_and_counts_them():
     assert found.unmatched.value == pytest.approx(0.2, abs=0.02)
     assert found.positive.size < 1
     assert audited(subject, **ask).positive.size == 10
-    assert "without a counterpart" in " ".join(found.warnings)
+    assert "10 of 50" in " ".join(found.warnings)
 
 
 def test_a_map_that_misses_says_so_first():

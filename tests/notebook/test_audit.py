@@ -376,7 +376,7 @@ def test_a_notebook_shows_a_result_with_its_first_figure():
         assert "<table" in said["text/html"]
         figure = drawn["application/vnd.plotly.v1+json"]
         texts = json.dumps([figure["data"], figure["layout"]["yaxis"]])
-        assert '"f"' in texts
+        assert r"\u201cf\u201d" in texts
         assert set(figure["data"][0]["meta"]) == {"value", "low", "high"}
 
 

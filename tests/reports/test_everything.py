@@ -364,6 +364,7 @@ def test_alt_texts_state_numbers_that_the_result_holds(run):
             text, table = alt_text(exhibit.figure()), exhibit.table()
             values = np.array([*held, len(table), *_cells(table)])
             labels = [str(cell) for cell in table.to_numpy().ravel() if isinstance(cell, str) and cell]
+            labels += [label.removeprefix("level: ") for label in labels]
             for label in sorted(labels, key=len, reverse=True):
                 text = text.replace(label, "…")
             stated = re.findall(r"(?<![\w.,])[-−]?(\d[\d,]*\.?\d*)", text)

@@ -14,7 +14,7 @@ from audits.flipset import words as flipset_words
 from audits.runs.executors.pool import InlineExecutor
 from audits.stats.words import out_of, people_in
 
-MOST_WORDS = 36
+MOST_WORDS = 38
 N = 120
 WHO = {
     "two groups": ["female", "male"],

@@ -105,10 +105,8 @@ def test_the_law_school_knows_every_other_life(law_school: Subject, found: Sensi
     for curve, score in zip(match.curves, scores, strict=True):
         area = area_under_curve(np.asarray(score), mismatched, np.ones(len(p)), level=0.05)
         assert curve.auc.value == pytest.approx(area.value)
-    assert "than their true counterfactuals" in match.sentence
     # between two linear models sensitivity is the gradient and the gradient is the distance
     assert not match.adds
-    assert "adds nothing to distance" in match.sentence
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ MOVED: dict[str, str] = {
     "*verdict": "`no evidence at this size` rested on power; it opens as insufficient evidence",
     "*/audits/*/interval": "every audit's entry begins with the interval that its verdict follows from",
     "*/audits/*/p_value": "likewise, with the p-value that has to agree",
+    "*/audits/*/metric/weights": "a figure over weights of the metric is drawn by benchmarks/papers",
+    "*/audits/*/comparisons": "other searches on the same people are run by benchmarks/papers",
     "*/audits/*/material": "the interval against the limit, whatever the verdict",
 }
 """Values of old runs that are meant to be shown otherwise now: a pattern of title/keys, and the reason."""
