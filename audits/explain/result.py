@@ -9,6 +9,7 @@ import pandas as pd
 
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
+from audits.stats.verdicts import AVERAGE
 
 __all__ = ["ExplainResult", "Explained", "LevelRow", "Overlap", "ValueRow"]
 
@@ -164,7 +165,12 @@ class ExplainResult:
             },
         )
         table.insert(1, "taken", ["all together", *["alone"] * len(self.each)])
-        return table
+        if self.judged.decided_by == AVERAGE:
+            return table
+        interval = self.judged.interval
+        ends = dict(zip(("left", "low", "high"), (interval.value, interval.low, interval.high), strict=True))
+        decides = pd.DataFrame([{"explainer": self.judged.decided_by, "taken": "all together", **ends}])
+        return pd.concat([decides, table], ignore_index=True)
 
     def levels_frame(self) -> pd.DataFrame:
         """Return what is left at each level as a table."""

@@ -61,7 +61,7 @@ def _blocks(result: FlipsetResult) -> Exhibit:
         f"Dots: {people_in(result.source)}. {filled} Orange: the closest {one_of(result.target)} gets the "
         "other answer. Dashed: as many as chance alone gives. Top: the interval that decides, in points.",
         partial(blocks.blocks, result),
-        result.to_frame,
+        result.blocks_frame,
     )
 
 

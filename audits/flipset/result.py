@@ -350,6 +350,13 @@ class FlipsetResult:
             {"from": edges[:-1], "to": edges[1:], "permutations": found.get("permutations", [])}
         )
 
+    def blocks_frame(self) -> pd.DataFrame:
+        """Return the interval that decides, and below it both flipsets' sizes and shares."""
+        interval = self.judged.interval
+        ends = {"value": interval.value, "low": interval.low, "high": interval.high}
+        decides = pd.DataFrame([{"flipset": self.judged.decided_by, **ends}])
+        return pd.concat([decides, self.to_frame()], ignore_index=True)
+
     def to_frame(self) -> pd.DataFrame:
         """Return both flipsets' sizes and shares as a table."""
         table = frame_of(
