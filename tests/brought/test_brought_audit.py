@@ -305,7 +305,7 @@ def test_bad_options_are_told_on_the_page(space: Workspace):
     assert any("Choose first: By." in text.value for text in at.text)
 
 
-def test_the_navigation_and_the_saved_runs_lead_to_it(space: Workspace):
+def test_the_navigation_the_questions_and_the_saved_runs_lead_to_it(space: Workspace):
     at = AppTest.from_file(MAIN, default_timeout=60)
     at.query_params["w"] = space.token
     at.run()
@@ -315,8 +315,13 @@ def test_the_navigation_and_the_saved_runs_lead_to_it(space: Workspace):
     draft = space.draft()
     spec = drafts.audit_spec(draft, NAME, {"by": ["group"]})
     assert work.submit(space, spec, "Best of all").wait(200)
+    assert work.submit(space, drafts.audit_spec(draft, "groups", {"by": ["group"]}), "Groups").wait(200)
     judged = work.result(space, spec).audits[0].result.judged
-    at.run()
+    at.switch_page("views/glance.py").run()
+    assert not at.exception
+    card = at.container(key="question-6")
+    assert judged.badge_text in card.markdown[1].value
+    assert card.get("page_link")[0].proto.page == NAME
     links = {link.proto.label: link.proto.page for link in at.get("page_link")}
     assert links[f"{ICONS[judged.badge]} Best scores"] == NAME, "with its badge"
     at.switch_page("views/saved.py").run()
