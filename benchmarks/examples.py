@@ -26,9 +26,14 @@ def main() -> None:
     asked.add_argument("names", nargs="*", default=list(CATALOGUE))
     with tempfile.TemporaryDirectory() as home:
         os.environ["EVENHAND_HOME"] = home
-        for name in asked.parse_args().names:
+        names, made = asked.parse_args().names, set()
+        for name in names:
             for audit, file, seconds in bundle(name):
+                made.add(file)
                 print(f"{name} {audit}: {file.stat().st_size:,} bytes, {seconds:.1f} s", flush=True)
+        if set(names) == set(CATALOGUE):
+            for file in {*next(iter(made)).parent.glob("*.zip")} - made:
+                file.unlink()  # of options that are asked for no more
 
 
 def bundle(name: str, audits: Sequence[str] = AUDITS) -> list[tuple[str, Path, float]]:

@@ -32,7 +32,7 @@ NOT_IN_THE_LINK = {
     "app/monitor/": A_FORM,
     "app/widgets/choices/roles.py": IN_THE_DRAFT,
     "app/recourse/questions.py _rows": "answers go into the choices at the side, which are in the link",
-    "app/widgets/results/figure_card.py figure_card 'Table'": "unfolded numbers are the reader's own",
+    "app/widgets/results/figure_card.py _tools 'Table'": "unfolded numbers are the reader's own",
     "app/widgets/results/figure_card.py _select_people 'Select people'": BY_CALLBACK,
     "app/widgets/people/selected.py _make_group": A_FORM,
     "app/saved/runs.py choose_run 'Open'": "the run is in the address, under run, by its callback",

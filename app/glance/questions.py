@@ -27,11 +27,12 @@ def question_cards(
     usual: Mapping[str, dict[str, Any]],
     begun: Mapping[str, work.SpecStanding],
 ) -> None:
-    """Draw a card for each question; the first badge of its audits stands for it."""
+    """Draw a card for each question, whose audits' first badge stands for it, and for each audit brought."""
     left = {name: each for name, each in usual.items() if name not in latest and name not in begun}
     by_name = {each.audit.name: each for each in findings if each.place is not None}
+    brought = {f"+ {AUDITS[name].title}": (name,) for name in by_name if AUDITS.brought(name)}
     with st.grid(2, min_column_width=300, border=False):
-        for number, (question, names) in enumerate(QUESTIONS.items(), start=1):
+        for number, (question, names) in enumerate({**QUESTIONS, **brought}.items(), start=1):
             with st.container(border=True, height="stretch", key=f"question-{number}"):
                 st.markdown(f"**{question.partition(' ')[2]}**")
                 found = [by_name[name] for name in names if name in by_name]

@@ -76,7 +76,8 @@ def other_options(name: str, drawn: Collection[str]) -> dict[str, Any]:
 def _control(option: Option, label: str, protected: tuple[str, ...]) -> Any:
     """Draw the control of one option; return what is chosen as a spec writes it, None where nothing is."""
     told = " ".join(filter(None, [option.help, _bounds(option)]))
-    kept: dict[str, Any] = {"help": told or None, **state.choice(f"with-{option.name}")}
+    asked: dict[str, Any] = {"help": told or None}
+    kept = {**asked, **state.choice(f"with-{option.name}")}
     if option.name in _ATTRIBUTES and option.kind in {"text", "other"}:
         return _attributes(option, label, protected, kept)
     if option.kind in {"number", "integer"}:
@@ -90,7 +91,8 @@ def _control(option: Option, label: str, protected: tuple[str, ...]) -> Any:
         return words[st.selectbox(label, list(words), index=first, **kept)]
     if option.kind == "text":
         return st.text_input(label, value=option.default or "", **kept)
-    return _written(option, label, kept)
+    # a key of its own: another audit's option of this name may be a number, which text cannot be
+    return _written(option, label, {**asked, **state.choice(f"yaml-{option.name}")})
 
 
 def _attributes(option: Option, label: str, protected: tuple[str, ...], kept: dict[str, Any]) -> Any:

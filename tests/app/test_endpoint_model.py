@@ -69,6 +69,6 @@ def test_an_endpoint_is_asked_and_its_finding_shown(
         assert run.wait(240)
         assert run.error is None, run.error
         at.run()
-        expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0].result
-        assert at.container(key="numbers").text[0].value == expected.finding
+        expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0]
+        assert at.container(key="finding").text[0].value == expected.headline
         assert scorer.requests

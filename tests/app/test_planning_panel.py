@@ -60,7 +60,7 @@ def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
     assert not at.exception
     table = next(frame.value for frame in at.dataframe if "planted" in frame.value)
     assert list(table["planted"]) == ["0 points", "40 points"]
-    assert table["evidence of a difference"][1].startswith("100 %")
+    assert table["evidence of a difference"][1].startswith("100%")
     assert any("400 people in the group that differs" in each.value for each in at.caption)
     assert any("5 worlds a row" in each.value for each in at.caption)
 

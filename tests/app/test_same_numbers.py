@@ -20,6 +20,7 @@ from app.workspaces.workspace import Workspace, issue_token
 from audits.cli.main import main
 from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
+from audits.stats.badges import interval_text
 from tests.app.test_pages import visit
 from tests.reports.parsing import Tables
 
@@ -82,7 +83,10 @@ def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys)
     assert run.wait(200)
     at.run()
     assert not at.exception
-    shown = at.container(key="numbers").text[0].value
+    at.session_state["tab"] = "How we tested"
+    at.run()
+    assert not at.exception
+    told = [text.value for text in at.text]
 
     (tmp_path / "people.csv").write_text(people())
     spec = portable(work.result(space, record["spec"]).spec)
@@ -96,7 +100,13 @@ def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys)
     [entry] = json.loads((out / "results.json").read_text(encoding="utf-8"))["audits"]
     assert entry["audit"] == audit
     assert entry == json.loads(json.dumps(work.result(space, record["spec"]).to_json()))["audits"][0]
-    assert entry["finding"] == shown
+    shown = entry["finding"]
+    assert shown in told
+    audited = work.result(space, record["spec"]).audits[0]
+    assert at.container(key="finding").text[0].value == audited.headline
+    assert " ".join(audited.headline.split()) in said
+    if certainty := interval_text(audited.result.judged):
+        assert at.container(key="certainty").text[0].value == certainty
     assert " ".join(shown.split()) in said
     assert any(entry["badge_text"] in element.value for element in at.markdown)
 

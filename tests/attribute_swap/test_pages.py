@@ -41,14 +41,18 @@ def visit(space: Workspace, page: str) -> AppTest:
 def test_the_page_runs_and_sensitivity_begins_with_it(space: Workspace) -> None:
     at = visit(space, SENSITIVITY)
     assert not at.exception
-    assert "First: change one word" in [each.value for each in at.subheader]
+    assert "Change one word →" in [each.proto.label for each in at.get("page_link")]
     spec = drafts.audit_spec(space.draft(), "attribute_swap", {"attribute": ["sex"]})
     work.submit(space, spec, "swap").wait(120)
     at = visit(space, PAGE)
     assert not at.exception
     [result] = [each.result for each in work.result(space, spec).audits]
     assert result.verdict == "evidence of a difference"
-    assert len(figures(at)) == 3
+    for tab in ("Who are they?", "People"):
+        at.session_state["tab"] = tab
+        at.run()
+        assert not at.exception
+        assert len(figures(at)) == 2, tab
     at = visit(space, SENSITIVITY)
     said = work.result(space, spec).audits[0].headline.split(",")[0]
     assert any(said in each.value for each in at.text), "what it found stands there"

@@ -27,6 +27,7 @@ from audits.reports.schema import results_schema
 from audits.runs import registry
 from audits.runs.executors.sandbox import readable_folders
 from audits.runs.registry import AUDITS
+from audits.stats.badges import ICONS
 from tests.app.test_pages import figures
 from tests.cli.conftest import Answer, cli  # noqa: F401  (a fixture)
 from tests.runs.conftest import make_spec, write_people
@@ -252,12 +253,12 @@ def test_its_page_has_a_control_for_every_option(space: Workspace):
     assert at.number_input(key="with-smallest").step == 1
     assert at.toggle(key="with-list_people").value is True
     assert at.text_input(key="with-note").value == ""
-    assert at.text_area(key="with-names").value == "{}"
+    assert at.text_area(key="yaml-names").value == "{}"
     assert {each.name for each in options_of(AUDITS[NAME].options)} == {
-        str(widget.key).removeprefix("with-")
+        str(widget.key)[5:]
         for kind in ("multiselect", "number_input", "selectbox", "toggle", "text_input", "text_area")
         for widget in getattr(at, kind)
-        if str(widget.key).startswith("with-")
+        if str(widget.key).startswith(("with-", "yaml-"))
     }
 
 
@@ -266,7 +267,7 @@ def test_its_page_runs_it_and_shows_all_that_the_record_presents(space: Workspac
     monkeypatch.setattr(audit_page, "_next_look", lambda *_: None)
     at = page(space)
     at.number_input(key="with-best").set_value(0.3).run()
-    at.text_area(key="with-names").set_value("{north: Norð}").run()
+    at.text_area(key="yaml-names").set_value("{north: Norð}").run()
     at.button(key="run").click().run()
     record = space.runs()[0]
     assert record["spec"]["audits"] == [{NAME: {"by": ["group"], "best": 0.3, "names": {"north": "Norð"}}}]
@@ -281,26 +282,30 @@ def test_its_page_runs_it_and_shows_all_that_the_record_presents(space: Workspac
     at.toggle(key=f"table-{NAME}-shares").set_value(True).run()
     assert any(frame.value.columns[0] == "group" for frame in at.dataframe)
     assert len(figures(at)) == 1
-    people = at.selectbox(key="person-people")
+    at.session_state["tab"] = "People"
+    people = at.run().selectbox(key="person-people")
     people.select(people.options[0]).run()
     assert not at.exception
     assert any(f"row {people.options[0]}" in frame.value.columns for frame in at.dataframe)
+    at.session_state["tab"] = "How we tested"
+    at.run()
+    assert not at.exception
     assert any(AUDITS[NAME].limits in found.value for found in at.markdown)
 
 
 def test_bad_options_are_told_on_the_page(space: Workspace):
     at = page(space)
-    at.text_area(key="with-names").set_value("{north: [").run()
+    at.text_area(key="yaml-names").set_value("{north: [").run()
     assert any("names must be YAML (line 1)" in text.value for text in at.text)
-    at.text_area(key="with-names").set_value("[1, 2]").run()
+    at.text_area(key="yaml-names").set_value("[1, 2]").run()
     assert any("top_scores.names must be" in text.value for text in at.text)
-    at.text_area(key="with-names").set_value("{}").run()
+    at.text_area(key="yaml-names").set_value("{}").run()
     at.multiselect(key="with-by").set_value([]).run()
     assert not at.exception
     assert any("Choose first: By." in text.value for text in at.text)
 
 
-def test_the_navigation_the_cards_and_the_saved_runs_lead_to_it(space: Workspace):
+def test_the_navigation_the_questions_and_the_saved_runs_lead_to_it(space: Workspace):
     at = AppTest.from_file(MAIN, default_timeout=60)
     at.query_params["w"] = space.token
     at.run()
@@ -311,13 +316,14 @@ def test_the_navigation_the_cards_and_the_saved_runs_lead_to_it(space: Workspace
     spec = drafts.audit_spec(draft, NAME, {"by": ["group"]})
     assert work.submit(space, spec, "Best of all").wait(200)
     assert work.submit(space, drafts.audit_spec(draft, "groups", {"by": ["group"]}), "Groups").wait(200)
-    at.switch_page("views/groups.py").run()
+    judged = work.result(space, spec).audits[0].result.judged
+    at.switch_page("views/glance.py").run()
     assert not at.exception
-    if not any(link.proto.label == "Best scores →" for link in at.get("page_link")):
-        at.button(key="run").click().run()
-    card = [link for link in at.get("page_link") if link.proto.label == "Best scores →"]
-    assert card
-    assert card[0].proto.page == NAME
+    card = at.container(key="question-6")
+    assert judged.badge_text in card.markdown[1].value
+    assert card.get("page_link")[0].proto.page == NAME
+    links = {link.proto.label: link.proto.page for link in at.get("page_link")}
+    assert links[f"{ICONS[judged.badge]} Best scores"] == NAME, "with its badge"
     at.switch_page("views/saved.py").run()
     assert not at.exception
     at.selectbox(key="of-audit").select(NAME).run()

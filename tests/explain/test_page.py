@@ -76,6 +76,9 @@ def test_the_overview_shows_what_is_left_of_the_gap(space: Workspace) -> None:
                 break
             time.sleep(0.5)
             at.run()
+        if key == "look-within":
+            at.session_state["tab"] = "Like for like?"
+            at.run()
         at.button(key=key).click().run()
         run = work.executor().run(space.runs()[0]["id"])
         assert run is not None

@@ -234,12 +234,12 @@ def test_directions_and_a_metric_of_ones_own_go_into_the_spec(space) -> None:
     bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
     at = visit(space).switch_page(PAGE).run()
     at.selectbox(key="metric").select("expert").run()
-    at.text_area(key="with-directions").set_value("[{hair: 1, skill: -0.5}]").run()
+    at.text_area(key="yaml-directions").set_value("[{hair: 1, skill: -0.5}]").run()
     at.number_input(key="with-steps").set_value(5).run()
     _ran(space, at)
     spec = space.runs()[0]["spec"]["audits"][0]["loss_ratio"]
     assert spec["directions"] == [{"hair": 1.0, "skill": -0.5}]
-    at.text_area(key="with-directions").set_value("").run()
-    at.text_area(key="with-matrix").set_value("[[1, 0], [0, 0]]").run()
+    at.text_area(key="yaml-directions").set_value("").run()
+    at.text_area(key="yaml-matrix").set_value("[[1, 0], [0, 0]]").run()
     _ran(space, at)
     assert space.runs()[0]["spec"]["audits"][0]["loss_ratio"]["matrix"] == [[1, 0], [0, 0]]
