@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from playwright.sync_api import Page
+from playwright.sync_api import TimeoutError as NotInTime
 
 from benchmarks.serving import PAGES, Served
 from tests.browser import acts
@@ -48,7 +51,11 @@ def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
 
 def _white_in_the_dark(page: Page) -> list[str]:
     """Tell of figures that stay white in the scheme that axe looked at last, or dark in a light one."""
-    inked = "plots => plots.map(each => getComputedStyle(each).filter.includes('invert'))"
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-    drawn = page.locator(".js-plotly-plot .plot-container").evaluate_all(inked)
-    return [f"{page.url.split('?')[0]}: white in the dark"] if drawn and set(drawn) != {dark} else []
+    paper = "rgb(20, 23, 27)" if dark else "rgb(255, 255, 255)"
+    left = """paper => [...document.querySelectorAll(".js-plotly-plot .main-svg:first-child")]
+        .filter(each => getComputedStyle(each).backgroundColor !== paper).length"""
+    with suppress(NotInTime):  # each figure is drawn anew a moment after the scheme
+        page.wait_for_function(f"paper => !({left})(paper)", arg=paper, timeout=5_000)
+    count = page.evaluate(left, paper)
+    return [f"{page.url.split('?')[0]}: {count} figures of the other scheme"] if count else []
