@@ -129,7 +129,7 @@ def test_a_share_of_the_way_is_said_in_words(run: tuple[RunResult, AuditData]) -
     found = dataclasses.replace(whole, audits=(recourse,))
     term = {"run": "key", "column": "alpha"}
     for own, words in (
-        ({"at_most": 0.55}, "accepted within 55 % of the way"),
+        ({"at_most": 0.55}, "accepted within 55% of the way"),
         ({"at_least": 0.5}, "part of the way to be accepted at least 0.5"),
         ({"missing": True}, "never accepted"),
     ):
