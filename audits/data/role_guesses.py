@@ -26,7 +26,7 @@ _NEUTRAL = (
 _GOOD_NAMES = (
     r"approv\w*|accept\w*|admit\w*|admission|hired?|hiring|employed|call(?:ed)?|callbacks?|offer(?:ed)?|grant(?:ed)?"
     r"|pass(?:ed)?|pf|promoted|selected|awarded|repaid|paid|survived|eligible|parole[d]?|released|shortlisted|funded"
-    r"|graduated|insured|retained|waitlisted|success\w*|won"
+    r"|graduated|qualified|insured|retained|waitlisted|success\w*|won"
     r"|bewilligt|angenommen|eingestellt|einstellung|zugelassen|zulassung|bestanden|zusage|befördert|zurückgezahlt"
     r"|accepté\w*|embauché\w*|embauche|admis\w*|octroyé\w*|accordé\w*|réussi\w*|reçue?|promu\w*"
     r"|aprobad\w*|aceptad\w*|contratad\w*|admitid\w*|concedid\w*|promovid\w*"
@@ -50,7 +50,7 @@ _POSITIVE = re.compile(
     rf"{_GOOD_NAMES}|granted|good|positive|>50k\.?|fully paid|call(?:ed)? back|gut|bon|bueno|offer made"
 )
 _NEGATIVE = re.compile(
-    rf"{_BAD_NAMES}|bad|negative|<=50k\.?|ineligible|failure|charged off|no offer"
+    rf"{_BAD_NAMES}|bad|negative|<=50k\.?|ineligible|unqualified|failure|charged off|no offer"
     r"|not (?:hired|approved|admitted)|durchgefallen|schlecht|échoué|mauvais|malo"
 )
 _SOUNDS = 2.0

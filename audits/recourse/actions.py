@@ -18,7 +18,7 @@ from audits.data import AuditData, FeatureSpace
 from audits.data.encoder_blocks import LevelBlock, NumberBlock
 from audits.data.kinds import Role
 from audits.data.values import as_text, text_of
-from audits.errors import InputError
+from audits.errors import InputError, installed, not_installed
 from audits.models import Subject
 from audits.models.networks.gradients import logits_over
 from audits.recourse.options import Limit, RecourseOptions
@@ -328,6 +328,8 @@ def between_people(
             "literal",
             "leave limits out, or choose 'snapped'",
         )
+    if not installed("torch"):
+        raise not_installed("recourse", "torch")
     model = subject.differentiable
     if model is None or subject.score_kind != "probability":
         raise InputError(

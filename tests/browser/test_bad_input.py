@@ -77,14 +77,17 @@ def test_a_truncated_model_file_is_told_and_the_next_run_works(
     models.set_input_files(str(tmp_path / "model.pkl"))
     assert "can run code" in problem(page)
     models.set_input_files(str(tmp_path / "cut.onnx"))
-    expect(page.get_by_text("cut.onnx is not a whole ONNX model")).to_be_visible(timeout=acts.SLOW)
+    said = page.get_by_text(
+        "cut.onnx is not a whole ONNX model"
+    )  # and in what is left to do
+    expect(said.first).to_be_visible(timeout=acts.SLOW)
     acts.narrow_and_shoot(page, artefacts, "error-model", 900)
     page.get_by_role("radio", name="Train one here").click()
     acts.settle(page)
     acts.to_flipsets(page)
     acts.shuffles(page, 0)
     acts.run(page)
-    assert "female people" in acts.finding(page)
+    assert "women" in acts.finding(page)
 
 
 def test_the_servers_folder_shows_nothing_that_lies_outside(server: Server, watched: Watched) -> None:
@@ -121,6 +124,6 @@ def test_names_from_the_data_are_shown_as_they_are(
     acts.to_flipsets(page)
     acts.run(page)
     found = acts.finding(page)
-    assert group in found or other in found
+    assert group in found or other[:8] in found  # a long name is cut in a sentence
     assert page.locator('.st-key-finding a, .st-key-finding img, a[href*="evil"]').count() == 0
     acts.narrow_and_shoot(page, artefacts, "names-result", 2900, last=True)

@@ -44,7 +44,7 @@ def test_a_brought_audit_is_chosen_run_and_read(server: Server, watched: Watched
     with acts.answered(page):
         page.get_by_test_id("stSidebar").get_by_role("button", name="Run audit").click()
     found = page.locator(".st-key-finding")
-    expect(found).to_contain_text("are among the best 30 %", timeout=acts.SLOW)
+    expect(found).to_contain_text("are among the best 30%", timeout=acts.SLOW)
     expect(page.locator(".st-key-verdict")).to_contain_text(
         re.compile("ifference found|mall difference|tell yet|o verdict|o material difference")
     )

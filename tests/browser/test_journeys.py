@@ -74,6 +74,7 @@ def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
     acts.shuffles(page, 0)
     acts.run(page)
     found = acts.finding(page)
+    acts.open_tab(page, "How we tested")
     page.get_by_text("Export", exact=True).click()
     saved = {}
     for name in ("spec.yaml", "results.json"):

@@ -49,7 +49,7 @@ def top_scores_audit(subject: Any, options: TopScoresOptions, *, rng: Any, progr
     return TopScoresResult(
         options=asdict(options),
         judged=judge(gap, immaterial=(-options.material, options.material), level=options.level),
-        finding=f"{_words(most)} are among the best {100 * options.best:g} %, against {_words(least)}.",
+        finding=f"{_words(most)} are among the best {100 * options.best:g}%, against {_words(least)}.",
         warnings=(f"{left} people of smaller groups were left out.",) if left else (),
         table=table,
         people=people if options.list_people else people.iloc[:0],
@@ -58,4 +58,4 @@ def top_scores_audit(subject: Any, options: TopScoresOptions, *, rng: Any, progr
 
 def _words(row: Group) -> str:
     share = row.share.value or 0.0
-    return f"{round(share * row.n)} of {row.n} {row.group} people ({100 * share:.0f} %)"
+    return f"{round(share * row.n)} of {row.n} {row.group} people ({100 * share:.0f}%)"
