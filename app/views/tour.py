@@ -31,10 +31,8 @@ if missing:
     st.stop()
 
 audits = {name: work.result(space, spec).audits[0] for name, spec in specs.items()}
-story = state.remember("story", lambda: tell(*(audits[name].result for name in AUDITS)))
-
-
 if state.widget("present"):
     st.html("<style>[data-testid='stSidebar'], [data-testid='stHeader'] { display: none; }</style>")
 with speaking(build(DataWords, draft["spec"]["data"]["words"], "data.words")):
+    story = state.remember("story", lambda: tell(*(audits[name].result for name in AUDITS)))
     show_screen(story, audits, lambda: pair_values(story, data, draft["spec"]["threshold"]))

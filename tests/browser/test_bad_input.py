@@ -77,9 +77,7 @@ def test_a_truncated_model_file_is_told_and_the_next_run_works(
     models.set_input_files(str(tmp_path / "model.pkl"))
     assert "can run code" in problem(page)
     models.set_input_files(str(tmp_path / "cut.onnx"))
-    said = page.get_by_text(
-        "cut.onnx is not a whole ONNX model"
-    )  # and in what is left to do
+    said = page.get_by_text("cut.onnx is not a whole ONNX model")  # and in what is left to do
     expect(said.first).to_be_visible(timeout=acts.SLOW)
     acts.narrow_and_shoot(page, artefacts, "error-model", 900)
     page.get_by_role("radio", name="Train one here").click()

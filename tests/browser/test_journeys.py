@@ -91,6 +91,8 @@ def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
     size = round(shown["audits"][0]["negative"]["size"])
     assert f"{size:,} " in found
     acts.open_tab(page, "People")
+    page.locator(".st-key-person").scroll_into_view_if_needed()  # a list that scrolls with its page closes
+    acts.settle(page)
     page.locator(".st-key-person input").click()
     page.get_by_role("option").first.click()
     acts.settle(page)

@@ -45,6 +45,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     acts.run(page)
     acts.finding(page)
 
+    acts.open_tab(page, "Who is flagged?")
     page.get_by_role("link", name="Watch the deployed model with this").click()
     page.wait_for_selector("text=Make the monitor", timeout=acts.SLOW)
     acts.settle(page)
