@@ -17,6 +17,8 @@ _ALIKE, _NAMED = 3, 4
 
 # _ and - between letters mark nothing, nor do parentheses without brackets; screen readers read backslashes
 _MARKS = re.compile(r"([\\`*{}\[\]<>#+!|~$&:@]|(?<![^\W_])[_-]|[_-](?![^\W_]))")
+_LINKS = re.compile(r"(?<=www)(?=\.)|(?<=:)(?=//)|(?<=@)(?=\w)", re.IGNORECASE)
+"""Where Markdown sees an address without any mark: a word joiner there leaves it text."""
 
 
 def problem(sentence: str, details: str = "") -> None:
@@ -94,7 +96,7 @@ def label(text: str, longest: int = 60) -> str:
     """
     flat = " ".join(text.split())
     flat = flat if len(flat) <= longest else flat[: longest - 1] + "…"
-    return _MARKS.sub(r"\\\1", flat)
+    return _MARKS.sub(r"\\\1", _LINKS.sub("\u2060", flat))
 
 
 def _box(kind: str, sentence: str) -> None:
