@@ -70,7 +70,8 @@ def test_groups_are_read_and_changed_without_a_mouse(server: Server, watched: Wa
 
     acts.tab_to(page, ".st-key-menu-group-rates")
     page.keyboard.press("Enter")
-    acts.tab_to(page, ".st-key-table-group-rates")
+    page.wait_for_selector(".st-key-table-group-rates", timeout=acts.SLOW)
+    acts.tab_to(page, ".st-key-table-group-rates", most=300)  # menus stand behind the page
     with acts.answered(page):
         page.keyboard.press("Space")
     page.keyboard.press("Escape")

@@ -82,6 +82,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         hers = ada.url
         ada.get_by_role("link", name="Report & saved audits", exact=True).click()
         ada.get_by_text("Share", exact=True).click(timeout=acts.SLOW)
+        acts.settle(ada)
         ada.get_by_role("button", name="Make a link").click()
         shown = ada.locator("code", has_text="/?share=").first
         expect(shown).to_be_visible(timeout=acts.SLOW)
