@@ -427,7 +427,7 @@ def test_result_survives_its_file_and_states_one_interval(tmp_path):
         assert first.meta == {end: interval[end] for end in ("value", "low", "high")}
         for exhibit in section.exhibits:
             exhibit.figure()
-        assert len(found.to_frame()) == 1 + len(found.each)
+        assert len(found.to_frame()) == (found.judged.decided_by != "average") + 1 + len(found.each)
         assert f"{100 * abs(interval['value']):.1f} points" in found.finding
 
 
