@@ -12,7 +12,19 @@ from typing import Literal, Protocol
 
 from audits.stats.estimate import Estimate
 
-__all__ = ["BADGES", "ICONS", "Badge", "badge_text", "interval_text", "limit_words", "size_against_limit"]
+__all__ = [
+    "BADGES",
+    "FOUR_FIFTHS",
+    "ICONS",
+    "Badge",
+    "badge_text",
+    "interval_text",
+    "limit_words",
+    "size_against_limit",
+]
+
+FOUR_FIFTHS = 0.8
+"""Ratio of two decision rates beyond which a difference is material, either way."""
 
 Badge = Literal["difference", "small difference", "cannot tell yet", "no verdict", "no material difference"]
 
@@ -70,6 +82,8 @@ class _Judged(Protocol):
     def see(self) -> str: ...
     @property
     def decided_by(self) -> str: ...
+    @property
+    def times(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -141,7 +155,11 @@ def interval_text(judged: _Judged) -> str:
     interval, limit = judged.interval, limit_words(judged)
     if interval.value is None or (interval.low is None and interval.high is None):
         return ""
-    scale, unit = (100.0, " points") if limit.endswith("points") else (1.0, " times" if limit else "")
+    scale, unit = (
+        (100.0, " points")
+        if limit.endswith("points") or limit.startswith("ratio")
+        else (1.0, " times" if limit else "")
+    )
     ends = [None if end is None else _digits(scale * end) for end in (interval.low, interval.high)]
     low, high = ends
     reach = f"{low} to {high}" if low and high else f"{low} or more" if low else f"up to {high}"
@@ -182,10 +200,15 @@ def limit_words(judged: _Judged) -> str:
     >>> from audits.stats import Estimate, judge
     >>> limit_words(judge(Estimate(1.1, 0.9, 1.2, 100, "bootstrap"), none=1.0, immaterial=(0.8, 1.25)))
     '1.25 times'
+    >>> limit_words(judge(Estimate(0.03, 0.02, 0.04, 900, "Newcombe 95 %"), immaterial=(-0.035, 0.04375)))
+    'ratio of 0.8'
     """
     limit = _limit(judged)
     if limit is None or limit.width == 0:
         return ""
+    low, high = judged.immaterial_low, judged.immaterial_high
+    if judged.none_low == 0 and low and high and abs(FOUR_FIFTHS * high + low) < 1e-9:
+        return f"ratio of {FOUR_FIFTHS}"
     if limit.none >= 1:
         return f"{limit.at:.3g} times"
     points = 100 * limit.width
@@ -198,7 +221,8 @@ def _limit(judged: _Judged) -> _Limit | None:
     value = judged.interval.value
     if value is not None and judged.none_low is not None and value < judged.none_low:
         sides.reverse()
-    return next((_Limit(none, at) for none, at in sides if none is not None and at is not None), None)
+    found = ((none, at) for none, at in sides if none is not None and at is not None)
+    return next((_Limit(none, none + (at - none) / judged.times) for none, at in found), None)
 
 
 def _round(people: int) -> int:

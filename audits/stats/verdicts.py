@@ -17,7 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from audits.stats.badges import BADGES, Badge, badge_text
+import numpy as np
+
+from audits.stats.badges import BADGES, FOUR_FIFTHS, Badge, badge_text
 from audits.stats.estimate import Estimate
 
 __all__ = [
@@ -63,9 +65,6 @@ DEFAULT_LEVEL = 0.05
 MATERIAL_DIFFERENCE = 0.10
 """Difference of two shares that counts as material unless the auditor says otherwise."""
 
-FOUR_FIFTHS = 0.8
-"""Ratio of two decision rates beyond which a difference is material, either way."""
-
 LOW_RATE = 0.2
 """Overall rate below which the ratio is held against the limit too."""
 
@@ -105,6 +104,8 @@ class Judged:
         The condition whose interval it is: ``"average"``, ``"level: gpa 3.0–3.4"``.
     see : str
         What the run's search found in the attribute that this clears on average; empty where nothing.
+    times : float
+        How many times the auditor's limit the immaterial values are, as where a level decides an all-clear.
     """
 
     verdict: Verdict
@@ -119,6 +120,7 @@ class Judged:
     reason: str = ""
     decided_by: str = AVERAGE
     see: str = ""
+    times: float = 1.0
 
     @property
     def badge_text(self) -> str:
@@ -266,10 +268,33 @@ def limit_of(
     >>> limit_of(0.1, "either", rate=0.1, overall=0.08)
     (-0.02, 0.025)
     """
-    if rate is None or overall == 0 or not on_ratio(material_on, overall):
+    if rate is None:
         return -material, material
-    low, high = (round(rate * (ratio - 1), 12) for ratio in (FOUR_FIFTHS, 1 / FOUR_FIFTHS))
-    return (low, high) if material_on == "ratio" else (max(low, -material), min(high, material))
+    # without an overall rate only a limit that is on ratios alone is on them
+    everyone = np.array([1.0 if overall is None else overall])
+    low, high = limits_of(material, material_on, rate=np.array([rate]), overall=everyone)
+    return float(low[0]), float(high[0])
+
+
+def limits_of(
+    material: float, material_on: str, *, rate: np.ndarray, overall: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limits of many differences, as `limit_of` those of one.
+
+    Parameters
+    ----------
+    rate, overall : float array (n,)
+
+    Returns
+    -------
+    low, high : float array (n,)
+    """
+    ratio = (overall > 0) & ((material_on == "ratio") | ((material_on == "either") & (overall < LOW_RATE)))
+    most = np.inf if material_on == "ratio" else material
+    low, high = ((rate * (bound - 1)).round(12) for bound in (FOUR_FIFTHS, 1 / FOUR_FIFTHS))
+    return np.where(ratio, np.maximum(low, -most), -material), np.where(
+        ratio, np.minimum(high, most), material
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,7 +394,8 @@ def judge_conditions(
         decides = judge(own.interval, none=own.none, immaterial=own.limit, decided_by=own.name)
         others = [part for part, each in pairs if each is not own]
         return replace(decides, p_value=own.p_value, material=_material_of_all([decides, *others]))
-    decides = min(judged, key=_room)
+    decides, own = min(pairs, key=lambda pair: _room(pair[0]))
+    decides = replace(decides, times=own.times)
     inside = all(
         part.verdict == NO_MATERIAL or (part.material is False and not each.accuses) for part, each in pairs
     )

@@ -22,6 +22,8 @@ from audits.stats import (
     newcombe,
     worst_of,
 )
+from audits.stats.badges import limit_words
+from audits.stats.verdicts import limit_of, limits_of
 
 ENDS = st.floats(-1, 1, allow_nan=False)
 
@@ -119,3 +121,31 @@ def test_conditions_decide_whatever_their_order():
         withheld = judge_conditions([average], people_needed=900, **words)
         assert (withheld.verdict, withheld.badge) == (INSUFFICIENT, "no verdict")
     assert judge_conditions([small], cannot_clear="it only fails").verdict == EVIDENCE
+
+
+def test_evidence_at_a_level_is_held_to_the_auditors_own_limit() -> None:
+    """A level has twice the limit to clear; what is found there is as large as the auditor's limit says."""
+    average = Condition(
+        name="average", interval=Estimate(0.0, -0.05, 0.05, 900, "Newcombe 95 %"), immaterial=(-0.1, 0.1)
+    )
+    twice = {"immaterial": (-0.2, 0.2), "times": 2.0}
+    found = judge_conditions(
+        [average, Condition(name="level", interval=Estimate(0.25, 0.15, 0.35, 90, "Newcombe 95 %"), **twice)]
+    )
+    assert (found.verdict, found.decided_by, found.material) == (EVIDENCE, "level", True)
+    assert (found.immaterial_low, found.immaterial_high, found.times) == (-0.1, 0.1, 1.0)
+    cleared = judge_conditions(
+        [average, Condition(name="level", interval=Estimate(0.1, -0.01, 0.19, 90, "Newcombe 95 %"), **twice)]
+    )
+    assert (cleared.verdict, cleared.decided_by, cleared.times) == (NO_MATERIAL, "level", 2.0)
+    assert limit_words(cleared) == limit_words(average_alone := judge_conditions([average]))
+    assert average_alone.times == 1.0
+
+
+@pytest.mark.parametrize("on", ["difference", "ratio", "either"])
+def test_many_limits_are_those_of_each(on: str) -> None:
+    rates, overall = np.array([0.0, 0.05, 0.15, 0.5, 0.9]), np.array([0.0, 0.06, 0.19, 0.45, 0.9])
+    low, high = limits_of(0.02, on, rate=rates, overall=overall)
+    each = [limit_of(0.02, on, rate=a, overall=b) for a, b in zip(rates, overall, strict=True)]
+    assert [tuple(pair) for pair in np.transpose([low, high])] == each
+    assert each[0] == (-0.02, 0.02), "where nobody is favored there is no ratio"

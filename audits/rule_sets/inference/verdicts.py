@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from audits.rule_sets.result import LeaderRow
-from audits.stats import EVIDENCE, Estimate, Judged, judge, limit_of
+from audits.stats import EVIDENCE, Estimate, Judged, judge
 from audits.stats.intervals import percent_level
 from audits.stats.power import times_to_settle
 from audits.stats.shares import newcombe_ends
+from audits.stats.verdicts import limits_of
 from audits.subgroups.cells import Cells
 
 __all__ = ["difference_of", "is_evidence", "judge_audit", "judge_row"]
@@ -81,8 +82,8 @@ def judge_audit(
         number = next((row for row in evident if row.material), evident[0]).number
         return judge_row(_item(table, number), options, inference), number
     low, high = table["low"].to_numpy(), table["high"].to_numpy()
-    limits = np.array([_limit(_item(table, number), options) for number in table.index])
-    least, most = np.minimum(limits[:, 0], -_SMALLEST), np.maximum(limits[:, 1], _SMALLEST)
+    limits = _limits(table, options)
+    least, most = np.minimum(limits[0], -_SMALLEST), np.maximum(limits[1], _SMALLEST)
     number = int(table.index[_first_of_largest(np.maximum(high / most, low / least))])
     item = _item(table, number)
     judged = judge_row(item, options, inference, only_estimated="" if complete else _STOPPED)
@@ -103,14 +104,20 @@ def _item(table: pd.DataFrame, number: int) -> dict[str, Any]:
     return {str(name): value for name, value in table.loc[number].items()}
 
 
+def _limits(table: pd.DataFrame, options: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the differences (S,) of rule sets that are immaterial: the least and the most."""
+    names = ("n_in", "n_out", "favorable_n_in", "favorable_out")
+    n, rest, good, rate = (table[name].to_numpy(dtype=float) for name in names)
+    overall = (good + rate * rest) / (n + rest)
+    low, high = limits_of(
+        options["material"], options.get("material_on", "either"), rate=rate, overall=overall
+    )
+    return np.minimum(low, -options["tolerance"]), np.maximum(high, options["tolerance"])
+
+
 def _limit(item: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the differences of a rule set that are immaterial."""
-    n, rest = float(item["n_in"]), float(item["n_out"])
-    rate = float(item["favorable_out"])
-    overall = (float(item["favorable_n_in"]) + rate * rest) / (n + rest)
-    on = options.get("material_on", "either")
-    low, high = limit_of(options["material"], on, rate=rate, overall=overall)
-    return min(low, -options["tolerance"]), max(high, options["tolerance"])
+    low, high = _limits(pd.DataFrame([item]), options)
+    return float(low[0]), float(high[0])
 
 
 def _times_needed(item: Mapping[str, Any], options: Mapping[str, Any], level: float) -> float | None:
