@@ -5,7 +5,7 @@ from __future__ import annotations
 from audits.brief import begun, between, brief, in_points, named_apart, shortest
 from audits.explain.result import ExplainResult
 from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judged
-from audits.stats.badges import interval_text
+from audits.stats.badges import short_number
 from audits.stats.vocabulary import vocabulary
 from audits.stats.words import people_in, several
 
@@ -84,7 +84,7 @@ def place_words(judged: Judged) -> str:
 
 def left_words(judged: Judged) -> str:
     """Word how much is left with the digits that the interval beside it has: ``25 points``."""
-    return f"{interval_text(judged).partition(' points')[0].lstrip('−')} points"
+    return f"{short_number(100 * abs(judged.interval.value or 0.0))} points"
 
 
 def finding(result: ExplainResult) -> str:

@@ -107,8 +107,8 @@ def _both_sides(result: OutcomeTransportResult) -> str:
     )
     if result.comparison != "two policies":
         verb = "have the favorable label" if by_label else words.are_yes
-        first = f"{_share(ours, result.n_source)} of {people_in(result.source)} {verb}"
-        return f"{first}, against {_share(theirs, result.n_target)} of {people_in(result.target)}. "
+        first = f"{_share(ours, result.n_source, people_in(result.source))} {verb}"
+        return f"{first}, against {_share(theirs, result.n_target, people_in(result.target))}. "
     second = of_people(out_of(theirs, result.n_target))
     if result.source.startswith("label "):
         label = f"the label says {words.truth_yes}" if words.truth_yes else "the label is favorable"
@@ -118,9 +118,8 @@ def _both_sides(result: OutcomeTransportResult) -> str:
     return f"By {result.source}, {first} {words.people} {words.are_yes}; by {result.target}, {second}. "
 
 
-def _share(some: float, n: float) -> str:
-    share = percent(some / n if n else None, n)
-    return f"{share} ({out_of(some, n)})"
+def _share(some: float, n: float, whose: str) -> str:
+    return f"{percent(some / n if n else None, n)} of {whose} ({out_of(some, n)})"
 
 
 def finding(

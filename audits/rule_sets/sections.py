@@ -67,7 +67,7 @@ def section(result: RuleSetsResult) -> Section:
     exhibits = [
         Exhibit(
             "leaderboard",
-            f"{sure:,} of {many} differ by more than chance"
+            f"{sure:,} of {many} {'differs' if sure == 1 else 'differ'} by more than chance"
             if sure
             else "No group differs by more than chance",
             f"Bar: {yes} less often (left) or more often than the others, points. ✓: confirmed on a half of "

@@ -104,7 +104,7 @@ def finding(
         f"{_compared(compared)} {share} of people ({out_of(above, n)}) are above the threshold of "
         f"{_with_interval(threshold)}. The mean is {_with_interval(baseline.mean)}."
     )
-    material = f"{options.material:.3g} times, from where the auditor calls it material"
+    material = f"your limit of {options.material:.3g} times"
     if judged.verdict == EVIDENCE:
         return text if judged.material is not False else f"{text} The ratio itself is below {material}."
     if judged.verdict == NO_MATERIAL:
@@ -130,10 +130,10 @@ def _compared(compared: JudgedGroups) -> str:
     if ratio.value is None or not named:
         return f"No two groups of {FEWEST} people or more could be compared."
     name = group_name({named[0].attribute: named[0].group})
-    times = f"{number(ratio.value)} times"
+    times, reach = f"{number(ratio.value)} times as much", ""
     if ratio.low is not None and ratio.high is not None:
-        times += f" ({number(ratio.low)}–{number(ratio.high)})"
-    return f"Predictions for {people_in(name)} depend {times} on proxies as others'."
+        reach = f" ({number(ratio.low)}–{number(ratio.high)})"
+    return f"Predictions for {people_in(name)} depend on proxies {times} as others'{reach}."
 
 
 def too_few(compared: JudgedGroups) -> tuple[str, ...]:

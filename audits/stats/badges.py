@@ -20,11 +20,14 @@ __all__ = [
     "badge_text",
     "interval_text",
     "limit_words",
+    "short_number",
     "size_against_limit",
 ]
 
 FOUR_FIFTHS = 0.8
 """Ratio of two decision rates beyond which a difference is material, either way."""
+
+_NOTHING = 1e-9  # what rounding leaves of no difference
 
 Badge = Literal["difference", "small difference", "cannot tell yet", "no verdict", "no material difference"]
 
@@ -152,24 +155,27 @@ def interval_text(judged: _Judged) -> str:
     >>> interval_text(judge(Estimate(1.594, 1.3, None, 100, "MOVER-R"), none=1.0, immaterial=(0.8, 1.25)))
     '1.59 times (1.3 or more)'
     """
-    interval, limit = judged.interval, limit_words(judged)
+    interval = judged.interval
     if interval.value is None or (interval.low is None and interval.high is None):
         return ""
-    scale, unit = (
-        (100.0, " points")
-        if limit.endswith("points") or limit.startswith("ratio")
-        else (1.0, " times" if limit else "")
-    )
-    ends = [None if end is None else _digits(scale * end) for end in (interval.low, interval.high)]
+    scale, unit = _unit(judged)
+    ends = [None if end is None else short_number(scale * end) for end in (interval.low, interval.high)]
     low, high = ends
     reach = f"{low} to {high}" if low and high else f"{low} or more" if low else f"up to {high}"
     named = judged.decided_by == "average" or _FORMULA.search(judged.decided_by)  # in the sentence beside it
     where = "" if named else f" · {judged.decided_by}"
-    return f"{_digits(scale * interval.value)}{unit} ({reach}){where}"
+    return f"{short_number(scale * interval.value)}{unit} ({reach}){where}"
 
 
-def _digits(value: float) -> str:
-    """Three digits, whole numbers from 10: what is read, not all that is known."""
+def short_number(value: float) -> str:
+    """Word a number as it is read: three digits, whole numbers from 10; what rounding left of 0 is 0.
+
+    Examples
+    --------
+    >>> short_number(-26.96), short_number(1.594), short_number(0.0463), short_number(-5.4e-18)
+    ('−27', '1.59', '0.0463', '0')
+    """
+    value = 0.0 if abs(value) < _NOTHING else value
     text = f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.3g}" if abs(value) < 1 else f"{value:.2f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return ("0" if text == "-0" else text).replace("-", "−")
@@ -211,8 +217,25 @@ def limit_words(judged: _Judged) -> str:
         return f"ratio of {FOUR_FIFTHS}"
     if limit.none >= 1:
         return f"{limit.at:.3g} times"
-    points = 100 * limit.width
-    return f"{points:g} points" if abs(limit.at) < 1 and abs(points - round(points, 1)) < 1e-9 else ""
+    return _points(limit.width) if abs(limit.at) < 1 else ""
+
+
+def _unit(judged: _Judged) -> tuple[float, str]:
+    """Return what an interval is multiplied by and called: the unit of either side's limit."""
+    ends = [judged.immaterial_low, judged.immaterial_high]
+    words = [
+        limit_words(judged),
+        *(_points(end / judged.times) for end in ends if end and judged.none_low == 0),
+    ]
+    if any(each.endswith("points") or each.startswith("ratio") for each in words):
+        return 100.0, " points"
+    return 1.0, " times" if words[0] else ""
+
+
+def _points(share: float) -> str:
+    """Word a limit on shares that somebody chose: to a tenth of a point; empty for any other."""
+    points = 100 * abs(share)
+    return f"{points:g} points" if points < 100 and abs(points - round(points, 1)) < 1e-9 else ""
 
 
 def _limit(judged: _Judged) -> _Limit | None:
