@@ -29,7 +29,7 @@ def usual_options(draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[st
     found |= {name: {} for name in AUDITS if name in draft and name not in found}  # an example's own
     for name, options in found.items():
         if {"source", "target"} <= options.keys() & given.keys():
-            options |= {key: given[key] for key in ("source", "target")}
+            options |= {key: given[key] for key in ("source", "target", "counterfactuals") if key in given}
         elif name in draft:
             options |= draft[name]
     return {

@@ -29,8 +29,7 @@ from audits.runs.digests import digest_of
 __all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
-_STEPS = [round(0.05 * k, 2) for k in range(21)]
-_DRAWN = {"actionable", "by", "limits", "cost_weights", "follows"}
+_DRAWN = {"actionable", "by", "steps", "limits", "cost_weights", "follows"}
 _MOST_LISTED = 30
 _MOST_NAMED = 3
 
@@ -66,7 +65,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         )
     if not actionable or not by:
         return None
-    options: dict[str, Any] = {"actionable": actionable, "by": by, "steps": _STEPS}
+    options: dict[str, Any] = {"actionable": actionable, "by": by}
     with st.expander("Limits and costs"):
         options |= _limits(draft, actionable, data, summary)
     with st.expander("Columns that move along"):

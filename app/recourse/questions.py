@@ -17,6 +17,7 @@ from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.data.preprocessing.column_names import named_protected
 from audits.recourse import GERMAN_ROLES
+from audits.recourse.record import only_grows
 
 __all__ = ["SCALED", "WAYS", "ask_questions", "is_named_fixed", "suggested", "ways_of"]
 
@@ -39,11 +40,6 @@ _OF_A_PERSON = re.compile(
     r"|men|women|black|white|asian|hispanic|african|caucasian|christian|muslim|jewish|hindu"
     r"|ledig|verheiratet|geschieden|verwitwet|frau|mann|männlich|weiblich|célibataire|mariée?|divorcée?|veuve"
     r"|homme|femme|solter[oa]|casad[oa]|divorciad[oa]|viud[oa]|hombre|mujer)(?:[^a-z]|$)"
-)
-_GROWS = re.compile(
-    r"(?:^|[^a-z])(?:age|years?|yrs|months?|tenure|experience|seniority|education[a-z]*|degrees?|qualification[a-z]*"
-    r"|schooling|diploma|alter|jahre|monate|dauer|[a-z]*zugehörigkeit|ausbildung|bildung|abschluss|âge|années|mois"
-    r"|ancienneté|diplôme|edad|años|meses|antigüedad|educación)(?:[^a-z]|$)"
 )
 _MOST_LISTED, _MOST_ASKED = 30, 12
 
@@ -86,7 +82,7 @@ def ways_of(draft: Mapping[str, Any], actionable: Sequence[str], kinds: Mapping[
 
 
 def _way(name: str, kinds: Mapping[str, str]) -> str:
-    return "up only" if kinds[name] in SCALED and _GROWS.search(name.lower()) else "any way"
+    return "up only" if kinds[name] in SCALED and only_grows(name) else "any way"
 
 
 def ask_questions(space: Workspace, draft: Mapping[str, Any]) -> None:

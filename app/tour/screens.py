@@ -53,7 +53,7 @@ def show_screen(story: Story, audits: Mapping[str, AuditResult], pair: Callable[
             with st.popover("How do we know?", type="tertiary", key="how"):
                 _how(audits[audit]) if audit else _how_all(audits)
     with st.container(key="tour-title"):
-        st.text(title)
+        st.title(title, anchor=False)
     _DRAWN[place - 1](story, pair)
     with st.container(horizontal=True, horizontal_alignment="right", key="tour-foot"):
         if place > 1:

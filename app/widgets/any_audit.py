@@ -99,7 +99,9 @@ def _attributes(option: Option, label: str, protected: tuple[str, ...], kept: di
     if option.kind == "text":
         return st.selectbox(label, list(protected), **kept) if protected else None
     default = [name for name in option.default or protected if name in protected]
-    return st.multiselect(label, list(protected), default=default, **kept)
+    chosen = st.multiselect(label, list(protected), default=default, **kept)
+    # what an audit takes unless told otherwise is no choice: the run is the one that At a glance asks for
+    return None if chosen == default and not option.required else chosen
 
 
 def _number(option: Option, label: str, kept: dict[str, Any]) -> Any:

@@ -41,7 +41,7 @@ class RecourseOptions:
     steps: Annotated[
         tuple[Annotated[float, Field(ge=0, le=1)], ...],
         option("Values of α that are reported, in [0, 1].", min_length=1, max_length=101),
-    ] = (0.0, 0.25, 0.5, 0.75, 1.0)
+    ] = tuple(round(0.05 * k, 2) for k in range(21))
     by: Annotated[
         tuple[str, ...] | None,
         option("Protected attributes whose combinations are the groups; all of them by default."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from audits.records import Audit, OnPages, Size
@@ -10,7 +11,18 @@ from audits.recourse.options import RecourseOptions
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["AUDIT"]
+__all__ = ["AUDIT", "only_grows"]
+
+_GROWS = re.compile(
+    r"(?:^|[^a-z])(?:age|years?|yrs|months?|tenure|experience|seniority|education[a-z]*|degrees?|qualification[a-z]*"
+    r"|schooling|diploma|alter|jahre|monate|dauer|[a-z]*zugehörigkeit|ausbildung|bildung|abschluss|âge|années|mois"
+    r"|ancienneté|diplôme|edad|años|meses|antigüedad|educación)(?:[^a-z]|$)"
+)
+
+
+def only_grows(column: str) -> bool:
+    """Whether a column's name says that a person's value can only rise: age, years, degrees."""
+    return _GROWS.search(column.lower()) is not None
 
 
 def _seconds(options: RecourseOptions, size: Size) -> float:
@@ -22,9 +34,12 @@ def _seconds(options: RecourseOptions, size: Size) -> float:
 def _usual(data: AuditData) -> dict[str, Any] | None:
     """Where some column has the role ``actionable``."""
     actionable = [name for name in data.features if data.roles.get(name) == "actionable"]
-    return (
-        {"actionable": actionable, "by": list(data.protected[:1])} if actionable and data.protected else None
-    )
+    if not actionable or not data.protected:
+        return None
+    scaled = {"continuous", "integer", "boolean", "ordinal", "datetime"}
+    grow = [name for name in actionable if data.kinds[name] in scaled and only_grows(name)]
+    limits = {"limits": {name: {"direction": "up"} for name in grow}} if grow else {}
+    return {"actionable": actionable, "by": list(data.protected[:1]), **limits}
 
 
 AUDIT = Audit(

@@ -21,6 +21,7 @@ from audits.runs.executors.inline import InlineExecutor
 from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.stats.vocabulary import DataWords, speaking
+from tests.app.test_pages import visit
 
 
 def example(space: Workspace, name: str):
@@ -121,3 +122,16 @@ def test_every_number_of_the_demo_follows_from_data_and_model_alone(story) -> No
 def test_the_demo_shows_what_at_a_glance_runs_and_opens_at_once(space: Workspace) -> None:
     draft, data = example(space, "loans")
     assert all(work.arrives_computed(space, spec) for spec in tour_specs(draft, data).values())
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE))
+def test_pages_open_with_the_results_that_at_a_glance_shows(space: Workspace, name: str) -> None:
+    draft, data = example(space, name)
+    space.save_draft(draft)
+    at = visit(space)
+    for audit, options in usual_options(draft, data).items():
+        if not work.arrives_computed(space, drafts.audit_spec(draft, audit, options)):
+            continue
+        at.switch_page(f"views/{audit}.py").run()
+        assert not at.exception
+        assert at.container(key="finding").text, audit

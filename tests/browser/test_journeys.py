@@ -155,7 +155,7 @@ def test_choices_are_in_the_address_and_the_back_button_passes_through(
     page.wait_for_selector(".st-key-run", timeout=acts.SLOW)
     acts.settle(page)
     expect(page.locator(".st-key-source input")).to_have_value("male")
-    for _ in range(10):
+    for _ in range(page.evaluate("history.length")):
         page.go_back()
         page.wait_for_timeout(500)
         if page.url == "about:blank":

@@ -88,7 +88,7 @@ def test_json_keys_round_trip_and_figures(tmp_path):
     assert {"by_alpha", "by_group", "changes"} <= set(values)
     assert {"alpha", "reclassified", "mean_score"} <= set(values["by_alpha"][0])
     assert {"feature", "alpha", "mean_change"} <= set(values["changes"][0])
-    assert [row["alpha"] for row in values["by_alpha"]] == [0, 0.25, 0.5, 0.75, 1]
+    assert [row["alpha"] for row in values["by_alpha"]] == pytest.approx([0.05 * k for k in range(21)])
     save_result(result, tmp_path, "recourse")
     again = load_result(RecourseResult, tmp_path, "recourse")
     assert plain(again) == plain(result)

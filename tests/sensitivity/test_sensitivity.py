@@ -315,7 +315,7 @@ def test_sentence_figure_and_json_state_the_interval_of_the_verdict(audited_fed)
     assert said in [item.ratio for item in audited_fed.groups]
     assert document["interval"]["low"] == said.low
     assert document["verdict"] == audited_fed.verdict
-    assert f"{number(said.value)} times ({number(said.low)}–{number(said.high)})" in audited_fed.finding
+    assert f"({number(said.low)}–{number(said.high)})" in audited_fed.finding
     drawn = figures.groups(audited_fed).data[0]
     assert drawn.meta == {"value": said.value, "low": said.low, "high": said.high}
     excludes = said.low > 1 or said.high < 1
