@@ -107,7 +107,7 @@ def test_json_keys_round_trip_and_figures(tmp_path):
     assert row.scale == pytest.approx(FeatureSpace.fit(mixed().data).scale["money"][1], rel=0.2)
     assert moved.data[0].x[at] == pytest.approx(row.mean_change.value / row.scale)
     assert sum(half.data[1].y) == pytest.approx(100)
-    assert list(half.data[0].y) == [100 * result.by_alpha[2].reclassified.value]
+    assert list(half.data[0].y) == [100 * result.by_alpha[10].reclassified.value]
     # bars are filled beyond the cut-off alone, which lies between what is declined and what is accepted
     cut = figures.cut_off(result)
     middles, filled = slid.data[-1].x, slid.data[-1].marker.color
