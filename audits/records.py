@@ -317,14 +317,20 @@ class Audit:
     def show(self, result: Any) -> None:
         """Show `result` in a notebook: its compact form, and below it the first of its figures.
 
-        Only where IPython runs. A Python that cannot pass figures on (no nbformat) gives the text alone.
+        Only where IPython runs. The figure is passed on as Plotly's data and as a picture: GitHub, a printed
+        notebook and whatever runs no script show the picture.
         """
         from IPython.display import HTML, display
 
+        from audits.drawing.svg import to_svg
+
         display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
         exhibits = self.section(result).exhibits
-        if exhibits and installed("nbformat"):
-            display(exhibits[0].figure())  # type: ignore[no-untyped-call]
+        if exhibits:
+            figure = exhibits[0].figure()
+            shown = {"application/vnd.plotly.v1+json": json.loads(figure.to_json())}
+            picture = to_svg(figure)
+            display(shown if picture is None else {**shown, "image/svg+xml": picture}, raw=True)  # type: ignore[no-untyped-call]
 
     def usual_options(self, data: Any) -> dict[str, Any] | None:
         """Return options that need no choice on these data, or None."""

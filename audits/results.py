@@ -247,11 +247,15 @@ def _show(result: Any) -> None:
     display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
 
 
+def _cell(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1 and float(value).is_integer() else f"{value:.3g}"
+
+
 def _repr_html(result: Any) -> str:
     notes = "".join(f"<p><small>{html.escape(warning)}</small></p>" for warning in result.warnings)
     table = result.to_frame()
     more = f"<p><small>{len(table) - _HEAD:,} more rows</small></p>" if len(table) > _HEAD else ""
     by_row = table.index.name is not None
-    cells = table.head(_HEAD).to_html(index=by_row, border=0, float_format="%.3g", na_rep="–")
+    cells = table.head(_HEAD).to_html(index=by_row, border=0, float_format=_cell, na_rep="–")
     finding = html.escape(result.finding)
     return f"<div><p><b>{html.escape(result.judged.badge_text)}.</b> {finding}</p>{notes}{cells}{more}</div>"

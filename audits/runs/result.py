@@ -40,7 +40,31 @@ READ = (1, 2)
 _SEARCH = "search"  # name of its files
 
 
-_TIDY = ("audit", "attribute", "group", "measure", "value", "low", "high", "n", "method", "verdict")
+_TIDY = ("audit", "attribute", "group", "measure", "value", "low", "high", "n", "unit", "method", "verdict")
+_UNITS = {  # by the end of a measure's path, or by its audit; all else is a share of people or between shares
+    "loss_ratio": "ratio",
+    "sensitivity.interval": "ratio",
+    "sensitivity.ratio": "ratio",
+    "sensitivity": "change of score",
+    "auc": "area under the curve",
+    "impact_ratio": "ratio",
+    "demographic_parity_ratio": "ratio",
+    "expected_by_chance": "people",
+    "mean_score": "score",
+    "mean_score_change": "score",
+    "wasserstein": "score",
+    "order_1": "score",
+    "order_2": "score",
+    "mean_difference": "unit of the column",
+    "mean_change": "unit of the column",
+    "mean_sign": "mean of -1, 0, 1",
+    "burden": "cost",
+    "burden_difference": "cost",
+    "burden_judged.interval": "cost",
+    "tie_range": "cost",
+    "bias": "cost",
+}
+_SHARES = {"share", "flagged", "mismatched", "by_chance", "within_bands", "equally_far", "observed"}
 _NAMES = {  # what a row of results.json says that it is about
     "attribute": ("attribute", "column", "feature"),
     "group": ("group", "rule_set", "level", "name", "alpha"),
@@ -131,7 +155,12 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """Return the findings for a notebook."""
-        return "".join(each.audit.result._repr_html_() for each in self.findings())
+        return "".join(each.audit._repr_html_() for each in self.findings())
+
+    def _ipython_display_(self) -> None:
+        """Show each finding and its first figure in a notebook, the leading one first."""
+        for each in self.findings():
+            each.audit._ipython_display_()
 
     def to_json(self) -> dict[str, Any]:
         """Return results.json as plain data.
@@ -232,8 +261,8 @@ class RunResult:
         -------
         DataFrame
             Columns ``audit``, ``attribute``, ``group``, ``measure`` (its path in results.json), ``value``,
-            ``low``, ``high``, ``n``, ``method`` and ``verdict`` (of the row that states one, else of the
-            audit, corrected for all audits of the run). Shares are shares, not percent.
+            ``low``, ``high``, ``n``, ``unit``, ``method`` and ``verdict`` (of the row that states one, else
+            of the audit, corrected for all audits of the run). Shares are shares, not percent.
         """
         rows = []
         for entry in self.to_json()["audits"]:
@@ -384,6 +413,13 @@ class Figures(Mapping[str, Any]):
         return f"<figures: {', '.join(self._made)}>"
 
 
+def _unit(audit: str, measure: str) -> str:
+    """Return in which unit a measure is, by its path in results.json."""
+    *before, leaf = measure.split(".")
+    ends = (f"{audit}.{leaf}", ".".join([*before[-1:], leaf]), leaf, *([] if leaf in _SHARES else [audit]))
+    return next((_UNITS[end] for end in ends if end in _UNITS), "share")
+
+
 def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield every estimate below `value`, with what the rows around it say that it is about."""
     if isinstance(value, list):
@@ -392,7 +428,7 @@ def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[st
     elif isinstance(value, dict) and {"value", "low", "high"} <= value.keys():
         if value["value"] is not None:
             ends = {key: value.get(key) for key in ("value", "low", "high", "n", "method")}
-            yield {**about, "measure": path, **ends}
+            yield {**about, "measure": path, "unit": _unit(about["audit"], path), **ends}
     elif isinstance(value, dict):
         named = {
             name: next((value[key] for key in keys if isinstance(value.get(key), (str, int, float))), None)

@@ -356,7 +356,7 @@ cells = InteractiveShell.instance()
 cells.user_ns["found"] = audits.audit(
     None, people, "hired", predictions="hired", favorable=1, protected="sex", audits="groups"
 )
-for cell in ("found['groups']", "found.audits[0]"):
+for cell in ("found['groups']", "found.audits[0]", "found"):
     with capture_output() as shown:
         assert cells.run_cell(cell).success
     print(json.dumps([output.data for output in shown.outputs]))
@@ -366,18 +366,20 @@ for cell in ("found['groups']", "found.audits[0]"):
 def test_a_notebook_shows_a_result_with_its_first_figure():
     done = subprocess.run(
         [sys.executable, "-c", _CELLS],
-        env=os.environ | {"PLOTLY_RENDERER": "plotly_mimetype", "IPYTHONDIR": os.devnull},
+        env=os.environ | {"IPYTHONDIR": os.devnull},
         capture_output=True,
         text=True,
         check=True,
     )
-    for line in done.stdout.splitlines()[-2:]:
+    for line in done.stdout.splitlines()[-3:]:
         said, drawn = json.loads(line)
         assert "<table" in said["text/html"]
         figure = drawn["application/vnd.plotly.v1+json"]
         texts = json.dumps([figure["data"], figure["layout"]["yaxis"]])
         assert r"\u201cf\u201d" in texts
         assert set(figure["data"][0]["meta"]) == {"value", "low", "high"}
+        assert drawn["image/svg+xml"].startswith("<svg")
+        assert "“f”" in drawn["image/svg+xml"]
 
 
 def test_an_audit_that_nobody_named_may_be_refused(crowd, monkeypatch):

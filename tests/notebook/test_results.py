@@ -36,7 +36,7 @@ def results(made):
 def test_one_long_table_of_every_estimate(results) -> None:
     table = results.tidy()
     assert list(table) == [
-        *("audit", "attribute", "group", "measure", "value", "low", "high", "n", "method", "verdict")
+        *("audit", "attribute", "group", "measure", "value", "low", "high", "n", "unit", "method", "verdict")
     ]
     rate = table[(table["measure"] == "table.selection_rate") & (table["group"] == "f")].iloc[0]
     row = next(each for each in results["groups"].table if each.group == "f")
@@ -46,6 +46,8 @@ def test_one_long_table_of_every_estimate(results) -> None:
         row.selection_rate.n,
     )
     assert set(table["audit"]) == {"groups", "rule_sets"}
+    units = dict(zip(table["measure"], table["unit"], strict=True))
+    assert (units["table.selection_rate"], units["table.impact_ratio"]) == ("share", "ratio")
 
 
 @pytest.mark.parametrize("kind", [str, Path])
