@@ -29,7 +29,7 @@ from audits.runs.digests import digest_of
 __all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
-_DRAWN = {"actionable", "by", "steps", "limits", "cost_weights", "follows"}
+_DRAWN = {"actionable", "by", "limits", "cost_weights", "follows"}
 _MOST_LISTED = 30
 _MOST_NAMED = 3
 

@@ -92,7 +92,7 @@ def test_the_demo_is_ready_at_once_and_walks_through_five_screens(space) -> None
     for place, (title, _) in enumerate(SCREENS, start=1):
         at.segmented_control(key="step").set_value(place).run()
         assert not at.exception
-        assert at.container(key="tour-title").text[0].value == title
+        assert at.container(key="tour-title").title[0].value == title
     for call in ("retrain", "review", "use"):
         at.segmented_control(key="call").set_value(call).run()
         assert not at.exception

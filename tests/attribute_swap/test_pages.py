@@ -42,7 +42,7 @@ def test_the_page_runs_and_sensitivity_begins_with_it(space: Workspace) -> None:
     at = visit(space, SENSITIVITY)
     assert not at.exception
     assert "Change one word →" in [each.proto.label for each in at.get("page_link")]
-    spec = drafts.audit_spec(space.draft(), "attribute_swap", {"attribute": ["sex"]})
+    spec = drafts.audit_spec(space.draft(), "attribute_swap", {})
     work.submit(space, spec, "swap").wait(120)
     at = visit(space, PAGE)
     assert not at.exception
