@@ -30,8 +30,9 @@ from audits.errors import InputError
 from audits.findings import Findings
 from audits.models import Subject, model_facts
 from audits.models.factory import make_subject
-from audits.models.in_memory.answers import InMemoryModel, Output
-from audits.models.in_memory.objects import (
+from audits.models.in_memory import (
+    InMemoryModel,
+    Output,
     ignored_columns,
     in_memory_model,
     model_columns,

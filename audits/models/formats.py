@@ -1,6 +1,6 @@
 """Which formats of model files are read, and what is said of the others: told by content, then by name.
 
-A format is one module, whose ``load(path, data, spec, number=…)`` gives a model, and a `Format` that says how
+A format is one module, which opens files, and a `Format` that says how
 its files are known; installed packages bring theirs by the entry-point group `GROUP`. Nothing here opens a
 file further than its first bytes and, of an archive, its list of names: a pickle can run code hidden in it as
 soon as it is loaded.
@@ -22,7 +22,9 @@ from audits.brought import brought_by
 from audits.errors import InputError, not_installed
 
 if TYPE_CHECKING:
+    from audits.data import AuditData
     from audits.models.protocol import Model
+    from audits.models.spec import ModelSpec
 
 __all__ = [
     "GROUP",
@@ -32,7 +34,7 @@ __all__ = [
     "format_of",
     "formats",
     "is_mlflow",
-    "reader_of",
+    "load",
     "reopen",
 ]
 
@@ -49,9 +51,10 @@ class Format:
     name : str
         As sentences have it.
     reader : str
-        The module whose ``load(path, data, spec, number=…)`` returns what `audits.models.protocol` says a
-        model must have. It is imported where a file is read, and it runs no code from the file. Where the
-        model has its ``content`` and ``feeding``, ``reopen(content, feeding)`` returns it again.
+        The module that reads it, imported where a file is read; it runs no code from the file. Its
+        ``load(path, data, spec, number=…)`` returns what `audits.models.protocol` says a model must have,
+        and ``reopen(content, feeding)`` returns one again that has its ``content`` and ``feeding``. Instead
+        of the two, ``open_file(file, log_odds=…)`` may return an `audits.models.native.opened.Opened`.
     suffixes : tuple of str
         Usual endings; the content decides.
     begins : callable, optional
@@ -147,22 +150,25 @@ _REFUSED_SUFFIXES: Mapping[str, str] = {
 }
 
 
-def reader_of(path: Path) -> Callable[..., Model]:
-    """Return what loads a file and matches it to data: ``load(path, data, spec, number=…)`` of its module.
+def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> Model:
+    """Load a file and match it to `data`; as a model of the `number` that the label cuts, or of a chance.
 
-    Call that only from a worker process: the file is a stranger's.
+    Call it only from a worker process: the file is a stranger's.
 
     Raises
     ------
     InputError
-        If its content is of a format that is refused or not known.
+        If its content is of a format that is refused or not known, what opens it is not installed, or it does
+        not fit the data.
     """
-    name = format_of(path)
-    try:
-        reader: Callable[..., Model] = import_module(formats()[name].reader).load
-    except ModuleNotFoundError as error:
-        raise not_installed("model.path", str(error.name)) from None
-    return reader
+    kind = format_of(path)
+    module = _reader(kind, "model.path")
+    if hasattr(module, "load"):
+        return module.load(path, data, spec, number=number)
+    from audits.models.native.opened import ModelFile, match
+
+    opened = module.open_file(ModelFile.at(path, kind), log_odds=spec.output == "logits")
+    return match(opened, data, spec, number=number)
 
 
 def reopen(content: bytes, feeding: Mapping[str, Any]) -> Model:
@@ -185,11 +191,20 @@ def reopen(content: bytes, feeding: Mapping[str, Any]) -> Model:
     kind, name = feeding.get("format", "ONNX"), str(feeding["name"])
     if kind not in formats():
         raise InputError(name, "is of a format that nothing installed here reads", kind)
+    module = _reader(kind, name)
+    if hasattr(module, "reopen"):
+        return module.reopen(content, feeding)
+    from audits.models.native.opened import ModelFile, refed
+
+    opened = module.open_file(ModelFile.kept(content, feeding), log_odds=feeding["logits"])
+    return refed(opened, feeding)
+
+
+def _reader(kind: str, where: str) -> Any:
     try:
-        opens: Callable[..., Model] = import_module(formats()[kind].reader).reopen
+        return import_module(formats()[kind].reader)
     except ModuleNotFoundError as error:
-        raise not_installed(name, str(error.name)) from None
-    return opens(content, feeding)
+        raise not_installed(where, str(error.name)) from None
 
 
 def format_of(path: Path) -> str:

@@ -42,7 +42,7 @@ def split_points(model: Any, frame: pd.DataFrame, space: FeatureSpace) -> Splits
     space : FeatureSpace
         Whose columns of numbers are looked at.
     """
-    stated = getattr(model, "splits", None)
+    stated = getattr(getattr(model, "source", None), "splits", None)
     if stated is not None:
         return dict(stated)
     try:
@@ -71,11 +71,11 @@ class _NoTrees(Exception):
 
 
 def _reads(model: Any) -> Iterator[Read]:
-    graph, opened = getattr(model, "graph", None), getattr(model, "opened", None)
-    if graph is not None:
-        yield from _onnx_reads(graph)
-    elif opened is not None:
-        yield from _sklearn_reads(opened.model, model.given)
+    source = getattr(model, "source", None)
+    if hasattr(source, "front"):
+        yield from _onnx_reads(source)
+    elif hasattr(source, "opened"):
+        yield from _sklearn_reads(source.opened.model, source.given)
     elif hasattr(model, "pipeline"):
         from audits.models.trained.pipelines import prepare
 
