@@ -14,7 +14,6 @@ from audits.data.outliers import check_spread
 from audits.data.partition import cell_counts, single_people
 from audits.data.values import text_of
 from audits.errors import InputError, installed, not_installed
-from audits.models.formats import load
 from audits.models.predictions import (
     PredictedLabel,
     PredictedScore,
@@ -90,6 +89,8 @@ def make_subject(
     if model_spec.train is not None:
         found = _trained(data, model_spec.train, learns, test_size, seed, part(progress, 0.05, 0.9))
     elif model_spec.path is not None:
+        from audits.models.files import load
+
         path = model_path(model_spec.path, base_dir)
         found = _brought(data, load(path, data, model_spec, number=number), model_spec)
     elif model_spec.endpoint is not None:
@@ -157,7 +158,9 @@ def _trained(
 
 
 def _brought(data: AuditData, model: Model, spec: ModelSpec) -> _Found:
-    data, added = _with_what_it_reads(data, model)
+    read = [name for name in model.columns if name not in data.features]
+    added = [f"Added to the features, as the model reads them: {', '.join(map(repr, read))}."] if read else []
+    data = with_features(data, read)  # so that people can be moved by all that it reads
     kind = "probability" if getattr(model, "labels", None) is None else "label"
     notes = [*getattr(model, "notes", ()), *added]
     return data, model, {"notes": notes, "score_kind": kind, "made": spec.made or "unknown"}
@@ -207,15 +210,6 @@ def _learners(training: AuditData, kind: Train) -> AuditData:
     if kind == "logistic":
         return cell_counts(training)
     return single_people(training, most=_MOST_LEARNERS)
-
-
-def _with_what_it_reads(data: AuditData, model: Model) -> tuple[AuditData, list[str]]:
-    """Return the data with all that a model reads among its features, so that people can be moved by it."""
-    read = [name for name in model.columns if name not in data.features]
-    if not read:
-        return data, []
-    note = f"Added to the features, as the model reads them: {', '.join(map(repr, read))}."
-    return with_features(data, read), [note]
 
 
 def with_features(data: AuditData, more: Sequence[str]) -> AuditData:

@@ -27,14 +27,14 @@ from audits.data.frames import with_columns
 from audits.errors import InputError
 from audits.models.labels import number_matrix
 from audits.models.networks.exact import is_network
-from audits.models.outputs import class_scores, name_classes, named_by_data, number_sign
+from audits.models.outputs import OnSource, Regressor, classifier, named_by_data, number_sign
 from audits.models.protocol import check_scores, class_text, label_values, need_columns
 
 if TYPE_CHECKING:
     from audits.data import AuditData
 
 __all__ = [
-    "InMemoryModel", "Output", "ignored_columns", "in_memory_model", "model_columns", "name_of",
+    "Asked", "Output", "ignored_columns", "in_memory_model", "model_columns", "name_of",
     "says_what_it_reads",
 ]  # fmt: skip
 
@@ -46,97 +46,79 @@ Output = Literal["probabilities", "logits", "scores", "labels"]
 
 
 @dataclass(frozen=True, eq=False)
-class InMemoryModel:
-    """An object that scores people.
+class Asked:
+    """An object that is asked about people: a source of answers.
 
     Attributes
     ----------
-    ask : callable
+    call : callable
         From a table in the form it was given in to the object's own answers, (n,) or (n, k).
     reader : Reader
         From the audit's rows to such a table.
-    output : {"probabilities", "logits", "scores", "labels"}
-        What the answers are.
-    sign : float
-        -1 where a lower score is better for the person.
     origin : object
         The object itself, for its gradient.
-    zero : bool
-        Whether its scores are decided at 0 unless a threshold is given: those of a decision function are.
+    output : {"probabilities", "logits", "scores", "labels"}
+        What the answers are.
+    last : bool
+        Whether only the last of several probabilities counts.
+    sha256 : str
     """
 
     name: str
     columns: tuple[str, ...]
-    classes: tuple[object, ...] | None
-    ask: Callable[[Any], Any]
+    call: Callable[[Any], Any]
     reader: Reader
-    output: Output
+    origin: Any
+    output: Output = "scores"
+    last: bool = False
     sha256: str = ""
-    notes: tuple[str, ...] = ()
-    sign: float = 1.0
-    invents: bool = True
-    zero: bool = True
-    origin: Any = None
 
-    def answers(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the object says of the rows of `frame`, as an array with one entry a row."""
+    def ask(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the object's answers as an array (n, …); its own failure is told with what it said."""
         need_columns(frame, self.columns, self.name)
-        return answers_of(self.ask, self.reader(frame), len(frame), self.name)
+        try:
+            said = self.call(self.reader(frame))
+        except Exception as error:  # whatever a stranger's model raises
+            said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            raise InputError(
+                "model",
+                f"must score the people of X, but {self.name} fails on them ({said})",
+                advice="call it with X yourself; columns=[…] names what it reads, in its order",
+            ) from error
+        for part in ("detach", "cpu", "numpy", "to_numpy"):  # tensors, frames and series of any library
+            if not isinstance(said, np.ndarray) and callable(getattr(said, part, None)):
+                said = getattr(said, part)()
+        found = np.asarray(said)
+        if found.ndim not in {1, 2} or len(found) != len(frame):
+            advice = "where it predicts several outcomes, pass a function that gives one"
+            raise InputError(
+                "model", f"must give one answer for each of {len(frame):,} people",
+                f"{self.name} gives an array of shape {found.shape}", advice if found.ndim > 2 else "",
+            )  # fmt: skip
+        if found.ndim == 2 and (self.last or found.shape[1] == 1):
+            found = found[:, -1]
+        return found
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scored(OnSource):
+    """A model of scores that are no probabilities, higher better once they have their `sign`.
+
+    Attributes
+    ----------
+    zero : bool
+        Whether they are decided at 0 unless a threshold is given: those of a decision function are.
+    """
+
+    sign: float
+    zero: bool
+
+    classes = None
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return probabilities (n, k) of the classes; scores (n,), higher better, where there are none."""
-        if frame.empty:
-            return np.empty(0) if self.classes is None else np.empty((0, len(self.classes)))
-        return scores_of(self.answers(frame), frame, self)
-
-
-@dataclass(frozen=True, eq=False)
-class InMemoryNumber(InMemoryModel):
-    """An object that predicts the number which the label cuts."""
-
-    def number(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number predicted for each row of `frame`, (n,) float64."""
-        return self.sign * self.score(frame)
-
-
-def scores_of(answers: np.ndarray, frame: pd.DataFrame, model: InMemoryModel) -> np.ndarray:
-    """Return answers as `Model.score` does."""
-    if model.output == "scores":
-        return model.sign * check_scores(answers.astype(np.float64), frame, model.name)
-    single = model.classes is None
-    width = (answers.shape[1] if answers.ndim == 2 else 1) if single else len(model.classes or ())
-    places = {class_text(value): place for place, value in enumerate(model.classes or ())}
-    labels, logits = places if model.output == "labels" else None, model.output == "logits"
-    if logits:
-        check_scores(answers, frame, model.name)
-    scores = class_scores(answers, frame, model.name, width=width, labels=labels, logits=logits)
-    return scores[:, -1] if single and scores.ndim == 2 else scores
-
-
-def answers_of(ask: Callable[[Any], Any], rows: Any, n: int, name: str) -> np.ndarray:
-    """Return the object's answers as an array (n, …); its own failure is told with what it said."""
-    try:
-        said = ask(rows)
-    except Exception as error:  # whatever a stranger's model raises
-        words = " ".join(str(error).split())[:300]
-        raise InputError(
-            "model",
-            f"must score the people of X, but {name} fails on them ({type(error).__name__}: {words})",
-            advice="call it with X yourself; columns=[…] names what it reads, in its order",
-        ) from error
-    for part in ("detach", "cpu", "numpy", "to_numpy"):  # tensors, frames and series of any library
-        if not isinstance(said, np.ndarray) and callable(getattr(said, part, None)):
-            said = getattr(said, part)()
-    found = np.asarray(said)
-    if found.ndim not in {1, 2} or len(found) != n:
-        raise InputError(
-            "model", f"must give one answer for each of {n:,} people",
-            f"{name} gives an array of shape {found.shape}",
-            "where it predicts several outcomes, pass a function that gives one" if found.ndim > 2 else "",
-        )  # fmt: skip
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
-    return found
+        """Return the scores (n,), higher better for the person."""
+        answers = self.source.ask(frame) if len(frame) else np.empty(0)
+        return self.sign * check_scores(answers, frame, self.name)
 
 
 def name_of(model: Any) -> str:
@@ -194,7 +176,7 @@ def says_what_it_reads(model: Any) -> bool:
     return _names_known(model) is not None or _inputs_known(model) is not None
 
 
-def ignored_columns(model: InMemoryModel, data: AuditData, names: Sequence[str]) -> list[str]:
+def ignored_columns(model: OnSource, data: AuditData, names: Sequence[str]) -> list[str]:
     """Return those of `names` whose values, swapped between the first 1,000 people, change no score."""
     tried = data.frame.iloc[:_TRIED_FIRST]
     before = model.score(tried)
@@ -216,7 +198,7 @@ def in_memory_model(
     classes: Sequence[object] | None = None,
     output: Output | None = None,
     higher_is: str = "favorable",
-) -> InMemoryModel:
+) -> OnSource:
     """Make an object a model of the people of `data`.
 
     Parameters
@@ -239,48 +221,44 @@ def in_memory_model(
     InputError
         If it is no model, fails on the people of `data`, or gives what cannot be read.
     """
-    name = name_of(model)
-    reader = given.reader(columns, data.frame)
-    stated = _classes_of(model)
+    name, stated = name_of(model), _classes_of(model)
+    ask, known = _way_to_ask(model, name, "scores" if data.cut is not None else output)
+    if data.cut is not None and hasattr(model, "predict"):
+        ask = model.predict
+    source = Asked(name, tuple(columns), ask, given.reader(columns, data.frame), model)
+    made = _model(source, data, classes, stated, known, higher_is)
+    digest = _digest(model, made.score(data.frame))
+    notes = (*made.notes, *_steadiness(made, data))
+    return replace(made, source=replace(made.source, sha256=digest), notes=notes)
+
+
+def _model(
+    source: Asked,
+    data: AuditData,
+    classes: Sequence[object] | None,
+    stated: tuple[object, ...] | None,
+    known: Output | None,
+    higher_is: str,
+) -> Any:
+    """Return the model that reads a source's answers, which are what is `known` or what they look like."""
     if data.cut is not None:
-        return _number(model, name, reader, data)
-    ask, known = _way_to_ask(model, name, output)
-    tried = data.frame.iloc[:_TRIED_FIRST]
-    first = answers_of(ask, reader(tried), len(tried), name)
+        return Regressor(source=source, sign=number_sign(data))
+    model, name = source.origin, source.name
+    first = source.ask(data.frame.iloc[:_TRIED_FIRST])
     kind, notes = (known, []) if known is not None else _kind_of(first, data, model, name)
-    found: tuple[object, ...] | None = None
-    sign = 1.0
-    if kind == "labels":
-        found = tuple(classes) if classes is not None else stated or _values(first, data, name)
-        notes.append("The model gives labels only: its scores are 0 or 1.")
-    elif kind == "scores":
+    source = replace(source, output=kind)
+    if kind == "scores":
         sign = _direction(model, stated, data, higher_is, notes)
         if first.ndim != 1:
             raise InputError(name, "must give one score a person", f"an array of shape {first.shape}")
-    else:
-        width = 2 if first.ndim == 1 or first.shape[1] == 1 else first.shape[1]
-        if width == 2 and classes is None and stated is None and data.label is None:
-            notes.append(
-                "There is no y: what the model gives is taken as the probability of the favorable outcome."
-            )
-        else:
-            found = name_classes(width, classes, stated, data, name)
-        if found is not None and classes is None and stated is None:
-            what = f"the probability of {found[1]!r}" if first.ndim == 1 else f"those of {choices(found)}"
-            notes.append(f"The model does not name its classes: what it gives was taken as {what}.")
-    zero = known is not None
-    made = InMemoryModel(name, tuple(columns), found, ask, reader, kind, sign=sign, zero=zero, origin=model)
-    return replace(
-        made, sha256=_digest(model, made.score(data.frame)), notes=(*notes, *_steadiness(made, data))
-    )
-
-
-def _number(model: Any, name: str, reader: Reader, data: AuditData) -> InMemoryNumber:
-    ask = model.predict if hasattr(model, "predict") else _way_to_ask(model, name, "scores")[0]
-    sign = number_sign(data)
-    made = InMemoryNumber(name, reader.columns, None, ask, reader, "scores", sign=sign, origin=model)
-    digest = _digest(model, made.score(data.frame))
-    return replace(made, sha256=digest, notes=tuple(_steadiness(made, data)))
+        return Scored(source=source, notes=tuple(notes), sign=sign, zero=known is not None)
+    if kind == "labels":
+        stated = stated or _values(first, data, name)
+    elif data.label is None and classes is None and stated is None:
+        source = replace(source, last=True)
+        first = first[:, -1] if first.ndim == 2 and first.shape[1] == 2 else first
+    return classifier(source, data, first, classes=classes, stated=stated, labels=kind == "labels",
+                      logits=kind == "logits", notes=notes)  # fmt: skip
 
 
 def _way_to_ask(model: Any, name: str, output: Output | None) -> tuple[Callable[[Any], Any], Output | None]:
@@ -382,7 +360,7 @@ def _direction(
     return -1.0 if higher_is == "unfavorable" else 1.0
 
 
-def _steadiness(model: InMemoryModel, data: AuditData) -> list[str]:
+def _steadiness(model: OnSource, data: AuditData) -> list[str]:
     """Return a note if the model says something else of the same people in another order."""
     tried = data.frame.iloc[:_TRIED_FIRST]
     if np.allclose(model.score(tried), model.score(tried.iloc[::-1])[::-1], rtol=1e-6, atol=1e-6):

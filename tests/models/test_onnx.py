@@ -107,14 +107,6 @@ def test_a_single_output_is_the_probability_of_the_larger_label_value(linear, nu
     assert any("wrong way round" in note for note in turned.notes)
 
 
-def test_a_flat_output_and_flat_inputs_will_do(save, data):
-    path = save(
-        [helper.make_node("Sigmoid", ["income"], ["p"])], {"income": (FLOAT, [None])}, {"p": (FLOAT, [None])}
-    )
-    by_hand = 1 / (1 + np.exp(-data.frame["income"].to_numpy()))
-    np.testing.assert_allclose(load_onnx(path, data).score(data.frame)[:, 1], by_hand, atol=1e-6)
-
-
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 def test_a_fixed_batch_gives_the_same_scores_as_a_free_one(linear, numeric_data, rows):
     free = load_onnx(linear([0.1, 0.01], -5.0), numeric_data).score(numeric_data.frame)
@@ -142,16 +134,6 @@ def test_many_classes_add_up_to_the_favourable_score(people, tmp_path, zipmap, m
     expected = forest.predict_proba(x)
     np.testing.assert_allclose(subject.probabilities, expected[:, [0, 2]].sum(axis=1), atol=1e-6)
     assert np.array_equal(subject.decisions, forest.predict(x) != "low")
-
-
-def test_integer_classes_match_labels_written_otherwise(people, tmp_path, make_data):
-    frame = people.assign(hired=(people["hired"] == "yes").astype(float))
-    data = make_data(frame, favorable="0", features=("age", "income"))
-    x = frame[["age", "income"]].to_numpy(np.float32)
-    fitted = LogisticRegression(max_iter=5000).fit(x, (people["hired"] == "yes").astype(int))
-    path = convert(fitted, [("X", FloatTensorType([None, 2]))], tmp_path / "m.onnx", zipmap=False)
-    subject = make_subject(data, ModelSpec(path=str(path), columns=("age", "income")))
-    np.testing.assert_allclose(subject.scores, fitted.predict_proba(x)[:, 0], atol=2e-6)
 
 
 def test_labels_alone_are_decisions(save, numeric_data):

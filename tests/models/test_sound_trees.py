@@ -14,7 +14,7 @@ import sklearn.tree
 from audits.errors import InputError
 from audits.models.native import lightgbm_file, skops_file, xgboost_file
 from audits.models.native.opened import ModelFile
-from audits.models.native.structure import check_lightgbm, check_nesting, check_xgboost
+from audits.models.native.structure import check_lightgbm, check_xgboost, check_xgboost_file
 
 lightgbm = pytest.importorskip("lightgbm")
 xgboost = pytest.importorskip("xgboost")
@@ -166,9 +166,9 @@ def test_ubjson_that_xgboost_would_follow_beyond_its_end_is_refused(tmp_path, co
 
 
 def test_ubjson_as_xgboost_writes_it_passes_whatever_its_numbers_look_like(tmp_path):
-    check_nesting(_NAMED + _NUMBERS + _told(1) + b"b[#" + _told(2) + b"TZ" + _told(1) + b"c[i\1]}")
+    check_xgboost_file(_NAMED + _NUMBERS + _told(1) + b"b[#" + _told(2) + b"TZ" + _told(1) + b"c[i\1]}")
     brackets = b"[$d#" + _told(1000) + b"[{[{" * 1000  # numbers, not levels
-    check_nesting(_NAMED + brackets + b"}")
+    check_xgboost_file(_NAMED + brackets + b"}")
     path = tmp_path / "model.ubj"
     boost(many=True).save_model(path)
     assert xgboost_file.open_file(ModelFile.at(path, "XGBoost")).features

@@ -23,7 +23,7 @@ from audits.data.missing_markers import Written
 from audits.data.values import as_text, places_of
 from audits.errors import InputError
 from audits.models.columns import check_columns, match_columns, unread
-from audits.models.onnx.file import check_size
+from audits.models.formats import check_size
 from audits.models.outputs import Classifier, Regressor, classifier, number_sign, restored_classifier
 from audits.models.protocol import need_columns
 

@@ -17,7 +17,7 @@ from audits.models.native.opened import (
     Opened,
     splits_by_feature,
 )
-from audits.models.native.structure import check_categories, check_nesting, check_xgboost
+from audits.models.native.structure import check_xgboost, check_xgboost_file
 
 __all__ = ["open_file", "splits_of"]
 
@@ -44,8 +44,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: AR
     try:
         # the content decides, not the ending: a file may have been renamed
         content = bytearray(file.content)
-        check_nesting(bytes(content))
-        check_categories(bytes(content))
+        check_xgboost_file(bytes(content))
         booster = xgboost.Booster({"nthread": 1})
         booster.load_model(content)
         booster.set_param({"nthread": 1})

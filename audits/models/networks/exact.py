@@ -134,7 +134,8 @@ def _first(
 
 
 def _networks(model: Any, *, number: bool) -> Iterator[_Network]:
-    source, origin = getattr(model, "source", None), getattr(model, "origin", None)
+    source = getattr(model, "source", None)
+    origin = getattr(source, "origin", None)
     if getattr(model, "labels", None) is not None:
         return
     if hasattr(source, "front"):
@@ -142,11 +143,11 @@ def _networks(model: Any, *, number: bool) -> Iterator[_Network]:
             yield from _onnx_networks(source, source.outputs[0], number=number)
     elif hasattr(source, "opened"):
         yield from _estimator_networks(source.opened.model, source.given)
-    elif origin is not None and (number or model.output in {"probabilities", "logits"}):
+    elif origin is not None and (number or source.output in {"probabilities", "logits"}):
         if not is_network(origin):
-            yield from _estimator_networks(origin, model.reader)
+            yield from _estimator_networks(origin, source.reader)
         elif not number:
-            yield _torch_network(model)
+            yield _torch_network(source)
 
 
 def is_network(model: Any) -> bool:
@@ -154,7 +155,7 @@ def is_network(model: Any) -> bool:
     return any(kind.__module__.startswith("torch.nn") for kind in type(model).__mro__)
 
 
-def _torch_network(model: Any) -> _Network:
+def _torch_network(source: Any) -> _Network:
     """Return what encodes rows for a torch module, and its layers up to the logits."""
     import torch
 
@@ -166,13 +167,13 @@ def _torch_network(model: Any) -> _Network:
             return torch.logit(given) if given.shape[1] == 1 else torch.log(given)
 
     def made() -> torch.nn.Module:
-        layers = _flat(copy.deepcopy(model.origin).eval().cpu().double())
-        if model.output != "logits":
+        layers = _flat(copy.deepcopy(source.origin).eval().cpu().double())
+        if source.output != "logits":
             ends = isinstance(layers[-1], (torch.nn.Sigmoid, torch.nn.Softmax))
             layers = layers[:-1] if ends else [*layers, Logits()]
         return torch.nn.Sequential(*layers)
 
-    return lambda frame: number_matrix(model.reader(frame)), made
+    return lambda frame: number_matrix(source.reader(frame)), made
 
 
 def _flat(network: Any) -> list[Any]:

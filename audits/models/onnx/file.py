@@ -18,14 +18,14 @@ from onnx import numpy_helper
 from onnx.helper import tensor_dtype_to_np_dtype as numpy_dtype
 
 from audits.checks import choices
-from audits.data import Limits
 from audits.errors import InputError
+from audits.models.formats import check_size
 from audits.models.onnx.limits import check_parts, is_external, messages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["check_size", "class_labels", "matrix_columns", "parse_onnx", "read_onnx", "takes_gaps"]
+__all__ = ["class_labels", "matrix_columns", "parse_onnx", "read_onnx", "takes_gaps"]
 
 _PASS_THROUGH = {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Normalizer", "ZipMap"}
 _PASS_PARTS = {*_PASS_THROUGH, "Slice"}  # one output a class, each cut out of all
@@ -33,17 +33,6 @@ _CLASS_ATTRIBUTES = ("classlabels_strings", "classlabels_ints", "classlabels_int
 _DEEPEST_TRACE = 100
 _LONGEST_NAME = 200
 _MISSING_AWARE = {"Imputer", "IsNaN"}
-
-
-def check_size(size: int, name: str) -> None:
-    """Raise `InputError` if a file of `size` bytes is over the limit for any uploaded file."""
-    limit = Limits().file_bytes
-    if size > limit:
-        raise InputError(
-            name,
-            f"must be at most {limit / 1e6:,.0f} MB, but has {size / 1e6:,.1f} MB",
-            advice="set EVENHAND_MAX_FILE_MB to raise the limit",
-        )
 
 
 def read_onnx(path: Path, name: str) -> tuple[bytes, onnx.ModelProto]:

@@ -44,7 +44,7 @@ _LABELS_APART = 0.005  # of labels alone: what rounding at a tie may turn around
 
 
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> Classifier | Regressor:
-    """Load an ONNX file and match it to `data`: see `audits.models.formats.load`.
+    """Load an ONNX file and match it to `data`: see `audits.models.files.load`.
 
     Call it only from a worker process: the file is a stranger's. Beside it nothing is read but the files of
     weights that it names. Classes are by default what the ZipMap, the classifier or the label output states,
@@ -142,7 +142,7 @@ def _check_repeated(
 
 
 def reopen(content: bytes, feeding: Mapping[str, Any]) -> Classifier:
-    """Open a file again: see `audits.models.formats.reopen`.
+    """Open a file again: see `audits.models.files.reopen`.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class OnPipeline:
         """How each column is encoded; none for boosting, which brings levels into an order of its own."""
         if hasattr(self.pipeline[-1], "_predictors"):
             return ()
-        return pipeline_columns(self.pipeline[0], self.numbers, self.levels)
+        return pipeline_columns(self.pipeline, self.numbers, self.levels)
 
     @cached_property
     def _boosting(self) -> PlainTrees | None:

@@ -206,7 +206,7 @@ def _another_model(
         model, warnings = _learn(subject, subject.training, policy, policy.train, options)
         labels = False
     else:
-        from audits.models.formats import load
+        from audits.models.files import load
 
         path = model_path(policy.path or "", subject.base_dir, f"{_WHERE}.path")
         model = load(path, subject.data, ModelSpec(), number=False)

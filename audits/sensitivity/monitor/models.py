@@ -23,7 +23,7 @@ from audits.data import FeatureSpace
 from audits.data.row_encoder import moment_of
 from audits.data.values import text_of
 from audits.errors import InputError
-from audits.models.formats import reopen
+from audits.models.files import reopen
 from audits.models.trees.plain import PlainTrees
 from audits.sensitivity.measurement.blackbox import level_counts, measure_blackbox
 from audits.sensitivity.measurement.gradients import Measured, Status
