@@ -61,7 +61,7 @@ def match_columns(
                 raise InputError(
                     "model.columns", f"must name inputs of the {model}", name, near(name, widths)
                 )
-        found = [tuple(order.get(name, () if own[name] is None else (own[name],))) for name in widths]
+        found = [tuple(order.get(name, filter(None, [own[name]]))) for name in widths]
     elif order is not None:
         check_columns(order, data, "model.columns" if given is not None else f"{model}, metadata columns")
         found = [tuple(order)] if len(widths) == 1 else [(column,) for column in order]

@@ -96,8 +96,8 @@ def make_subject(
     elif model_spec.endpoint is not None:
         from audits.models import endpoint
 
-        model = endpoint.load(model_spec.endpoint, data, model_spec, number=number)
-        found = _brought(data, model, model_spec)
+        asked = endpoint.load(model_spec.endpoint, data, model_spec, number=number)
+        found = _brought(data, asked, model_spec)
     else:
         found = _from_column(data, model_spec.predictions)  # type: ignore[arg-type]  # `check` saw to one
     data, model, about = found

@@ -28,7 +28,7 @@ from audits.errors import InputError
 from audits.models.labels import number_matrix
 from audits.models.networks.exact import is_network
 from audits.models.outputs import OnSource, Regressor, classifier, named_by_data, number_sign
-from audits.models.protocol import check_scores, class_text, label_values, need_columns
+from audits.models.protocol import Model, check_scores, class_text, label_values, need_columns
 
 if TYPE_CHECKING:
     from audits.data import AuditData
@@ -176,7 +176,7 @@ def says_what_it_reads(model: Any) -> bool:
     return _names_known(model) is not None or _inputs_known(model) is not None
 
 
-def ignored_columns(model: OnSource, data: AuditData, names: Sequence[str]) -> list[str]:
+def ignored_columns(model: Model, data: AuditData, names: Sequence[str]) -> list[str]:
     """Return those of `names` whose values, swapped between the first 1,000 people, change no score."""
     tried = data.frame.iloc[:_TRIED_FIRST]
     before = model.score(tried)
@@ -198,7 +198,7 @@ def in_memory_model(
     classes: Sequence[object] | None = None,
     output: Output | None = None,
     higher_is: str = "favorable",
-) -> OnSource:
+) -> Any:
     """Make an object a model of the people of `data`.
 
     Parameters
@@ -360,7 +360,7 @@ def _direction(
     return -1.0 if higher_is == "unfavorable" else 1.0
 
 
-def _steadiness(model: OnSource, data: AuditData) -> list[str]:
+def _steadiness(model: Model, data: AuditData) -> list[str]:
     """Return a note if the model says something else of the same people in another order."""
     tried = data.frame.iloc[:_TRIED_FIRST]
     if np.allclose(model.score(tried), model.score(tried.iloc[::-1])[::-1], rtol=1e-6, atol=1e-6):

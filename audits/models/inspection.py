@@ -138,7 +138,7 @@ def feeds_of(subject: Subject) -> tuple[Feed, ...]:
 
 def _pairs(model: Any) -> list[tuple[str, str]]:
     """Return inputs of the file with their columns; a model without named inputs is fed by column."""
-    source = getattr(model, "source", None)
+    source: Any = getattr(model, "source", None)
     if hasattr(source, "inputs"):
         return [
             (each.name if len(each.columns) == 1 else f"{each.name}[{place}]", column)

@@ -140,7 +140,7 @@ class Classifier(OnSource):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Regressor(OnSource, Numbers):
+class Regressor(OnSource, Numbers):  # type: ignore[override]  # names of a source are not set
     """A model of one number a person."""
 
     sign: float

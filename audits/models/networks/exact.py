@@ -134,7 +134,7 @@ def _first(
 
 
 def _networks(model: Any, *, number: bool) -> Iterator[_Network]:
-    source = getattr(model, "source", None)
+    source: Any = getattr(model, "source", None)
     origin = getattr(source, "origin", None)
     if getattr(model, "labels", None) is not None:
         return

@@ -70,7 +70,7 @@ class _NoTrees(Exception):
 
 
 def _reads(model: Any) -> Iterator[Read]:
-    source = getattr(model, "source", None)
+    source: Any = getattr(model, "source", None)
     if hasattr(source, "front"):
         yield from _onnx_reads(source)
     elif hasattr(source, "opened"):
