@@ -101,7 +101,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Scored(OnSource):
+class ScoreModel(OnSource):
     """A model of scores that are no probabilities, higher better once they have their `sign`.
 
     Attributes
@@ -251,7 +251,7 @@ def _model(
         sign = _direction(model, stated, data, higher_is, notes)
         if first.ndim != 1:
             raise InputError(name, "must give one score a person", f"an array of shape {first.shape}")
-        return Scored(source=source, notes=tuple(notes), sign=sign, zero=known is not None)
+        return ScoreModel(source=source, notes=tuple(notes), sign=sign, zero=known is not None)
     if kind == "labels":
         stated = stated or _values(first, data, name)
     elif data.label is None and classes is None and stated is None:
