@@ -30,8 +30,8 @@ from audits.errors import InputError
 from audits.findings import Findings
 from audits.models import Subject, model_facts
 from audits.models.factory import make_subject
-from audits.models.in_memory.answers import InMemoryModel, Output
-from audits.models.in_memory.objects import (
+from audits.models.in_memory import (
+    Output,
     ignored_columns,
     in_memory_model,
     model_columns,
@@ -293,9 +293,9 @@ def _without_none(section: Mapping[str, Any]) -> dict[str, Any]:
     return {key: each for key, each in section.items() if each is not None}
 
 
-def _subject(data: AuditData, model: InMemoryModel, threshold: Any, made: Made, seed: int) -> Subject:
-    kind: Any = {"labels": "label", "scores": "number"}.get(model.output, "probability")
-    higher: Any = "unfavorable" if model.sign < 0 else "favorable"
+def _subject(data: AuditData, model: Any, threshold: Any, made: Made, seed: int) -> Subject:
+    kind: Any = {"labels": "label", "scores": "number"}.get(model.source.output, "probability")
+    higher: Any = "unfavorable" if getattr(model, "sign", 1.0) < 0 else "favorable"
     notes = list(model.notes)
     by_class = threshold is None and len(model.classes or ()) > 2
     if data.cut is not None:

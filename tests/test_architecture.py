@@ -402,7 +402,6 @@ MANY = {
     "audits/groups/by_probability.py compare_probable": ARRAYS,
     "audits/loss_ratio/attack/flow.py gradient_flow": SAID,
     "audits/loss_ratio/attack/search.py black_box_flow": SAID,
-    "audits/models/subject.py subject_of": SAID,
     "audits/notebook.py audit": SAID,
     "audits/outcome_transport/matching/outcomes.py match_outcomes": SAID,
     "audits/outcome_transport/matching/resampling.py resample": ARRAYS,

@@ -19,7 +19,7 @@ _FEWEST = 50
 def _of_gaps(subject: Any) -> list[str]:
     """Say what became of people whose missing number a model was given that was not made for any."""
     model, data = subject.model, subject.data
-    if getattr(model, "takes_gaps", True):
+    if getattr(getattr(model, "source", None), "takes_gaps", True):
         return []
     remarks = []
     given = data.written.restore(data.frame[list(model.columns)])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from audits.checks import choices
 from audits.data import AuditData
@@ -15,16 +15,14 @@ from audits.data.partition import cell_counts, single_people
 from audits.data.values import text_of
 from audits.errors import InputError, installed, not_installed
 from audits.models.predictions import (
-    HigherIs,
-    Made,
     PredictedLabel,
     PredictedScore,
     check_predicted_values,
     prediction_digest,
 )
 from audits.models.protocol import Model, class_text, label_values
-from audits.models.spec import Endpoint, ModelSpec, Predictions, Train, model_path
-from audits.models.subject import ScoreKind, Subject, subject_of
+from audits.models.spec import ModelSpec, Predictions, Train, model_path
+from audits.models.subject import Subject, subject_of
 from audits.models.thresholds import Threshold, check_threshold
 from audits.models.trained.training import check_class_parts, check_parts, check_trainable, what_to_learn
 from audits.progress import Progress, part, silent
@@ -87,61 +85,53 @@ def make_subject(
     progress(0.0, "preparing the model")
     learns = what_to_learn(data, label=model_spec.predict is not None)
     levels = data.groups
+    number = learns == "number"
     if model_spec.train is not None:
-        come_by = _trained(data, model_spec.train, learns, test_size, seed, part(progress, 0.05, 0.9))
+        found = _trained(data, model_spec.train, learns, test_size, seed, part(progress, 0.05, 0.9))
     elif model_spec.path is not None:
-        come_by = _from_file(data, model_spec, learns, base_dir)
+        from audits.models.files import load
+
+        path = model_path(model_spec.path, base_dir)
+        found = _brought(data, load(path, data, model_spec, number=number), model_spec)
     elif model_spec.endpoint is not None:
-        come_by = _from_endpoint(data, model_spec, model_spec.endpoint, learns)
+        from audits.models import endpoint
+
+        asked = endpoint.load(model_spec.endpoint, data, model_spec, number=number)
+        found = _brought(data, asked, model_spec)
     else:
-        come_by = _from_column(data, model_spec.predictions)  # type: ignore[arg-type]  # `check` saw to one
-    notes, kind, higher_is = come_by.notes, come_by.kind, come_by.higher_is
-    if learns == "number" and come_by.data.cut is not None:
+        found = _from_column(data, model_spec.predictions)  # type: ignore[arg-type]  # `check` saw to one
+    data, model, about = found
+    if number and data.cut is not None:
         from audits.models.labels import cut_threshold
 
-        kind = "number"
-        threshold, higher_is = cut_threshold(threshold, come_by.data.cut)
-        notes = [*notes, f"Decisions are favorable where the number predicted is {come_by.data.cut.side}."]
-    by_class = threshold is None and len(come_by.model.classes or ()) > 2
-    audited = come_by.data.audited
-    if audited.n < come_by.data.n:
-        notes = [*notes, f"Only {audited.n:,} of {come_by.data.n:,} people are audited, as was asked for."]
+        about["score_kind"] = "number"
+        threshold, about["higher_is"] = cut_threshold(threshold, data.cut)
+        about["notes"].append(f"Decisions are favorable where the number predicted is {data.cut.side}.")
+    audited = data.audited
+    if audited.n < data.n:
+        about["notes"].append(f"Only {audited.n:,} of {data.n:,} people are audited, as was asked for.")
     progress(0.9, "scoring everyone")
+    cut = 0.5 if threshold is None else threshold
     subject = subject_of(
         audited,
-        come_by.model,
-        threshold=check_threshold(0.5 if threshold is None else threshold, levels, kind),
-        score_kind=kind,
-        higher_is=higher_is,
-        made=come_by.made,
-        notes=tuple(notes),
-        training=come_by.training,
-        train=come_by.train,
+        model,
+        threshold=check_threshold(cut, levels, about["score_kind"]),
         seed=seed,
         base_dir=base_dir,
-        by_class=by_class,
+        by_class=threshold is None and len(model.classes or ()) > 2,
+        **{**about, "notes": tuple(about["notes"])},
     )
     progress(1.0, "the model is ready")
     return subject
 
 
-@dataclass(frozen=True)
-class _ComeBy:
-    """A model that was trained, loaded or read, and the people audited by it."""
-
-    data: AuditData
-    model: Model
-    notes: list[str]
-    kind: ScoreKind = "probability"
-    higher_is: HigherIs = "favorable"
-    made: Made = "unknown"
-    training: AuditData | None = None
-    train: Train | None = None
+_Found = tuple[AuditData, Model, dict[str, Any]]
+"""The people audited, the model, and further fields of the subject."""
 
 
 def _trained(
     data: AuditData, kind: Train, learns: str, test_size: float, seed: int, progress: Progress
-) -> _ComeBy:
+) -> _Found:
     for package in _LEARNS_WITH.get(kind, ("sklearn",)):
         if not installed(package):
             raise not_installed("model.train", package)
@@ -163,31 +153,17 @@ def _trained(
     held_out = f"the audit uses the {data.size:,.0f} held out"
     note = f"The {model.name} was trained on {people(training.size)}; {held_out}."
     again = kind if learns == "favorable" else None
-    return _ComeBy(data, model, [note], made="held_out", training=training, train=again)
+    about = {"notes": [note], "score_kind": "probability", "made": "held_out", "training": training}
+    return data, model, {**about, "train": again}
 
 
-def _from_file(data: AuditData, spec: ModelSpec, learns: str, base_dir: Path) -> _ComeBy:
-    from audits.models.formats import reader_of
-
-    path = model_path(spec.path or "", base_dir)
-    return _brought(data, reader_of(path)(path, data, spec, number=learns == "number"), spec)
-
-
-def _from_endpoint(data: AuditData, spec: ModelSpec, options: Endpoint, learns: str) -> _ComeBy:
-    from audits.models.endpoint import load_endpoint, load_endpoint_number
-
-    sent = spec.columns if isinstance(spec.columns, tuple) else None  # `ModelSpec.check` refused a mapping
-    if learns == "number":
-        return _brought(data, load_endpoint_number(options, data, columns=sent), spec)
-    logits = spec.output == "logits"
-    model = load_endpoint(options, data, classes=spec.classes, columns=sent, logits=logits)
-    return _brought(data, model, spec)
-
-
-def _brought(data: AuditData, model: Model, spec: ModelSpec) -> _ComeBy:
-    data, added = _with_what_it_reads(data, model)
-    kind: ScoreKind = "probability" if getattr(model, "labels", None) is None else "label"
-    return _ComeBy(data, model, [*getattr(model, "notes", ()), *added], kind, made=spec.made or "unknown")
+def _brought(data: AuditData, model: Model, spec: ModelSpec) -> _Found:
+    read = [name for name in model.columns if name not in data.features]
+    added = [f"Added to the features, as the model reads them: {', '.join(map(repr, read))}."] if read else []
+    data = with_features(data, read)  # so that people can be moved by all that it reads
+    kind = "probability" if getattr(model, "labels", None) is None else "label"
+    notes = [*getattr(model, "notes", ()), *added]
+    return data, model, {"notes": notes, "score_kind": kind, "made": spec.made or "unknown"}
 
 
 def train_model(
@@ -236,15 +212,6 @@ def _learners(training: AuditData, kind: Train) -> AuditData:
     return single_people(training, most=_MOST_LEARNERS)
 
 
-def _with_what_it_reads(data: AuditData, model: Model) -> tuple[AuditData, list[str]]:
-    """Return the data with all that a model reads among its features, so that people can be moved by it."""
-    read = [name for name in model.columns if name not in data.features]
-    if not read:
-        return data, []
-    note = f"Added to the features, as the model reads them: {', '.join(map(repr, read))}."
-    return with_features(data, read), [note]
-
-
 def with_features(data: AuditData, more: Sequence[str]) -> AuditData:
     """Return the data with further columns among the features."""
     read = [name for name in more if name not in data.features]
@@ -266,7 +233,7 @@ def without_feature(data: AuditData, column: str) -> AuditData:
     return dataclasses.replace(data, features=features, digest=digest)
 
 
-def _from_column(data: AuditData, predictions: Predictions) -> _ComeBy:
+def _from_column(data: AuditData, predictions: Predictions) -> _Found:
     """Return the model of a column of predictions, which is no feature then."""
     model: Model
     if predictions.score is not None:
@@ -299,5 +266,6 @@ def _from_column(data: AuditData, predictions: Predictions) -> _ComeBy:
     if column in data.features:
         data = without_feature(data, column)
         notes.append(f"The predictions in {column!r} are not used as a feature.")
-    kind: ScoreKind = "number" if predictions.label is None else "label"
-    return _ComeBy(data, model, notes, kind, predictions.higher_is, predictions.made or "unknown")
+    kind = "number" if predictions.label is None else "label"
+    about = {"notes": notes, "score_kind": kind, "made": predictions.made or "unknown"}
+    return data, model, {**about, "higher_is": predictions.higher_is}

@@ -1,6 +1,6 @@
 """Which formats of model files are read, and what is said of the others: told by content, then by name.
 
-A format is one module, whose ``load(path, data, spec, number=…)`` gives a model, and a `Format` that says how
+A format is one module, which opens files, and a `Format` that says how
 its files are known; installed packages bring theirs by the entry-point group `GROUP`. Nothing here opens a
 file further than its first bytes and, of an archive, its list of names: a pickle can run code hidden in it as
 soon as it is loaded.
@@ -13,27 +13,22 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from audits.brought import brought_by
-from audits.errors import InputError, not_installed
-
-if TYPE_CHECKING:
-    from audits.models.protocol import Model
+from audits.data import Limits
+from audits.errors import InputError
 
 __all__ = [
     "GROUP",
     "Format",
     "check_format",
+    "check_size",
     "files_read",
     "format_of",
     "formats",
     "is_mlflow",
-    "reader_of",
-    "reopen",
 ]
 
 GROUP = "evenhand.formats"
@@ -49,9 +44,10 @@ class Format:
     name : str
         As sentences have it.
     reader : str
-        The module whose ``load(path, data, spec, number=…)`` returns what `audits.models.protocol` says a
-        model must have. It is imported where a file is read, and it runs no code from the file. Where the
-        model has its ``content`` and ``feeding``, ``reopen(content, feeding)`` returns it again.
+        The module that reads it, imported where a file is read; it runs no code from the file. Its
+        ``load(path, data, spec, number=…)`` returns what `audits.models.protocol` says a model must have,
+        and ``reopen(content, feeding)`` returns one again that has its ``content`` and ``feeding``. Instead
+        of the two, ``open_file(file, log_odds=…)`` may return an `audits.models.native.opened.Opened`.
     suffixes : tuple of str
         Usual endings; the content decides.
     begins : callable, optional
@@ -147,49 +143,15 @@ _REFUSED_SUFFIXES: Mapping[str, str] = {
 }
 
 
-def reader_of(path: Path) -> Callable[..., Model]:
-    """Return what loads a file and matches it to data: ``load(path, data, spec, number=…)`` of its module.
-
-    Call that only from a worker process: the file is a stranger's.
-
-    Raises
-    ------
-    InputError
-        If its content is of a format that is refused or not known.
-    """
-    name = format_of(path)
-    try:
-        reader: Callable[..., Model] = import_module(formats()[name].reader).load
-    except ModuleNotFoundError as error:
-        raise not_installed("model.path", str(error.name)) from None
-    return reader
-
-
-def reopen(content: bytes, feeding: Mapping[str, Any]) -> Model:
-    """Open a file again as it was matched to data before; its classes are known by number only.
-
-    Call it only from a worker process, unless the file is your own.
-
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    feeding : mapping
-        From the model's own ``feeding``; without a format it is of an ONNX file.
-
-    Raises
-    ------
-    InputError
-        If the file is refused, is another one, or what opens it is not installed.
-    """
-    kind, name = feeding.get("format", "ONNX"), str(feeding["name"])
-    if kind not in formats():
-        raise InputError(name, "is of a format that nothing installed here reads", kind)
-    try:
-        opens: Callable[..., Model] = import_module(formats()[kind].reader).reopen
-    except ModuleNotFoundError as error:
-        raise not_installed(name, str(error.name)) from None
-    return opens(content, feeding)
+def check_size(size: int, name: str) -> None:
+    """Raise `InputError` if a file of `size` bytes is over the limit for any uploaded file."""
+    limit = Limits().file_bytes
+    if size > limit:
+        raise InputError(
+            name,
+            f"must be at most {limit / 1e6:,.0f} MB, but has {size / 1e6:,.1f} MB",
+            advice="set EVENHAND_MAX_FILE_MB to raise the limit",
+        )
 
 
 def format_of(path: Path) -> str:

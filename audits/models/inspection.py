@@ -138,13 +138,13 @@ def feeds_of(subject: Subject) -> tuple[Feed, ...]:
 
 def _pairs(model: Any) -> list[tuple[str, str]]:
     """Return inputs of the file with their columns; a model without named inputs is fed by column."""
-    graph, opened = getattr(model, "graph", None), getattr(model, "opened", None)
-    if graph is not None:
+    source: Any = getattr(model, "source", None)
+    if hasattr(source, "inputs"):
         return [
             (each.name if len(each.columns) == 1 else f"{each.name}[{place}]", column)
-            for each in graph.inputs
+            for each in source.inputs
             for place, column in enumerate(each.columns)
         ]
-    if opened is not None:
-        return [(f.name, column) for f, column in zip(opened.features, model.columns, strict=True)]
+    if hasattr(source, "pairs"):
+        return [(feature.name, column) for feature, column in source.pairs]
     return [(column, column) for column in model.columns]

@@ -1,10 +1,11 @@
 """What a model's answers mean, whatever gives them: probabilities, labels, or a number.
 
-A source (a file, an address, an object) gives answers; a head reads them.
+A source (a file, an address, an object) gives answers; a `Classifier` or `Regressor` reads them.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,25 +23,16 @@ if TYPE_CHECKING:
     from audits.data import AuditData
 
 __all__ = [
-    "Numbers",
-    "check_labels",
-    "class_scores",
-    "name_classes",
-    "named_by_data",
-    "number_sign",
-    "one_hot",
-    "one_number",
-    "probabilities_of",
-    "read_probabilities",
-    "zipmap_keys",
-]
+    "Classifier", "Numbers", "Regressor", "check_labels", "class_scores", "classifier", "number_sign",
+    "restored_classifier", "zipmap_keys",
+]  # fmt: skip
 
 _SUM_TOLERANCE = 1e-3  # float32 softmax over many classes
 _RANGE_TOLERANCE = 1e-5  # float32 rounding of a probability
 
 
 class Numbers:
-    """The head of a model of one number a person: `sign` turns it into a score, higher better."""
+    """A model of one number a person: `sign` turns it into a score, higher better."""
 
     name: str
     columns: tuple[str, ...]
@@ -60,6 +52,164 @@ class Numbers:
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the number, its sign turned where lower is better for the person, (n,) float64."""
         return self.sign * self.number(frame)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OnSource:
+    """A model that reads what a source answers.
+
+    Attributes
+    ----------
+    source : object
+        Has `name`, `columns`, `sha256` and ``ask(frame)``, which gives the answers for rows, at least one.
+        A file that can be opened again has its ``content`` and ``feeding()`` too.
+    notes : tuple of str
+        How inputs and answers were read, in sentences.
+    """
+
+    source: Any
+    notes: tuple[str, ...] = ()
+
+    invents = True
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return self.source.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that it reads."""
+        return self.source.columns
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the file, or of what a service is and answered."""
+        return self.source.sha256
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Classifier(OnSource):
+    """A model of probabilities or labels.
+
+    Attributes
+    ----------
+    classes : tuple or None
+        Label values in the order of `score`'s columns; None where `score` is one probability, of the
+        favorable outcome.
+    labels : mapping, optional
+        The column of each label by its text, where the source gives labels: its scores are 0 or 1.
+    logits : bool
+        Whether the source gives log-odds.
+    """
+
+    classes: tuple[object, ...] | None
+    labels: Mapping[str, int] | None = None
+    logits: bool = False
+
+    @property
+    def content(self) -> bytes:
+        """The file; nothing where it cannot be opened again."""
+        return getattr(self.source, "content", b"")
+
+    def feeding(self) -> dict[str, Any]:
+        """Return as plain data how columns feed the file and what it answers: see `restored_classifier`."""
+        labels = None if self.labels is None else dict(self.labels)
+        own = {"classes": len(self.classes or ()), "labels": labels, "logits": self.logits}
+        return {**self.source.feeding(), **own}
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the probability of each class, (n, k) in [0, 1], rows summing to 1; (n,) without classes.
+
+        Raises
+        ------
+        InputError
+            If a column is missing or of the wrong type, the source fails, or what it answers is not finite,
+            no probabilities, or no known label.
+        """
+        need_columns(frame, self.columns, self.name)
+        width = 1 if self.classes is None else len(self.classes)
+        if frame.empty:
+            return np.empty((0, width)) if width > 1 else np.empty(0)
+        return self.read(self.source.ask(frame), frame)
+
+    def read(self, answers: Any, frame: pd.DataFrame) -> np.ndarray:
+        """Return what the source answered for the rows of `frame` as `score` does."""
+        width = 1 if self.classes is None else len(self.classes)
+        return class_scores(answers, frame, self.name, width=width, labels=self.labels, logits=self.logits)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Regressor(OnSource, Numbers):  # type: ignore[override]  # names of a source are not set
+    """A model of one number a person."""
+
+    sign: float
+
+    def answers(self, frame: pd.DataFrame) -> Any:
+        """Return what the source answers for rows, at least one."""
+        return self.source.ask(frame)
+
+
+def classifier(
+    source: Any,
+    data: AuditData,
+    answers: Any,
+    *,
+    classes: Sequence[object] | None,
+    stated: tuple[object, ...] | None,
+    labels: bool,
+    logits: bool,
+    notes: Sequence[str] = (),
+) -> Classifier:
+    """Match what a source answered for the first people of `data` to the label.
+
+    Parameters
+    ----------
+    classes : sequence, optional
+        Label values in the order of the outputs, as the user gave them; for a single output the "negative"
+        value first, the one whose probability it gives second.
+    stated : tuple, optional
+        Those that the source itself names.
+    labels, logits : bool
+        Whether it answers labels, or log-odds; probabilities otherwise.
+
+    Raises
+    ------
+    InputError
+        If the answers are no probabilities or labels, or the classes cannot be named.
+    """
+    notes, codes = list(notes), None
+    found: tuple[object, ...] | None
+    if labels:
+        notes.append("The model gives labels only: its scores are 0 or 1.")
+        found = tuple(classes) if classes is not None else stated or named_by_data(data, source.name)
+        codes = {class_text(value): column for column, value in enumerate(found)}
+    else:
+        values = probabilities_of(answers, source.name) if logits else answers
+        scores = read_probabilities(values, data.frame.iloc[: len(answers)], source.name)
+        if scores.ndim == 1 and data.label is None and classes is None and stated is None:
+            found = stated = None
+            notes.append(
+                "The data have no label: the answer is taken for the chance of the favorable outcome."
+            )
+        else:
+            width = 2 if scores.ndim == 1 else scores.shape[1]
+            found = name_classes(width, classes, stated, data, source.name)
+    if classes is None and found is not stated:
+        notes.append(
+            "The model does not name its classes: they were taken to be "
+            f"{choices(found or ())}, in this order."
+        )
+    return Classifier(
+        source=source, notes=tuple(notes), classes=found, labels=codes, logits=logits and not labels
+    )
+
+
+def restored_classifier(source: Any, feeding: Mapping[str, Any]) -> Classifier:
+    """Return the model that `Classifier.feeding` described, its classes known by number only."""
+    labels = None if feeding["labels"] is None else dict(feeding["labels"])
+    classes = tuple(range(feeding["classes"]))
+    return Classifier(source=source, classes=classes, labels=labels, logits=bool(feeding.get("logits")))
 
 
 def number_sign(data: AuditData) -> float:
@@ -136,7 +286,7 @@ def probabilities_of(values: np.ndarray | list[dict[Any, float]], name: str) -> 
     return expit(logits.reshape(len(logits)))
 
 
-def zipmap_keys(values: np.ndarray | list[dict[Any, float]]) -> tuple[object, ...] | None:
+def zipmap_keys(values: Any) -> tuple[object, ...] | None:
     """Return the class labels that a ZipMap puts beside each probability; None for an array."""
     return tuple(values[0]) if isinstance(values, list) else None
 

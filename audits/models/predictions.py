@@ -25,8 +25,21 @@ Made = Literal["held_out", "in_sample", "unknown"]
 """Of whom predictions were made: people whom the model had not seen in training, or had, or nobody says."""
 
 
+class _Stored:
+    """A column that holds what a model said: nobody else can be scored."""
+
+    column: str
+    classes = None
+    invents = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one column it reads."""
+        return (self.column,)
+
+
 @dataclass(frozen=True, eq=False)
-class PredictedScore:
+class PredictedScore(_Stored):
     """A column of scores on any real scale.
 
     With `higher_is` ``"unfavorable"`` (a risk score) the score is negated, so that higher is better
@@ -36,18 +49,11 @@ class PredictedScore:
     column: str
     higher_is: HigherIs
     sha256: str
-    classes: None = None
-    invents: bool = False
 
     @property
     def name(self) -> str:
         """The model in words."""
         return f"scores in column {self.column!r}"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The one column it reads."""
-        return (self.column,)
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the scores, higher better for the person, (n,) float64."""
@@ -66,24 +72,17 @@ class PredictedScore:
 
 
 @dataclass(frozen=True, eq=False)
-class PredictedLabel:
+class PredictedLabel(_Stored):
     """A column of predicted labels: the score is 1 where it is a favourable value, else 0."""
 
     column: str
     favorable: tuple[object, ...]
     sha256: str
-    classes: None = None
-    invents: bool = False
 
     @property
     def name(self) -> str:
         """The model in words."""
         return f"predicted labels in column {self.column!r}"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The one column it reads."""
-        return (self.column,)
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return 1.0 for a favourable predicted label and 0.0 for any other, (n,)."""

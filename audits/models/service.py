@@ -56,12 +56,15 @@ class Service:
         Columns whose numbers are sent as integers where they are whole.
     written : Written
         What stands in cells that count as missing: it is sent that.
+    sha256 : str
+        Digest of what it is and answered.
     """
 
     options: Endpoint
     columns: tuple[str, ...]
     whole: frozenset[str]
     written: Written = field(default_factory=Written, repr=False)
+    sha256: str = ""
     _pool: urllib3.PoolManager = field(repr=False, default_factory=urllib3.PoolManager)
 
     @property
@@ -70,7 +73,19 @@ class Service:
         parts = urlsplit(self.options.url)
         return f"endpoint {parts.netloc}{parts.path}"
 
-    def ask(self, frame: pd.DataFrame) -> np.ndarray | list[dict[str, float]]:
+    def ask(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return one answer a row of `frame`: numbers (n,) or (n, k), or labels (n,); raises as `answers`."""
+        return self.numbers(self.answers(frame))
+
+    @staticmethod
+    def numbers(answers: Any) -> np.ndarray:
+        """Return answers by class as a matrix of all their digits, others as they are."""
+        if not isinstance(answers, list):
+            return answers
+        keys = list(answers[0])
+        return np.array([[row[key] for key in keys] for row in answers], dtype=np.float64)
+
+    def answers(self, frame: pd.DataFrame) -> np.ndarray | list[dict[str, float]]:
         """Return one answer a row of `frame`: numbers (n,) or (n, k), labels (n,), or n dictionaries.
 
         Raises

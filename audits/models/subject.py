@@ -37,7 +37,7 @@ from audits.models.protocol import (
 from audits.models.spec import Train
 from audits.models.thresholds import Threshold, cuts, threshold_words
 
-__all__ = ["ScoreKind", "Subject", "subject_of"]
+__all__ = ["ScoreKind", "Subject", "space_of", "subject_of", "with_doubts"]
 
 ScoreKind = Literal["probability", "number", "label"]
 
@@ -231,45 +231,26 @@ class Subject:
         return f"favorable where the {what} is {relation} {threshold_words(self.threshold)}"
 
 
-def subject_of(
-    data: AuditData,
-    model: Model,
-    *,
-    threshold: Threshold,
-    score_kind: ScoreKind,
-    higher_is: HigherIs = "favorable",
-    made: Made = "unknown",
-    notes: tuple[str, ...] = (),
-    training: AuditData | None = None,
-    train: Train | None = None,
-    seed: int = 0,
-    base_dir: Path = Path(),
-    by_class: bool = False,
-) -> Subject:
-    """Put data and a model together, score everyone, and note what the scores give reason to doubt."""
-    space = _space(data)
-    subject = Subject(
-        data,
-        model,
-        threshold,
-        space,
-        training,
-        notes,
-        score_kind,
-        higher_is,
-        train,
-        seed,
-        base_dir,
-        made,
-        by_class,
-    )
+def subject_of(data: AuditData, model: Model, **about: Any) -> Subject:
+    """Put data and a model together, score everyone, and note what the scores give reason to doubt.
+
+    Parameters
+    ----------
+    about
+        Further fields of `Subject`: `threshold` and `score_kind` at least.
+    """
+    return with_doubts(Subject(data=data, model=model, space=space_of(data), **about))
+
+
+def with_doubts(subject: Subject) -> Subject:
+    """Score everyone, and add to the notes what the scores give reason to doubt."""
     known = {"scores": subject.scores, "decisions": subject.decisions}
     subject = dataclasses.replace(subject, notes=(*subject.notes, *remarks(subject)))
     vars(subject).update(known)  # the notes alone differ: nobody is scored twice
     return subject
 
 
-def _space(data: AuditData) -> FeatureSpace:
+def space_of(data: AuditData) -> FeatureSpace:
     """Fit the feature space; without a feature that is more than free text, people have no place: empty."""
     if all(data.kinds[name] == "text" for name in data.features):
         return FeatureSpace((), (), {}, {}, ())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -75,98 +76,98 @@ def what_if(
         raise InputError("row", "must be of a person audited", row)
     known = {name: _seen(subject, name) for name in _columns(subject)}
     everybody = data.n + (0 if subject.training is None else subject.training.n)
-    own, own_groups, notes = data.frame.loc[[row]], data.groups.loc[[row]], []
-    changed, groups = _changed(subject, own, own_groups, changes, known)
-    for name in changes:
-        told = None if changes[name] is None else changed[name].iloc[0]
-        if note := _unseen(told, name, data.kinds[name], known[name], everybody):
-            notes.append(note)
-    scores = [float(subject.favorable_score(own)[0]), _score_of(subject, changed, changes)]
-    sides = [own_groups, groups]
-    sign = -1.0 if subject.higher_is == "unfavorable" else 1.0
-    before, after = (
-        {
-            "score": sign * score,
-            "threshold": float(np.broadcast_to(cuts(subject.threshold, side), 1)[0]),
-            "favorable": bool(subject.decide(np.array([score]), side)[0]),
-        }
-        for score, side in zip(scores, sides, strict=True)
-    )
-    alternatives = _alternatives(subject, own, own_groups, match or {}, known)
+    person = _Person(subject, data.frame.loc[[row]], data.groups.loc[[row]], known)
+    changed, _ = person.changed(changes)
+    told = {name: None if value is None else changed[name].iloc[0] for name, value in changes.items()}
+    notes = [_unseen(value, name, data.kinds[name], known[name], everybody) for name, value in told.items()]
+    inside = None if beside is None else data.members(beside)
+    nearest = None if inside is None else person.most_similar(changed, inside)
     return {
-        **alternatives,
-        "columns": [_told(name, own[name].iloc[0], data, seen) for name, seen in known.items()],
-        "before": before,
-        "after": after,
+        **_alternatives(person, match or {}),
+        "columns": [_told(name, person.own[name].iloc[0], data, seen) for name, seen in known.items()],
+        "before": person.answer({}),
+        "after": person.answer(changes),
         "higher_is": subject.higher_is,
         "labels": subject.score_kind == "label",
-        "notes": notes,
-        "nearest": None if beside is None else _nearest(subject, own, changed, beside),
-        "accepted": _accepted(subject, own, changed, towards) if towards else None,
+        "notes": [note for note in notes if note],
+        "nearest": None if nearest is None else {side: _plain(found) for side, found in nearest.items()},
+        "accepted": _accepted(person, changed, towards) if towards else None,
     }
 
 
-def _changed(
-    subject: Subject,
-    own: pd.DataFrame,
-    groups: pd.DataFrame,
-    changes: Mapping[str, Any],
-    known: Mapping[str, pd.Series],
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a person's row and groups with other values."""
-    data, changed = subject.data, own
-    for name, value in changes.items():
-        if name not in known:
-            raise InputError("what if", "must name a column that the model reads", name)
-        told = _typed(value, name, data, known[name])
-        changed = changed.assign(**{name: _one(told, data.frame[name], own.index)})
-        if name in groups:
-            groups = groups.assign(**{name: _group(changed[name], name, data)})
-    return changed, groups
+@dataclass(frozen=True)
+class _Person:
+    """One of the people audited, who may be asked about with other values."""
+
+    subject: Subject
+    own: pd.DataFrame
+    groups: pd.DataFrame
+    known: Mapping[str, pd.Series]
+
+    def changed(self, changes: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the person's row and groups with other values."""
+        data, changed, groups = self.subject.data, self.own, self.groups
+        for name, value in changes.items():
+            if name not in self.known:
+                raise InputError("what if", "must name a column that the model reads", name)
+            told = _typed(value, name, data, self.known[name])
+            changed = changed.assign(**{name: _one(told, data.frame[name], changed.index)})
+            if name in groups:
+                texts = cut(changed[name], data.bins[name]) if name in data.bins else as_text(changed[name])
+                groups = groups.assign(**{name: texts.fillna(MISSING)})
+        return changed, groups
+
+    def answer(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return score and threshold on the user's scale, and whether the decision is favorable."""
+        subject, (frame, groups) = self.subject, self.changed(changes)
+        try:
+            score = subject.favorable_score(frame)
+        except InputError as error:
+            gone = " and ".join(name for name, value in changes.items() if value is None)
+            if not gone:
+                raise
+            raise InputError("the model", f"gives no score to a person without {gone} ({error})") from None
+        return {
+            "score": (-1.0 if subject.higher_is == "unfavorable" else 1.0) * float(score[0]),
+            "threshold": float(np.broadcast_to(cuts(subject.threshold, groups), 1)[0]),
+            "favorable": bool(subject.decide(score, groups)[0]),
+        }
+
+    def most_similar(self, changed: pd.DataFrame, inside: np.ndarray) -> dict[str, Any] | None:
+        """Return the row of those `inside` most similar before and after, by L1 of all features."""
+        space, frame = self.subject.space, self.subject.data.frame
+        inside = inside & (frame.index != self.own.index[0])
+        if not space.columns or not inside.any():
+            return None
+        points = space.encode(frame[inside], unknown="zero")
+        apart = {
+            side: np.abs(points - space.encode(each, unknown="zero")).sum(axis=1)
+            for side, each in (("before", self.own), ("after", changed))
+        }
+        return {side: frame.index[inside][int(far.argmin())] for side, far in apart.items()}
 
 
-def _alternatives(
-    subject: Subject,
-    own: pd.DataFrame,
-    groups: pd.DataFrame,
-    match: Mapping[str, Any],
-    known: Mapping[str, pd.Series],
-) -> dict[str, Any]:
+def _alternatives(person: _Person, match: Mapping[str, Any]) -> dict[str, Any]:
     """Return what other protected values, and single values of the match, do to score and decision."""
-    data = subject.data
-    swaps = [(name, level) for name in known if name in data.protected for level in _others(data, own, name)]
-    theirs = {name: value for name, value in match.items() if name in known}
-    before = float(subject.favorable_score(own)[0])
-
-    def scored(changes: Mapping[str, Any]) -> tuple[float, bool]:
-        frame, side = _changed(subject, own, groups, changes, known)
-        score = float(subject.favorable_score(frame)[0])
-        return score, bool(subject.decide(np.array([score]), side)[0])
-
-    sign = -1.0 if subject.higher_is == "unfavorable" else 1.0
-    found = []
-    for name, level in swaps:
-        score, favorable = scored({name: level})
-        found.append({"column": name, "value": level, "score": sign * score, "favorable": favorable})
-    effects = {}
-    for name, value in theirs.items():
+    data, known = person.subject.data, person.known
+    sign = -1.0 if person.subject.higher_is == "unfavorable" else 1.0
+    swaps = []
+    for name in known:
+        for level in _others(data, person.own, name) if name in data.protected else ():
+            found = person.answer({name: level})
+            swaps.append(
+                {"column": name, "value": level} | {key: found[key] for key in ("score", "favorable")}
+            )
+    before, effects = person.answer({}), {}
+    for name in match:
         with suppress(InputError):  # a model that takes no missing value says nothing of it
-            effects[name] = scored({name: value})[0] - before
+            if name in known:
+                effects[name] = sign * (person.answer({name: match[name]})["score"] - before["score"])
     can = [name for name in effects if name not in data.protected and data.roles.get(name) != "immutable"]
-    enough = _enough({name: theirs[name] for name in sorted(can, key=lambda name: -effects[name])}, scored)
-    declined = not bool(subject.decide(np.array([before]), groups)[0])
-    return {"swaps": found, "effects": effects, "enough": enough if declined else None}
-
-
-def _enough(
-    changes: Mapping[str, Any], scored: Callable[[Mapping[str, Any]], tuple[float, bool]]
-) -> list[str] | None:
-    """Return the first of some changes that together turn a decision; None where all of them do not."""
-    for k in range(1, len(changes) + 1):
-        names = list(changes)[:k]
-        if scored({name: changes[name] for name in names})[1]:
-            return names
-    return None
+    can.sort(key=lambda name: -effects[name])
+    together = [] if before["favorable"] else [can[:k] for k in range(1, len(can) + 1)]
+    turns = (names for names in together if person.answer({name: match[name] for name in names})["favorable"])
+    return {"swaps": swaps, "effects": effects, "enough": next(turns, None)}
 
 
 def _others(data: AuditData, own: pd.DataFrame, name: str) -> list[Any]:
@@ -176,17 +177,6 @@ def _others(data: AuditData, own: pd.DataFrame, name: str) -> list[Any]:
     mine = text_of(own[name].iloc[0])
     levels = as_text(data.frame[name].dropna()).value_counts().index
     return [str(level) for level in levels if str(level) != mine][:_MOST_SWAPS]
-
-
-def _score_of(subject: Subject, changed: pd.DataFrame, changes: Mapping[str, Any]) -> float:
-    try:
-        return float(subject.favorable_score(changed)[0])
-    except InputError as error:
-        gone = [name for name, value in changes.items() if value is None]
-        if not gone:
-            raise
-        named = " and ".join(gone)
-        raise InputError("the model", f"gives no score to a person without {named} ({error})") from None
 
 
 def _columns(subject: Subject) -> list[str]:
@@ -282,58 +272,20 @@ def _one(value: Any, column: pd.Series, index: pd.Index) -> pd.Series:
     return pd.Series([value], index=index, dtype=column.dtype)
 
 
-def _group(column: pd.Series, name: str, data: AuditData) -> pd.Series:
-    texts = cut(column, data.bins[name]) if name in data.bins else as_text(column)
-    return texts.fillna(MISSING)
-
-
-def _nearest(
-    subject: Subject, own: pd.DataFrame, changed: pd.DataFrame, beside: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """Return the rows of those of a group most similar to the person, before and after (L1, all features)."""
-    if not subject.space.columns:
-        return None
-    before, after = _most_similar(subject, own, changed, subject.data.members(beside))
-    return None if before is None else {"before": _plain(before), "after": _plain(after)}
-
-
-def _most_similar(
-    subject: Subject, own: pd.DataFrame, changed: pd.DataFrame, inside: np.ndarray
-) -> tuple[Any, Any]:
-    """Return the rows of those `inside` most similar to the person, before and after; None of nobody."""
-    inside = inside & (subject.data.frame.index != own.index[0])
-    if not inside.any():
-        return None, None
-    theirs = subject.data.frame[inside]
-    points = subject.space.encode(theirs, unknown="zero")
-    before, after = (
-        theirs.index[int(np.abs(points - subject.space.encode(frame, unknown="zero")).sum(axis=1).argmin())]
-        for frame in (own, changed)
-    )
-    return before, after
-
-
-def _accepted(
-    subject: Subject, own: pd.DataFrame, changed: pd.DataFrame, towards: Sequence[str]
-) -> dict[str, Any] | None:
+def _accepted(person: _Person, changed: pd.DataFrame, towards: Sequence[str]) -> dict[str, Any] | None:
     """Return who of those decided favorably is most similar, and what of `towards` differs from theirs."""
-    data = subject.data
-    if not subject.space.columns:
-        return None
-    rows = _most_similar(subject, own, changed, subject.decisions)
-    if rows[0] is None:
+    rows = person.most_similar(changed, person.subject.decisions)
+    if rows is None:
         return None
     told = {}
-    for side, frame, row in zip(("before", "after"), (own, changed), rows, strict=True):
-        pairs = [(name, frame[name].iloc[0], data.frame.loc[row, name]) for name in towards if name in frame]
-        told[side] = {
-            "row": _plain(row),
-            "differs": [
-                [name, _text(mine), _text(theirs)]
-                for name, mine, theirs in pairs
-                if _text(mine) != _text(theirs)
-            ],
-        }
+    for side, frame in (("before", person.own), ("after", changed)):
+        theirs = person.subject.data.frame.loc[[rows[side]]]
+        pairs = [
+            [name, _text(frame[name].iloc[0]), _text(theirs[name].iloc[0])]
+            for name in towards
+            if name in frame
+        ]
+        told[side] = {"row": _plain(rows[side]), "differs": [each for each in pairs if each[1] != each[2]]}
     return told
 
 

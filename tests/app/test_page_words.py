@@ -30,7 +30,7 @@ _NOT_ON_PAGES = (
     "audits/monitor",
     "audits/runs/registry.py",
     "audits/runs/source/fetch.py",
-    "audits/models/in_memory",
+    "audits/models/in_memory.py",
     "audits/data/frames.py",
     "audits/data/adapters.py",
     "audits/data/samples",

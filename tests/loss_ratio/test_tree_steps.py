@@ -52,7 +52,7 @@ def test_between_split_points_nothing_changes_and_every_stretch_is_tried(crowd, 
     path = saved(kind, crowd, tmp_path)
     classes = {"classes": ("no", "yes")} if kind == "catboost" else {}
     subject = make_subject(data, ModelSpec(path=str(path), **classes))
-    splits = subject.model.splits
+    splits = subject.splits
     part = next(each for each in subject.space.parts if each.column == "hair")
     edges = splits["hair"]
     tried = crossing_values(part, {"hair": edges[:30]})
@@ -71,7 +71,7 @@ def test_between_split_points_nothing_changes_and_every_stretch_is_tried(crowd, 
     found = loss_ratio(subject, options, rng=0)
     assert found.method.endswith("moves across the trees' split points")
     assert any("split points were crossed" in warning for warning in found.warnings)
-    hidden = subject.model.opened
+    hidden = subject.model.source.opened
     object.__setattr__(hidden, "splits", lambda: None)  # as a model that does not tell them
     object.__setattr__(hidden, "model", None)
     blind = loss_ratio(dataclasses.replace(subject), options, rng=0)

@@ -72,14 +72,6 @@ def test_every_kind_learns_what_is_there(make_data, people, kind):
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_a_higher_score_is_better_whichever_value_is_favourable(make_data, people, kind):
-    plus = make_subject(make_data(people, favorable="yes"), ModelSpec(train=kind))
-    minus = make_subject(make_data(people, favorable="no"), ModelSpec(train=kind))
-    assert np.corrcoef(plus.scores, plus.data.y)[0, 1] > 0.3
-    assert np.corrcoef(minus.scores, minus.data.y)[0, 1] > 0.3
-
-
-@pytest.mark.parametrize("kind", EVERY)
 def test_the_held_out_people_are_not_trained_on(data, kind):
     subject = make_subject(data, ModelSpec(train=kind), test_size=0.25, seed=5)
     assert subject.training is not None
@@ -123,14 +115,6 @@ def test_the_same_seed_gives_the_same_bits_in_every_process(request):
         found.append(done.stdout)
     assert found[0].count("\n") == len(EVERY)
     assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("kind", ["forest", "mlp"])
-def test_another_seed_gives_another_model(data, kind):
-    first, second = (make_subject(data, ModelSpec(train=kind), seed=seed) for seed in (0, 1))
-    assert first.model.sha256 != second.model.sha256
-    everyone = data.frame
-    assert not np.array_equal(first.favorable_score(everyone), second.favorable_score(everyone))
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -197,20 +181,6 @@ def test_a_category_with_very_many_levels_is_trained_on(make_data, people):
         assert np.isfinite(train_baseline(data, kind).score(frame)).all()
 
 
-@pytest.mark.parametrize("kind", EVERY)
-@pytest.mark.parametrize("features", [("income",), ("job",), ("flag",)])
-def test_a_single_feature_of_any_kind_will_do(make_data, people, kind, features):
-    subject = make_subject(make_data(people, features=features), ModelSpec(train=kind))
-    assert subject.model.columns == features
-    assert np.isfinite(subject.scores).all()
-
-
-def test_features_without_any_value_are_refused(make_data, people):
-    data = make_data(people.assign(gap=np.nan), features=("gap",), kinds={"gap": "continuous"})
-    with pytest.raises(InputError, match="must hold some values to train on, but all are missing"):
-        make_subject(data, ModelSpec(train="boosting"))
-
-
 def test_no_rows_give_no_scores(data):
     for kind in EVERY:
         subject = make_subject(data, ModelSpec(train=kind))
@@ -220,37 +190,26 @@ def test_no_rows_give_no_scores(data):
 # ---- what is refused
 
 
-def test_one_outcome_cannot_be_trained_on(data):
-    with pytest.raises(
-        InputError, match=r"data\.label must take both outcomes .* all 200 people have the unfav"
-    ):
-        make_subject(data.take(~data.y), ModelSpec(train="logistic"))
-
-
-def test_too_few_people_with_an_outcome_cannot_be_trained_on(make_data, people):
-    hired = np.where(np.arange(len(people)) < 4, "yes", "no")
-    with pytest.raises(
-        InputError, match=r"at least 5 people with each outcome .* 4 have the favorable and 396"
-    ):
-        make_subject(make_data(people.assign(hired=hired)), ModelSpec(train="logistic"))
-
-
-def test_a_part_without_people_to_learn_from_is_refused(make_data, people):
-    hired = np.where(np.arange(len(people)) < 6, "yes", "no")
-    with pytest.raises(InputError, match=r"data\.test_size must leave at least 2 people with each outcome"):
-        make_subject(make_data(people.assign(hired=hired)), ModelSpec(train="mlp"), test_size=0.9)
-
-
-def test_without_a_label_nothing_can_be_trained(make_data, people):
-    data = make_data(people, label=None, favorable=None)
-    with pytest.raises(InputError, match=r"data\.label is missing; name the column"):
-        make_subject(data, ModelSpec(train="forest"))
-
-
-def test_free_text_cannot_be_trained_on(make_data, people):
-    data = make_data(people, features=("age", "job"), kinds={"job": "text"})
-    with pytest.raises(InputError, match=r"must not hold free text or identifiers .*'job'"):
-        make_subject(data, ModelSpec(train="boosting"))
+@pytest.mark.parametrize(
+    ("changed", "options", "match"),
+    [
+        ({"hired": 4}, {}, r"at least 5 people with each outcome .* 4 have the favorable and 396"),
+        ({"hired": 6}, {}, r"data\.test_size must leave at least 2 people with each outcome"),
+        ({}, {"label": None, "favorable": None}, r"data\.label is missing; name the column"),
+        (
+            {},
+            {"features": ("job",), "kinds": {"job": "text"}},
+            r"must not hold free text or identifiers .*'job'",
+        ),
+        ({"gap": np.nan}, {"features": ("gap",), "kinds": {"gap": "continuous"}}, "must hold some values to"),
+    ],
+)
+def test_data_that_nothing_can_be_learned_from_are_refused(make_data, people, changed, options, match):
+    if isinstance(changed.get("hired"), int):  # so many are hired
+        changed = {"hired": np.where(np.arange(len(people)) < changed["hired"], "yes", "no")}
+    data = make_data(people.assign(**changed), **options)
+    with pytest.raises(InputError, match=match):
+        make_subject(data, ModelSpec(train="boosting"), test_size=0.9 if "test_size" in match else 0.3)
 
 
 def test_a_frame_without_a_column_is_refused(data):

@@ -48,22 +48,6 @@ def test_gradients_equal_central_differences(seed: int, outputs: int, bends: tup
     np.testing.assert_allclose(net.backward(seeds, hidden), slopes, rtol=1e-4, atol=1e-6)
 
 
-def test_torch_networks_become_the_same_arrays():
-    import torch
-    from torch import nn
-
-    torch.manual_seed(0)
-    module = nn.Sequential(nn.Linear(5, 5, bias=False), nn.Linear(5, 7), nn.ReLU(), nn.Linear(7, 2)).double()
-    z = torch.randn(11, 5, dtype=torch.float64, requires_grad=True)
-    net = dense_of(module)
-    assert net.hidden == (7,)
-    np.testing.assert_allclose(net.outputs(z.detach().numpy()), module(z).detach().numpy(), atol=1e-12)
-    module(z)[:, 1].sum().backward()
-    _, hidden = net.forward(z.detach().numpy())
-    seed = np.tile([0.0, 1.0], (11, 1))
-    np.testing.assert_allclose(net.backward(seed, hidden), z.grad.numpy(), atol=1e-12)
-
-
 @pytest.mark.parametrize("bad", ["ELU", "Softplus"])
 def test_other_layers_are_refused_by_name(bad: str):
     from torch import nn

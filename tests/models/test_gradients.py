@@ -88,10 +88,6 @@ def test_gradients_are_those_of_finite_differences(mixed):
         assert gradient[0, k].item() == pytest.approx(slope, abs=1e-5)
 
 
-def test_who_has_no_gradient_says_so(mixed):
-    assert not isinstance(make_subject(mixed, model_spec({"train": "boosting"})).model, Differentiable)
-
-
 def test_a_column_outside_the_space_is_refused(mixed):
     from audits.data import FeatureSpace
 

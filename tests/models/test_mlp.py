@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 
-from audits.errors import RunCancelled
 from audits.models.trained.mlp import MOST_EPOCHS, train_mlp
 
 
@@ -30,19 +28,6 @@ def test_training_stops_early_and_tells_each_epoch(data):
     assert told[0] == (0.0, "training the network, epoch 1")
 
 
-def test_cancelling_stops_the_training(data):
-    calls = []
-
-    def cancel(fraction: float, doing: str) -> None:
-        calls.append(doing)
-        if len(calls) == 3:
-            raise RunCancelled
-
-    with pytest.raises(RunCancelled):
-        train_mlp(data, progress=cancel)
-    assert len(calls) == 3
-
-
 def test_many_rows_in_batches_score_as_few(data):
     model = train_mlp(data)
     many = pd.concat([data.frame] * 25, ignore_index=True)
@@ -55,22 +40,3 @@ def test_counts_move_the_network_towards_the_many(make_data, people):
     counted = people.assign(count=np.where(people["hired"] == "yes", 10, 1))
     weighted = train_mlp(make_data(counted, weights="count"))
     assert (weighted.score(people) > plain.score(people)).mean() > 0.9
-
-
-def test_an_accelerator_that_is_not_there_is_replaced_by_the_processor(data):
-    import torch
-
-    if torch.cuda.is_available():
-        pytest.skip("an accelerator is there; the fallback cannot be seen")
-    fallen, plain = train_mlp(data, device="cuda"), train_mlp(data)
-    assert fallen.device == "cpu"
-    assert fallen.sha256 == plain.sha256
-    np.testing.assert_array_equal(fallen.score(data.frame), plain.score(data.frame))
-
-
-def test_threads_are_put_back(data):
-    import torch
-
-    before = torch.get_num_threads()
-    train_mlp(data).score(data.frame)
-    assert torch.get_num_threads() == before

@@ -20,7 +20,12 @@ from sklearn.preprocessing import OneHotEncoder
 
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
-from audits.models.onnx.model import load_onnx, reopen
+from audits.models.onnx.model import load, reopen
+
+
+def load_onnx(path, data, *, logits=False, **spec):
+    return load(path, data, ModelSpec(output="logits" if logits else None, **spec), number=False)
+
 
 FLOAT, INT64, STRING, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING, TensorProto.BOOL
 COLUMNS = ["age", "income", "job", "flag"]
@@ -102,14 +107,6 @@ def test_a_single_output_is_the_probability_of_the_larger_label_value(linear, nu
     assert any("wrong way round" in note for note in turned.notes)
 
 
-def test_a_flat_output_and_flat_inputs_will_do(save, data):
-    path = save(
-        [helper.make_node("Sigmoid", ["income"], ["p"])], {"income": (FLOAT, [None])}, {"p": (FLOAT, [None])}
-    )
-    by_hand = 1 / (1 + np.exp(-data.frame["income"].to_numpy()))
-    np.testing.assert_allclose(load_onnx(path, data).score(data.frame)[:, 1], by_hand, atol=1e-6)
-
-
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 def test_a_fixed_batch_gives_the_same_scores_as_a_free_one(linear, numeric_data, rows):
     free = load_onnx(linear([0.1, 0.01], -5.0), numeric_data).score(numeric_data.frame)
@@ -137,16 +134,6 @@ def test_many_classes_add_up_to_the_favourable_score(people, tmp_path, zipmap, m
     expected = forest.predict_proba(x)
     np.testing.assert_allclose(subject.probabilities, expected[:, [0, 2]].sum(axis=1), atol=1e-6)
     assert np.array_equal(subject.decisions, forest.predict(x) != "low")
-
-
-def test_integer_classes_match_labels_written_otherwise(people, tmp_path, make_data):
-    frame = people.assign(hired=(people["hired"] == "yes").astype(float))
-    data = make_data(frame, favorable="0", features=("age", "income"))
-    x = frame[["age", "income"]].to_numpy(np.float32)
-    fitted = LogisticRegression(max_iter=5000).fit(x, (people["hired"] == "yes").astype(int))
-    path = convert(fitted, [("X", FloatTensorType([None, 2]))], tmp_path / "m.onnx", zipmap=False)
-    subject = make_subject(data, ModelSpec(path=str(path), columns=("age", "income")))
-    np.testing.assert_allclose(subject.scores, fitted.predict_proba(x)[:, 0], atol=2e-6)
 
 
 def test_labels_alone_are_decisions(save, numeric_data):
@@ -263,18 +250,16 @@ def refused(path, data, match, **options):
 def test_inputs_that_no_column_has_are_named_with_both_lists(pipeline, people, tmp_path, make_data):
     path = convert(pipeline, column_types(), tmp_path / "m.onnx", zipmap=False)
     data = make_data(people.rename(columns={"age": "years"}), features=("years", "income", "job"))
-    text = refused(path, data, "inputs without a column: 'age';")
+    text = refused(path, data, "inputs without a column: 'age'")
     assert "features without an input: 'years'" in text
     assert "columns 'years', 'income', 'job', 'flag', 'sex')" in text, "all but the label"
-    assert "add under model, columns: {age: [COLUMN], income: [COLUMN], …}" in text
+    assert "add under model, columns: {age: [COLUMN]}" in text
     assert load_onnx(path, data, columns={"age": ("years",)}).columns == ("years", "income", "job", "flag")
 
 
 def test_the_lists_of_a_wide_mismatch_are_shortened(linear, data, people, make_data):
     path = linear([1.0] * 5, metadata={})
-    refused(
-        path, data, r"a matrix of 5 columns .*numeric features: 'age', 'income', 'flag'\).*\[FIRST, SECOND"
-    )
+    refused(path, data, r"reads 5 columns and .*numeric features: 'age', 'income', 'flag'\).*\[FIRST, SECOND")
     refused(path, data, "takes 5 columns in input 'X', but 1 are named: 'age'", columns=("age",))
     wide = people.assign(**{f"x{i}": float(i) + people["income"] for i in range(40)})
     text = refused(path, make_data(wide), r"43 in all")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from audits.errors import InputError
@@ -143,9 +142,3 @@ def test_text_is_no_score_and_strange_values_are_no_labels(make_data, scored):
 def test_an_absent_column_is_named_with_the_nearest(make_data, scored):
     with pytest.raises(InputError, match=r"must be a column of the data, got 'rsik'; did you mean 'risk'"):
         by_score(make_data(scored), "rsik", threshold=5)
-
-
-def test_a_date_is_no_score(make_data, scored):
-    frame = scored.assign(when=pd.Timestamp("2024-01-01"))
-    with pytest.raises(InputError, match="does not hold numbers"):
-        by_score(make_data(frame), "when", threshold=5)

@@ -12,11 +12,9 @@ import sklearn.ensemble
 import sklearn.tree
 
 from audits.errors import InputError
-from audits.models.native.lightgbm_file import open_lightgbm
+from audits.models.native import lightgbm_file, skops_file, xgboost_file
 from audits.models.native.opened import ModelFile
-from audits.models.native.skops_file import open_skops
-from audits.models.native.structure import check_lightgbm, check_nesting, check_xgboost
-from audits.models.native.xgboost_file import open_xgboost
+from audits.models.native.structure import check_lightgbm, check_xgboost, check_xgboost_file
 
 lightgbm = pytest.importorskip("lightgbm")
 xgboost = pytest.importorskip("xgboost")
@@ -92,7 +90,7 @@ def test_trees_of_xgboost_that_lead_nowhere_are_refused(tmp_path, key, place, va
     path = tmp_path / "m.json"
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match=f"cannot be loaded by xgboost: tree 0 .*{said}"):
-        open_xgboost(ModelFile.at(path, "XGBoost"))
+        xgboost_file.open_file(ModelFile.at(path, "XGBoost"))
 
 
 def test_other_lies_of_an_xgboost_file_are_refused(tmp_path):
@@ -106,10 +104,10 @@ def test_other_lies_of_an_xgboost_file_are_refused(tmp_path):
         change(document["learner"])
         path.write_text(json.dumps(document))
         with pytest.raises(InputError, match=said):
-            open_xgboost(ModelFile.at(path, "XGBoost"))
+            xgboost_file.open_file(ModelFile.at(path, "XGBoost"))
     path.write_bytes(b'{"learner":' + b"[" * 200_000 + b"]" * 200_000 + b"}")
     with pytest.raises(InputError, match="more than 500 levels"):
-        open_xgboost(ModelFile.at(path, "XGBoost"))
+        xgboost_file.open_file(ModelFile.at(path, "XGBoost"))
 
 
 @pytest.mark.parametrize(
@@ -129,13 +127,13 @@ def test_trees_of_lightgbm_that_lead_nowhere_are_refused(tmp_path, old, new, sai
     path.write_text(text)
     if len(text) != len(light()):
         with pytest.raises(InputError, match="not as long as it states"):
-            open_lightgbm(ModelFile.at(path, "LightGBM"))
+            lightgbm_file.open_file(ModelFile.at(path, "LightGBM"))
     starts = [found.start() for found in re.finditer(r"^Tree=", text, re.MULTILINE)]
     stops = [*starts[1:], text.index("\nend of trees") + 1]
     sizes = " ".join(str(stop - start) for start, stop in zip(starts, stops, strict=True))
     path.write_text(re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", text, flags=re.MULTILINE))
     with pytest.raises(InputError, match=f"cannot be loaded by lightgbm: tree 0 .*{said}"):
-        open_lightgbm(ModelFile.at(path, "LightGBM"))
+        lightgbm_file.open_file(ModelFile.at(path, "LightGBM"))
 
 
 def _told(length: int) -> bytes:
@@ -164,16 +162,16 @@ def test_ubjson_that_xgboost_would_follow_beyond_its_end_is_refused(tmp_path, co
     path = tmp_path / "model.ubj"
     path.write_bytes(content)
     with pytest.raises(InputError, match=said):
-        open_xgboost(ModelFile.at(path, "XGBoost"))
+        xgboost_file.open_file(ModelFile.at(path, "XGBoost"))
 
 
 def test_ubjson_as_xgboost_writes_it_passes_whatever_its_numbers_look_like(tmp_path):
-    check_nesting(_NAMED + _NUMBERS + _told(1) + b"b[#" + _told(2) + b"TZ" + _told(1) + b"c[i\1]}")
+    check_xgboost_file(_NAMED + _NUMBERS + _told(1) + b"b[#" + _told(2) + b"TZ" + _told(1) + b"c[i\1]}")
     brackets = b"[$d#" + _told(1000) + b"[{[{" * 1000  # numbers, not levels
-    check_nesting(_NAMED + brackets + b"}")
+    check_xgboost_file(_NAMED + brackets + b"}")
     path = tmp_path / "model.ubj"
     boost(many=True).save_model(path)
-    assert open_xgboost(ModelFile.at(path, "XGBoost")).features
+    assert xgboost_file.open_file(ModelFile.at(path, "XGBoost")).features
 
 
 def _bent(tree, field: str, value: int) -> None:
@@ -204,7 +202,7 @@ def test_trees_of_scikit_learn_that_lead_nowhere_are_refused(tmp_path, kind, fie
     fitted = model(**small, max_depth=2).fit(x[["a", "b"]], y > 0)
     path = tmp_path / "m.skops"
     skops.dump(fitted, path)
-    assert open_skops(ModelFile.at(path, "skops")).features
+    assert skops_file.open_file(ModelFile.at(path, "skops")).features
     if kind.startswith("Hist"):
         fitted._predictors[0][0].nodes[field][0] = value
     else:
@@ -213,4 +211,4 @@ def test_trees_of_scikit_learn_that_lead_nowhere_are_refused(tmp_path, kind, fie
         _bent(tree.tree_, field, value)
     skops.dump(fitted, path)
     with pytest.raises(InputError, match=f"cannot be loaded: tree 0 .*{said}"):
-        open_skops(ModelFile.at(path, "skops"))
+        skops_file.open_file(ModelFile.at(path, "skops"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,35 +14,14 @@ from audits.models.native.opened import (
     Feature,
     Gives,
     ModelFile,
-    NativeModel,
-    NativeNumbers,
     Opened,
-    match,
-    refed,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from audits.data import AuditData
-    from audits.models.spec import ModelSpec
-
-__all__ = ["load", "open_catboost", "reopen", "splits_of"]
+__all__ = ["open_file", "splits_of"]
 
 _HEAD = 8  # bytes: what it is, and how long
 _CHANCES = {"Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll"}
 _NUMBERS = ("RMSE", "MAE", "Quantile", "Poisson", "Huber", "MAPE", "Tweedie", "LogLinQuantile", "Expectile")
-
-
-def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
-    """Load a file: see `audits.models.formats.reader_of`."""
-    return match(open_catboost(ModelFile.at(path, "CatBoost")), data, spec, number=number)
-
-
-def reopen(content: bytes, feeding: Mapping[str, Any]) -> NativeModel:
-    """Open a file again: see `audits.models.formats.reopen`."""
-    return refed(open_catboost(ModelFile.kept(content, feeding)), feeding)
 
 
 def _check_length(content: bytes) -> None:
@@ -52,7 +31,7 @@ def _check_length(content: bytes) -> None:
         raise ValueError("it is not whole")
 
 
-def open_catboost(file: ModelFile) -> Opened:
+def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: ARG001
     """Open what was read.
 
     Raises

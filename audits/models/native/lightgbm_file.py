@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,40 +15,19 @@ from audits.models.native.opened import (
     Feature,
     Gives,
     ModelFile,
-    NativeModel,
-    NativeNumbers,
     Opened,
-    match,
-    refed,
     splits_by_feature,
 )
 from audits.models.native.structure import check_lightgbm
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from audits.data import AuditData
-    from audits.models.spec import ModelSpec
-
-__all__ = ["load", "open_lightgbm", "reopen", "splits_of"]
+__all__ = ["open_file", "splits_of"]
 
 _CHANCES = ("binary", "multiclass", "multiclassova", "cross_entropy", "xentropy")
 _NUMBERS = ("regression", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
 _UNNAMED = re.compile(r"Column_\d+")
 
 
-def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
-    """Load a file: see `audits.models.formats.reader_of`."""
-    return match(open_lightgbm(ModelFile.at(path, "LightGBM")), data, spec, number=number)
-
-
-def reopen(content: bytes, feeding: Mapping[str, Any]) -> NativeModel:
-    """Open a file again: see `audits.models.formats.reopen`."""
-    return refed(open_lightgbm(ModelFile.kept(content, feeding)), feeding)
-
-
-def open_lightgbm(file: ModelFile) -> Opened:
+def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: ARG001
     """Open what was read.
 
     Raises

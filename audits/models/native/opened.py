@@ -8,9 +8,11 @@ compared as text; one that it never saw counts as missing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,18 +22,10 @@ from audits.checks import choices
 from audits.data.missing_markers import Written
 from audits.data.values import as_text, places_of
 from audits.errors import InputError
-from audits.models.onnx.file import check_size
-from audits.models.onnx.inputs import check_columns, column_for
-from audits.models.outputs import (
-    Numbers,
-    class_scores,
-    name_classes,
-    named_by_data,
-    number_sign,
-    probabilities_of,
-    read_probabilities,
-)
-from audits.models.protocol import class_text, need_columns
+from audits.models.columns import check_columns, match_columns, unread
+from audits.models.formats import check_size
+from audits.models.outputs import Classifier, Regressor, classifier, number_sign, restored_classifier
+from audits.models.protocol import need_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,17 +33,9 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = [
-    "Feature",
-    "ModelFile",
-    "NativeModel",
-    "NativeNumbers",
-    "Opened",
-    "match",
-    "refed",
-    "splits_by_feature",
-]
+__all__ = ["Feature", "ModelFile", "Opened", "match", "refed", "splits_by_feature"]
 
+_TRIED_FIRST = 1000
 Gives = Literal["probabilities", "logits", "labels", "numbers"]
 
 
@@ -82,7 +68,7 @@ class ModelFile:
 
     @classmethod
     def kept(cls, content: bytes, feeding: Mapping[str, Any]) -> ModelFile:
-        """Return a file that was kept with `NativeModel.feeding`; raise `InputError` if it is another one."""
+        """Return a file that was kept with `Classifier.feeding`; raise `InputError` if it is another one."""
         made = cls(feeding["format"], feeding["name"], content, feeding["name"])
         if made.sha256 != feeding["sha256"]:
             raise InputError(made.name, "must be the file that was audited", made.sha256)
@@ -103,9 +89,6 @@ class ModelFile:
         MemoryError
             If it does not fit into what this process may take.
         """
-        from importlib import import_module
-        from importlib.util import find_spec
-
         try:
             return import_module(module)
         except (ImportError, OSError) as error:
@@ -189,15 +172,21 @@ class Opened:
 
 
 @dataclass(frozen=True, eq=False)
-class _Fed:
-    """An opened file and the columns that feed its features."""
+class Fed:
+    """An opened file and the columns that feed its features: a source of answers.
+
+    Attributes
+    ----------
+    opened : Opened
+    columns : tuple of str
+        By feature.
+    written : Written
+        What stood in cells that count as missing: it is given that.
+    """
 
     opened: Opened
     columns: tuple[str, ...]
     written: Written = field(repr=False)
-    notes: tuple[str, ...]
-
-    invents = True
 
     @property
     def name(self) -> str:
@@ -210,12 +199,32 @@ class _Fed:
         return self.opened.sha256
 
     @property
+    def content(self) -> bytes:
+        """The file; nothing where it cannot be opened again."""
+        return self.opened.file.content if self.opened.file else b""
+
+    @property
+    def pairs(self) -> list[tuple[Feature, str]]:
+        """Each feature with the column that feeds it."""
+        return list(zip(self.opened.features, self.columns, strict=True))
+
+    @property
     def splits(self) -> dict[str, np.ndarray] | None:
         """The numbers at which trees split each column of numbers, sorted; None if the file does not say."""
-        known, fed = self.opened.splits(), zip(self.columns, self.opened.features, strict=True)
+        known = self.opened.splits()
         if known is None:
             return None
-        return {column: known[feature.name] for column, feature in fed if feature.name in known}
+        return {column: known[feature.name] for feature, column in self.pairs if feature.name in known}
+
+    def feeding(self) -> dict[str, Any]:
+        """Return as plain data how columns feed the file: see `refed`."""
+        return {
+            "format": self.opened.file.kind if self.opened.file else "",
+            "name": self.name,
+            "sha256": self.sha256,
+            "columns": list(self.columns),
+            **self.written.described(self.columns),
+        }
 
     def given(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows as the library takes them.
@@ -226,67 +235,38 @@ class _Fed:
             If a column is missing, or holds text where the file takes numbers.
         """
         need_columns(frame, self.columns, self.name)
-        texts = [c for c, f in zip(self.columns, self.opened.features, strict=True) if f.levels is not None]
+        texts = [column for feature, column in self.pairs if feature.levels is not None]
         raw = self.written.restore(frame[list(self.columns)], texts=texts)
-        made = {
-            feature.name: _fed(raw[column], feature, self.name)
-            for column, feature in zip(self.columns, self.opened.features, strict=True)
-        }
+        made = {}
+        for feature, column in self.pairs:
+            try:
+                made[feature.name] = feature.fed(raw[column])
+            except ValueError:
+                rule = f"takes numbers as {feature.name!r}, but column {column!r} holds none"
+                raise InputError(self.name, rule, raw[column].iloc[0]) from None
         return pd.DataFrame(made, index=raw.index)
 
-
-@dataclass(frozen=True, eq=False)
-class NativeModel(_Fed):
-    """A classifier; `score` gives the probability of each of its `classes`, (n, k)."""
-
-    classes: tuple[object, ...]
-    labels: Mapping[str, int] | None
-    logits: bool
-
-    @property
-    def file(self) -> ModelFile | None:
-        """The file, where it can be opened again."""
-        return self.opened.file
-
-    @property
-    def content(self) -> bytes:
-        """Its bytes; none where it cannot be opened again."""
-        return self.file.content if self.file else b""
-
-    def feeding(self) -> dict[str, Any]:
-        """Return as plain data how columns feed the file and what its answers mean: see `refed`."""
-        return {
-            "format": self.file.kind if self.file else "",
-            "name": self.name,
-            "sha256": self.sha256,
-            "columns": list(self.columns),
-            **self.written.described(self.columns),
-            "classes": len(self.classes),
-            "labels": None if self.labels is None else dict(self.labels),
-            "logits": self.logits,
-        }
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of each class, (n, k) in [0, 1], rows summing to 1."""
-        need_columns(frame, self.columns, self.name)
-        if frame.empty:
-            return np.empty((0, len(self.classes)))
-        values, width = self.opened.predict(self.given(frame)), len(self.classes)
-        return class_scores(values, frame, self.name, width=width, labels=self.labels, logits=self.logits)
-
-
-@dataclass(frozen=True, eq=False)
-class NativeNumbers(Numbers, _Fed):
-    """A regression."""
-
-    sign: float
-
-    def answers(self, frame: pd.DataFrame) -> np.ndarray:
+    def ask(self, frame: pd.DataFrame) -> np.ndarray:
         """Return what the file gives for rows, at least one."""
-        return np.asarray(self.opened.predict(self.given(frame)), dtype=np.float64)
+        return self.opened.predict(self.given(frame))
+
+    def notes(self, data: AuditData) -> Iterator[str]:
+        """Yield, in sentences, what the user should know about how the file is fed."""
+        yield from unread(self.columns, data)
+        for feature, column in self.pairs:
+            if not feature.levels:
+                continue
+            raw = data.written.restore(data.frame[[column]], texts=[column])[column]
+            strange = (places_of(raw, feature.levels) < 0) & raw.notna().to_numpy()
+            if strange.any():
+                shown = choices(as_text(raw[strange]).unique().tolist(), most=4)
+                yield (
+                    f"{int(strange.sum()):,} people have a value of {column!r} that the model was not "
+                    f"trained on ({shown}): it was given none."
+                )
 
 
-def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
+def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> Classifier | Regressor:
     """Return a model of an opened file, its features fed by columns of `data`.
 
     Raises
@@ -294,14 +274,19 @@ def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> 
     InputError
         If a feature has no column, nobody named the columns, or the answers are not what is asked for.
     """
-    columns = _columns(opened, data, spec)
-    notes = list(_notes(opened, columns, data))
-    fed = (opened, columns, data.written)
+    widths: dict[str, int | None] = {feature.name: 1 for feature in opened.features}
+    if len(widths) < len(opened.features):
+        raise InputError(opened.name, "must not have two features of one name")
+    found = match_columns(widths, data, opened.name, spec.columns, named=opened.named)
+    columns = tuple(column for (column,) in found)
+    check_columns(columns, data, "model.columns")
+    source = Fed(opened, columns, data.written)
+    notes = tuple(source.notes(data))
     if number:
         sign = number_sign(data)
         if opened.gives == "labels":
             raise InputError(opened.name, "must predict numbers, but it gives labels only")
-        return NativeNumbers(*fed, tuple(notes), sign)
+        return Regressor(source=source, notes=notes, sign=sign)
     if opened.gives == "numbers" and spec.output is None:
         raise InputError(
             opened.name,
@@ -309,106 +294,30 @@ def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> 
             advice="write predict: label under model with a label cut from that number; or output: "
             "probabilities if it is a chance, output: logits if it is a log-odds",
         )
-    logits = spec.output == "logits" or (opened.gives == "logits" and spec.output is None)
-    if opened.gives == "labels":
-        notes.append("The model gives labels only: its scores are 0 or 1.")
-        found = tuple(spec.classes or opened.classes or named_by_data(data, opened.name))
-        codes = {class_text(value): column for column, value in enumerate(found)}
-        return NativeModel(*fed, tuple(notes), found, codes, False)
-    sample = data.frame.iloc[:1000]
-    values = opened.predict(_Fed(*fed, ()).given(sample))
-    scores = read_probabilities(
-        probabilities_of(values, opened.name) if logits else values, sample, opened.name
+    return classifier(
+        source,
+        data,
+        source.ask(data.frame.iloc[:_TRIED_FIRST]),
+        classes=spec.classes,
+        stated=opened.classes,
+        labels=opened.gives == "labels",
+        logits=spec.output == "logits" or (opened.gives == "logits" and spec.output is None),
+        notes=notes,
     )
-    width = 2 if scores.ndim == 1 else scores.shape[1]
-    found = name_classes(width, spec.classes, opened.classes, data, opened.name)
-    if spec.classes is None and found is not opened.classes:
-        notes.append(
-            f"The file does not name its classes: they were taken to be {choices(found)}, in this order."
-        )
-    return NativeModel(*fed, tuple(notes), found, None, logits)
 
 
-def refed(opened: Opened, feeding: Mapping[str, Any]) -> NativeModel:
+def refed(opened: Opened, feeding: Mapping[str, Any]) -> Classifier:
     """Return the model that a file was before, its classes known by number only.
 
     Parameters
     ----------
     feeding : mapping
-        From `NativeModel.feeding`.
+        From `Classifier.feeding`.
     """
-    columns, written = tuple(feeding["columns"]), Written.restored(feeding)
+    columns = tuple(feeding["columns"])
     if len(columns) != len(opened.features):
         raise InputError(opened.name, "must read as many columns as when it was audited", list(columns))
-    labels = None if feeding["labels"] is None else dict(feeding["labels"])
-    classes = tuple(range(feeding["classes"]))
-    return NativeModel(opened, columns, written, (), classes, labels, bool(feeding["logits"]))
-
-
-def _columns(opened: Opened, data: AuditData, spec: ModelSpec) -> tuple[str, ...]:
-    """Return the column that feeds each feature: by name, or as the spec lists them."""
-    names = [each.name for each in opened.features]
-    given = spec.columns
-    if isinstance(given, dict):
-        if any(len(columns) != 1 for columns in given.values()):
-            raise InputError("model.columns", "must name one column a feature", dict(given))
-        unknown = [name for name in given if name not in names]
-        if unknown:
-            raise InputError("model.columns", f"must name features of the {opened.name}", unknown)
-        own = {name: columns[0] for name, columns in given.items()}
-        found = [own.get(name) or column_for(name, data) for name in names]
-    elif given is not None:
-        if len(given) != len(names):
-            raise InputError(
-                "model.columns", f"must name the {len(names)} columns of the {opened.name}", given
-            )
-        found = list(given)
-    elif opened.named:
-        found = [column_for(name, data) for name in names]
-    else:
-        raise InputError(
-            opened.name,
-            f"reads {len(names)} features and does not name them",
-            advice="add under model, in the order it was trained on: columns: [FIRST, SECOND, …]",
-        )
-    absent = [name for name, column in zip(names, found, strict=True) if column is None]
-    if absent:
-        raise InputError(
-            opened.name,
-            f"reads features that no column is named after: {choices(absent)}",
-            advice=f"say which column feeds each: add under model, columns: {{{absent[0]}: [COLUMN]}}",
-        )
-    columns = tuple(column for column in found if column is not None)
-    check_columns(columns, data, "model.columns")
-    return columns
-
-
-def _notes(opened: Opened, columns: tuple[str, ...], data: AuditData) -> list[str]:
-    notes = []
-    unread = [name for name in data.features if name not in columns]
-    if unread:
-        notes.append(f"The model does not read the features {choices(unread)}.")
-    for column, feature in zip(columns, opened.features, strict=True):
-        if not feature.levels:
-            continue
-        raw = data.written.restore(data.frame[[column]], texts=[column])[column]
-        strange = (places_of(raw, feature.levels) < 0) & raw.notna().to_numpy()
-        if strange.any():
-            shown = choices(as_text(raw[strange]).unique().tolist(), most=4)
-            notes.append(
-                f"{int(strange.sum()):,} people have a value of {column!r} that the model was not trained on "
-                f"({shown}): it was given none."
-            )
-    return notes
-
-
-def _fed(raw: pd.Series, feature: Feature, name: str) -> Any:
-    try:
-        return feature.fed(raw)
-    except ValueError:
-        raise InputError(
-            name, f"takes numbers as {feature.name!r}, but column {raw.name!r} holds none", raw.iloc[0]
-        ) from None
+    return restored_classifier(Fed(opened, columns, Written.restored(feeding)), feeding)
 
 
 def splits_by_feature(features: pd.Series, thresholds: pd.Series) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,23 +20,12 @@ from audits.models.native.opened import (
     Feature,
     Gives,
     ModelFile,
-    NativeModel,
-    NativeNumbers,
     Opened,
-    match,
-    refed,
 )
 from audits.models.native.structure import check_sklearn
 from audits.threads import one_thread
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from audits.data import AuditData
-    from audits.models.spec import ModelSpec
-
-__all__ = ["ALLOWED", "load", "open_skops", "reopen", "without_tensors"]
+__all__ = ["ALLOWED", "open_file", "without_tensors"]
 
 _TENSORS = tuple(
     f"sklearn.externals.array_api_compat.{library}" for library in ("cupy", "dask", "dask.array", "torch")
@@ -78,24 +67,12 @@ def without_tensors() -> Iterator[None]:
             sys.modules.pop(name, None)
 
 
-def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
-    """Load a file: see `audits.models.formats.reader_of`."""
-    opened = open_skops(ModelFile.at(path, "skops"), takes_log_odds=spec.output == "logits")
-    return match(opened, data, spec, number=number)
-
-
-def reopen(content: bytes, feeding: Mapping[str, Any]) -> NativeModel:
-    """Open a file again: see `audits.models.formats.reopen`."""
-    file = ModelFile.kept(content, feeding)
-    return refed(open_skops(file, takes_log_odds=feeding["logits"]), feeding)
-
-
-def open_skops(file: ModelFile, *, takes_log_odds: bool = False) -> Opened:
+def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:
     """Open what was read.
 
     Parameters
     ----------
-    takes_log_odds : bool
+    log_odds : bool
         Whether an estimator without ``predict_proba`` is asked for its decision function.
 
     Raises
@@ -138,12 +115,12 @@ def open_skops(file: ModelFile, *, takes_log_odds: bool = False) -> Opened:
         check_sklearn(model)
     except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
         raise InputError(name, f"cannot be loaded: {error}") from None
-    return _opened(model, file, takes_log_odds=takes_log_odds)
+    return _opened(model, file, log_odds=log_odds)
 
 
-def _opened(model: Any, file: ModelFile, *, takes_log_odds: bool) -> Opened:
+def _opened(model: Any, file: ModelFile, *, log_odds: bool) -> Opened:
     name = file.name
-    ask, gives = _asked(model, name, takes_log_odds=takes_log_odds)
+    ask, gives = _asked(model, name, log_odds=log_odds)
     names = getattr(model, "feature_names_in_", None)
     count = getattr(model, "n_features_in_", None)
     if names is None and count is None:
@@ -165,11 +142,11 @@ def _opened(model: Any, file: ModelFile, *, takes_log_odds: bool) -> Opened:
     return Opened(name, file.sha256, features, named, predict, gives, stated, model, file=file)
 
 
-def _asked(model: Any, name: str, *, takes_log_odds: bool) -> tuple[Any, Gives]:
+def _asked(model: Any, name: str, *, log_odds: bool) -> tuple[Any, Gives]:
     if hasattr(model, "predict_proba"):
         return model.predict_proba, "probabilities"
     if hasattr(model, "classes_"):
-        if takes_log_odds and hasattr(model, "decision_function"):
+        if log_odds and hasattr(model, "decision_function"):
             return model.decision_function, "logits"
         return model.predict, "labels"
     if hasattr(model, "predict"):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_categories", "check_lightgbm", "check_nesting", "check_sklearn", "check_xgboost"]
+__all__ = ["check_lightgbm", "check_sklearn", "check_xgboost", "check_xgboost_file"]
 
 _DEEPEST = 500
 _MOST_CATEGORIES = 1 << 24
@@ -35,11 +35,11 @@ _NUMBERS = (
 )  # of a tree in LightGBM's text
 
 
-def check_nesting(content: bytes) -> None:
+def check_xgboost_file(content: bytes) -> None:
     """Raise `ValueError` for JSON or UBJSON that XGBoost's own reader would overflow at, or read beyond.
 
     It calls itself for each level, of which no model has many; in UBJSON it believes what lists and texts say
-    of their lengths.
+    of their lengths; in JSON it follows lists of categories unchecked.
     """
     if content[:1] == b"{" and content[1:2].isalpha():
         _check_binary(content)
@@ -50,6 +50,12 @@ def check_nesting(content: bytes) -> None:
     opened = np.isin(marks, list(b"[{")).astype(np.int8) - np.isin(marks, list(b"]}")).astype(np.int8)
     if opened.cumsum(dtype=np.int64).max(initial=0) > _DEEPEST:
         raise ValueError(f"it has more than {_DEEPEST} levels")
+    try:
+        model = json.loads(content).get("learner", {}).get("gradient_booster", {})
+        for place, tree in enumerate(model.get("gbtree", model).get("model", {}).get("trees", ())):
+            _check_lists(place, tree, len(tree.get("left_children", ())))
+    except AttributeError:
+        raise ValueError(f"it {_MISSING}") from None
 
 
 def _check_binary(content: bytes) -> None:
@@ -103,21 +109,6 @@ def _behind(content: bytes, at: int, width: int) -> int:
     if end > len(content):
         raise ValueError("something in it is longer than the file")
     return end
-
-
-def check_categories(content: bytes) -> None:
-    """Raise `ValueError` for JSON whose lists of categories reach too far: XGBoost follows them unchecked."""
-    if content.lstrip()[:1] != b"{" or content[1:2].isalpha():
-        return  # UBJSON
-    try:
-        model = json.loads(content)
-        for key in ("learner", "gradient_booster"):
-            model = model.get(key, {})
-        trees = model.get("gbtree", model).get("model", {}).get("trees", ())
-        for place, tree in enumerate(trees):
-            _check_lists(place, tree, len(tree.get("left_children", ())))
-    except AttributeError:
-        raise ValueError(f"it {_MISSING}") from None
 
 
 def _check_lists(place: int, tree: Mapping[str, Any], nodes: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,23 +14,12 @@ from audits.models.native.opened import (
     Feature,
     Gives,
     ModelFile,
-    NativeModel,
-    NativeNumbers,
     Opened,
-    match,
-    refed,
     splits_by_feature,
 )
-from audits.models.native.structure import check_categories, check_nesting, check_xgboost
+from audits.models.native.structure import check_xgboost, check_xgboost_file
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from audits.data import AuditData
-    from audits.models.spec import ModelSpec
-
-__all__ = ["load", "open_xgboost", "reopen", "splits_of"]
+__all__ = ["open_file", "splits_of"]
 
 # objective: what the booster's own answers are
 _GIVES: dict[str, Gives] = {
@@ -43,17 +32,7 @@ _GIVES: dict[str, Gives] = {
 }
 
 
-def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
-    """Load a file: see `audits.models.formats.reader_of`."""
-    return match(open_xgboost(ModelFile.at(path, "XGBoost")), data, spec, number=number)
-
-
-def reopen(content: bytes, feeding: Mapping[str, Any]) -> NativeModel:
-    """Open a file again: see `audits.models.formats.reopen`."""
-    return refed(open_xgboost(ModelFile.kept(content, feeding)), feeding)
-
-
-def open_xgboost(file: ModelFile) -> Opened:
+def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: ARG001
     """Open what was read.
 
     Raises
@@ -65,8 +44,7 @@ def open_xgboost(file: ModelFile) -> Opened:
     try:
         # the content decides, not the ending: a file may have been renamed
         content = bytearray(file.content)
-        check_nesting(bytes(content))
-        check_categories(bytes(content))
+        check_xgboost_file(bytes(content))
         booster = xgboost.Booster({"nthread": 1})
         booster.load_model(content)
         booster.set_param({"nthread": 1})

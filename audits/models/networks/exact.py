@@ -17,7 +17,8 @@ import numpy as np
 
 from audits.errors import installed
 from audits.models.labels import number_matrix
-from audits.models.networks.gradients import logits_over
+from audits.models.networks.gradients import linear_layer, logits_over
+from audits.models.outputs import OnSource
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,13 +38,13 @@ _Network = tuple[Callable[["pd.DataFrame"], np.ndarray], Callable[[], "torch.nn.
 """What encodes rows, and what makes the network that reads that."""
 
 
-@dataclass(frozen=True, eq=False)
-class Exact:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Exact(OnSource):
     """A model as a `Differentiable` one; of a number, what gives `design` and `regression`.
 
     Attributes
     ----------
-    model : Model
+    source : Model
         What scores people.
     encode : callable
         From raw rows to what the network reads.
@@ -54,39 +55,18 @@ class Exact:
         Which classes are favorable; None of a number.
     """
 
-    model: Any
     encode: Callable[[pd.DataFrame], np.ndarray] = field(repr=False)
     made: Callable[[], torch.nn.Module] = field(repr=False)
     favorable: np.ndarray | None = None
 
     @property
-    def name(self) -> str:
-        """The model in words."""
-        return self.model.name
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Raw columns that it reads."""
-        return self.model.columns
-
-    @property
     def classes(self) -> tuple[object, ...] | None:
         """Label values in the order of the logits; None for the log-odds of the favorable of two."""
-        return None if self.favorable is None or len(self.favorable) == 2 else self.model.classes
-
-    @property
-    def invents(self) -> bool:
-        """Whether it can score people who do not exist."""
-        return self.model.invents
-
-    @property
-    def sha256(self) -> str:
-        """Digest of what decides the scores."""
-        return self.model.sha256
+        return None if self.favorable is None or len(self.favorable) == 2 else self.source.classes
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the model's own scores, of the favorable class where `classes` is None."""
-        scores = self.model.score(frame)
+        scores = self.source.score(frame)
         return scores[:, self.favorable].sum(axis=1) if self.classes is None and scores.ndim == 2 else scores
 
     def design(self, frame: pd.DataFrame) -> np.ndarray:
@@ -147,24 +127,27 @@ def _first(
     if not installed("torch") or any(column not in space.columns for column in model.columns):
         return None
     readings = (
-        Exact(model, encode, made, favorable) for encode, made in _networks(model, number=favorable is None)
+        Exact(source=model, encode=encode, made=made, favorable=favorable)
+        for encode, made in _networks(model, number=favorable is None)
     )
     return next((each for each in readings if _holds(each, scores, unit, frame, space)), None)
 
 
 def _networks(model: Any, *, number: bool) -> Iterator[_Network]:
-    graph, opened, origin = (getattr(model, name, None) for name in ("graph", "opened", "origin"))
+    source: Any = getattr(model, "source", None)
+    origin = getattr(source, "origin", None)
     if getattr(model, "labels", None) is not None:
         return
-    if graph is not None and len(model.outputs) == 1:
-        yield from _onnx_networks(graph, model.outputs[0], number=number)
-    elif opened is not None and opened.model is not None:
-        yield from _estimator_networks(opened.model, model.given)
-    elif origin is not None and (number or model.output in {"probabilities", "logits"}):
+    if hasattr(source, "front"):
+        if len(source.outputs) == 1:
+            yield from _onnx_networks(source, source.outputs[0], number=number)
+    elif hasattr(source, "opened"):
+        yield from _estimator_networks(source.opened.model, source.given)
+    elif origin is not None and (number or source.output in {"probabilities", "logits"}):
         if not is_network(origin):
-            yield from _estimator_networks(origin, model.reader)
+            yield from _estimator_networks(origin, source.reader)
         elif not number:
-            yield _torch_network(model)
+            yield _torch_network(source)
 
 
 def is_network(model: Any) -> bool:
@@ -172,7 +155,7 @@ def is_network(model: Any) -> bool:
     return any(kind.__module__.startswith("torch.nn") for kind in type(model).__mro__)
 
 
-def _torch_network(model: Any) -> _Network:
+def _torch_network(source: Any) -> _Network:
     """Return what encodes rows for a torch module, and its layers up to the logits."""
     import torch
 
@@ -184,13 +167,13 @@ def _torch_network(model: Any) -> _Network:
             return torch.logit(given) if given.shape[1] == 1 else torch.log(given)
 
     def made() -> torch.nn.Module:
-        layers = _flat(copy.deepcopy(model.origin).eval().cpu().double())
-        if model.output != "logits":
+        layers = _flat(copy.deepcopy(source.origin).eval().cpu().double())
+        if source.output != "logits":
             ends = isinstance(layers[-1], (torch.nn.Sigmoid, torch.nn.Softmax))
             layers = layers[:-1] if ends else [*layers, Logits()]
         return torch.nn.Sequential(*layers)
 
-    return lambda frame: number_matrix(model.reader(frame)), made
+    return lambda frame: number_matrix(source.reader(frame)), made
 
 
 def _flat(network: Any) -> list[Any]:
@@ -270,20 +253,13 @@ def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Sequential] | None:
 
 
 def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Sequential:
-    import torch
     from torch import nn
 
-    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "logistic": nn.Sigmoid, "identity": nn.Identity}[activation]
+    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "logistic": nn.Sigmoid}.get(activation)
     layers: list[nn.Module] = []
     for weight, bias in zip(weights, biases, strict=True):
-        layer = nn.Linear(weight.shape[0], weight.shape[1], dtype=torch.float64)
-        layer.weight.data = torch.tensor(np.asarray(weight, dtype=np.float64).T.copy())
-        layer.bias.data = torch.tensor(np.asarray(bias, dtype=np.float64).copy())
-        layers += [layer, bend()]
-    kept = (
-        layers[:-1] if activation != "identity" else [each for each in layers if isinstance(each, nn.Linear)]
-    )
-    return nn.Sequential(*kept)
+        layers += [linear_layer(weight.T, bias), *([bend()] if bend else [])]
+    return nn.Sequential(*(layers[:-1] if bend else layers))
 
 
 def _log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Sequential:
@@ -292,19 +268,16 @@ def _log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Sequential:
     `sign` is -1 where that is the first class. The network gives logits (m, 2), or log-odds (m, 1) or (m,)
     of the second.
     """
-    import torch
     from torch import nn
 
     layers = list(network) if isinstance(network, nn.Sequential) else [network]
     last = layers[-1]
     if isinstance(last, nn.Linear):
-        weight = last.weight.data.double()
-        bias = weight.new_zeros(len(weight)) if last.bias is None else last.bias.data.double()
+        weight = last.weight.detach().double()
+        bias = weight.new_zeros(len(weight)) if last.bias is None else last.bias.detach().double()
         if len(bias) == 2:
             weight, bias = weight[1:] - weight[:1], bias[1:] - bias[:1]
-        made = nn.Linear(last.in_features, len(bias), dtype=torch.float64)
-        made.weight.data, made.bias.data = sign * weight, sign * bias
-        return nn.Sequential(*layers[:-1], made)
+        return nn.Sequential(*layers[:-1], linear_layer((sign * weight).numpy(), (sign * bias).numpy()))
 
     class Odds(nn.Module):
         """Logits (m, 2), or log-odds of the second class, to those of the favourable one, (m, 1)."""

@@ -22,7 +22,7 @@ from audits.models.protocol import Model
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Differentiable", "logits_over"]
+__all__ = ["Differentiable", "linear_layer", "logits_over"]
 
 _EPOCH = pd.Timestamp("1970-01-01")
 
@@ -87,6 +87,16 @@ def logits_over(
     return _compose(linear, constant, ramps, model.network())
 
 
+def linear_layer(weights: np.ndarray, bias: np.ndarray) -> torch.nn.Linear:
+    """Return a float64 layer from `weights` (k, d) and `bias` (k,): points (m, d) to (m, k)."""
+    import torch
+
+    layer = torch.nn.Linear(weights.shape[1], weights.shape[0], dtype=torch.float64)
+    layer.weight.data = torch.tensor(np.ascontiguousarray(weights, dtype=np.float64))
+    layer.bias.data = torch.tensor(np.asarray(bias, dtype=np.float64))
+    return layer
+
+
 def _asked(base: pd.DataFrame, block: Block) -> pd.DataFrame:
     """Return rows like `base` with the values of one column at which a block of the design is known."""
     missing = pd.Series([None])
@@ -148,9 +158,7 @@ def _compose(
 
     weights = np.vstack([linear, *(bends for _, _, bends in ramps)])
     layers = list(network) if isinstance(network, nn.Sequential) else [network]
-    first = nn.Linear(weights.shape[0], weights.shape[1], dtype=torch.float64)
-    first.weight.data = torch.from_numpy(np.ascontiguousarray(weights.T))
-    first.bias.data = torch.from_numpy(constant)
+    first = linear_layer(weights.T, constant)
     head = layers[0]
     if isinstance(head, nn.Linear):
         del layers[0]

@@ -18,41 +18,21 @@ from onnx import numpy_helper
 from onnx.helper import tensor_dtype_to_np_dtype as numpy_dtype
 
 from audits.checks import choices
-from audits.data import Limits
 from audits.errors import InputError
-from audits.models.onnx.limits import check_count, check_work
+from audits.models.formats import check_size
+from audits.models.onnx.limits import check_parts, is_external, messages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "STANDARD_DOMAINS",
-    "check_size",
-    "class_labels",
-    "matrix_columns",
-    "parse_onnx",
-    "read_onnx",
-    "takes_gaps",
-]
+__all__ = ["class_labels", "matrix_columns", "parse_onnx", "read_onnx", "takes_gaps"]
 
-STANDARD_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 _PASS_THROUGH = {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Normalizer", "ZipMap"}
 _PASS_PARTS = {*_PASS_THROUGH, "Slice"}  # one output a class, each cut out of all
 _CLASS_ATTRIBUTES = ("classlabels_strings", "classlabels_ints", "classlabels_int64s")
 _DEEPEST_TRACE = 100
 _LONGEST_NAME = 200
 _MISSING_AWARE = {"Imputer", "IsNaN"}
-
-
-def check_size(size: int, name: str) -> None:
-    """Raise `InputError` if a file of `size` bytes is over the limit for any uploaded file."""
-    limit = Limits().file_bytes
-    if size > limit:
-        raise InputError(
-            name,
-            f"must be at most {limit / 1e6:,.0f} MB, but has {size / 1e6:,.1f} MB",
-            advice="set EVENHAND_MAX_FILE_MB to raise the limit",
-        )
 
 
 def read_onnx(path: Path, name: str) -> tuple[bytes, onnx.ModelProto]:
@@ -74,7 +54,7 @@ def read_onnx(path: Path, name: str) -> tuple[bytes, onnx.ModelProto]:
         model = onnx.ModelProto()
     if not model.graph.output:
         return content, parse_onnx(content, name)
-    outside = [tensor for tensor in model.graph.initializer if _is_external(tensor)]
+    outside = [tensor for tensor in model.graph.initializer if is_external(tensor)]
     if outside:
         files: dict[str, bytes] = {}
         size = len(content)
@@ -88,10 +68,6 @@ def read_onnx(path: Path, name: str) -> tuple[bytes, onnx.ModelProto]:
             _take_in(tensor, files[location], about, name)
         content = model.SerializeToString(deterministic=True)
     return content, parse_onnx(content, name)
-
-
-def _is_external(tensor: onnx.TensorProto) -> bool:
-    return bool(tensor.external_data) or tensor.data_location == onnx.TensorProto.EXTERNAL
 
 
 def _beside(path: Path, location: str, name: str) -> int:
@@ -151,51 +127,8 @@ def parse_onnx(content: bytes, name: str) -> onnx.ModelProto:
         raise InputError(
             name, "is not a whole ONNX model", advice="it is damaged, cut short or in another format"
         )
-    check_count(model, name)
-    own = {(function.domain, function.name) for function in model.functions}
-    for part in _messages(model):
-        kind = part.DESCRIPTOR.name
-        if kind == "TensorProto" and _is_external(part):
-            raise InputError(
-                name,
-                f"must be self-contained, but tensor {part.name!r} lies in an external file",
-                advice="save it with onnx.save(model, path, save_as_external_data=False)",
-            )
-        if (
-            kind == "NodeProto"
-            and part.domain not in STANDARD_DOMAINS
-            and (part.domain, part.op_type) not in own
-        ):
-            raise InputError(
-                name,
-                "must use only the standard operators of ai.onnx and ai.onnx.ml, but uses "
-                f"{part.op_type!r} of the domain {part.domain!r}",
-                advice="export it again without custom or vendor-specific operators",
-            )
-    _check_texts(model, name)
-    check_work(model, name)
+    check_parts(model, name)
     return model
-
-
-def _check_texts(model: onnx.ModelProto, name: str) -> None:
-    """Raise `InputError` for names that are not UTF-8: everything behind this line takes them for text."""
-    for part in _messages(model):
-        for field, value in part.ListFields():
-            if field.type == field.TYPE_STRING:
-                for text in [value] if isinstance(value, (str, bytes)) else value:
-                    if isinstance(text, bytes) or (not text.isprintable() and "\ufffd" in text):
-                        raise InputError(name, "has a name that is not UTF-8 text", advice="export it again")
-
-
-def _messages(root: Message) -> Iterator[Any]:
-    """Yield every message inside `root`, however deep: subgraphs, functions, sparse tensors."""
-    waiting = [root]
-    while waiting:
-        message = waiting.pop()
-        yield message
-        for field, value in message.ListFields():
-            if field.message_type is not None:
-                waiting.extend([value] if isinstance(value, Message) else value)
 
 
 def takes_gaps(model: onnx.ModelProto) -> bool:
@@ -204,7 +137,7 @@ def takes_gaps(model: onnx.ModelProto) -> bool:
     A step that fills or asks for them, or trees that learned where they go; without it a comparison with
     NaN is false, and a tree sends the person one way whatever it learned.
     """
-    for part in _messages(model):
+    for part, _ in messages(model):
         if part.DESCRIPTOR.name == "NodeProto" and part.op_type in _MISSING_AWARE:
             return True
         learned = part.DESCRIPTOR.name == "AttributeProto" and part.name.endswith("missing_value_tracks_true")

@@ -5,10 +5,9 @@ One thread, so that the digits do not depend on the machine's.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +19,14 @@ from onnxruntime.capi import onnxruntime_pybind11_state as runtime_errors
 from audits.checks import choices
 from audits.data.missing_markers import Written
 from audits.errors import InputError
-from audits.models.onnx.file import matrix_columns, read_onnx, takes_gaps
-from audits.models.onnx.inputs import Input, batch_size, feed, match_inputs, text_columns
+from audits.models.onnx.inputs import Input, batch_size, feed, text_columns
 from audits.models.protocol import need_columns
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import onnx
 
-    from audits.data import AuditData
 
-__all__ = ["ROWS_AT_ONCE", "Front", "Graph", "find_outputs", "open_graph", "open_session", "run_session"]
+__all__ = ["ROWS_AT_ONCE", "Front", "Graph", "find_outputs", "open_session", "run_session"]
 
 ROWS_AT_ONCE = 8192
 _LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
@@ -62,6 +57,8 @@ class Graph:
     inputs : tuple of Input
     written : Written
         What stood in cells that count as missing: it is given that.
+    outputs : tuple of str
+        Those that are read: one, or one a class.
     takes_gaps : bool
         Whether it was made for missing numbers.
     """
@@ -71,6 +68,7 @@ class Graph:
     content: bytes = field(repr=False)
     session: onnxruntime.InferenceSession = field(repr=False)
     inputs: tuple[Input, ...]
+    outputs: tuple[str, ...]
     written: Written = field(default_factory=Written, repr=False)
     takes_gaps: bool = True
 
@@ -79,8 +77,13 @@ class Graph:
         """Raw columns that it reads."""
         return tuple(dict.fromkeys(column for each in self.inputs for column in each.columns))
 
-    def run(self, frame: pd.DataFrame, outputs: Sequence[str]) -> Any:
+    def ask(self, frame: pd.DataFrame, outputs: Sequence[str] = ()) -> Any:
         """Return one output for all rows of `frame`, (n, ...) or n dictionaries; several side by side.
+
+        Parameters
+        ----------
+        outputs : sequence of str
+            Instead of `Graph.outputs`.
 
         Raises
         ------
@@ -89,7 +92,9 @@ class Graph:
         """
         need_columns(frame, self.columns, self.name)
         given = self.written.restore(frame[list(self.columns)], texts=text_columns(self.inputs))
-        found = [run_session(self.session, self.inputs, given, each, self.name) for each in outputs]
+        found = [
+            run_session(self.session, self.inputs, given, each, self.name) for each in outputs or self.outputs
+        ]
         if len(found) == 1:
             return found[0]
         return np.column_stack([np.asarray(each).reshape(len(frame)) for each in found])
@@ -119,6 +124,7 @@ class Graph:
             "columns": list(self.columns),
             "sha256": self.sha256,
             "inputs": [asdict(each) for each in self.inputs],
+            "outputs": list(self.outputs),
             **self.written.described(self.columns),
         }
 
@@ -147,31 +153,6 @@ class Front:
             found.append(np.asarray(values, dtype=np.float64).reshape(len(frame), -1))
         self.widths = tuple(each.shape[1] for each in found)
         return found
-
-
-def open_graph(
-    path: Path, data: AuditData, columns: Sequence[str] | Mapping[str, Sequence[str]] | None = None
-) -> tuple[Graph, onnx.ModelProto]:
-    """Open an ONNX file and match its inputs to the columns of `data`; also return the parsed file.
-
-    Call it only from a worker process: the file is a stranger's.
-
-    Parameters
-    ----------
-    columns : sequence of str, or mapping of str to sequence of str, optional
-        `ModelSpec.columns`.
-
-    Raises
-    ------
-    InputError
-        If the file is refused (see `read_onnx`), or its inputs cannot be fed.
-    """
-    name = f"ONNX model {path.name}"
-    content, proto = read_onnx(path, name)
-    session = open_session(content, name)
-    inputs = match_inputs(session.get_inputs(), matrix_columns(proto, name), data, name, columns)
-    digest = hashlib.sha256(content).hexdigest()
-    return Graph(name, digest, content, session, inputs, data.written, takes_gaps(proto)), proto
 
 
 def open_session(content: bytes, name: str) -> onnxruntime.InferenceSession:

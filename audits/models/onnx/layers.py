@@ -19,6 +19,7 @@ import onnx
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+from audits.models.networks.gradients import linear_layer
 from audits.models.onnx.file import attributes_of
 
 if TYPE_CHECKING:
@@ -113,18 +114,13 @@ class Layers:
 
     def _line(self, starts: tuple[str, ...], widths: tuple[int, ...], tensor: str) -> torch.nn.Linear:
         """Return the affine function from `starts` to `tensor`: its values at 0 and at unit vectors."""
-        import torch
-
         size = sum(widths)
         if size > _MOST_INPUTS:
             raise Unfit
         known = _split(np.vstack([np.zeros(size), np.eye(size)]), starts, widths)
         values = known[tensor] if tensor in known else _run(self.graph, self.nodes, known, tensor)
         values = values.reshape(size + 1, -1)
-        made = torch.nn.Linear(size, values.shape[1], dtype=torch.float64)
-        made.weight.data = torch.from_numpy(np.ascontiguousarray((values[1:] - values[0]).T))
-        made.bias.data = torch.from_numpy(values[0].copy())
-        return made
+        return linear_layer((values[1:] - values[0]).T, values[0])
 
 
 def layers_of(model: onnx.ModelProto, output: str, *, number: bool = False) -> tuple[Layers, ...]:

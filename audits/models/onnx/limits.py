@@ -1,30 +1,35 @@
-"""How large a graph is, read off the file: its nodes, functions written out, and the tensors that it holds.
+"""What a graph may hold and how large it may be, read off the file before anything is run.
 
-What a graph makes of them as it runs (loops, tensors filled by a number) is met by the limits on the process
+What a graph makes of that as it runs (loops, tensors filled by a number) is met by the limits on the process
 that runs it and on the time of one run.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+import onnx
+from google.protobuf.message import Message
 
 from audits.errors import InputError
 
-if TYPE_CHECKING:
-    import onnx
+__all__ = ["check_parts", "is_external", "messages"]
 
-__all__ = ["check_count", "check_work"]
-
+_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 _MOST_NODES = 50_000
 _MOST_LEVELS = 10
 _MOST_VALUES = 50_000_000
-_WRITTEN_OUT = " once its functions are written out where they are used"
 
 
-def check_work(model: onnx.ModelProto, name: str) -> None:
-    """Raise `InputError` for more nodes, levels or values of a tensor than any model needs.
+def check_parts(model: onnx.ModelProto, name: str) -> None:
+    """Raise `InputError` for what no model needs.
+
+    External tensors, operators of other domains that the file does not define itself, names that are not
+    UTF-8, and more nodes, levels of graphs or values of a tensor than any model has.
 
     Parameters
     ----------
@@ -33,24 +38,56 @@ def check_work(model: onnx.ModelProto, name: str) -> None:
     name : str
         The file's name, for messages.
     """
-    check_count(model, name)
-    graphs = list(_graphs(model, name))
-    _check_functions(model, graphs, name)
-    nodes = sum(len(graph.node) for graph in graphs) + sum(len(each.node) for each in model.functions)
-    _check_nodes(nodes, name)
-    for graph in graphs:
-        tensors = [(tensor, f"the tensor {tensor.name!r}") for tensor in graph.initializer]
-        sparse = list(graph.sparse_initializer)
-        for node in graph.node:
-            tensors += [(item.t, f"a constant of {node.op_type}") for item in node.attribute]
-            sparse += [item.sparse_tensor for item in node.attribute]
-        for tensor, what in (*tensors, *((each, "a sparse tensor") for each in sparse)):
-            _check_values(math.prod(tensor.dims) if tensor.dims else 1, what, name)
-
-
-def check_count(model: onnx.ModelProto, name: str) -> None:
-    """Raise `InputError` for more nodes than any model needs, without looking at any of them."""
     _check_nodes(len(model.graph.node) + sum(len(each.node) for each in model.functions), name)
+    own = {(function.domain, function.name) for function in model.functions}
+    nodes = 0
+    for part, level in messages(model):
+        kind = part.DESCRIPTOR.name
+        if level > _MOST_LEVELS:
+            raise InputError(name, f"must have at most {_MOST_LEVELS} graphs inside each other")
+        if kind == "TensorProto" and is_external(part):
+            raise InputError(
+                name,
+                f"must be self-contained, but tensor {part.name!r} lies in an external file",
+                advice="save it with onnx.save(model, path, save_as_external_data=False)",
+            )
+        values = math.prod(part.dims) if kind in {"TensorProto", "SparseTensorProto"} else 0
+        if values > _MOST_VALUES:
+            rule = f"must make tensors of at most {_MOST_VALUES:,} values, but one has {values:,}"
+            raise InputError(name, rule)
+        if kind == "NodeProto":
+            nodes += 1
+            if part.domain not in _DOMAINS and (part.domain, part.op_type) not in own:
+                raise InputError(
+                    name,
+                    "must use only the standard operators of ai.onnx and ai.onnx.ml, but uses "
+                    f"{part.op_type!r} of the domain {part.domain!r}",
+                    advice="export it again without custom or vendor-specific operators",
+                )
+        for field, value in part.ListFields():
+            if field.type == field.TYPE_STRING:
+                for text in [value] if isinstance(value, (str, bytes)) else value:
+                    if isinstance(text, bytes) or (not text.isprintable() and "\ufffd" in text):
+                        raise InputError(name, "has a name that is not UTF-8 text", advice="export it again")
+    _check_nodes(nodes, name)
+    _check_functions(model, name)
+
+
+def is_external(tensor: onnx.TensorProto) -> bool:
+    """Whether the numbers of a tensor lie in another file."""
+    return bool(tensor.external_data) or tensor.data_location == onnx.TensorProto.EXTERNAL
+
+
+def messages(root: Message) -> Iterator[tuple[Any, int]]:
+    """Yield every message inside `root` (subgraphs, functions, sparse tensors), and how many graphs deep."""
+    waiting = [(root, 0)]
+    while waiting:
+        message, level = waiting.pop()
+        level += message.DESCRIPTOR.name in {"GraphProto", "FunctionProto"}
+        yield message, level
+        for field, value in message.ListFields():
+            if field.message_type is not None:
+                waiting += [(each, level) for each in ([value] if isinstance(value, Message) else value)]
 
 
 def _check_nodes(nodes: int, name: str, when: str = "") -> None:
@@ -58,67 +95,29 @@ def _check_nodes(nodes: int, name: str, when: str = "") -> None:
         raise InputError(name, f"must have at most {_MOST_NODES:,} nodes, but has {nodes:,}{when}")
 
 
-def _check_functions(model: onnx.ModelProto, graphs: list[onnx.GraphProto], name: str) -> None:
+def _check_functions(model: onnx.ModelProto, name: str) -> None:
     """Refuse functions that call themselves, or that are too many nodes once written out where they are used.
 
     A function that calls another twice, which calls another twice, doubles with each: forty make 2^40 nodes.
     """
-    bodies = {_called(function): list(_nodes_of(function)) for function in model.functions}
+    bodies = {_called(function): _calls(function) for function in model.functions}
+    inner = {own: body.keys() & bodies.keys() for own, body in bodies.items()}
+    try:
+        order = list(TopologicalSorter(inner).static_order())
+    except CycleError as error:
+        itself = error.args[1][0][1][:80]
+        raise InputError(name, "must not have functions that call themselves", itself) from None
     sizes: dict[tuple[str, ...], int] = {}
-    waiting = [(each, False) for each in bodies]
-    begun = set()
-    while waiting:
-        own, ready = waiting.pop()
-        if own in sizes:
-            continue
-        inner = [key for node in bodies[own] if (key := _called(node)) in bodies]
-        if ready:
-            sizes[own] = sum(sizes.get(_called(node), 1) for node in bodies[own])
-            _check_nodes(sizes[own], name, _WRITTEN_OUT)
-        elif own in begun or own in inner:
-            raise InputError(name, "must not have functions that call themselves", own[1][:80])
-        else:
-            begun.add(own)
-            waiting += [(own, True), *((each, False) for each in set(inner) if each not in sizes)]
-    whole = sum(sizes.get(_called(node), 1) for graph in graphs for node in graph.node)
-    _check_nodes(whole, name, _WRITTEN_OUT)
+    for own, body in [*((each, bodies[each]) for each in order), (("graph",), _calls(model.graph))]:
+        sizes[own] = sum(times * sizes.get(called, 1) for called, times in body.items())
+        _check_nodes(sizes[own], name, " once its functions are written out where they are used")
+
+
+def _calls(root: Message) -> Counter[tuple[str, ...]]:
+    return Counter(_called(part) for part, _ in messages(root) if part.DESCRIPTOR.name == "NodeProto")
 
 
 def _called(what: onnx.NodeProto | onnx.FunctionProto) -> tuple[str, ...]:
     """Return what names a function, where it is and where it is called."""
     kind = what.name if hasattr(what, "opset_import") else what.op_type
     return (what.domain, kind, getattr(what, "overload", ""))
-
-
-def _nodes_of(function: onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
-    """Yield the nodes of a function, those of graphs inside them too."""
-    waiting = list(function.node)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for item in node.attribute:
-            for graph in [item.g] if item.HasField("g") else list(item.graphs):
-                waiting += graph.node
-
-
-def _check_values(number: int, what: str, name: str) -> None:
-    if number > _MOST_VALUES:
-        raise InputError(
-            name, f"must make tensors of at most {_MOST_VALUES:,} values, but {what} has {number:,}"
-        )
-
-
-def _graphs(model: onnx.ModelProto, name: str) -> Iterator[onnx.GraphProto]:
-    """Yield the graph and all graphs inside it."""
-    waiting = [(model.graph, 1)]
-    bodies = [node for function in model.functions for node in function.node]
-    waiting += [(item.g, 2) for node in bodies for item in node.attribute if item.HasField("g")]
-    while waiting:
-        graph, level = waiting.pop()
-        if level > _MOST_LEVELS:
-            raise InputError(name, f"must have at most {_MOST_LEVELS} graphs inside each other")
-        yield graph
-        for node in graph.node:
-            for item in node.attribute:
-                inner = [item.g] if item.HasField("g") else list(item.graphs)
-                waiting += [(each, level + 1) for each in inner]

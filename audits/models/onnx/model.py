@@ -6,205 +6,111 @@ threshold of 0.7.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from audits.checks import choices
 from audits.data.missing_markers import Written
 from audits.errors import InputError
-from audits.models.onnx.file import class_labels, parse_onnx
-from audits.models.onnx.graph import ROWS_AT_ONCE, Graph, find_outputs, open_graph, open_session
-from audits.models.onnx.inputs import Input, input_notes
+from audits.models.onnx.file import class_labels, matrix_columns, parse_onnx, read_onnx, takes_gaps
+from audits.models.onnx.graph import ROWS_AT_ONCE, Graph, find_outputs, open_session
+from audits.models.onnx.inputs import Input, input_notes, match_inputs
 from audits.models.outputs import (
-    Numbers,
+    Classifier,
+    Regressor,
     check_labels,
-    class_scores,
-    name_classes,
-    named_by_data,
+    classifier,
     number_sign,
-    probabilities_of,
-    read_probabilities,
+    restored_classifier,
     zipmap_keys,
 )
-from audits.models.protocol import class_text, need_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import onnx
+    import pandas as pd
+
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["OnnxModel", "OnnxNumbers", "load", "load_onnx", "reopen"]
+__all__ = ["load", "reopen"]
 
 _ASKED_TWICE = 1000
 _LABELS_APART = 0.005  # of labels alone: what rounding at a tie may turn around
 
 
-@dataclass(frozen=True, eq=False)
-class _Opened:
-    """What models of an opened file share."""
+def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> Classifier | Regressor:
+    """Load an ONNX file and match it to `data`: see `audits.models.files.load`.
 
-    graph: Graph
-
-    invents = True
-
-    @property
-    def name(self) -> str:
-        """The model in words."""
-        return self.graph.name
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Raw columns that it reads."""
-        return self.graph.columns
-
-    @property
-    def sha256(self) -> str:
-        """Digest of the file."""
-        return self.graph.sha256
-
-    @property
-    def content(self) -> bytes:
-        """The file."""
-        return self.graph.content
-
-    @property
-    def takes_gaps(self) -> bool:
-        """Whether it was made for missing numbers."""
-        return self.graph.takes_gaps
-
-
-@dataclass(frozen=True, eq=False)
-class OnnxModel(_Opened):
-    """An ONNX model; `score` gives the probability of each of its `classes`, (n, k).
-
-    A model that gives labels only has probability 1 for the label it gives; `labels` then says which
-    class a label means (by its text), and is None for a model that gives probabilities. `notes` says
-    in sentences how inputs and outputs were read; `logits` that what the outputs give are log-odds.
-    """
-
-    classes: tuple[object, ...]
-    outputs: tuple[str, ...]
-    labels: Mapping[str, int] | None
-    logits: bool
-    notes: tuple[str, ...]
-
-    def feeding(self) -> dict[str, Any]:
-        """Return as plain data how columns feed the file and which outputs are read: see `reopen`."""
-        return {
-            **self.graph.feeding(),
-            "classes": len(self.classes),
-            "outputs": list(self.outputs),
-            "labels": None if self.labels is None else dict(self.labels),
-            "logits": self.logits,
-        }
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of each class, (n, k) in [0, 1], rows summing to 1.
-
-        Raises
-        ------
-        InputError
-            If a column is missing or of the wrong type, onnxruntime fails, or what comes out is not
-            finite, not in [0, 1], does not sum to 1, or is no known label.
-        """
-        need_columns(frame, self.columns, self.name)
-        if frame.empty:
-            return np.empty((0, len(self.classes)))
-        values, width = self.graph.run(frame, self.outputs), len(self.classes)
-        return class_scores(values, frame, self.name, width=width, labels=self.labels, logits=self.logits)
-
-
-@dataclass(frozen=True, eq=False)
-class OnnxNumbers(Numbers, _Opened):
-    """A file with one number a person as its output."""
-
-    outputs: tuple[str, ...]
-    notes: tuple[str, ...]
-    sign: float
-
-    def answers(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the file gives for rows, at least one."""
-        return np.asarray(self.graph.run(frame, self.outputs))
-
-
-def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> OnnxModel | OnnxNumbers:
-    """Load an ONNX file: see `audits.models.formats.reader_of`."""
-    if number:
-        graph, _ = open_graph(path, data, spec.columns)
-        return _numbers(graph, data)
-    return load_onnx(path, data, classes=spec.classes, columns=spec.columns, logits=spec.output == "logits")
-
-
-def load_onnx(
-    path: Path,
-    data: AuditData,
-    *,
-    classes: Sequence[object] | None = None,
-    columns: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
-    logits: bool = False,
-) -> OnnxModel:
-    """Load an ONNX file and match it to `data`.
-
-    Call it only from a worker process: the file is a stranger's.
-
-    Parameters
-    ----------
-    path : Path
-        The file; beside it nothing is read but the files of weights that it names.
-    data : AuditData
-        Its columns feed the inputs; its label values name the classes where the file does not.
-    classes : sequence, optional
-        Label values in the order of the model's outputs; for a single output the unfavourable or
-        "negative" value first, the one whose probability it gives second. Default: what the ZipMap,
-        the classifier or the label output states, else the sorted label values of the data.
-    columns : sequence of str, or mapping of str to sequence of str, optional
-        `ModelSpec.columns`.
-    logits : bool
-        Whether the output gives log-odds (`ModelSpec.output`).
+    Call it only from a worker process: the file is a stranger's. Beside it nothing is read but the files of
+    weights that it names. Classes are by default what the ZipMap, the classifier or the label output states,
+    else the sorted label values of the data.
 
     Raises
     ------
     InputError
         If the file is refused (see `read_onnx`), its inputs cannot be fed, its outputs are no
-        probabilities or labels, its classes cannot be named, or it answers at random or by the batch.
+        probabilities, labels or numbers, its classes cannot be named, or its answers are random or depend on
+        the batch.
     """
-    graph, proto = open_graph(path, data, columns)
-    name = graph.name
-    scores, labels = find_outputs(graph.session.get_outputs(), name)
-    notes = list(input_notes(graph.inputs, data))
-    stated = class_labels(proto, scores, labels)
-    codes = None
-    if not scores:
-        notes.append("The model gives labels only: its scores are 0 or 1.")
-        found = tuple(classes) if classes is not None else stated or named_by_data(data, name)
-        codes = {class_text(value): column for column, value in enumerate(found)}
-        if classes is not None and not any(text.isdigit() for text in codes):
-            codes |= {str(column): column for column in range(len(found))}  # a label by its number
-    else:
-        sample = data.frame.iloc[:ROWS_AT_ONCE]
-        values = graph.run(sample, scores)
-        stated = zipmap_keys(values) or stated
-        if logits:
-            values = probabilities_of(values, name)
-        probabilities = read_probabilities(values, sample, name)
-        width = 2 if probabilities.ndim == 1 else probabilities.shape[1]
-        found = name_classes(width, classes, stated, data, name)
-        if labels is not None and classes is None:
-            check_labels(graph.run(sample, [labels]), probabilities, found, name)
-    if classes is None and found is not stated:
-        notes.append(
-            f"The file does not name its classes: they were taken to be {choices(found)}, in this order."
-        )
-    outputs = scores or (labels or "",)
-    model = OnnxModel(graph, found, outputs, codes, logits and bool(scores), tuple(notes))
-    _check_repeated(model.score, data, name, labels=codes is not None)
-    return model
+    name = f"ONNX model {path.name}"
+    content, proto = read_onnx(path, name)
+    session = open_session(content, name)
+    inputs = match_inputs(session.get_inputs(), matrix_columns(proto, name), data, name, spec.columns)
+    scores, labels = find_outputs(session.get_outputs(), name)
+    graph = Graph(
+        name,
+        hashlib.sha256(content).hexdigest(),
+        content,
+        session,
+        inputs,
+        scores or (labels or "",),
+        data.written,
+        takes_gaps(proto),
+    )
+    notes = tuple(input_notes(inputs, data))
+    if number:
+        sign = number_sign(data)
+        if not scores:
+            raise InputError(name, "must have an output of numbers, but it gives labels only")
+        _check_repeated(lambda frame: np.asarray(graph.ask(frame)), data, name)
+        return Regressor(source=graph, notes=notes, sign=sign)
+    return _classifier(graph, proto, scores, labels, data, spec, notes)
+
+
+def _classifier(
+    graph: Graph,
+    proto: onnx.ModelProto,
+    scores: tuple[str, ...],
+    labels: str | None,
+    data: AuditData,
+    spec: ModelSpec,
+    notes: tuple[str, ...],
+) -> Classifier:
+    sample = data.frame.iloc[:ROWS_AT_ONCE]
+    answers = graph.ask(sample) if scores else None
+    made = classifier(
+        graph,
+        data,
+        answers,
+        classes=spec.classes,
+        stated=zipmap_keys(answers) or class_labels(proto, scores, labels),
+        labels=not scores,
+        logits=spec.output == "logits",
+        notes=notes,
+    )
+    codes = made.labels
+    if codes is not None and spec.classes is not None and not any(text.isdigit() for text in codes):
+        numbered = {str(column): column for column in range(len(spec.classes))}
+        made = dataclasses.replace(made, labels={**codes, **numbered})  # a label by its number
+    if scores and labels is not None and spec.classes is None:
+        check_labels(graph.ask(sample, [labels]), made.score(sample), made.classes or (), graph.name)
+    _check_repeated(made.score, data, graph.name, labels=codes is not None)
+    return made
 
 
 def _check_repeated(
@@ -235,25 +141,15 @@ def _check_repeated(
         )
 
 
-def _numbers(graph: Graph, data: AuditData) -> OnnxNumbers:
-    """Return an opened file as a model of the number that the label of `data` cuts."""
-    sign = number_sign(data)
-    scores, _ = find_outputs(graph.session.get_outputs(), graph.name)
-    if not scores:
-        raise InputError(graph.name, "must have an output of numbers, but it gives labels only")
-    _check_repeated(lambda frame: np.asarray(graph.run(frame, scores)), data, graph.name)
-    return OnnxNumbers(graph, scores, tuple(input_notes(graph.inputs, data)), sign)
-
-
-def reopen(content: bytes, feeding: Mapping[str, Any]) -> OnnxModel:
-    """Open a file again: see `audits.models.formats.reopen`.
+def reopen(content: bytes, feeding: Mapping[str, Any]) -> Classifier:
+    """Open a file again: see `audits.models.files.reopen`.
 
     Parameters
     ----------
     content : bytes
         The file.
     feeding : mapping
-        From `OnnxModel.feeding`.
+        From `Classifier.feeding`.
 
     Raises
     ------
@@ -269,11 +165,8 @@ def reopen(content: bytes, feeding: Mapping[str, Any]) -> OnnxModel:
         Input(each["name"], each["type"], tuple(each["shape"]), tuple(each["columns"]))
         for each in feeding["inputs"]
     )
-    labels = None if feeding["labels"] is None else dict(feeding["labels"])
     # bundles made before cells were given as written know one output and no markers
     outputs = tuple(feeding.get("outputs") or [feeding["output"]])
     written = Written.restored(feeding)
-    graph = Graph(name, sha256, content, open_session(content, name), inputs, written)
-    return OnnxModel(
-        graph, tuple(range(feeding["classes"])), outputs, labels, bool(feeding.get("logits")), ()
-    )
+    graph = Graph(name, sha256, content, open_session(content, name), inputs, outputs, written)
+    return restored_classifier(graph, feeding)

@@ -158,7 +158,7 @@ def train_layers(
     with one_torch_thread():
         generator = torch.Generator().manual_seed(seed)
         layers = untrained_layers(x.shape[1], generator, hidden, outputs).to(device)
-        epochs = _fit(layers, rows, _set_aside(strata, rng), rng, _LOSSES[learns], progress)  # type: ignore[arg-type]
+        epochs = _fit(layers, rows, _set_aside(strata, rng), rng, _losses_of(learns), progress)  # type: ignore[arg-type]
     return layers, epochs
 
 
@@ -231,29 +231,19 @@ def _loss(
     return (losses(layers(x), y) * weights).sum() / weights.sum()
 
 
-def _log_odds_losses(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    import torch
-
-    return torch.nn.functional.binary_cross_entropy_with_logits(output.squeeze(1), y, reduction="none")
-
-
-def _class_losses(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    import torch
-
-    return torch.nn.functional.cross_entropy(output, y.long(), reduction="none")
-
-
-def _number_losses(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    return (output.squeeze(1) - y).square()
-
-
 Losses = Callable[["torch.Tensor", "torch.Tensor"], "torch.Tensor"]
 Learns = Literal["favorable", "classes", "number"]
-_LOSSES: dict[str, Losses] = {
-    "favorable": _log_odds_losses,
-    "classes": _class_losses,
-    "number": _number_losses,
-}
+
+
+def _losses_of(learns: Learns) -> Losses:
+    """Return what gives the loss of each row from the outputs (m, k) and what is learned (m,)."""
+    from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+    return {
+        "favorable": lambda out, y: binary_cross_entropy_with_logits(out.squeeze(1), y, reduction="none"),
+        "classes": lambda out, y: cross_entropy(out, y.long(), reduction="none"),
+        "number": lambda out, y: (out.squeeze(1) - y).square(),
+    }[learns]
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import sklearn
 from audits.data import FeatureSpace
 from audits.errors import InputError
 from audits.models.labels import label_numbers
+from audits.models.networks.gradients import linear_layer
 from audits.models.outputs import Numbers, number_sign
 from audits.models.protocol import need_columns
 from audits.models.trained.baselines import NAMES, fit_pipeline
@@ -73,13 +74,8 @@ class LinearNumbers(PipelineNumbers):
 
     def regression(self) -> torch.nn.Module:
         """Return the regression as a torch layer, (n, m) to numbers (n, 1), float64."""
-        import torch
-
         line = self.pipeline[-1]
-        layer = torch.nn.Linear(len(line.coef_), 1, dtype=torch.float64)
-        layer.weight.data = torch.from_numpy(np.array(line.coef_)[None])
-        layer.bias.data = torch.tensor([float(line.intercept_)], dtype=torch.float64)
-        return layer
+        return linear_layer(line.coef_[None], np.atleast_1d(line.intercept_))
 
 
 @dataclass(frozen=True, eq=False)

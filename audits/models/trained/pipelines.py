@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import sparse
 
 from audits.data.values import MISSING, as_text, number_column
+from audits.models.networks.gradients import linear_layer
 from audits.models.protocol import need_columns
 from audits.models.trees.plain import PlainTrees, TreeColumn, pipeline_columns, plain_trees
 from audits.threads import one_thread
@@ -73,7 +74,7 @@ class OnPipeline:
         """How each column is encoded; none for boosting, which brings levels into an order of its own."""
         if hasattr(self.pipeline[-1], "_predictors"):
             return ()
-        return pipeline_columns(self.pipeline[0], self.numbers, self.levels)
+        return pipeline_columns(self.pipeline, self.numbers, self.levels)
 
     @cached_property
     def _boosting(self) -> PlainTrees | None:
@@ -98,14 +99,7 @@ class Logistic(OnPipeline):
 
     def network(self) -> torch.nn.Module:
         """Return the regression as a torch layer, float64: (n, m) to log-odds (n, 1), or logits (n, k)."""
-        import torch
-
-        regression = self.pipeline[-1]
-        outputs, inputs = regression.coef_.shape
-        layer = torch.nn.Linear(inputs, outputs, dtype=torch.float64)
-        layer.weight.data = torch.from_numpy(np.array(regression.coef_))
-        layer.bias.data = torch.from_numpy(np.array(regression.intercept_))
-        return layer
+        return linear_layer(self.pipeline[-1].coef_, self.pipeline[-1].intercept_)
 
 
 def prepare(frame: pd.DataFrame, numbers: tuple[str, ...], levels: tuple[str, ...]) -> pd.DataFrame:

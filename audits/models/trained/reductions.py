@@ -18,6 +18,7 @@ from scipy.special import expit
 
 from audits.data.encoder import FeatureSpace
 from audits.errors import InputError
+from audits.models.networks.gradients import linear_layer
 from audits.models.trained.training import OnSpace, training_digest
 from audits.progress import Progress, silent
 from audits.threads import one_thread
@@ -57,10 +58,7 @@ class Mixture(OnSpace):
         """Return the mixture as a torch module: points (m, d) to log-odds (m, 1), float64."""
         import torch
 
-        layer = torch.nn.Linear(self.weights.shape[1], len(self.weights), dtype=torch.float64)
-        layer.weight.data = torch.from_numpy(self.weights.copy())
-        layer.bias.data = torch.from_numpy(self.intercepts.copy())
-        return torch.nn.Sequential(layer, _mixing(self.shares))
+        return torch.nn.Sequential(linear_layer(self.weights, self.intercepts), _mixing(self.shares))
 
 
 def _mixing(shares: np.ndarray) -> torch.nn.Module:

@@ -265,13 +265,10 @@ class PlainTrees:
 def _fits(column: TreeColumn) -> bool:
     if column.levels is None:
         return len(column.places) in {1, 2} and (column.fills or len(column.places) == 1)
-    shape = (len(column.levels) + 1, len(column.places))
     codes = column.codes
-    return codes is not None and codes.shape == shape and bool((np.isnan(codes) | _is_code(codes)).all())
-
-
-def _is_code(codes: np.ndarray) -> np.ndarray:
-    return (codes >= 0) & (codes < MOST_LEVELS)
+    if codes is None or codes.shape != (len(column.levels) + 1, len(column.places)):
+        return False
+    return bool((np.isnan(codes) | ((codes >= 0) & (codes < MOST_LEVELS))).all())
 
 
 def plain_trees(pipeline: Pipeline, numbers: Sequence[str], levels: Sequence[str]) -> PlainTrees:
@@ -282,58 +279,46 @@ def plain_trees(pipeline: Pipeline, numbers: Sequence[str], levels: Sequence[str
     numbers, levels : sequence of str
         Columns that it reads as numbers and as categories.
     """
-    if hasattr(pipeline[-1], "estimators_"):
-        return PlainTrees(pipeline_columns(pipeline[0], numbers, levels), _forest(pipeline[-1]))
-    return PlainTrees(_boosting_columns(pipeline, numbers, levels), _boosting(pipeline[-1]))
+    trees = _forest(pipeline[-1]) if hasattr(pipeline[-1], "estimators_") else _boosting(pipeline[-1])
+    return PlainTrees(pipeline_columns(pipeline, numbers, levels), trees)
 
 
-def pipeline_columns(columns: Any, numbers: Sequence[str], levels: Sequence[str]) -> tuple[TreeColumn, ...]:
-    """Return the columns of a forest's or a linear model's fitted transformer.
+def pipeline_columns(
+    pipeline: Pipeline, numbers: Sequence[str], levels: Sequence[str]
+) -> tuple[TreeColumn, ...]:
+    """Return how raw columns become what the last step of a pipeline of `fit_pipeline` reads.
 
-    Numbers in standard deviations, markers of missing ones, then a place for every level.
+    Boosting reads codes of levels, then numbers as they are; the others numbers in standard deviations,
+    markers of missing ones, then a place for every level.
     """
-    found, at, marks = [], len(numbers), {}
-    parts = {tuple(names): fitted for _, fitted, names in columns.transformers_}
-    if numbers:
+    parts = {tuple(names): fitted for _, fitted, names in pipeline[0].transformers_}
+    boosting = hasattr(pipeline[-1], "_predictors")
+    found, at = [], 0 if boosting else len(numbers)
+    if numbers and not boosting:
         scaler, imputer = parts[tuple(numbers)]
-        marked = imputer.indicator_.features_.tolist()
-        marks = {k: at + turn for turn, k in enumerate(marked)}
-        at += len(marked)
+        marks = {k: at + turn for turn, k in enumerate(imputer.indicator_.features_.tolist())}
+        at += len(marks)
         for k, name in enumerate(numbers):
             places: tuple[int, ...] = (k, marks[k]) if k in marks else (k,)
             found.append(TreeColumn(name, places, float(scaler.mean_[k]), float(scaler.scale_[k]), True))
     if levels:
         encoder = parts[tuple(levels)]
         made = encoder.transform(_every_level(encoder, levels))
-        made = np.asarray(made.toarray() if hasattr(made, "toarray") else made)
+        made = np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=float)
+        if boosting:  # brings them into an order of its own
+            whole = np.hstack([np.full((len(made), len(numbers)), np.nan), made])
+            made = pipeline[-1]._preprocess_X(whole, reset=False)[:, : len(levels)]
         rare = getattr(encoder, "infrequent_categories_", [None] * len(levels))
         start = 0
         for name, known, pooled in zip(levels, encoder.categories_, rare, strict=True):
-            width = len(known) if pooled is None else len(known) - len(pooled) + 1
-            rows = [*range(len(known)), len(made) - 1]
-            places = tuple(range(at + start, at + start + width))
-            codes = np.ascontiguousarray(made[rows, start : start + width], dtype=float)
+            width = 1 if boosting else len(known) if pooled is None else len(known) - len(pooled) + 1
+            codes = made[[*range(len(known)), len(made) - 1], start : start + width].astype(float, order="C")
             texts = {str(text): k for k, text in enumerate(known)}
+            places = tuple(range(at + start, at + start + width))
             found.append(TreeColumn(name, places, levels=texts, codes=codes))
             start += width
-    return tuple(found)
-
-
-def _boosting_columns(
-    pipeline: Pipeline, numbers: Sequence[str], levels: Sequence[str]
-) -> tuple[TreeColumn, ...]:
-    """Codes of levels, then numbers as they are: the order into which the boosting itself brings them."""
-    found = []
-    if levels:
-        encoder = {tuple(names): fitted for _, fitted, names in pipeline[0].transformers_}[tuple(levels)]
-        made = np.asarray(encoder.transform(_every_level(encoder, levels)), dtype=float)
-        whole = np.hstack([np.full((len(made), len(numbers)), np.nan), made])
-        made = pipeline[-1]._preprocess_X(whole, reset=False)[:, : len(levels)]
-        for k, (name, known) in enumerate(zip(levels, encoder.categories_, strict=True)):
-            codes = np.ascontiguousarray(made[[*range(len(known)), len(made) - 1], k : k + 1], dtype=float)
-            texts = {str(text): code for code, text in enumerate(known)}
-            found.append(TreeColumn(name, (k,), levels=texts, codes=codes))
-    found += [TreeColumn(name, (len(levels) + k,)) for k, name in enumerate(numbers)]
+    if boosting:
+        found += [TreeColumn(name, (len(levels) + k,)) for k, name in enumerate(numbers)]
     return tuple(found)
 
 

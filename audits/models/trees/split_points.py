@@ -42,12 +42,11 @@ def split_points(model: Any, frame: pd.DataFrame, space: FeatureSpace) -> Splits
     space : FeatureSpace
         Whose columns of numbers are looked at.
     """
-    stated = getattr(model, "splits", None)
+    stated = getattr(getattr(model, "source", None), "splits", None)
     if stated is not None:
         return dict(stated)
     try:
-        owner = getattr(getattr(model, "ask", None), "__self__", None)
-        boosted = _boosted(owner)
+        boosted = _boosted(_owner(model))
         if boosted is not None:  # by the names it was fitted on, in the order of the model's columns
             return {c: boosted[1][name] for name, c in zip(boosted[0], model.columns, strict=True)
                     if name in boosted[1]}  # fmt: skip
@@ -71,19 +70,22 @@ class _NoTrees(Exception):
 
 
 def _reads(model: Any) -> Iterator[Read]:
-    graph, opened = getattr(model, "graph", None), getattr(model, "opened", None)
-    if graph is not None:
-        yield from _onnx_reads(graph)
-    elif opened is not None:
-        yield from _sklearn_reads(opened.model, model.given)
+    source: Any = getattr(model, "source", None)
+    if hasattr(source, "front"):
+        yield from _onnx_reads(source)
+    elif hasattr(source, "opened"):
+        yield from _sklearn_reads(source.opened.model, source.given)
     elif hasattr(model, "pipeline"):
         from audits.models.trained.pipelines import prepare
 
         yield from _sklearn_reads(model.pipeline, lambda rows: prepare(rows, model.numbers, model.levels))
-    else:
-        owner = getattr(getattr(model, "ask", None), "__self__", None)
-        if owner is not None:
-            yield from _sklearn_reads(owner, model.reader)
+    elif _owner(model) is not None:
+        yield from _sklearn_reads(_owner(model), source.reader)
+
+
+def _owner(model: Any) -> Any:
+    """Return the object whose method a model in memory is asked by."""
+    return getattr(getattr(getattr(model, "source", None), "call", None), "__self__", None)
 
 
 def _boosted(estimator: Any) -> tuple[list[str], Mapping[str, np.ndarray]] | None:
@@ -118,11 +120,13 @@ def _sklearn_reads(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> Iter
         way = given if len(estimator.steps) == 1 else lambda rows: before.transform(given(rows))
         yield from _sklearn_reads(last, way)
         return
-    inner = getattr(estimator, "best_estimator_", None)
-    if inner is None and not hasattr(estimator, "estimators_"):  # of a forest it is the pattern of its trees
-        inner = getattr(estimator, "estimator_", None)
-    if inner is not None:
-        yield from _sklearn_reads(inner, given)
+    inner = [each.estimator for each in getattr(estimator, "calibrated_classifiers_", ())]
+    if not inner:  # of a forest `estimator_` is the pattern of its trees
+        names = ("best_estimator_", *(() if hasattr(estimator, "estimators_") else ("estimator_",)))
+        inner = [getattr(estimator, name) for name in names if hasattr(estimator, name)][:1]
+    if inner:
+        for each in inner:
+            yield from _sklearn_reads(each, given)
         return
     boosted = _boosted(estimator)
     if boosted is not None:
@@ -131,20 +135,10 @@ def _sklearn_reads(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> Iter
         features = np.concatenate([np.full(len(numbers), k) for k, numbers in known] or [np.empty(0, int)])
         yield _matrix_of(given), features, np.concatenate([each for _, each in known] or [np.empty(0)])
         return
-    calibrated = getattr(estimator, "calibrated_classifiers_", None)
-    if calibrated is not None:
-        for each in calibrated:
-            yield from _sklearn_reads(each.estimator, given)
-        return
     if hasattr(estimator, "_predictors"):
         yield _histogram_read(estimator, given)
         return
-    if hasattr(estimator, "tree_"):
-        tree = estimator.tree_
-        inside = tree.children_left >= 0
-        yield _matrix_of(given), tree.feature[inside], tree.threshold[inside]
-        return
-    parts = getattr(estimator, "estimators_", None)
+    parts = [estimator] if hasattr(estimator, "tree_") else getattr(estimator, "estimators_", None)
     if parts is None or getattr(estimator, "final_estimator_", None) is not None:
         raise _NoTrees
     chosen = getattr(estimator, "estimators_features_", None)

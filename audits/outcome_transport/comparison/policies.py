@@ -14,7 +14,7 @@ from audits.errors import InputError
 from audits.models import Model, Subject, train_model
 from audits.models.labels import NumberModel, label_numbers
 from audits.models.protocol import class_text, label_values
-from audits.models.spec import model_path
+from audits.models.spec import ModelSpec, model_path
 from audits.outcome_transport.options import OutcomeTransportOptions, Policy, Trained
 from audits.progress import silent
 
@@ -206,11 +206,12 @@ def _another_model(
         model, warnings = _learn(subject, subject.training, policy, policy.train, options)
         labels = False
     else:
-        from audits.models.onnx.model import load_onnx
+        from audits.models.files import load
 
-        file = load_onnx(model_path(policy.path or "", subject.base_dir, f"{_WHERE}.path"), subject.data)
-        model, labels = file, file.labels is not None
-        warnings += list(file.notes)
+        path = model_path(policy.path or "", subject.base_dir, f"{_WHERE}.path")
+        model = load(path, subject.data, ModelSpec(), number=False)
+        labels = getattr(model, "labels", None) is not None
+        warnings += list(getattr(model, "notes", ()))
     cut = subject.threshold
     if subject.score_kind != "probability":
         cut = 0.5

@@ -12,7 +12,7 @@ from audits.errors import InputError
 from audits.models import Subject
 from audits.models.diagnostics import remarks
 from audits.models.factory import with_features
-from audits.models.subject import subject_of
+from audits.models.subject import space_of, with_doubts
 from audits.stats.words import people
 
 __all__ = ["of_the_second", "of_the_treated", "on_the_same_people"]
@@ -88,17 +88,5 @@ def _common_counts(first: AuditData, second: AuditData) -> pd.Series | None:
 def _again(subject: Subject, data: AuditData) -> Subject:
     """Return the same model on other rows or features."""
     known = set(remarks(subject))
-    return subject_of(
-        data,
-        subject.model,
-        threshold=subject.threshold,
-        score_kind=subject.score_kind,
-        higher_is=subject.higher_is,
-        made=subject.made,
-        notes=tuple(note for note in subject.notes if note not in known),
-        training=subject.training,
-        train=subject.train,
-        seed=subject.seed,
-        base_dir=subject.base_dir,
-        by_class=subject.by_class,
-    )
+    notes = tuple(note for note in subject.notes if note not in known)
+    return with_doubts(dataclasses.replace(subject, data=data, space=space_of(data), notes=notes))

@@ -23,7 +23,7 @@ from audits.data import FeatureSpace
 from audits.data.row_encoder import moment_of
 from audits.data.values import text_of
 from audits.errors import InputError
-from audits.models.formats import reopen
+from audits.models.files import reopen
 from audits.models.trees.plain import PlainTrees
 from audits.sensitivity.measurement.blackbox import level_counts, measure_blackbox
 from audits.sensitivity.measurement.gradients import Measured, Status
@@ -286,7 +286,7 @@ def _why_not(subject: Subject) -> str:
     name = subject.model.name
     if hasattr(subject.model, "number"):
         return f"The {name} predicts a number; a monitor carries along models of a chance only."
-    if hasattr(subject.model, "service"):
+    if hasattr(getattr(subject.model, "source", None), "options"):
         return f"The {name} answers from elsewhere; a monitor carries the model itself along."
     return (
         f"The {name} cannot be written down as plain arrays; a monitor carries along networks, logistic "

@@ -15,34 +15,110 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from audits.checks import choices
 from audits.data.adapters import Given, Reader
 from audits.data.frames import with_columns
 from audits.errors import InputError
-from audits.models.in_memory.answers import InMemoryModel, InMemoryNumber, Output, answers_of
 from audits.models.labels import number_matrix
 from audits.models.networks.exact import is_network
-from audits.models.outputs import name_classes, named_by_data, number_sign
-from audits.models.protocol import class_text, label_values
+from audits.models.outputs import OnSource, Regressor, classifier, named_by_data, number_sign
+from audits.models.protocol import Model, check_scores, class_text, label_values, need_columns
 
 if TYPE_CHECKING:
     from audits.data import AuditData
 
 __all__ = [
-    "ignored_columns",
-    "in_memory_model",
-    "model_columns",
-    "name_of",
+    "Asked", "Output", "ignored_columns", "in_memory_model", "model_columns", "name_of",
     "says_what_it_reads",
-]
+]  # fmt: skip
 
 _TRIED_FIRST = 1000
 _DIGITS = 1e-9
+
+Output = Literal["probabilities", "logits", "scores", "labels"]
+"""What a model gives: of every class or of the second one; or any number, higher being better."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """An object that is asked about people: a source of answers.
+
+    Attributes
+    ----------
+    call : callable
+        From a table in the form it was given in to the object's own answers, (n,) or (n, k).
+    reader : Reader
+        From the audit's rows to such a table.
+    origin : object
+        The object itself, for its gradient.
+    output : {"probabilities", "logits", "scores", "labels"}
+        What the answers are.
+    last : bool
+        Whether only the last of several probabilities counts.
+    sha256 : str
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    call: Callable[[Any], Any]
+    reader: Reader
+    origin: Any
+    output: Output = "scores"
+    last: bool = False
+    sha256: str = ""
+
+    def ask(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the object's answers as an array (n, …); its own failure is told with what it said."""
+        need_columns(frame, self.columns, self.name)
+        try:
+            said = self.call(self.reader(frame))
+        except Exception as error:  # whatever a stranger's model raises
+            said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            raise InputError(
+                "model",
+                f"must score the people of X, but {self.name} fails on them ({said})",
+                advice="call it with X yourself; columns=[…] names what it reads, in its order",
+            ) from error
+        for part in ("detach", "cpu", "numpy", "to_numpy"):  # tensors, frames and series of any library
+            if not isinstance(said, np.ndarray) and callable(getattr(said, part, None)):
+                said = getattr(said, part)()
+        found = np.asarray(said)
+        if found.ndim not in {1, 2} or len(found) != len(frame):
+            advice = "where it predicts several outcomes, pass a function that gives one"
+            raise InputError(
+                "model", f"must give one answer for each of {len(frame):,} people",
+                f"{self.name} gives an array of shape {found.shape}", advice if found.ndim > 2 else "",
+            )  # fmt: skip
+        if found.ndim == 2 and (self.last or found.shape[1] == 1):
+            found = found[:, -1]
+        return found
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScoreModel(OnSource):
+    """A model of scores that are no probabilities, higher better once they have their `sign`.
+
+    Attributes
+    ----------
+    zero : bool
+        Whether they are decided at 0 unless a threshold is given: those of a decision function are.
+    """
+
+    sign: float
+    zero: bool
+
+    classes = None
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the scores (n,), higher better for the person."""
+        answers = self.source.ask(frame) if len(frame) else np.empty(0)
+        return self.sign * check_scores(answers, frame, self.name)
 
 
 def name_of(model: Any) -> str:
@@ -100,7 +176,7 @@ def says_what_it_reads(model: Any) -> bool:
     return _names_known(model) is not None or _inputs_known(model) is not None
 
 
-def ignored_columns(model: InMemoryModel, data: AuditData, names: Sequence[str]) -> list[str]:
+def ignored_columns(model: Model, data: AuditData, names: Sequence[str]) -> list[str]:
     """Return those of `names` whose values, swapped between the first 1,000 people, change no score."""
     tried = data.frame.iloc[:_TRIED_FIRST]
     before = model.score(tried)
@@ -122,7 +198,7 @@ def in_memory_model(
     classes: Sequence[object] | None = None,
     output: Output | None = None,
     higher_is: str = "favorable",
-) -> InMemoryModel:
+) -> Any:
     """Make an object a model of the people of `data`.
 
     Parameters
@@ -145,48 +221,44 @@ def in_memory_model(
     InputError
         If it is no model, fails on the people of `data`, or gives what cannot be read.
     """
-    name = name_of(model)
-    reader = given.reader(columns, data.frame)
-    stated = _classes_of(model)
+    name, stated = name_of(model), _classes_of(model)
+    ask, known = _way_to_ask(model, name, "scores" if data.cut is not None else output)
+    if data.cut is not None and hasattr(model, "predict"):
+        ask = model.predict
+    source = Asked(name, tuple(columns), ask, given.reader(columns, data.frame), model)
+    made = _model(source, data, classes, stated, known, higher_is)
+    digest = _digest(model, made.score(data.frame))
+    notes = (*made.notes, *_steadiness(made, data))
+    return replace(made, source=replace(made.source, sha256=digest), notes=notes)
+
+
+def _model(
+    source: Asked,
+    data: AuditData,
+    classes: Sequence[object] | None,
+    stated: tuple[object, ...] | None,
+    known: Output | None,
+    higher_is: str,
+) -> Any:
+    """Return the model that reads a source's answers, which are what is `known` or what they look like."""
     if data.cut is not None:
-        return _number(model, name, reader, data)
-    ask, known = _way_to_ask(model, name, output)
-    tried = data.frame.iloc[:_TRIED_FIRST]
-    first = answers_of(ask, reader(tried), len(tried), name)
+        return Regressor(source=source, sign=number_sign(data))
+    model, name = source.origin, source.name
+    first = source.ask(data.frame.iloc[:_TRIED_FIRST])
     kind, notes = (known, []) if known is not None else _kind_of(first, data, model, name)
-    found: tuple[object, ...] | None = None
-    sign = 1.0
-    if kind == "labels":
-        found = tuple(classes) if classes is not None else stated or _values(first, data, name)
-        notes.append("The model gives labels only: its scores are 0 or 1.")
-    elif kind == "scores":
+    source = replace(source, output=kind)
+    if kind == "scores":
         sign = _direction(model, stated, data, higher_is, notes)
         if first.ndim != 1:
             raise InputError(name, "must give one score a person", f"an array of shape {first.shape}")
-    else:
-        width = 2 if first.ndim == 1 or first.shape[1] == 1 else first.shape[1]
-        if width == 2 and classes is None and stated is None and data.label is None:
-            notes.append(
-                "There is no y: what the model gives is taken as the probability of the favorable outcome."
-            )
-        else:
-            found = name_classes(width, classes, stated, data, name)
-        if found is not None and classes is None and stated is None:
-            what = f"the probability of {found[1]!r}" if first.ndim == 1 else f"those of {choices(found)}"
-            notes.append(f"The model does not name its classes: what it gives was taken as {what}.")
-    zero = known is not None
-    made = InMemoryModel(name, tuple(columns), found, ask, reader, kind, sign=sign, zero=zero, origin=model)
-    return replace(
-        made, sha256=_digest(model, made.score(data.frame)), notes=(*notes, *_steadiness(made, data))
-    )
-
-
-def _number(model: Any, name: str, reader: Reader, data: AuditData) -> InMemoryNumber:
-    ask = model.predict if hasattr(model, "predict") else _way_to_ask(model, name, "scores")[0]
-    sign = number_sign(data)
-    made = InMemoryNumber(name, reader.columns, None, ask, reader, "scores", sign=sign, origin=model)
-    digest = _digest(model, made.score(data.frame))
-    return replace(made, sha256=digest, notes=tuple(_steadiness(made, data)))
+        return ScoreModel(source=source, notes=tuple(notes), sign=sign, zero=known is not None)
+    if kind == "labels":
+        stated = stated or _values(first, data, name)
+    elif data.label is None and classes is None and stated is None:
+        source = replace(source, last=True)
+        first = first[:, -1] if first.ndim == 2 and first.shape[1] == 2 else first
+    return classifier(source, data, first, classes=classes, stated=stated, labels=kind == "labels",
+                      logits=kind == "logits", notes=notes)  # fmt: skip
 
 
 def _way_to_ask(model: Any, name: str, output: Output | None) -> tuple[Callable[[Any], Any], Output | None]:
@@ -288,7 +360,7 @@ def _direction(
     return -1.0 if higher_is == "unfavorable" else 1.0
 
 
-def _steadiness(model: InMemoryModel, data: AuditData) -> list[str]:
+def _steadiness(model: Model, data: AuditData) -> list[str]:
     """Return a note if the model says something else of the same people in another order."""
     tried = data.frame.iloc[:_TRIED_FIRST]
     if np.allclose(model.score(tried), model.score(tried.iloc[::-1])[::-1], rtol=1e-6, atol=1e-6):

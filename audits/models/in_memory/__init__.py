@@ -1,1 +1,0 @@
-"""Objects of this process as models: estimators, networks, functions."""
