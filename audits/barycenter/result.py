@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from audits.flipset.parts import FeatureDifference, Marginal
+from audits.flipset.result import FeatureDifference, Marginal
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 from audits.transport.levels import LevelDifference

@@ -17,9 +17,9 @@ from audits.models import Subject
 from audits.outcome_transport.bias.groups import MeasuredBias, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison.sides import ComparedSides, compare
 from audits.outcome_transport.inference import ResultParts, Space, Sure
+from audits.outcome_transport.matching.optimal_face import Face, optimal_face
 from audits.outcome_transport.matching.outcomes import MatchedOutcomes, Matching, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null, pool, resample
-from audits.outcome_transport.matching.ties import Face, optimal_face
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.packing import pack
 from audits.outcome_transport.result import OutcomeTransportResult

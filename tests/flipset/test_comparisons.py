@@ -13,7 +13,7 @@ import pytest
 
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.errors import InputError
-from audits.flipset.words import disagreement, tie_words
+from audits.flipset.text import disagreement, tie_words
 from audits.models import Subject, make_subject, model_spec
 from benchmarks.samples import arrests, law_school
 from tests.flipset.conftest import audited, draw_crowd, subject_of

@@ -9,10 +9,10 @@ import pytest
 
 from audits.drawing.style import alt_text, describe
 from audits.flipset.figures import blocks
-from audits.flipset.figures import comparisons as flipset_comparisons
 from audits.flipset.figures import flipsets as figures
+from audits.flipset.figures import intervals as flipset_comparisons
 from audits.flipset.figures import maps as flipset_maps
-from audits.flipset.words import larger_first
+from audits.flipset.text import larger_first
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.flipset.test_maps import two_groups
 

@@ -10,7 +10,7 @@ from scipy.stats import ks_2samp
 from audits.data import build_data, data_spec
 from audits.data.selection import selected_rows
 from audits.drawing.style import alt_text
-from audits.flipset.comparing.flipped import _joined_names, bar_names, bars_of, crossed, in_bar, marginals
+from audits.flipset.comparisons.marginals import _joined_names, bar_names, bars_of, crossed, in_bar, marginals
 from audits.flipset.figures import pairs
 from audits.flipset.figures.bars import bar_rules
 from tests.flipset.conftest import audited, subject_of

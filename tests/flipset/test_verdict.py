@@ -9,9 +9,9 @@ import pytest
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.data.samples import admissions
 from audits.drawing.style import alt_text
-from audits.flipset import exhibits
-from audits.flipset.figures import comparisons
-from audits.flipset.words import interval_words
+from audits.flipset import sections as exhibits
+from audits.flipset.figures import intervals as comparisons
+from audits.flipset.text import interval_words
 from audits.models import Subject, make_subject, model_spec
 from tests.flipset.conftest import audited
 from tests.flipset.test_maps import Rule

@@ -13,8 +13,8 @@ import pytest
 from scipy import sparse
 
 from audits.outcome_transport.bias.groups import SourceGroups, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.matching.optimal_face import optimal_face
 from audits.outcome_transport.matching.outcomes import match_outcomes
-from audits.outcome_transport.matching.ties import optimal_face
 from audits.transport import paired_cost
 
 
@@ -137,7 +137,7 @@ def test_the_full_solver_on_a_part(policies):
     matched = match_outcomes(p, q)
     assert (plan * costs).sum() == pytest.approx(matched.cost, abs=1e-8)
     codes = comparison.source.subgroup[some], comparison.target.subgroup[some]
-    from audits.outcome_transport.matching.ties import flow_extremes
+    from audits.outcome_transport.matching.optimal_face import flow_extremes
 
     people = [np.zeros((len(atoms.first), 12)) for atoms in (matched.source, matched.target)]
     for count, atoms, code in zip(people, (matched.source, matched.target), codes, strict=True):

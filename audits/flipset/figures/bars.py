@@ -6,15 +6,15 @@ import math
 from typing import Any
 
 from audits.data.values import MISSING
-from audits.flipset.parts import Marginal
+from audits.flipset.result import Marginal
 
 __all__ = ["bar_rules"]
 
-_MOST = 12  # as `audits.flipset.comparing.flipped` joins them
+_MOST = 12  # as `audits.flipset.comparisons.marginals` joins them
 
 
 def bar_rules(item: Marginal, name: str) -> list[dict[str, Any]]:
-    """Return the row filters that choose the people of a bar of `audits.flipset.comparing.flipped.bar_names`.
+    """Return the row filters that choose the people of a bar of `marginals.bar_names`.
 
     Values beyond the first and last edge lie in the end bars, which are therefore open.
     """

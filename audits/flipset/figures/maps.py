@@ -22,9 +22,9 @@ from audits.drawing.style import (
     finish,
     wrapped,
 )
-from audits.flipset.counterparts.checking import KS_LIMIT
+from audits.flipset.counterparts.validation import KS_LIMIT
 from audits.flipset.result import FlipsetResult
-from audits.flipset.words import way_words
+from audits.flipset.text import way_words
 from audits.progress import CurvePoint
 from audits.stats.words import count, number, so_many
 

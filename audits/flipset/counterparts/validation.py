@@ -1,0 +1,383 @@
+"""How far counterparts can be relied on: section 5.1's and Appendix D's checks, and matchings as good."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+from scipy.stats import norm
+
+from audits.flipset.counterparts.matching import Flips, Matched
+from audits.flipset.counterparts.people import Compared
+from audits.flipset.result import Check, PushedRate, Validation
+from audits.stats.words import number, people_in, percent
+from audits.transport import Cost, Coupling
+from audits.transport.blocks import CostBlocks, threads
+from audits.transport.costs import weighted
+from audits.transport.maps import exact_cost, ks_distances, regression_gaps
+
+__all__ = ["KS_LIMIT", "rate_allowance", "tie_range", "validate"]
+
+KS_LIMIT = 0.20  # the largest KS distance of any map that the paper reports (Table 3)
+_MSE_LIMIT = 0.5  # all but 3 of the 39 differences of Table 3 lie within
+_COST_LIMIT = 1.5  # times the exact coupling's; the paper's maps cost 0.80 to 1.01 of it
+_WAYS_LIMIT = 0.10  # share of people by which the two directions may disagree
+_RETURN_LIMIT = 1.0  # there and back ends nearer than one way went
+
+
+def validate(
+    compared: Compared, matched: list[Matched], flips: Flips, rng: np.random.Generator
+) -> Validation:
+    """Compare target people with the counterparts that source people got.
+
+    With several strata the checks hold each stratum's counterparts against its own target people and
+    average over source people. Where transport may leave people unmatched, both sides are the matched.
+    """
+    learned = compared.options.transport != "exact"
+    names = [axis.name for axis in compared.encoded.axes]
+    columns = [axis.index for axis in compared.encoded.axes]
+    total = sum(float(part.source_size.sum()) for part in matched)
+    ks, mse = np.zeros(len(names)), np.zeros(len(names))
+    distance = exact = composition = 0.0
+    for part in matched:
+        share = float(part.source_size.sum()) / total
+        got = (part.source_size * part.there.found) @ part.there.shares
+        wanted = part.there.weights
+        z, y = part.there.points[:, columns], part.y[:, columns]
+        ks += share * ks_distances(z, y, got, wanted)
+        mse += share * regression_gaps(y, z, b=wanted, a=got)
+        distance += share * part.cost
+        composition += share * (part.composition or 0.0)
+        exact += share * (
+            part.cost
+            if not learned
+            else exact_cost(
+                part.x,
+                part.y,
+                cost=compared.options.cost,
+                a=part.source_size,
+                b=part.target_size,
+                feature_weights=compared.encoded.weights,
+                rng=rng,
+            )
+        )
+    pushed = _pushed_rates(compared, matched)
+    forward, reverse = _both_ways(flips, compared.sizes)
+    found = Validation(
+        ks=dict(zip(names, ks.tolist(), strict=True)),
+        mse_difference=dict(zip(names, mse.tolist(), strict=True)),
+        distance=distance,
+        exact_distance=exact,
+        composition_error=composition if all(part.composition is not None for part in matched) else None,
+        forward=forward,
+        reverse=reverse,
+        rates=pushed,
+    )
+    if not learned:
+        return found
+    n, m = (float(compared.sizes[side].sum()) for side in (flips.source, flips.target))
+    checks = (*_checks(found, n, m), *_rate_checks(pushed, n, m, compared.limit))
+    return replace(found, checks=checks, trusted=all(check.passed or not check.serious for check in checks))
+
+
+def _pushed_rates(compared: Compared, matched: list[Matched]) -> tuple[PushedRate, ...]:
+    """Favourable rates of the counterparts there, and back where known, beside the groups' own."""
+    decisions, sizes = compared.decisions, compared.sizes
+    rates = []
+    for back in (False, True):
+        got = wanted = total = 0.0
+        for part in matched:
+            counterparts = part.back if back else part.there
+            if counterparts is None:
+                break
+            mean = part.mean_by_source if back else part.mean_by_target
+            people, others = (part.target_size, part.source) if back else (part.source_size, part.target)
+            own = mean(decisions[others].astype(float), sizes[others])
+            made = own if counterparts.invented is None else counterparts.invented.decisions.astype(float)
+            mass = people * counterparts.found
+            got += float(mass @ (counterparts.shares @ made))
+            wanted += float(mass.sum() * (counterparts.weights @ own))
+            total += float(mass.sum())
+        else:
+            names = (compared.chosen.source, compared.chosen.target)
+            if total > 0:
+                rates.append(PushedRate(names[0] if back else names[1], got / total, wanted / total))
+    return tuple(rates)
+
+
+def _rate_checks(rates: tuple[PushedRate, ...], n: float, m: float, material: float) -> tuple[Check, ...]:
+    """Hold the counterparts' favourable rates against their group's own (Proposition 2's consequence).
+
+    By it the net flipset is the difference of the groups' rates; a map whose counterparts are decided
+    otherwise than their group makes another one. Off by more than two samples of one group differ by chance
+    it fails; by half of what is material, too, it cannot be trusted.
+    """
+    found = []
+    for rate in rates:
+        gap = abs(rate.counterparts - rate.group)
+        limit = rate_allowance(rate.group, n, m, len(rates))
+        found.append(
+            _check(
+                f"Counterparts are decided as {people_in(rate.name)} are",
+                gap,
+                limit,
+                gap > material / 2,
+                f"its counterparts among {people_in(rate.name)} are decided favorably in "
+                f"{percent(rate.counterparts, n)}, where {people_in(rate.name)} are in "
+                f"{percent(rate.group, m)}: the difference of "
+                "the two flipsets is not that of the groups' rates",
+            )
+        )
+    return tuple(found)
+
+
+def rate_allowance(rate: float, n: float, m: float, looks: int) -> float:
+    """How far the rates of two samples of one group differ by chance, 5 % over so many looks.
+
+    Of a rate of 0 or 1 it is what a few people make: nobody seen may still be three of them.
+    """
+    spread = np.sqrt(max(rate * (1 - rate), 3 / min(n, m) * (1 - 3 / max(min(n, m), 4))) * (1 / n + 1 / m))
+    return float(norm.isf(0.025 / looks) * spread)
+
+
+def _both_ways(flips: Flips, sizes: np.ndarray) -> tuple[dict[str, float] | None, dict[str, float] | None]:
+    """Shares of source and target people in the flipsets that would be the same people in pairs."""
+    if flips.back_positive is None or flips.back_negative is None:
+        return None, None
+    ours, theirs = sizes[flips.source], sizes[flips.target]
+
+    def share(values: np.ndarray, people: np.ndarray) -> float:
+        return float(values @ people / people.sum())
+
+    return (
+        {"positive": share(flips.positive, ours), "negative": share(flips.negative, ours)},
+        # a hired person mapped to one not hired is, seen from there, not hired mapped to hired
+        {"positive": share(flips.back_negative, theirs), "negative": share(flips.back_positive, theirs)},
+    )
+
+
+def _checks(found: Validation, n: float, m: float) -> tuple[Check, ...]:
+    allowance = 1.36 * np.sqrt((n + m) / (n * m))  # the 5 % point of two samples of one distribution
+    feature, gap = max(found.ks.items(), key=lambda item: item[1])
+    limit = float(max(KS_LIMIT, allowance))
+    checks = [
+        _check(
+            "Counterparts look like the target group",
+            gap,
+            limit,
+            True,
+            f"after mapping, {feature} still lies {number(gap)} from the target group's distribution "
+            f"(KS distance; at most {number(limit)} is accepted)",
+        ),
+        _check(
+            "People are not moved farther than needed",
+            found.distance,
+            _COST_LIMIT * found.exact_distance + 1e-9,
+            True,
+            f"it moves people by {number(found.distance)} on average (mean cost) where exact matching "
+            f"moves them by {number(found.exact_distance)}",
+        ),
+    ]
+    feature, gap = max(found.mse_difference.items(), key=lambda item: abs(item[1]))
+    checks.append(
+        _check(
+            "Features hang together as in the target group",
+            abs(gap),
+            _MSE_LIMIT,
+            False,
+            f"{feature} hangs together with the other features differently than in the target group: squared "
+            f"error of a linear model {number(gap)} off, in squared standard deviations",
+        )
+    )
+    if found.forward is not None and found.reverse is not None:
+        ways = [(found.forward[name], found.reverse[name]) for name in ("positive", "negative")]
+        there, back = max(ways, key=lambda pair: abs(pair[0] - pair[1]))
+        checks.append(
+            _check(
+                "Both directions tell the same",
+                abs(there - back),
+                _WAYS_LIMIT,
+                True,
+                f"the two directions disagree: a flipset of {percent(there, n)} one way is one of "
+                f"{percent(back, m)} the other way, where an exact map has the same",
+            )
+        )
+    if found.composition_error is not None:
+        checks.append(
+            _check(
+                "There and back ends where it began",
+                found.composition_error,
+                _RETURN_LIMIT * max(found.distance, found.exact_distance) + 1e-9,
+                False,
+                f"mapped there and back, people end {number(found.composition_error)} from where they "
+                f"began (mean cost; one way moves them by {number(found.distance)})",
+            )
+        )
+    return tuple(checks)
+
+
+def _check(name: str, value: float, limit: float, serious: bool, trouble: str) -> Check:
+    # shares are sums, and off by rounding
+    return Check(name, float(value), float(limit), bool(value <= limit + 1e-9), serious, trouble)
+
+
+_MOST_PAIRS = 2_600_000_000  # costs looked at: 50,000 x 50,000 different people, half a minute
+_MOST_TIGHT = 1_000_000  # pairs held at a time: under L1 two in three pairs of continuous features are tight
+_MOST_FREE = 40_000  # pairs in the linear program
+_SECONDS = 5.0
+_ROUNDING = 1e-11  # of the largest cost; dual values are sums of many costs
+
+
+def tie_range(compared: Compared, matched: list[Matched]) -> tuple[float, float] | None:
+    """Smallest and largest positive flipset, in people, over all couplings of least cost.
+
+    By Proposition 2 the negative flipset moves along: their difference is the same in all of them.
+
+    Returns
+    -------
+    (float, float) or None
+        Couplings of least cost but for rounding count as cheapest. None where counterparts are no exact
+        coupling, where there are more than 2.6 billion pairs to look at, where more than a million of
+        them are tight, or where more than 40,000 can be exchanged for one another.
+
+    Notes
+    -----
+    A coupling is of least cost exactly if it uses only pairs that the dual values make tight
+    (complementary slackness). Most of those flows are forced; over the others the flips are minimised and
+    maximised by a linear program.
+    """
+    low = high = 0.0
+    for part in matched:
+        found = _stratum(compared, part)
+        if found is None:
+            return None
+        people = float(part.source_size.sum())
+        low, high = low + people * found[0], high + people * found[1]
+    return low, high
+
+
+def _stratum(compared: Compared, part: Matched) -> tuple[float, float] | None:
+    if part.coupling is None or len(part.x) * len(part.y) > _MOST_PAIRS:
+        return None
+    tight = _tight(part, part.coupling, compared.options.cost, compared.encoded.weights)
+    if tight is None:
+        return None
+    row, column = tight
+    used = sparse.coo_array(part.coupling.plan).coords
+    pairs = np.unique(np.concatenate([row * len(part.y) + column, used[0] * len(part.y) + used[1]]))
+    row, column = np.divmod(pairs, len(part.y))
+    one, two, flips, wanted = _split(part, row, column, compared.decisions, compared.sizes)
+    forced, left = _forced(one, two, wanted)
+    settled = float(forced @ flips)
+    if not len(left):
+        return settled, settled
+    if len(left) > _MOST_FREE:
+        return None
+    ends = _ends(one[left], two[left], flips[left], wanted)
+    return None if ends is None else (max(settled + ends[0], 0.0), max(settled + ends[1], 0.0))
+
+
+def _split(
+    part: Matched, row: np.ndarray, column: np.ndarray, decisions: np.ndarray, sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of atoms as pairs of people alike in features and decision: both ends, flips, what each wants.
+
+    Where scores are columns of the data, or thresholds differ by group, people of one atom are decided
+    differently, and which of them gets which counterpart changes no cost.
+    """
+    ends, wants = [], []
+    sides = (
+        (part.source, part.source_atom, len(part.x), row, np.array([0, 0, 1, 1])),
+        (part.target, part.target_atom, len(part.y), column, np.array([0, 1, 0, 1])),
+    )
+    for people, atom, count, of, favored in sides:
+        mass = np.bincount(2 * atom + decisions[people], sizes[people], 2 * count)
+        ends.append(2 * of[:, None] + favored)
+        wants.append(mass / mass.sum())
+    there = (wants[0][ends[0]] > 0) & (wants[1][ends[1]] > 0)
+    one, two = (end[there] for end in ends)
+    return one, two + len(wants[0]), (one % 2) * (1.0 - two % 2), np.concatenate(wants)
+
+
+def _forced(one: np.ndarray, two: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Flows (pairs,) that no coupling over these pairs can have otherwise, and the pairs left open.
+
+    Whoever has a single pair left sends all that remains of them through it. `wanted` (people,) is reduced
+    to what remains. Where costs have no ties the pairs form trees, and all flows are forced.
+    """
+    ends = [one.tolist(), two.tolist()]
+    open_pairs: list[set[int]] = [set() for _ in wanted]
+    for pair, both in enumerate(zip(*ends, strict=True)):
+        for person in both:
+            open_pairs[person].add(pair)
+    flow = np.zeros(len(one))
+    remaining = wanted.tolist()
+    waiting = [person for person, pairs in enumerate(open_pairs) if len(pairs) == 1]
+    while waiting:
+        person = waiting.pop()
+        if len(open_pairs[person]) != 1:
+            continue
+        pair = open_pairs[person].pop()
+        other = ends[1][pair] if ends[0][pair] == person else ends[0][pair]
+        open_pairs[other].discard(pair)
+        flow[pair] = max(remaining[person], 0.0)
+        remaining[other] -= flow[pair]
+        if len(open_pairs[other]) == 1:
+            waiting.append(other)
+    wanted[:] = np.maximum(remaining, 0.0)
+    left = np.unique([pair for pairs in open_pairs for pair in pairs]).astype(np.int64)
+    return flow, left
+
+
+def _ends(
+    one: np.ndarray, two: np.ndarray, flips: np.ndarray, wanted: np.ndarray
+) -> tuple[float, float] | None:
+    """Least and most flips over all flows through these pairs that give everyone what is `wanted`."""
+    people, place = np.unique(np.r_[one, two], return_inverse=True)
+    ones, pair = np.ones(len(place)), np.tile(np.arange(len(one)), 2)
+    sums = sparse.csr_array((ones, (place, pair)), shape=(len(people), len(one)))
+    found = []
+    for sign in (1, -1):
+        # sums of flows agree but for rounding; one side's last equation follows from the others
+        solved = linprog(
+            sign * flips, A_eq=sums, b_eq=wanted[people], method="highs", options={"time_limit": _SECONDS}
+        )
+        if solved.status != 0:
+            return None
+        found.append(sign * float(solved.fun))
+    return found[0], found[1]
+
+
+def _tight(
+    part: Matched, coupling: Coupling, cost: Cost, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Pairs of atoms whose cost is what their dual values pay; None where there are too many to hold.
+
+    Looking stops at the block in which they become too many, so that memory and time stay bounded.
+    """
+    u, v = coupling.dual_source, coupling.dual_target
+    costs = CostBlocks.build(*weighted(part.x, part.y, cost, weights), cost)
+
+    seen: list[int] = []
+    nothing = np.empty(0, dtype=np.int64)
+
+    def look(start: int, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if sum(seen) > _MOST_TIGHT:
+            return nothing, nothing
+        limit = _ROUNDING * max(float(block.max()), 1e-300)
+        block -= u[start : start + len(block), None]
+        block -= v
+        cheap = block <= limit
+        seen.append(int(np.count_nonzero(cheap)))
+        if sum(seen) > _MOST_TIGHT:
+            return nothing, nothing
+        row, column = np.nonzero(cheap)
+        return row + start, column
+
+    with threads() as pool:
+        found = costs.each(look, pool)
+    if sum(seen) > _MOST_TIGHT:
+        return None
+    return np.concatenate([row for row, _ in found]), np.concatenate([column for _, column in found])
