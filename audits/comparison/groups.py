@@ -62,13 +62,13 @@ def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> P
             for name, mask in inside.items()
         }
         for name, mask in inside.items():
-            both = rows.get((spread.attribute, name))
-            if both is None:
+            pair = rows.get((spread.attribute, name))
+            if pair is None:
                 continue
-            _rates(pairs, both, moved, spread.reference, metrics)
+            _rates(pairs, pair, moved, spread.reference, metrics)
             if same:
-                where, whom = f"{_place(both[1])}.mean_score", _whom(spread.attribute, name)
-                pairs.mean(where, f"mean score of {whom}", stated(both, "mean_score"), mask, *scores)
+                where, whom = f"{_place(pair[1])}.mean_score", _whom(spread.attribute, name)
+                pairs.mean(where, f"mean score of {whom}", stated(pair, "mean_score"), mask, *scores)
     return pairs.pairing(why=_WHY)
 
 

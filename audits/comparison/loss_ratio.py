@@ -34,9 +34,13 @@ def paired(first: LossRatioResult, second: LossRatioResult, subjects: Any = None
     moved = _with_directions(moved, first, second)
     words = "mean ratio of a person's loss after the move to before"
     pairs.add("statistic", words, stated(both, "statistic"), moved, "number", judged=told)
-    wrong = [table[["wrong after", "wrong"]].to_numpy(dtype=float).T for table in tables]
+    first_wrong, second_wrong = (
+        (table["wrong after"].to_numpy(dtype=float), table["wrong"].to_numpy(dtype=float)) for table in tables
+    )
     errors = stated(both, "error_ratio.statistic")
-    pairs.ratio("error_ratio.statistic", "ratio of errors after the move to before", errors, *wrong)
+    pairs.ratio(
+        "error_ratio.statistic", "ratio of errors after the move to before", errors, first_wrong, second_wrong
+    )
     groups = None if subjects is None else subjects[1].data.groups.reindex(tables[1].index)
     for rows in common(first.groups, second.groups, "attribute", "group"):
         attribute, group = rows[1].attribute, rows[1].group

@@ -110,7 +110,8 @@ class Pairs:
     ) -> Moved:
         """Add a number whose change is known; `how`: ``judged``, ``material``."""
         how = {"judged": kind == "gap", "material": self.material} | how
-        self.rows.append(Row(where, name, *both, moved, kind, **how))
+        first, second = both
+        self.rows.append(Row(where, name, first, second, moved, kind, **how))
         return moved
 
     def share(self, where: str, name: str, both: Iterable[Estimate], *sides: Side, **how: Any) -> Moved:

@@ -81,8 +81,8 @@ def _everyone(pairs: Pairs, first: RecourseResult, second: RecourseResult, sides
         words = f"mean score of rejected people {way}"
         pairs.ratio(f"{place}.mean_score", words, stated(both, "mean_score"), *scores)
     if first.never is not None and second.never is not None:
-        lost, both = [(side.rejected, np.isnan(side.cost)) for side in sides], (first.never, second.never)
-        pairs.share("never", "share of rejected people whom no step helps", both, *lost)
+        lost, never = [(side.rejected, np.isnan(side.cost)) for side in sides], (first.never, second.never)
+        pairs.share("never", "share of rejected people whom no step helps", never, *lost)
 
 
 def _group(pairs: Pairs, both: tuple[GroupRecourse, GroupRecourse], sides: list[_Side]) -> None:

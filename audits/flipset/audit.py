@@ -111,7 +111,7 @@ def flipset(
     tables = people_tables(compared, matched, flips, rng)
     again, often = repeat(compared, matched, rng.spawn(1)[0], part(progress, 0.97, 0.98))
     if again is not None:
-        tables["people"] = tables["people"].assign(**{name: often[name].array for name in often})
+        tables["people"] = tables["people"].assign(**{str(name): often[name].array for name in often})
     progress(0.98, "Looking for other matchings that are as good")
     judgment = judge_flips(compared, matched, strata, chance, alike, levels, checked)
     ties, at_values = tie_range(compared, matched), same_values(compared, flips)
@@ -154,7 +154,7 @@ def flipset(
         certificate=_certificate(matched, n),
         features=compared.encoded.columns,
         same_values=at_values,
-        disagreement=passes and disagreeing(passes, judgment.net, chosen.source, chosen.target),
+        disagreement=disagreeing(passes, judgment.net, chosen.source, chosen.target) if passes else None,
         tie_range=ties,
         score_change=score_change(compared, matched),
         training=tuple(

@@ -81,7 +81,7 @@ def strata_parts(
                 for item in part.marginals
             )
             parts[name] = replace(part, marginals=corrected)
-        described.append(replace(strata[k], **parts))
+        described.append(replace(strata[k], positive=parts["positive"], negative=parts["negative"]))
     return tuple(described)
 
 

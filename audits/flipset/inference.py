@@ -39,6 +39,7 @@ from audits.transport.levels import (
     level_members,
     people_for_levels,
 )
+from audits.transport.maps import ks_distances
 
 __all__ = [
     "LOOKS",
@@ -331,18 +332,8 @@ def _unlike(column: np.ndarray, sizes: np.ndarray, first: np.ndarray, second: np
     n, m = float(sizes[first].sum()), float(sizes[second].sum())
     if min(n, m) <= 0:
         return 1.0
-    gap = _largest_gap(column[first], sizes[first], column[second], sizes[second])
+    gap = float(ks_distances(column[first, None], column[second, None], sizes[first], sizes[second])[0])
     return float(kstwobign.sf(np.sqrt(n * m / (n + m)) * gap))
-
-
-def _largest_gap(first: np.ndarray, people: np.ndarray, second: np.ndarray, others: np.ndarray) -> float:
-    """Largest gap of two distribution functions."""
-    values = np.unique(np.concatenate([first, second]))
-    shares = []
-    for column, sizes in ((first, people), (second, others)):
-        held = np.bincount(np.searchsorted(values, column), sizes, len(values))
-        shares.append(np.cumsum(held) / sizes.sum())
-    return float(np.abs(shares[0] - shares[1]).max())
 
 
 def _net(compared: Compared, matched: list[Matched], strata: tuple[Stratum, ...]) -> Estimate:

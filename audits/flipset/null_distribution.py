@@ -167,7 +167,7 @@ def standard_error(
 
 
 def affordable(seconds: float, permutations: int, n: float, fewest: float, once: Any) -> float:
-    """People for whom all permutations fit into the time given, a half at most; `once` is a permutation's time.
+    """People, a half at most, for whom all permutations fit into the time given; `once` is one's time.
 
     Above a half subsamples would overlap too much to tell how far their mean can be trusted.
     """
@@ -246,7 +246,7 @@ def measure(
         method = "matched exactly"
     totals = np.array([[compared.sizes[p.source].sum(), compared.sizes[p.target].sum()] for p in pools])
     people = totals.sum(0)
-    most = _most_people(compared, *people.tolist(), invents)
+    most = _most_people(compared, people, invents)
     everybody = bool(most >= people.max() - 0.5)
     wanted, draws = _sample_sizes(totals, most), _Draws(pools, compared.sizes, rng)
     seen, chance = permuted(draws, wanted, options.permutations, everybody=everybody, progress=progress)
@@ -277,9 +277,9 @@ def measure(
     )
 
 
-def _most_people(compared: Compared, n: float, m: float, invents: bool) -> float:
+def _most_people(compared: Compared, people: np.ndarray, invents: bool) -> float:
     """People of each group for whom all permutations fit into the time given: everybody, or at most half."""
-    options = compared.options
+    options, (n, m) = compared.options, people.tolist()
     if options.noise_people is not None and options.noise_people < max(n, m):
         return float(options.noise_people)
 
@@ -289,8 +289,8 @@ def _most_people(compared: Compared, n: float, m: float, invents: bool) -> float
 
     if 1.5 * options.permutations * once(max(n, m)) <= options.seconds:
         return max(n, m)
-    people = affordable(options.seconds, options.permutations, max(n, m), _FEWEST, once)
-    return max(people, min(_FEWEST, max(n, m)))
+    most = affordable(options.seconds, options.permutations, max(n, m), _FEWEST, once)
+    return max(most, min(_FEWEST, max(n, m)))
 
 
 def _sample_sizes(totals: np.ndarray, people: float) -> list[tuple[int, int]]:

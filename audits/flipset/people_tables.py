@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -15,7 +17,7 @@ __all__ = ["arrows", "boundary", "in_turn", "people_tables"]
 
 def people_tables(
     compared: Compared, matched: list[Matched], flips: Flips, rng: np.random.Generator
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, Any]:
     """Return the tables of `FlipsetResult`, but for its classes, by name."""
     subject, sizes = compared.subject, compared.sizes
     cost, weights = compared.options.cost, compared.encoded.weights

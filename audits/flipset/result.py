@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pandas as pd
@@ -108,15 +108,33 @@ class Marginal:
     missing: tuple[float, float] | None = None
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """Value or range of each bar; missing ones come last."""
+        ranges = (f"{low:g} to {high:g}" for low, high in itertools.pairwise(self.edges or ()))
+        return (*(self.categories or ranges), *(() if self.missing is None else (MISSING,)))
+
+    @property
     def bars(self) -> tuple[tuple[str, float, float], ...]:
-        """Each bar: its value or range, everyone in it, and those of the flipset; missing ones come last."""
-        labels = self.categories or tuple(
-            f"{low:g} to {high:g}" for low, high in itertools.pairwise(self.edges or ())
+        """Each bar: its label, everyone in it, and those of the flipset."""
+        last = ((), ()) if self.missing is None else tuple((each,) for each in self.missing)
+        return tuple(zip(self.labels, (*self.population, *last[0]), (*self.flipset, *last[1]), strict=True))
+
+    @property
+    def joined(self) -> Marginal:
+        """The same with neighboring bars of a numeric feature joined, so that there are at most 12."""
+        each = 1 if self.edges is None else -(-(len(self.edges) - 1) // _MAX_JOINED)
+        if self.edges is None or each == 1:
+            return self
+        starts = range(0, len(self.population), each)
+        population, flipset = (
+            tuple(sum(counts[start : start + each]) for start in starts)
+            for counts in (self.population, self.flipset)
         )
-        last = () if self.missing is None else ((MISSING, *self.missing),)
-        return (*zip(labels, self.population, self.flipset, strict=True), *last)
+        edges = (*(self.edges[start] for start in starts), self.edges[-1])
+        return replace(self, edges=edges, population=population, flipset=flipset)
 
 
+_MAX_JOINED = 12
 LIKE_FOR_LIKE = "like for like"
 """What decides where people with the same features are decided differently."""
 CALIPER = 0.5

@@ -260,9 +260,6 @@ def _chance(
     return p_value(observed, _distance(random_sets.astype(float), population, cumulative))
 
 
-_MOST = 12  # bars of a numeric feature shown against another's
-
-
 def bars_of(item: Marginal, values: pd.Series) -> np.ndarray:
     """Return the bar (n,) in which each value of the feature lies, as `Marginal.bars` counts them.
 
@@ -280,13 +277,13 @@ def bars_of(item: Marginal, values: pd.Series) -> np.ndarray:
 
 def bar_names(item: Marginal) -> list[str]:
     """Return the names of all bars that `in_bar` knows: the marginal's, and its ranges joined."""
-    return list(dict.fromkeys([*(label for label, _, _ in item.bars), *_joined_names(item)]))
+    return list(dict.fromkeys([*item.labels, *item.joined.labels]))
 
 
 def in_bar(item: Marginal, values: pd.Series, name: str) -> np.ndarray:
     """Return which of the values (n,) lie in the bar of that name, one of `bar_names`."""
-    bars, own = bars_of(item, values), [label for label, _, _ in item.bars]
-    return bars == own.index(name) if name in own else _join(item, bars) == _joined_names(item).index(name)
+    item = item if name in item.labels else item.joined
+    return bars_of(item, values) == item.labels.index(name)
 
 
 def crossed(
@@ -311,47 +308,14 @@ def crossed(
     Returns
     -------
     DataFrame
-        Columns ``x``, ``y`` (numbers of the bars, of which neighbours are joined where there are more than
+        Columns ``x``, ``y`` (numbers of the bars, of which neighbors are joined where there are more than
         12), ``value``, ``other value``, ``people``, ``in the flipset``, ``share``.
     """
-    x, y = _join(one, bars_of(one, values)), _join(other, bars_of(other, others))
-    words, other_words = _joined_names(one), _joined_names(other)
+    one, other = one.joined, other.joined
+    x, y = bars_of(one, values), bars_of(other, others)
     kept = (x >= 0) & (y >= 0)
-    cells = pd.DataFrame({"x": x[kept], "y": y[kept], "people": sizes[kept], "flipped": flips[kept]})
+    cells = pd.DataFrame({"x": x[kept], "y": y[kept], "people": sizes[kept], "in the flipset": flips[kept]})
     table = cells.groupby(["x", "y"], as_index=False).sum()
-    return pd.DataFrame(
-        {
-            "x": table["x"],
-            "y": table["y"],
-            "value": [words[k] for k in table["x"]],
-            "other value": [other_words[k] for k in table["y"]],
-            "people": table["people"],
-            "in the flipset": table["flipped"],
-            "share": table["flipped"] / table["people"],
-        }
-    )
-
-
-def _each(item: Marginal) -> int:
-    """How many neighbouring bars are joined, so that there are at most 12 of a numeric feature."""
-    return 1 if item.edges is None else -(-(len(item.edges) - 1) // _MOST)
-
-
-def _joined_names(item: Marginal) -> list[str]:
-    each = _each(item)
-    if item.edges is None or each == 1:
-        return [label for label, _, _ in item.bars]
-    count = len(item.edges) - 1
-    words = [
-        f"{item.edges[start]:g} to {item.edges[min(start + each, count)]:g}"
-        for start in range(0, count, each)
-    ]
-    return [*words, *(() if item.missing is None else (MISSING,))]
-
-
-def _join(item: Marginal, bars: np.ndarray) -> np.ndarray:
-    each = _each(item)
-    if item.edges is None or each == 1:
-        return bars
-    count = len(item.edges) - 1
-    return np.where(bars < 0, -1, np.where(bars == count, -(-count // each), bars // each))
+    table.insert(2, "value", [one.labels[k] for k in table["x"]])
+    table.insert(3, "other value", [other.labels[k] for k in table["y"]])
+    return table.assign(share=table["in the flipset"] / table["people"])
