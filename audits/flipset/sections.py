@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from audits.flipset.figures import blocks, flipsets, intervals, maps
 from audits.flipset.result import FlipsetResult
@@ -104,98 +105,83 @@ def _report(result: FlipsetResult, within: str | None, mark: str) -> Exhibit | N
 
 
 def _compared(result: FlipsetResult) -> list[Exhibit]:
-    """What else sets people and matches apart: strata, scores, other lives, two features at once."""
-    exhibits = []
-    if not result.arrows.empty:
-        exhibits.append(
-            Exhibit(
-                "arrows",
-                f"Where the closest {one_of(result.target)} is",
-                "Some people, and arrows to their matches. Colored arrows change the decision.",
-                partial(maps.arrows, result),
-                lambda: result.arrows,
-                wide=True,
-                tab="who",
-            )
-        )
-    if len(result.strata) > 1:
-        exhibits.append(
-            Exhibit(
-                "strata",
-                "Within each value",
-                "Difference of rates within each value of the column people were matched in. Values that "
-                "differ can cancel in the whole.",
-                partial(intervals.strata, result),
-                result.strata_frame,
-                tab="apart",
-            )
-        )
-    if result.score_change is not None:
-        low, high = (number(result.score_change.quantiles[end]).replace("-", "−") for end in ("0.05", "0.95"))
-        exhibits.append(
-            Exhibit(
-                "score_change",
-                "How the score differs",
-                f"Score of the match minus the person's own. Nine in ten lie between {low} and {high}. Above "
-                "0, the match scores better.",
-                partial(intervals.score_change, result),
-                result.score_change_frame,
-                bars=True,
-                tab="apart",
-            )
-        )
-    if result.causal is not None:
-        exhibits.append(
-            Exhibit(
-                "causal",
-                "Compared with the true counterfactuals",
-                f"Both agree about {percent_interval(result.causal.agreement)} of the people.",
-                partial(intervals.causal, result),
-                result.causal_frame,
-                tab="apart",
-            )
-        )
-    return exhibits
+    """What else sets people and matches apart: where they are, strata, scores, other lives."""
+    change, causal = result.score_change, result.causal
+    ends = ["", ""] if change is None else [number(change.quantiles[end]) for end in ("0.05", "0.95")]
+    low, high = (each.replace("-", "−") for each in ends)
+    agreed = "" if causal is None else percent_interval(causal.agreement)
+    shown: list[tuple[bool, str, str, str, Any, Any, dict[str, Any]]] = [
+        (
+            not result.arrows.empty, "arrows", f"Where the closest {one_of(result.target)} is",
+            "Some people, and arrows to their matches. Colored arrows change the decision.",
+            maps.arrows, lambda: result.arrows, {"wide": True, "tab": "who"},
+        ),
+        (
+            len(result.strata) > 1, "strata", "Within each value",
+            "Difference of rates within each value of the column people were matched in. Values that differ "
+            "can cancel in the whole.",
+            intervals.strata, result.strata_frame, {"tab": "apart"},
+        ),
+        (
+            change is not None, "score_change", "How the score differs",
+            f"Score of the match minus the person's own. Nine in ten lie between {low} and {high}. Above 0, "
+            "the match scores better.",
+            intervals.score_change, result.score_change_frame, {"bars": True, "tab": "apart"},
+        ),
+        (
+            causal is not None, "causal", "Compared with the true counterfactuals",
+            f"Both agree about {agreed} of the people.",
+            intervals.causal, result.causal_frame, {"tab": "apart"},
+        ),
+    ]  # fmt: skip
+    return _exhibits(result, shown)
 
 
 def _tested(result: FlipsetResult) -> list[Exhibit]:
     """How it was tested: all that the verdict looks at, chance, equal values, the map, stability."""
-    shown = [
+    wide = {"wide": True}
+    return _exhibits(result, [
         (
             bool(result.looks()), "above_chance", "All that the verdict looks at",
             "Thick: the interval that decides. Gray band: too little to matter on average.",
-            intervals.above_chance, result.above_chance_frame,
+            intervals.above_chance, result.above_chance_frame, wide,
         ),
         (
             result.noise is not None and bool(result.noise.histogram), "null_distribution",
             "What chance alone gives",
             "How many people flip when group membership is shuffled and everybody is matched again.",
-            intervals.null_distribution, result.null_frame,
+            intervals.null_distribution, result.null_frame, wide,
         ),
         (
             bool(result.same_values), "same_values", "Compared at equal values",
             "The groups compared among people who agree in one feature. " + disagreement(result),
-            intervals.same_values, result.same_values_frame,
+            intervals.same_values, result.same_values_frame, wide,
         ),
         (
             bool(result.validation.checks), "fit", "How well the matches fit",
             "How far each feature of the matches lies from the target group's (KS distance).",
-            maps.fit, result.fit_frame,
+            maps.fit, result.fit_frame, wide,
         ),
         (
             result.again is not None, "again", "Matched again",
             "Left: both directions in every repeat. Right: who flips in most repeats flips whoever else is "
             "in the data.",
-            maps.again, result.again_frame,
+            maps.again, result.again_frame, wide,
         ),
         (
             bool(result.training), "training", "How the map was trained", "Distance and losses by iteration.",
-            maps.training, result.training_frame,
+            maps.training, result.training_frame, wide,
         ),
-    ]  # fmt: skip
+    ])  # fmt: skip
+
+
+def _exhibits(
+    result: FlipsetResult, shown: list[tuple[bool, str, str, str, Any, Any, dict[str, Any]]]
+) -> list[Exhibit]:
+    """Return those that there are, each given as: whether, key, heading, caption, figure, table, where."""
     return [
-        Exhibit(key, heading, caption, partial(draw, result), table, wide=True)
-        for there, key, heading, caption, draw, table in shown
+        Exhibit(key, heading, caption, partial(draw, result), table, **where)
+        for there, key, heading, caption, draw, table, where in shown
         if there
     ]
 

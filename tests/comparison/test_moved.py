@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audits.comparison.intervals import People, apart, linear_moved, mean_moved, ratio_moved, share_moved
+from audits.comparison.intervals import People, apart, mean_moved, ratio_moved, share_moved
 from audits.stats.design import make_design
 from audits.stats.paired_shares import paired_difference
 
@@ -125,16 +125,6 @@ def test_ratios_and_differences_vary_as_a_bootstrap_of_people_says() -> None:
     change = event[1].astype(float) - event[0]
     error = np.sqrt(change[half].var() / half.sum() + change[~half].var() / (~half).sum())
     assert float(gap.high or 0) - float(gap.low or 0) == pytest.approx(2 * 1.96 * error, rel=0.03)
-
-
-def test_a_linearised_mean_is_the_mean() -> None:
-    rng = np.random.default_rng(5)
-    before, after = rng.normal(size=200), rng.normal(0.3, 1, 200)
-    apart_by = after - before
-    parts = (apart_by - apart_by.mean()) / 200
-    found = linear_moved(plain(200), everyone(200), float(apart_by.mean()), parts).interval(0.05)
-    known = stats.ttest_rel(after, before).confidence_interval()
-    assert (found.low, found.high) == pytest.approx((known.low, known.high), rel=1e-9)
 
 
 def test_a_mean_that_a_few_people_make_says_so() -> None:

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 import audits
-from audits.cli.explain import explain
 from audits.errors import InputError
 from audits.reports.comparison import changes_figure
 from audits.reports.contents import full
@@ -392,8 +391,3 @@ def test_saved_runs_of_one_table_are_paired_as_far_as_they_keep_people(base: Pat
     assert paired_changes(alone[0], alone[0]) == ()
     other = run(base, spec("groups", {"rule_sets": {"protected": ["sex"], "support": 0.2}}))
     assert not [each for each in paired_changes(found, other) if each.audit == "rule_sets"], "other options"
-
-
-def test_its_keys_are_explained() -> None:
-    assert "same people" in explain("compare")
-    assert "left out" in explain("compare.threshold").lower()

@@ -102,14 +102,6 @@ def test_two_features_at_once_by_hand():
     assert "most of them, 2 people" in alt_text(figure)
 
 
-def test_long_tails_end_in_the_last_bar():
-    values = [*range(1000), 10**9]
-    found = one(values, [1.0] * 1001, scaled=True)
-    assert sum(found.population) == 1001
-    assert found.edges[-1] < 2000
-    assert found.distance == 0
-
-
 def test_random_flipsets_are_rarely_told_apart():
     """200 random subsets, three features: family-wise alarms at 5 % (16 or more have a chance of 5 %)."""
     rng = np.random.default_rng(1)

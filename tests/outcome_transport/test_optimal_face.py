@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from audits.outcome_transport.bias.groups import group_list, measure, tie_ranges
 from audits.outcome_transport.comparison.sides import Side
-from audits.outcome_transport.matching.optimal_face import flow_extremes, optimal_face, ragged
+from audits.outcome_transport.matching.optimal_face import flow_extremes, optimal_face
 from audits.outcome_transport.matching.outcomes import match_outcomes
 from tests.outcome_transport.conftest import lp_range
 
@@ -147,21 +147,6 @@ def test_by_hand_ties():
     low, high = pair.cells()
     assert low[0, 0] == 0.0
     assert high[0, 0] == 0.5
-
-
-def test_plain_distance_leaves_a_choice_without_any_tie():
-    """Outcomes 0, 1 against 2, 3: all couplings cost the same under |p - q|, one is best under its square."""
-    x, y, group = np.array([[0.0], [1.0]]), np.array([[0.0], [5.0]]), np.array([0, 1])
-    plain = Pair([0, 1], [2, 3], x, y, group, group, "euclidean")
-    assert plain.ranges()[0] == pytest.approx((2.0, 3.0, True))  # (0 + 4) / 2 in order, (5 + 1) / 2 crossed
-    squared = Pair([0, 1], [2, 3], x, y, group, group, "squared_euclidean")
-    assert squared.ranges()[0] == pytest.approx((2.0, 2.0, True))
-
-
-def test_ragged_numbers_all_ranges():
-    row, number = ragged(np.array([2, 5, 5]), np.array([4, 5, 6]))
-    assert row.tolist() == [0, 0, 2]
-    assert number.tolist() == [2, 3, 5]
 
 
 @pytest.mark.parametrize("seed", range(3))

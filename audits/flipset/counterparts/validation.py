@@ -160,62 +160,43 @@ def _both_ways(flips: Flips, sizes: np.ndarray) -> tuple[dict[str, float] | None
 
 def _checks(found: Validation, n: float, m: float) -> tuple[Check, ...]:
     allowance = 1.36 * np.sqrt((n + m) / (n * m))  # the 5 % point of two samples of one distribution
-    feature, gap = max(found.ks.items(), key=lambda item: item[1])
-    limit = float(max(KS_LIMIT, allowance))
+    least, moved = float(max(KS_LIMIT, allowance)), number(found.distance)
+    unlike, gap = max(found.ks.items(), key=lambda item: item[1])
+    odd, error = max(found.mse_difference.items(), key=lambda item: abs(item[1]))
     checks = [
-        _check(
-            "Counterparts look like the target group",
-            gap,
-            limit,
-            True,
-            f"after mapping, {feature} still lies {number(gap)} from the target group's distribution "
-            f"(KS distance; at most {number(limit)} is accepted)",
+        (
+            "Counterparts look like the target group", gap, least, True,
+            f"after mapping, {unlike} still lies {number(gap)} from the target group's distribution "
+            f"(KS distance; at most {number(least)} is accepted)",
         ),
-        _check(
-            "People are not moved farther than needed",
-            found.distance,
-            _COST_LIMIT * found.exact_distance + 1e-9,
-            True,
-            f"it moves people by {number(found.distance)} on average (mean cost) where exact matching "
-            f"moves them by {number(found.exact_distance)}",
+        (
+            "People are not moved farther than needed", found.distance,
+            _COST_LIMIT * found.exact_distance + 1e-9, True,
+            f"it moves people by {moved} on average (mean cost) where exact matching moves them by "
+            f"{number(found.exact_distance)}",
         ),
-    ]
-    feature, gap = max(found.mse_difference.items(), key=lambda item: abs(item[1]))
-    checks.append(
-        _check(
-            "Features hang together as in the target group",
-            abs(gap),
-            _MSE_LIMIT,
-            False,
-            f"{feature} hangs together with the other features differently than in the target group: squared "
-            f"error of a linear model {number(gap)} off, in squared standard deviations",
-        )
-    )
+        (
+            "Features hang together as in the target group", abs(error), _MSE_LIMIT, False,
+            f"{odd} hangs together with the other features differently than in the target group: squared "
+            f"error of a linear model {number(error)} off, in squared standard deviations",
+        ),
+    ]  # fmt: skip
     if found.forward is not None and found.reverse is not None:
         ways = [(found.forward[name], found.reverse[name]) for name in ("positive", "negative")]
         there, back = max(ways, key=lambda pair: abs(pair[0] - pair[1]))
-        checks.append(
-            _check(
-                "Both directions tell the same",
-                abs(there - back),
-                _WAYS_LIMIT,
-                True,
-                f"the two directions disagree: a flipset of {percent(there, n)} one way is one of "
-                f"{percent(back, m)} the other way, where an exact map has the same",
-            )
+        said = (
+            f"the two directions disagree: a flipset of {percent(there, n)} one way is one of "
+            f"{percent(back, m)} the other way, where an exact map has the same"
         )
-    if found.composition_error is not None:
-        checks.append(
-            _check(
-                "There and back ends where it began",
-                found.composition_error,
-                _RETURN_LIMIT * max(found.distance, found.exact_distance) + 1e-9,
-                False,
-                f"mapped there and back, people end {number(found.composition_error)} from where they "
-                f"began (mean cost; one way moves them by {number(found.distance)})",
-            )
+        checks.append(("Both directions tell the same", abs(there - back), _WAYS_LIMIT, True, said))
+    if (returned := found.composition_error) is not None:
+        limit = _RETURN_LIMIT * max(found.distance, found.exact_distance) + 1e-9
+        said = (
+            f"mapped there and back, people end {number(returned)} from where they began (mean cost; one "
+            f"way moves them by {moved})"
         )
-    return tuple(checks)
+        checks.append(("There and back ends where it began", returned, limit, False, said))
+    return tuple(_check(*each) for each in checks)
 
 
 def _check(name: str, value: float, limit: float, serious: bool, trouble: str) -> Check:

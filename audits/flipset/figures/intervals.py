@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -18,7 +20,15 @@ from audits.stats.words import number, people_in, percent
 
 _MOST_LEVELS = 5
 
-__all__ = ["above_chance", "causal", "null_distribution", "same_values", "score_change", "strata"]
+__all__ = [
+    "above_chance",
+    "causal",
+    "histogram",
+    "null_distribution",
+    "same_values",
+    "score_change",
+    "strata",
+]
 
 
 def causal(result: FlipsetResult) -> go.Figure:
@@ -77,14 +87,7 @@ def null_distribution(result: FlipsetResult) -> go.Figure:
         return empty("Chance was not measured, or by an earlier version.")
     edges, counts = noise.histogram["edges"], noise.histogram["permutations"]
     figure = go.Figure(
-        go.Bar(
-            x=[50 * (low + high) for low, high in itertools.pairwise(edges)],
-            y=counts,
-            width=[100 * (high - low) for low, high in itertools.pairwise(edges)],
-            marker={"color": GREY},
-            hovertemplate="%{x:.1f}%: %{y} permutations<extra></extra>",
-            showlegend=False,
-        )
+        histogram(edges, counts, 100.0, GREY, hovertemplate="%{x:.1f}%: %{y} permutations<extra></extra>")
     )
     seen = 100 * noise.observed
     figure.add_vline(x=seen, line={"color": FOCUS, "width": 3})
@@ -137,13 +140,12 @@ def score_change(result: FlipsetResult) -> go.Figure:
     edges, people = change.histogram["edges"], change.histogram["people"]
     total = sum(people) or 1.0
     figure = go.Figure(
-        go.Bar(
-            x=[(low + high) / 2 for low, high in itertools.pairwise(edges)],
-            y=[100 * value / total for value in people],
-            width=[high - low for low, high in itertools.pairwise(edges)],
-            marker={"color": CONTEXT, "line": {"width": 0}},
+        histogram(
+            edges,
+            [100 * value / total for value in people],
+            1.0,
+            CONTEXT,
             hovertemplate="%{x:.3g}: %{y:.1f}% of people<extra></extra>",
-            showlegend=False,
         )
     )
     figure.add_vline(x=0, line={"color": INK, "width": 1})
@@ -155,3 +157,18 @@ def score_change(result: FlipsetResult) -> go.Figure:
         f"{number(change.quantiles['0.95'])}."
     )
     return finish(figure, height=260, alt=alt)
+
+
+def histogram(
+    edges: Sequence[float], heights: Sequence[float], times: float, color: str, **look: Any
+) -> go.Bar:
+    """Return the bars of a histogram, each as wide as its bin; `times`: what the axis shows of 1."""
+    ends = [(times * low, times * high) for low, high in itertools.pairwise(edges)]
+    return go.Bar(
+        x=[(low + high) / 2 for low, high in ends],
+        y=list(heights),
+        width=[high - low for low, high in ends],
+        marker={"color": color, "line": {"width": 1, "color": "white"} if times > 1 else {"width": 0}},
+        showlegend=False,
+        **look,
+    )

@@ -34,8 +34,8 @@ from audits.errors import RunFailed
 from audits.transport.maps.marginals import fit_marginals, restore
 from audits.transport.maps.networks import predict
 from audits.transport.maps.options import NeuralOptions
-from audits.transport.maps.potentials import cost_scales, thin
-from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, check_people
+from audits.transport.maps.potentials import cost_scales
+from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, check_people, thin
 
 __all__ = ["NeuralMap"]
 

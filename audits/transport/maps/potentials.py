@@ -22,13 +22,12 @@ from scipy import sparse
 from audits.errors import InputError
 from audits.transport.blocks import threads
 from audits.transport.costs import Cost
-from audits.transport.maps.balance import Balance
 from audits.transport.maps.options import Projection
 from audits.transport.maps.pairs import PairCosts, pair_costs
-from audits.transport.maps.protocol import CheckedGroups, blocks_of_pairs, one_thread
-from audits.transport.maps.sinkhorn import Duals, log_sums
+from audits.transport.maps.protocol import CheckedGroups, blocks_of_pairs, one_thread, thin
+from audits.transport.maps.sinkhorn import Balance, Duals, log_sums
 
-__all__ = ["CostScales", "Potentials", "cost_scales", "thin"]
+__all__ = ["CostScales", "Potentials", "cost_scales"]
 
 
 _DOUBLE = 2048  # target people up to which double precision costs nothing worth saving
@@ -66,20 +65,6 @@ def cost_scales(
     contrast = float(few.a @ np.abs(pairs, out=pairs) @ few.b)
     mean = mean if mean > 0 else 1.0
     return CostScales(mean, max(contrast, _FLAT * mean))
-
-
-def thin(
-    people: CheckedGroups, most: int, rng: np.random.Generator
-) -> tuple[CheckedGroups, np.ndarray, np.ndarray]:
-    """Leave out people of weight 0 and draw at most `most` of each group; also their positions (n,), (m,)."""
-    sides = []
-    for rows, weights in ((people.x, people.a), (people.y, people.b)):
-        kept = np.flatnonzero(weights)
-        if len(kept) > most:
-            kept = np.sort(rng.choice(kept, most, replace=False))
-        sides.append((rows[kept], weights[kept] / weights[kept].sum(), kept))
-    (x, a, source), (y, b, target) = sides
-    return CheckedGroups(x, y, a, b), source, target
 
 
 @dataclass(frozen=True, eq=False)
