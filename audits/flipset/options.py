@@ -24,6 +24,7 @@ __all__ = [
     "map_options",
     "seconds",
     "share_matched",
+    "start_seconds",
 ]
 
 MOST_SECONDS = 120.0
@@ -165,7 +166,7 @@ def _map_seconds(options: FlipsetOptions, n: int, m: int) -> float:
 
 def seconds(options: FlipsetOptions, size: Size) -> float:
     """About how many seconds the audit takes: matching and repeats, and at most the time given for chance."""
-    start = 1.0 + _START_SECONDS.get(size.trained or "", 0.0) * size.rows / 20_000
+    start = start_seconds(size)
     n, m = (_people(which, size) for which in (options.source, options.target))
     exact = options.transport == "exact"
     once = again_seconds(options, n, m, size.width, invents=not exact)
@@ -175,6 +176,11 @@ def seconds(options: FlipsetOptions, size: Size) -> float:
     sampled = not options.max_people and share_matched([(n, m)], size.width) < 1
     matching = SAMPLE_SECONDS if sampled else estimated_seconds(n, m, size.width)
     return start + matching * (_AFTERWARDS + options.repeats / 4)  # repeats are of half the people
+
+
+def start_seconds(size: Size) -> float:
+    """About how many seconds a run takes before its first audit: reading, and training a model here."""
+    return 1.0 + _START_SECONDS.get(size.trained or "", 0.0) * size.rows / 20_000
 
 
 def memory(options: FlipsetOptions, size: Size) -> float:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 from scipy.stats import norm
 
 from audits.flipset.counterparts.matching import Flips, Matched
@@ -16,6 +15,7 @@ from audits.stats.words import number, people_in, percent
 from audits.transport import Cost, Coupling
 from audits.transport.blocks import CostBlocks, threads
 from audits.transport.costs import weighted
+from audits.transport.extremes import extreme
 from audits.transport.maps import exact_cost, ks_distances, regression_gaps
 
 __all__ = ["KS_LIMIT", "rate_allowance", "tie_range", "validate"]
@@ -206,8 +206,7 @@ def _check(name: str, value: float, limit: float, serious: bool, trouble: str) -
 
 _MOST_PAIRS = 2_600_000_000  # costs looked at: 50,000 x 50,000 different people, half a minute
 _MOST_TIGHT = 1_000_000  # pairs held at a time: under L1 two in three pairs of continuous features are tight
-_MOST_FREE = 40_000  # pairs in the linear program
-_SECONDS = 5.0
+_GRID = 2.0**44  # units of all mass: a power of two, so that flows add up exactly
 _ROUNDING = 1e-11  # of the largest cost; dual values are sums of many costs
 
 
@@ -220,14 +219,13 @@ def tie_range(compared: Compared, matched: list[Matched]) -> tuple[float, float]
     -------
     (float, float) or None
         Couplings of least cost but for rounding count as cheapest. None where counterparts are no exact
-        coupling, where there are more than 2.6 billion pairs to look at, where more than a million of
-        them are tight, or where more than 40,000 can be exchanged for one another.
+        coupling, where there are more than 2.6 billion pairs to look at, or where more than a million of
+        them are tight.
 
     Notes
     -----
     A coupling is of least cost exactly if it uses only pairs that the dual values make tight
-    (complementary slackness). Most of those flows are forced; over the others the flips are minimised and
-    maximised by a linear program.
+    (complementary slackness); over those the flips are minimized and maximized.
     """
     low = high = 0.0
     for part in matched:
@@ -246,89 +244,50 @@ def _stratum(compared: Compared, part: Matched) -> tuple[float, float] | None:
     if tight is None:
         return None
     row, column = tight
-    used = sparse.coo_array(part.coupling.plan).coords
-    pairs = np.unique(np.concatenate([row * len(part.y) + column, used[0] * len(part.y) + used[1]]))
+    plan = sparse.coo_array(part.coupling.plan)
+    pairs = np.unique(np.concatenate([row * len(part.y) + column, plan.row * len(part.y) + plan.col]))
     row, column = np.divmod(pairs, len(part.y))
-    one, two, flips, wanted = _split(part, row, column, compared.decisions, compared.sizes)
-    forced, left = _forced(one, two, wanted)
-    settled = float(forced @ flips)
-    if not len(left):
-        return settled, settled
-    if len(left) > _MOST_FREE:
-        return None
-    ends = _ends(one[left], two[left], flips[left], wanted)
-    return None if ends is None else (max(settled + ends[0], 0.0), max(settled + ends[1], 0.0))
+    mass = np.zeros(len(pairs))
+    mass[np.searchsorted(pairs, plan.row * len(part.y) + plan.col)] = plan.data
+    one, two, mass = _split(part, row, column, mass, compared.decisions, compared.sizes)
+    whole = np.rint(_GRID * mass / mass.sum())
+    whole[whole.argmax()] += _GRID - whole.sum()
+    (ours, i), (theirs, j) = (np.unique(end, return_inverse=True) for end in (one, two))
+    supply, demand = np.bincount(i, whole, len(ours)), np.bincount(j, whole, len(theirs))
+    kept = (supply[i] > 0) & (demand[j] > 0)
+    if not kept.all():
+        one, two, whole = one[kept], two[kept], whole[kept]
+        (ours, i), (theirs, j) = (np.unique(end, return_inverse=True) for end in (one, two))
+        supply, demand = np.bincount(i, whole, len(ours)), np.bincount(j, whole, len(theirs))
+    ends = extreme(supply, demand, i, j, (one % 2) * (1.0 - two % 2))
+    return None if ends is None else (max(ends.low, 0.0), max(ends.high, 0.0))
 
 
 def _split(
-    part: Matched, row: np.ndarray, column: np.ndarray, decisions: np.ndarray, sizes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Pairs of atoms as pairs of people alike in features and decision: both ends, flips, what each wants.
+    part: Matched,
+    row: np.ndarray,
+    column: np.ndarray,
+    mass: np.ndarray,
+    decisions: np.ndarray,
+    sizes: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of atoms as pairs of people alike in features and decision, and the mass between them.
 
     Where scores are columns of the data, or thresholds differ by group, people of one atom are decided
-    differently, and which of them gets which counterpart changes no cost.
+    differently, and which of them gets which counterpart changes no cost. An end is odd where favored.
     """
-    ends, wants = [], []
+    ends, shares = [], []
     sides = (
         (part.source, part.source_atom, len(part.x), row, np.array([0, 0, 1, 1])),
         (part.target, part.target_atom, len(part.y), column, np.array([0, 1, 0, 1])),
     )
     for people, atom, count, of, favored in sides:
-        mass = np.bincount(2 * atom + decisions[people], sizes[people], 2 * count)
+        held = np.bincount(2 * atom + decisions[people], sizes[people], 2 * count).reshape(count, 2)
         ends.append(2 * of[:, None] + favored)
-        wants.append(mass / mass.sum())
-    there = (wants[0][ends[0]] > 0) & (wants[1][ends[1]] > 0)
-    one, two = (end[there] for end in ends)
-    return one, two + len(wants[0]), (one % 2) * (1.0 - two % 2), np.concatenate(wants)
-
-
-def _forced(one: np.ndarray, two: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Flows (pairs,) that no coupling over these pairs can have otherwise, and the pairs left open.
-
-    Whoever has a single pair left sends all that remains of them through it. `wanted` (people,) is reduced
-    to what remains. Where costs have no ties the pairs form trees, and all flows are forced.
-    """
-    ends = [one.tolist(), two.tolist()]
-    open_pairs: list[set[int]] = [set() for _ in wanted]
-    for pair, both in enumerate(zip(*ends, strict=True)):
-        for person in both:
-            open_pairs[person].add(pair)
-    flow = np.zeros(len(one))
-    remaining = wanted.tolist()
-    waiting = [person for person, pairs in enumerate(open_pairs) if len(pairs) == 1]
-    while waiting:
-        person = waiting.pop()
-        if len(open_pairs[person]) != 1:
-            continue
-        pair = open_pairs[person].pop()
-        other = ends[1][pair] if ends[0][pair] == person else ends[0][pair]
-        open_pairs[other].discard(pair)
-        flow[pair] = max(remaining[person], 0.0)
-        remaining[other] -= flow[pair]
-        if len(open_pairs[other]) == 1:
-            waiting.append(other)
-    wanted[:] = np.maximum(remaining, 0.0)
-    left = np.unique([pair for pairs in open_pairs for pair in pairs]).astype(np.int64)
-    return flow, left
-
-
-def _ends(
-    one: np.ndarray, two: np.ndarray, flips: np.ndarray, wanted: np.ndarray
-) -> tuple[float, float] | None:
-    """Least and most flips over all flows through these pairs that give everyone what is `wanted`."""
-    people, place = np.unique(np.r_[one, two], return_inverse=True)
-    ones, pair = np.ones(len(place)), np.tile(np.arange(len(one)), 2)
-    sums = sparse.csr_array((ones, (place, pair)), shape=(len(people), len(one)))
-    found = []
-    for sign in (1, -1):
-        # sums of flows agree but for rounding; one side's last equation follows from the others
-        solved = linprog(
-            sign * flips, A_eq=sums, b_eq=wanted[people], method="highs", options={"time_limit": _SECONDS}
-        )
-        if solved.status != 0:
-            return None
-        found.append(sign * float(solved.fun))
-    return found[0], found[1]
+        shares.append((held / held.sum(1, keepdims=True))[of][:, favored])
+    there = (shares[0] > 0) & (shares[1] > 0)
+    each = mass[:, None] * shares[0] * shares[1]
+    return ends[0][there], ends[1][there], each[there]
 
 
 def _tight(

@@ -12,12 +12,13 @@ import numpy as np
 
 from audits.outcome_transport.bias.people import Bias, MergedPeople, flows, individual_bias, merge
 from audits.outcome_transport.comparison.sides import ComparedSides, Side
-from audits.outcome_transport.matching.optimal_face import Ends, Face, extreme, flow_extremes, whole_supplies
+from audits.outcome_transport.matching.optimal_face import Face, flow_extremes, whole_supplies
 from audits.outcome_transport.matching.outcomes import MatchedOutcomes
 from audits.outcome_transport.matching.resampling import lifted
 from audits.progress import Progress, part, silent
 from audits.transport import Cost
 from audits.transport.blocks import CostBlocks
+from audits.transport.extremes import Ends, extreme
 
 __all__ = [
     "CellMasses",

@@ -18,7 +18,7 @@ from audits.progress import Progress, silent
 from audits.transport import Cost, exact_coupling
 from audits.transport.atoms import Atoms, checked_weights
 from audits.transport.costs import gathered_cost
-from audits.transport.maps import MAPS, OPTIONS, EntropicMap, UnbalancedMap
+from audits.transport.maps import EntropicMap, UnbalancedMap
 
 __all__ = ["MatchedOutcomes", "Matching", "OutcomeCost", "match_outcomes"]
 
@@ -137,10 +137,9 @@ def match_outcomes(
     if matching != "entropic":
         relaxation = "partial" if matching == "partial" else "relaxed"
         blur |= {"relaxation": relaxation, "share": share, "price": price}
-    kind = "entropic" if matching == "entropic" else "unbalanced"
-    people = {"a": source.weights, "b": target.weights}
-    fitted: EntropicMap | UnbalancedMap = MAPS[kind].fit(
-        x, y, **people, options=OPTIONS[kind](**blur), rng=rng, progress=progress
+    kind: type[EntropicMap | UnbalancedMap] = EntropicMap if matching == "entropic" else UnbalancedMap
+    fitted = kind.fit(
+        x, y, a=source.weights, b=target.weights, options=kind.asked(**blur), rng=rng, progress=progress
     )
     flow = _placed(fitted, len(x), len(y))
     if matching == "entropic":

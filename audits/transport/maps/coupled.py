@@ -103,11 +103,11 @@ def _couple(
         Which marginals to meet, given what costs amount to between the groups.
     """
     people, weights, _, progress, rng = sample
-    drawn = thin(people, options.max_people, rng)
-    scales = cost_scales(drawn[0], options.cost, weights, rng)
+    drawn, x_rows, y_rows = thin(people, options.max_people, rng)
+    scales = cost_scales(drawn, options.cost, weights, rng)
     wanted = balance(scales)
     duals = solve(
-        drawn[0],
+        drawn,
         cost=options.cost,
         feature_weights=weights,
         epsilon=options.epsilon * scales.contrast,
@@ -118,13 +118,24 @@ def _couple(
         rng=rng,
     )
     found = {
-        "potentials": Potentials.of(duals, drawn, options.cost, weights, wanted),
+        "potentials": Potentials(
+            *drawn,
+            x_rows,
+            y_rows,
+            duals.source,
+            duals.target,
+            weights,
+            duals.level,
+            duals.epsilon,
+            options.cost,
+            wanted,
+        ),
         "options": options,
         "error": duals.error,
         "iterations": duals.iterations,
         "converged": duals.converged,
     }
-    return found, drawn[0], duals
+    return found, drawn, duals
 
 
 @dataclass(frozen=True, eq=False)

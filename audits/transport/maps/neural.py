@@ -76,11 +76,11 @@ class NeuralMap(FittedMap):
     def _fitted(cls, sample: Sample, options: NeuralOptions) -> NeuralMap:
         from audits.transport.maps.seguy import train  # torch, which takes a second to import
 
-        people, weights, watch, progress, rng = sample
+        people, weights, _, _, rng = sample
         features = people.x.shape[1]
         kept = thin(people, max(len(people.x), len(people.y)), rng)[0]
         unit = cost_scales(kept, options.cost, weights, rng).contrast
-        trained = train(kept, weights, unit, options, watch, progress, rng)
+        trained = train(sample._replace(people=kept), unit, options)
         edges, values = np.full((features, 0), np.nan), np.full((features, 1), np.nan)
         if options.restore_marginals and trained.diverged_at is None:
             raw = predict(trained.parameters, _widths(features, options), kept.x, residual=True)

@@ -25,7 +25,7 @@ from audits.transport.costs import Cost
 from audits.transport.maps.options import Projection
 from audits.transport.maps.pairs import PairCosts, pair_costs
 from audits.transport.maps.protocol import CheckedGroups, blocks_of_pairs, one_thread, thin
-from audits.transport.maps.sinkhorn import Balance, Duals, log_sums
+from audits.transport.maps.sinkhorn import Balance, log_sums
 
 __all__ = ["CostScales", "Potentials", "cost_scales"]
 
@@ -98,30 +98,6 @@ class Potentials:
     epsilon: float
     cost: Cost
     balance: Balance
-
-    @classmethod
-    def of(
-        cls,
-        duals: Duals,
-        drawn: tuple[CheckedGroups, np.ndarray, np.ndarray],
-        cost: Cost,
-        weights: np.ndarray,
-        balance: Balance,
-    ) -> Potentials:
-        """Keep the potentials that `solve` found for the people that `thin` drew."""
-        people, x_rows, y_rows = drawn
-        return cls(
-            *people,
-            x_rows,
-            y_rows,
-            duals.source,
-            duals.target,
-            weights,
-            duals.level,
-            duals.epsilon,
-            cost,
-            balance,
-        )
 
     def carry(self, x: np.ndarray, projection: Projection) -> np.ndarray:
         """Counterparts (n, d) of the people `x` (n, d), by the `projection` named."""
