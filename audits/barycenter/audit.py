@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from audits.barycenter.barycenters import Group, Meeting, against_everybody, group_of, least_spread, meet
+from audits.barycenter.barycenters import Barycenter, Group, against_everybody, group_of, least_spread, meet
 from audits.barycenter.inference import (
     Differing,
     differing,
@@ -17,7 +17,7 @@ from audits.barycenter.inference import (
 )
 from audits.barycenter.null_distribution import MOST_SHUFFLED, measure
 from audits.barycenter.options import BarycenterOptions
-from audits.barycenter.people import ComparedGroups, compare
+from audits.barycenter.people import GroupComparison, compare
 from audits.barycenter.people_tables import marginals, people_tables, transparency
 from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFlips, Nearness
 from audits.barycenter.text import chance_words, finding, warnings_for
@@ -118,9 +118,9 @@ def barycenter(
 
 
 def _groups(
-    compared: ComparedGroups,
+    compared: GroupComparison,
     groups: list[Group],
-    met: Meeting,
+    met: Barycenter,
     reached: tuple[list[np.ndarray], list[np.ndarray]],
     chance: NullDistribution | None,
     apart: Differing | None,
@@ -165,7 +165,7 @@ def _groups(
     return tuple(found)
 
 
-def _distances_by_chance(compared: ComparedGroups, rng: np.random.Generator) -> np.ndarray:
+def _distances_by_chance(compared: GroupComparison, rng: np.random.Generator) -> np.ndarray:
     """Distance (k,) of each group from the barycenter, membership of people permuted once."""
     rows, each = as_people(compared.sizes, most=MOST_SHUFFLED)
     mixed, held = rng.permutation(len(rows)), compared.group[rows]

@@ -13,7 +13,7 @@ from audits.transport import Cost, exact_coupling, pairwise_cost, plan_for_costs
 from audits.transport.atoms import Atoms
 from audits.transport.sizes import DENSE_PAIRS
 
-__all__ = ["Group", "Meeting", "against_everybody", "group_of", "least_spread", "meet"]
+__all__ = ["Barycenter", "Group", "against_everybody", "group_of", "least_spread", "meet"]
 
 _SLIVER = 1e-13  # of the mass: what rounding leaves between ends that are equal
 _STILL = 1e-3  # relative: a round that brings less is the last
@@ -54,7 +54,7 @@ def group_of(points: np.ndarray, people: np.ndarray) -> Group:
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting:
+class Barycenter:
     """Points of the barycenter, and who meets there.
 
     Attributes
@@ -116,7 +116,7 @@ def meet(
     rounds: int,
     cost: Cost = "l2_squared",
     progress: Progress = silent,
-) -> Meeting:
+) -> Barycenter:
     """Find the barycenter of `groups`, weighted by `shares` (k,), which sum to 1.
 
     Two groups are matched at any `cost`, as a flipset's are; more meet at least squared Euclidean distance.
@@ -199,7 +199,7 @@ def _coupled(
     return exact_coupling(x, y, cost=cost, a=a, b=b).plan
 
 
-def _glued(groups: Sequence[Group], plans: Sequence[sparse.csr_array], shares: np.ndarray) -> Meeting:
+def _glued(groups: Sequence[Group], plans: Sequence[sparse.csr_array], shares: np.ndarray) -> Barycenter:
     """Points at which one atom of every group meets: plans with the same rows, each row cut in one order.
 
     Within a row people are in the order of the direction in which all people vary most, so that in one
@@ -237,14 +237,14 @@ def _glued(groups: Sequence[Group], plans: Sequence[sparse.csr_array], shares: n
 
 def _moved(
     groups: Sequence[Group], plans: Sequence[sparse.csr_array], shares: np.ndarray, rounds: int
-) -> Meeting:
+) -> Barycenter:
     """Move every point to the mean of the people who meet there."""
     mass = np.asarray(plans[0].sum(axis=1))
     means = [plan @ group.x / mass[:, None] for plan, group in zip(plans, groups, strict=True)]
     points = np.asarray(sum(share * mean for share, mean in zip(shares, means, strict=True)))
-    found = Meeting(points, mass, list(plans), 0.0, rounds)
+    found = Barycenter(points, mass, list(plans), 0.0, rounds)
     spread = float(shares @ found.distances(groups) ** 2)
-    return Meeting(points, mass, list(plans), spread, rounds)
+    return Barycenter(points, mass, list(plans), spread, rounds)
 
 
 def _widest(groups: Sequence[Group]) -> np.ndarray:

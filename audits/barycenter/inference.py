@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import norm
 
-from audits.barycenter.people import ComparedGroups
+from audits.barycenter.people import GroupComparison
 from audits.flipset.null_distribution import NullDistribution, above, unsettled
 from audits.stats import (
     AVERAGE,
@@ -57,7 +57,7 @@ class Differing:
     feature: str
 
 
-def differing(compared: ComparedGroups, rng: np.random.Generator) -> Differing:
+def differing(compared: GroupComparison, rng: np.random.Generator) -> Differing:
     """Test for equal rates and equal means of features by permuting membership; the two share the level.
 
     Features are those that go with the decisions among all people, which membership has no part in.
@@ -96,13 +96,13 @@ def _goes_with(x: np.ndarray, decided: np.ndarray, level: float) -> np.ndarray:
     return np.flatnonzero(np.abs(together) * np.sqrt(len(x)) > norm.isf(level / 2 / x.shape[1]))
 
 
-def rates(compared: ComparedGroups, level: float) -> list[Estimate]:
+def rates(compared: GroupComparison, level: float) -> list[Estimate]:
     """Favourable rate of each group."""
     favored = np.bincount(compared.group, compared.sizes * compared.decisions, len(compared.names))
     return [wilson(float(f), float(n), level=level) for f, n in zip(favored, compared.n, strict=True)]
 
 
-def net_differences(compared: ComparedGroups) -> list[Estimate]:
+def net_differences(compared: GroupComparison) -> list[Estimate]:
     """Each group's rate less the others' by their shares, intervals of all groups together.
 
     Those favoured only as themselves less those favoured only as counterparts (Proposition 2). Where groups
@@ -123,12 +123,12 @@ def net_differences(compared: ComparedGroups) -> list[Estimate]:
     return found
 
 
-def _each(compared: ComparedGroups) -> float:
+def _each(compared: GroupComparison) -> float:
     """The level of one interval: two for every group, of net flips and of flips above chance, share it."""
     return compared.options.level / (2 * len(compared.names))
 
 
-def levels_of_groups(compared: ComparedGroups) -> list[tuple[LevelDifference, ...]]:
+def levels_of_groups(compared: GroupComparison) -> list[tuple[LevelDifference, ...]]:
     """Each group's rate beside the others' at every level of the features, intervals of all together."""
     number = len(compared.names)
     return [
@@ -145,7 +145,7 @@ def levels_of_groups(compared: ComparedGroups) -> list[tuple[LevelDifference, ..
 
 
 def judge_groups(
-    compared: ComparedGroups,
+    compared: GroupComparison,
     chance: NullDistribution | None,
     apart: Differing | None,
     nets: list[Estimate],
@@ -189,7 +189,7 @@ def judge_groups(
     return found
 
 
-def _cannot_clear(compared: ComparedGroups, levels: tuple[LevelDifference, ...]) -> str:
+def _cannot_clear(compared: GroupComparison, levels: tuple[LevelDifference, ...]) -> str:
     """Why intervals inside the limits would not clear; empty where they would."""
     if any(reason.startswith("not drawn") for reason in compared.left_out):
         return "only a sample was matched, which can show a difference but not rule one out"
@@ -208,7 +208,7 @@ def _p_of(net: Estimate, level: float, looks: int) -> float:
 
 
 def _people(
-    compared: ComparedGroups,
+    compared: GroupComparison,
     k: int,
     conditions: Sequence[Condition],
     levels: tuple[LevelDifference, ...],

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from audits.barycenter.barycenters import group_of, meet
 from audits.barycenter.options import BarycenterOptions, once
-from audits.barycenter.people import ComparedGroups
+from audits.barycenter.people import GroupComparison
 from audits.flipset.null_distribution import (
     FEWEST_INTERVAL,
     NullDistribution,
@@ -56,7 +56,7 @@ def flip_shares(
 
 
 def measure(
-    compared: ComparedGroups, rng: np.random.Generator, progress: Progress
+    compared: GroupComparison, rng: np.random.Generator, progress: Progress
 ) -> NullDistribution | None:
     """Count flips when membership says nothing; None if no permutations are asked for."""
     options = compared.options
@@ -100,7 +100,7 @@ def _corrected(observed: np.ndarray, null: np.ndarray) -> np.ndarray:
     return np.array([p_value(float(value), most) for value in scaled[0]])
 
 
-def _most_people(compared: ComparedGroups, n: int) -> int:
+def _most_people(compared: GroupComparison, n: int) -> int:
     """People in all for whom all permutations fit into the time given: everybody, or at most half."""
     options, width = compared.options, compared.points.shape[1]
 
@@ -123,7 +123,7 @@ class _Draws:
     """Single people, each a row of those compared: who takes part, and the group of each."""
 
     rows: np.ndarray
-    compared: ComparedGroups
+    compared: GroupComparison
     rng: np.random.Generator
 
     def people(self, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -20,13 +20,13 @@ from audits.transport import Cost
 from audits.transport.atoms import Atoms
 from audits.transport.levels import level_members
 
-__all__ = ["ComparedGroups", "compare"]
+__all__ = ["GroupComparison", "compare"]
 
 _LEAST_DRAWN = 200  # of every group, where there are as many: a small one is not thinned like a large one
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedGroups:
+class GroupComparison:
     """What a barycenter audit is carried out on.
 
     Attributes
@@ -88,7 +88,7 @@ class ComparedGroups:
 
 def compare(
     subject: Subject, options: BarycenterOptions, rng: np.random.Generator, progress: Progress
-) -> ComparedGroups:
+) -> GroupComparison:
     """Score and encode people, and choose who is compared.
 
     Raises
@@ -128,7 +128,7 @@ def compare(
     varies[0] |= not varies.any()
     every = [name for block in subject.space.parts if block.column not in by for name in block.names]
     people = totals / totals.sum()
-    return ComparedGroups(
+    return GroupComparison(
         subject=subject,
         options=options,
         by=by,

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from audits.barycenter.barycenters import Group, Meeting
-from audits.barycenter.people import ComparedGroups
+from audits.barycenter.barycenters import Barycenter, Group
+from audits.barycenter.people import GroupComparison
 from audits.barycenter.result import GroupMarginal, TransparencyLine, Way
 from audits.flipset.comparisons.marginals import marginals as who_flips
 from audits.flipset.comparisons.marginals import report
@@ -26,7 +26,7 @@ _WAYS: tuple[Way, Way] = ("only_self", "only_counterpart")
 
 
 def people_tables(
-    compared: ComparedGroups, groups: Sequence[Group], met: Meeting, reached: Sequence[np.ndarray]
+    compared: GroupComparison, groups: Sequence[Group], met: Barycenter, reached: Sequence[np.ndarray]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return ``people`` and ``counterparts`` of `BarycenterResult`.
 
@@ -88,7 +88,7 @@ def people_tables(
 
 
 def _main(
-    met: Meeting, k: int, other: int, group: Group, theirs: Group
+    met: Barycenter, k: int, other: int, group: Group, theirs: Group
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Per atom of group `k` the atom of `other` whom it meets most, the share there, and how far it is."""
     together = sparse.csr_array(met.plans[k].T @ sparse.diags_array(1 / met.mass) @ met.plans[other]).tocoo()
@@ -101,7 +101,7 @@ def _main(
 
 
 def marginals(
-    compared: ComparedGroups, people: pd.DataFrame, rng: np.random.Generator
+    compared: GroupComparison, people: pd.DataFrame, rng: np.random.Generator
 ) -> tuple[GroupMarginal, ...]:
     """Compare those of each group who flip, either way, with the group, the most different feature first."""
     data = compared.subject.data
@@ -124,9 +124,9 @@ def marginals(
 
 
 def transparency(
-    compared: ComparedGroups,
+    compared: GroupComparison,
     groups: Sequence[Group],
-    met: Meeting,
+    met: Barycenter,
     own: Sequence[np.ndarray],
     rng: np.random.Generator,
 ) -> tuple[TransparencyLine, ...]:
@@ -146,7 +146,7 @@ def transparency(
 
 
 def _flipping(
-    compared: ComparedGroups, groups: Sequence[Group], met: Meeting, own: Sequence[np.ndarray], k: int
+    compared: GroupComparison, groups: Sequence[Group], met: Barycenter, own: Sequence[np.ndarray], k: int
 ) -> tuple[FlipLinks, FlipLinks]:
     """Who of group `k` flips either way towards whom, over the other groups by their shares."""
     others = [other for other in range(len(groups)) if other != k]

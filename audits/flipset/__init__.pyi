@@ -1,7 +1,6 @@
 from .audit import flipset as flipset
 from .options import FlipsetOptions as FlipsetOptions
 from .result import AboveChance as AboveChance
-from .result import Again as Again
 from .result import Causal as Causal
 from .result import Check as Check
 from .result import Conditional as Conditional
@@ -13,5 +12,6 @@ from .result import Noise as Noise
 from .result import Reverse as Reverse
 from .result import SameValue as SameValue
 from .result import ScoreChange as ScoreChange
+from .result import Stability as Stability
 from .result import Stratum as Stratum
 from .result import Validation as Validation

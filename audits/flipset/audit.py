@@ -15,9 +15,9 @@ from audits.flipset.comparisons.counterfactuals import (
     same_values,
     score_change,
 )
-from audits.flipset.counterparts.generated import Inventor, map_match
-from audits.flipset.counterparts.matching import Flips, Matched, count_flips, match
-from audits.flipset.counterparts.people import Compared, compare
+from audits.flipset.counterparts.generated import PeopleGenerator, map_match
+from audits.flipset.counterparts.matching import Flips, Matching, count_flips, match
+from audits.flipset.counterparts.people import Comparison, compare
 from audits.flipset.counterparts.stability import repeat
 from audits.flipset.counterparts.validation import tie_range, validate
 from audits.flipset.description import Counted, causal_part, flipset_part, given_matching, strata_parts
@@ -90,7 +90,7 @@ def flipset(
     map_options(options)  # what is wrong with them is said before anything is computed
     compared = compare(subject, options, rng, progress)
     if options.counterfactuals:
-        check_counterfactuals(Inventor(compared), options.counterfactuals)
+        check_counterfactuals(PeopleGenerator(compared), options.counterfactuals)
     share = 0.05 + 0.8 * _matching_share(compared)
     matched = _match_all(compared, rng, part(progress, 0.05, share))
     flips = count_flips(compared, matched)
@@ -173,7 +173,7 @@ def flipset(
     )
 
 
-def _matching_share(compared: Compared) -> float:
+def _matching_share(compared: Comparison) -> float:
     """Part of the work that is matching everyone, the rest being permutations: for honest progress."""
     options, strata, width = compared.options, compared.chosen.strata, compared.width
     if options.transport != "exact":
@@ -184,7 +184,7 @@ def _matching_share(compared: Compared) -> float:
     return full / (full + min(chance, options.seconds))
 
 
-def _match_all(compared: Compared, rng: np.random.Generator, progress: Progress) -> list[Matched]:
+def _match_all(compared: Comparison, rng: np.random.Generator, progress: Progress) -> list[Matching]:
     """Find everyone's counterparts, stratum by stratum."""
     steps = np.linspace(0, 1, len(compared.chosen.strata) + 1)
     found = []
@@ -210,7 +210,7 @@ def _reverse(flips: Flips, theirs: np.ndarray, m: float, level: float) -> Revers
     )
 
 
-def _certificate(matched: list[Matched], n: float) -> Optimum:
+def _certificate(matched: list[Matching], n: float) -> Optimum:
     share = [float(item.source_size.sum()) / n for item in matched]
     slack = [item.slack for item in matched if item.slack is not None]
     return Optimum(

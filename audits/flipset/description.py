@@ -9,9 +9,9 @@ import numpy as np
 
 from audits.flipset.comparisons.counterfactuals import agreement, causal_match
 from audits.flipset.comparisons.marginals import marginals, report, similarity
-from audits.flipset.counterparts.generated import Inventor
-from audits.flipset.counterparts.matching import FlipLinks, Flips, Matched, count_flips
-from audits.flipset.counterparts.people import Compared
+from audits.flipset.counterparts.generated import PeopleGenerator
+from audits.flipset.counterparts.matching import FlipLinks, Flips, Matching, count_flips
+from audits.flipset.counterparts.people import Comparison
 from audits.flipset.inference import by_chance
 from audits.flipset.null_distribution import NullDistribution
 from audits.flipset.result import SIDES, Causal, FlipsetPart, Side, Stratum
@@ -24,8 +24,8 @@ __all__ = ["Counted", "causal_part", "flipset_part", "given_matching", "strata_p
 class Counted:
     """Everybody's counterparts, the flips they make, and how many chance alone gives."""
 
-    compared: Compared
-    matched: list[Matched]
+    compared: Comparison
+    matched: list[Matching]
     flips: Flips
     chance: NullDistribution | None
 
@@ -97,7 +97,7 @@ def causal_part(found: Counted, rng: np.random.Generator) -> Causal | None:
     columns = compared.options.counterfactuals
     if not columns:
         return None
-    lives = causal_match(Inventor(compared), found.matched, columns)
+    lives = causal_match(PeopleGenerator(compared), found.matched, columns)
     others = Counted(compared, lives, count_flips(compared, lives), None)
     return Causal(
         flipset_part(others, "positive", rng),

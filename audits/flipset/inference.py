@@ -9,8 +9,8 @@ import numpy as np
 from scipy.stats import kstwobign, norm
 
 from audits.flipset.comparisons.conditional_test import MOST_ALIKE
-from audits.flipset.counterparts.matching import Flips, Matched
-from audits.flipset.counterparts.people import Compared
+from audits.flipset.counterparts.matching import Flips, Matching
+from audits.flipset.counterparts.people import Comparison
 from audits.flipset.null_distribution import NullDistribution, above, unsettled
 from audits.flipset.result import (
     LIKE_FOR_LIKE,
@@ -43,7 +43,7 @@ from audits.transport.maps import ks_distances
 
 __all__ = [
     "LOOKS",
-    "Judgement",
+    "FlipJudgment",
     "by_chance",
     "differences_at",
     "differing",
@@ -63,7 +63,7 @@ LOOKS = 3
 
 
 @dataclass(frozen=True)
-class Judgement:
+class FlipJudgment:
     """Net difference, chance level, what lies above it, and the verdict that follows."""
 
     net: Estimate
@@ -76,14 +76,14 @@ class Judgement:
 
 
 def judge_flips(
-    compared: Compared,
-    matched: list[Matched],
+    compared: Comparison,
+    matched: list[Matching],
     strata: tuple[Stratum, ...],
     chance: NullDistribution | None,
     alike: Conditional | None,
     levels: tuple[LevelDifference, ...],
     checked: Validation,
-) -> Judgement:
+) -> FlipJudgment:
     """Hold the flips above chance, and every level's difference, against none.
 
     Two differences are evidence: flips above chance between groups whose rates differ (by Proposition 2 the
@@ -100,7 +100,7 @@ def judge_flips(
         bounds = (-compared.limit, compared.limit)
         unmeasured = "chance was not measured: ask for permutations"
         judged = judge(missing, immaterial=bounds, reason=unmeasured, only_estimated=distrust)
-        return Judgement(net, strata, None, None, levels, judged, options.level)
+        return FlipJudgment(net, strata, None, None, levels, judged, options.level)
     number = 1 if alike.p_value is None else LOOKS
     level = options.level / number
     excess = above(chance, 0, float(chance.people[0]), level)
@@ -139,10 +139,10 @@ def judge_flips(
         only_estimated=distrust,
         cannot_clear=why or _cannot_clear(compared, strata, levels, alike, level),
     )
-    return Judgement(net, strata, _noise(chance), found, levels, judged, options.level)
+    return FlipJudgment(net, strata, _noise(chance), found, levels, judged, options.level)
 
 
-def levels_of(compared: Compared, flips: Flips) -> dict[str, np.ndarray]:
+def levels_of(compared: Comparison, flips: Flips) -> dict[str, np.ndarray]:
     """Who of all people (n,) is in each level of the features, and of the column matched within."""
     rows = np.concatenate([flips.source, flips.target])
     frame, scaled = compared.raw.iloc[rows], dict(compared.encoded.scaled)
@@ -160,7 +160,7 @@ def levels_of(compared: Compared, flips: Flips) -> dict[str, np.ndarray]:
 
 
 def differences_at(
-    compared: Compared, flips: Flips, members: Mapping[str, np.ndarray]
+    compared: Comparison, flips: Flips, members: Mapping[str, np.ndarray]
 ) -> tuple[LevelDifference, ...]:
     """Both groups' rates at every level."""
     rows = np.concatenate([flips.source, flips.target])
@@ -173,7 +173,7 @@ def differences_at(
     )
 
 
-def _like_for_like(alike: Conditional, number: int, compared: Compared) -> list[Condition]:
+def _like_for_like(alike: Conditional, number: int, compared: Comparison) -> list[Condition]:
     """Return the condition that people with the same features are decided alike, where it is evidence."""
     if alike.p_value is None or alike.share is None or number * alike.p_value > compared.options.level:
         return []
@@ -189,7 +189,7 @@ def _levels_seen(alike: Conditional, number: int, level: float) -> dict[str, flo
 
 
 def _cannot_clear(
-    compared: Compared,
+    compared: Comparison,
     strata: tuple[Stratum, ...],
     levels: tuple[LevelDifference, ...],
     alike: Conditional,
@@ -221,7 +221,7 @@ def _cannot_clear(
     return ""
 
 
-def _test_is_full(compared: Compared) -> bool:
+def _test_is_full(compared: Comparison) -> bool:
     """Whether the test of people alike takes no more people."""
     strata = compared.chosen.strata
     return all(sum(compared.sizes[item[k]].sum() for item in strata) >= MOST_ALIKE for k in (1, 2))
@@ -252,7 +252,7 @@ def by_chance(chance: NullDistribution | None, direction: int, n: float, level: 
 
 
 def _people(
-    compared: Compared,
+    compared: Comparison,
     above: AboveChance,
     levels: tuple[LevelDifference, ...],
     level: float,
@@ -278,7 +278,7 @@ def _people(
     return int(np.ceil(people * max(times) / 10) * 10)
 
 
-def _equal_rates(compared: Compared, matched: list[Matched]) -> float:
+def _equal_rates(compared: Comparison, matched: list[Matching]) -> float:
     """P-value of rates that are equal on average over the strata, two-sided."""
     if len(matched) == 1:
         return _rates(compared, matched[0])[2]
@@ -291,7 +291,7 @@ def _equal_rates(compared: Compared, matched: list[Matched]) -> float:
     return 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
 
 
-def _rates(compared: Compared, part: Matched) -> tuple[float, float, float]:
+def _rates(compared: Comparison, part: Matching) -> tuple[float, float, float]:
     """Difference of favourable rates in one stratum, its variance if they are equal, and that p-value."""
     decisions, sizes = compared.decisions, compared.sizes
     n, m = float(sizes[part.source].sum()), float(sizes[part.target].sum())
@@ -303,7 +303,7 @@ def _rates(compared: Compared, part: Matched) -> tuple[float, float, float]:
     return gap, variance, 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
 
 
-def _equal_features(compared: Compared, matched: list[Matched]) -> tuple[float, str]:
+def _equal_features(compared: Comparison, matched: list[Matching]) -> tuple[float, str]:
     """Smallest p-value of a feature's being none that differs and counts, corrected, and that feature.
 
     One counts that differs between the groups and goes with decisions within a group: both tests, of
@@ -336,7 +336,7 @@ def _unlike(column: np.ndarray, sizes: np.ndarray, first: np.ndarray, second: np
     return float(kstwobign.sf(np.sqrt(n * m / (n + m)) * gap))
 
 
-def _net(compared: Compared, matched: list[Matched], strata: tuple[Stratum, ...]) -> Estimate:
+def _net(compared: Comparison, matched: list[Matching], strata: tuple[Stratum, ...]) -> Estimate:
     """Favourable share of the source minus that of the target, averaged over strata."""
     n, m = sum(item.n_source for item in strata), sum(item.n_target for item in strata)
     if len(strata) > 1:
@@ -346,7 +346,7 @@ def _net(compared: Compared, matched: list[Matched], strata: tuple[Stratum, ...]
     return cautious_difference(h, n, g, m, level=compared.options.level)
 
 
-def strata_of(compared: Compared, matched: list[Matched], flips: Flips) -> tuple[Stratum, ...]:
+def strata_of(compared: Comparison, matched: list[Matching], flips: Flips) -> tuple[Stratum, ...]:
     """Describe every stratum by itself: people, flips, rates, and what its matching costs."""
     found = []
     start = 0

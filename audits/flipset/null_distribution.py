@@ -20,9 +20,9 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.errors import InputError
-from audits.flipset.counterparts.generated import Inventor
-from audits.flipset.counterparts.matching import Matched, atoms, draw_rows
-from audits.flipset.counterparts.people import Compared
+from audits.flipset.counterparts.generated import PeopleGenerator
+from audits.flipset.counterparts.matching import Matching, atoms, draw_rows
+from audits.flipset.counterparts.people import Comparison
 from audits.flipset.options import again_seconds, map_options
 from audits.progress import Progress
 from audits.stats import Estimate, apportion, p_value
@@ -218,7 +218,7 @@ def unsettled(
 
 
 def measure(
-    compared: Compared, matched: list[Matched], rng: np.random.Generator, progress: Progress
+    compared: Comparison, matched: list[Matching], rng: np.random.Generator, progress: Progress
 ) -> NullDistribution | None:
     """Count a flipset's flips when membership says nothing; None if no permutations are asked for.
 
@@ -239,7 +239,7 @@ def measure(
         if kind not in _REFITTED:  # training a network a hundred times would take hours
             kind, details = LinearMap.kind, OPTIONS[LinearMap.kind]()
         seed = int(rng.integers(2**32))
-        pools = [_Mapping(s, t, Inventor(compared), kind, details, seed) for s, t in strata]
+        pools = [_Mapping(s, t, PeopleGenerator(compared), kind, details, seed) for s, t in strata]
         method = f"{_REFITTED[kind]} map refitted each time"
     else:
         pools = [_Matching.build(compared, s, t) for s, t in strata]
@@ -277,7 +277,7 @@ def measure(
     )
 
 
-def _most_people(compared: Compared, people: np.ndarray, invents: bool) -> float:
+def _most_people(compared: Comparison, people: np.ndarray, invents: bool) -> float:
     """People of each group for whom all permutations fit into the time given: everybody, or at most half."""
     options, (n, m) = compared.options, people.tolist()
     if options.noise_people is not None and options.noise_people < max(n, m):
@@ -350,10 +350,10 @@ class _Matching:
     points: np.ndarray
     atom: np.ndarray
     decisions: np.ndarray
-    compared: Compared
+    compared: Comparison
 
     @classmethod
-    def build(cls, compared: Compared, source: np.ndarray, target: np.ndarray) -> _Matching:
+    def build(cls, compared: Comparison, source: np.ndarray, target: np.ndarray) -> _Matching:
         rows = np.concatenate([source, target])
         varying = (np.ptp(compared.encoded.values[rows], axis=0) * compared.encoded.weights) > 0
         varying[0] |= not varying.any()
@@ -395,7 +395,7 @@ class _Mapping:
 
     source: np.ndarray
     target: np.ndarray
-    inventor: Inventor
+    inventor: PeopleGenerator
     kind: str
     options: Any
     seed: int

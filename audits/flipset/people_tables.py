@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from audits.flipset.counterparts.matching import Flips, Matched
-from audits.flipset.counterparts.people import Compared, Encoded
+from audits.flipset.counterparts.matching import Flips, Matching
+from audits.flipset.counterparts.people import Comparison, Encoded
 from audits.transport import paired_cost
 
 __all__ = ["arrows", "boundary", "in_turn", "people_tables"]
 
 
 def people_tables(
-    compared: Compared, matched: list[Matched], flips: Flips, rng: np.random.Generator
+    compared: Comparison, matched: list[Matching], flips: Flips, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Return the tables of `FlipsetResult`, but for its classes, by name."""
     subject, sizes = compared.subject, compared.sizes
@@ -97,7 +97,7 @@ def people_tables(
     }
 
 
-def _invented(part: Matched, scores: np.ndarray, distance: np.ndarray) -> pd.DataFrame:
+def _invented(part: Matching, scores: np.ndarray, distance: np.ndarray) -> pd.DataFrame:
     """Per source person the invented counterpart, who is no row of the data."""
     return pd.DataFrame(
         {
@@ -110,7 +110,7 @@ def _invented(part: Matched, scores: np.ndarray, distance: np.ndarray) -> pd.Dat
 
 
 def _nearest(
-    part: Matched, row: np.ndarray, column: np.ndarray, share: np.ndarray, distance: np.ndarray
+    part: Matching, row: np.ndarray, column: np.ndarray, share: np.ndarray, distance: np.ndarray
 ) -> pd.DataFrame:
     """Per source person the main counterpart: the largest share, then the least distance."""
     order = np.lexsort((column, distance, -share, row))
@@ -148,7 +148,7 @@ _GRID = 61
 
 
 def arrows(
-    compared: Compared, people: pd.DataFrame, invented: pd.DataFrame, rng: np.random.Generator
+    compared: Comparison, people: pd.DataFrame, invented: pd.DataFrame, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Up to 150 people and their main counterparts: columns ``x, y, to x, to y, flip``, by row number.
 
@@ -185,7 +185,7 @@ def arrows(
     return table
 
 
-def boundary(compared: Compared, shown: pd.DataFrame) -> pd.DataFrame:
+def boundary(compared: Comparison, shown: pd.DataFrame) -> pd.DataFrame:
     """Decisions on a grid around the people `shown`: columns ``x, y, favorable``.
 
     Empty unless the model decides on invented people, reads those two features alone, and has one threshold

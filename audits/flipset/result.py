@@ -20,7 +20,6 @@ __all__ = [
     "SIDES",
     "SIMILAR",
     "AboveChance",
-    "Again",
     "Causal",
     "Check",
     "Conditional",
@@ -34,6 +33,7 @@ __all__ = [
     "SameValue",
     "ScoreChange",
     "Side",
+    "Stability",
     "Stratum",
     "Validation",
     "ranked",
@@ -299,7 +299,7 @@ class AboveChance:
 
 
 @dataclass(frozen=True)
-class Again:
+class Stability:
     """How flipsets spread when people are matched again.
 
     Attributes
@@ -451,7 +451,7 @@ class FlipsetResult:
         For models of three classes or more: people by their own class and the counterparts'; empty else.
     training : tuple of dict
         Training curves of the maps there and back: map, iteration, losses, transport cost, KS distance.
-    again : Again or None
+    again : Stability or None
         Who still flips when people are matched again; None where that was not asked for.
     unmatched : Estimate or None
         Share of source people whom unbalanced transport leaves without a counterpart: they cannot flip.
@@ -499,7 +499,7 @@ class FlipsetResult:
     training: tuple[dict[str, str | float | None], ...] = ()
     unmatched: Estimate | None = None
     above_chance: AboveChance | None = None
-    again: Again | None = None
+    again: Stability | None = None
     levels: tuple[LevelDifference, ...] = ()
     not_compared: tuple[str, ...] = ()
     caliper: float = CALIPER

@@ -9,16 +9,16 @@ from typing import Literal
 import numpy as np
 
 from audits.brief import begun, between, brief, cut_apart, in_points, named_apart, of_people, shortest
-from audits.flipset.counterparts.people import Compared
-from audits.flipset.inference import LOOKS, Judgement, differing
+from audits.flipset.counterparts.people import Comparison
+from audits.flipset.inference import LOOKS, FlipJudgment, differing
 from audits.flipset.options import FlipsetOptions
 from audits.flipset.result import (
     CALIPER,
     LIKE_FOR_LIKE,
-    Again,
     FlipsetPart,
     FlipsetResult,
     SameValue,
+    Stability,
     Validation,
 )
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
@@ -181,7 +181,7 @@ def _standing(result: FlipsetResult, *, told_back: bool) -> str:
 
 
 def finding(
-    compared: Compared, n: float, positive: FlipsetPart, negative: FlipsetPart, judgement: Judgement
+    compared: Comparison, n: float, positive: FlipsetPart, negative: FlipsetPart, judgement: FlipJudgment
 ) -> str:
     """Say who flips, how far that is above chance, and which difference is in evidence."""
     more, less, way = negative, positive, "negative"
@@ -270,7 +270,7 @@ def _reach(found: Estimate, more: str, less: str) -> str:
     return f" ({points(-found.low, '')} {less} to {points(found.high, '')} {more})"
 
 
-def _above(judgement: Judgement, n: float) -> list[str]:
+def _above(judgement: FlipJudgment, n: float) -> list[str]:
     above, noise = judgement.above, judgement.noise
     if above is None or noise is None:
         return []
@@ -287,7 +287,7 @@ def _above(judgement: Judgement, n: float) -> list[str]:
     return [f"{text}."]
 
 
-def _at_level(judgement: Judgement, compared: Compared) -> list[str]:
+def _at_level(judgement: FlipJudgment, compared: Comparison) -> list[str]:
     """State the level that decides."""
     at = _decisive_level(judgement.judged, judgement.levels)
     if at is None:
@@ -302,7 +302,7 @@ def _at_level(judgement: Judgement, compared: Compared) -> list[str]:
     ]
 
 
-def _conditional(judgement: Judgement) -> list[str]:
+def _conditional(judgement: FlipJudgment) -> list[str]:
     """Which of the two is in evidence: other treatment given the features, or features that differ."""
     above, judged = judgement.above, judgement.judged
     if above is None or judged.verdict != EVIDENCE or judged.decided_by.startswith("level: "):
@@ -324,7 +324,7 @@ def _conditional(judgement: Judgement) -> list[str]:
     ]
 
 
-def _strata(judgement: Judgement, compared: Compared) -> list[str]:
+def _strata(judgement: FlipJudgment, compared: Comparison) -> list[str]:
     """Name the strata in which the groups' rates differ, where people were matched within strata."""
     options = compared.options
     found = differing(judgement.strata, options.level)
@@ -342,7 +342,7 @@ def _strata(judgement: Judgement, compared: Compared) -> list[str]:
     ]
 
 
-def _open(judgement: Judgement, compared: Compared) -> list[str]:
+def _open(judgement: FlipJudgment, compared: Comparison) -> list[str]:
     judged, size = judgement.judged, 100 * compared.limit
     if judged.verdict == NO_MATERIAL:
         ours, theirs = people_in(compared.chosen.source), people_in(compared.chosen.target)
@@ -405,7 +405,7 @@ def tie_words(ties: tuple[float, float] | None, transport: str) -> tuple[str, ..
     )
 
 
-def again_words(again: Again | None) -> tuple[str, ...]:
+def again_words(again: Stability | None) -> tuple[str, ...]:
     """Say how many people flip whoever else is in the data."""
     if again is None:
         return ()
@@ -420,7 +420,7 @@ def again_words(again: Again | None) -> tuple[str, ...]:
     )
 
 
-def _of_ten(again: Again, name: Literal["positive", "negative"]) -> str:
+def _of_ten(again: Stability, name: Literal["positive", "negative"]) -> str:
     part: Estimate = getattr(again, name)
     low, high = (percent(end, again.people) for end in (part.low, part.high))
     return f"is {low}" if low == high else f"lies between {low} and {high}"
@@ -438,7 +438,7 @@ def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[
 
 
 def warnings_for(
-    judgement: Judgement,
+    judgement: FlipJudgment,
     options: FlipsetOptions,
     n: float,
     source_decisions: np.ndarray,

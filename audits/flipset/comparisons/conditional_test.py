@@ -18,8 +18,8 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import norm
 
-from audits.flipset.counterparts.matching import Matched, draw_rows
-from audits.flipset.counterparts.people import Compared
+from audits.flipset.counterparts.matching import Matching, draw_rows
+from audits.flipset.counterparts.people import Comparison
 from audits.flipset.result import Conditional
 from audits.stats import Estimate, apportion, p_value
 from audits.stats.intervals import percent_level
@@ -39,7 +39,7 @@ _ALIKE = 0.5  # width of the kernel over predicted decisions, in their variance
 _ONE_RULE = "the model reads the features matched on and nothing else: people alike in them are decided alike"
 
 
-def one_rule(compared: Compared) -> bool:
+def one_rule(compared: Comparison) -> bool:
     """Whether the model cannot tell people apart who are alike in the features matched on."""
     subject = compared.subject
     return (
@@ -50,8 +50,8 @@ def one_rule(compared: Compared) -> bool:
 
 
 def treated_alike(
-    compared: Compared,
-    matched: list[Matched],
+    compared: Comparison,
+    matched: list[Matching],
     levels: Mapping[str, np.ndarray],
     level: float,
     rng: np.random.Generator,
@@ -151,7 +151,7 @@ class _Alike:
     member: np.ndarray  # (n,) what is left over of membership
 
     @classmethod
-    def draw(cls, compared: Compared, matched: list[Matched], rng: np.random.Generator) -> _Alike | None:
+    def draw(cls, compared: Comparison, matched: list[Matching], rng: np.random.Generator) -> _Alike | None:
         rows, source = [], []
         for own, side in ((True, "source"), (False, "target")):
             parts = [getattr(part, side) for part in matched]

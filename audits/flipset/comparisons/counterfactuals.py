@@ -10,9 +10,9 @@ from scipy import sparse
 
 from audits.data.preprocessing import counterfactuals as data_columns
 from audits.data.values import MISSING
-from audits.flipset.counterparts.generated import Inventor
-from audits.flipset.counterparts.matching import Counterparts, Flips, Invented, Matched
-from audits.flipset.counterparts.people import Compared
+from audits.flipset.counterparts.generated import PeopleGenerator
+from audits.flipset.counterparts.matching import Counterparts, Flips, GeneratedPeople, Matching
+from audits.flipset.counterparts.people import Comparison
 from audits.flipset.result import FlipsetPart, SameValue, ScoreChange
 from audits.models import Subject
 from audits.stats import Estimate, newcombe, weighted_sum, wilson
@@ -32,7 +32,7 @@ _MOST_VALUES = 20
 _BINS = 10
 
 
-def same_values(compared: Compared, flips: Flips) -> tuple[SameValue, ...]:
+def same_values(compared: Comparison, flips: Flips) -> tuple[SameValue, ...]:
     """Difference of favourable rates among people who agree in a feature, one feature at a time.
 
     Features with a scale and more than 20 values are cut into ten parts of as many people each.
@@ -99,7 +99,7 @@ def disagreeing_value(found: tuple[SameValue, ...], net: Estimate, larger: Flips
     return None
 
 
-def check_counterfactuals(inventor: Inventor, columns: dict[str, str]) -> None:
+def check_counterfactuals(inventor: PeopleGenerator, columns: dict[str, str]) -> None:
     """Check which columns hold what the features would have been.
 
     Raises
@@ -119,7 +119,9 @@ def check_counterfactuals(inventor: Inventor, columns: dict[str, str]) -> None:
     )
 
 
-def causal_match(inventor: Inventor, matched: list[Matched], columns: dict[str, str]) -> list[Matched]:
+def causal_match(
+    inventor: PeopleGenerator, matched: list[Matching], columns: dict[str, str]
+) -> list[Matching]:
     """The same people, each with the counterpart that `columns` give: the person's own other life.
 
     Features without a column keep the person's own value; the attributes compared are the target group's.
@@ -138,7 +140,7 @@ def causal_match(inventor: Inventor, matched: list[Matched], columns: dict[str, 
         scores = inventor.subject.favorable_score(frame)
         decided = inventor.subject.decide(scores, inventor.groups(frame, near)).astype(bool)
         x, size = encoded.values[part.source], sizes[part.source]
-        people = Invented(frame[list(space.columns)], points, scores, decided)
+        people = GeneratedPeople(frame[list(space.columns)], points, scores, decided)
         own, alone = sparse.csr_array(sparse.eye_array(len(size))), np.ones(len(size))
         cost = mean_cost(
             x, points, cost=inventor.compared.options.cost, a=size, feature_weights=encoded.weights
@@ -178,7 +180,7 @@ _CHANGE_BINS = 40
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def score_change(compared: Compared, matched: list[Matched]) -> ScoreChange:
+def score_change(compared: Comparison, matched: list[Matching]) -> ScoreChange:
     """Describe how the favourable score changes from person to counterpart, on the scale that is thresholded.
 
     Who is left without a counterpart is not counted.
@@ -218,7 +220,7 @@ def _bin_edges(values: np.ndarray) -> np.ndarray:
     return np.array([low - gap, high + gap])
 
 
-def _real_changes(part: Matched, scores: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _real_changes(part: Matching, scores: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Change from each source person to the mean of each atom among the counterparts, and its people."""
     there = part.mean_by_target(scores[part.target], sizes[part.target])
     shares = part.there.shares[part.source_atom].tocoo()
@@ -227,7 +229,7 @@ def _real_changes(part: Matched, scores: np.ndarray, sizes: np.ndarray) -> tuple
     return there[column] - scores[part.source][row], sizes[part.source][row] * found * shares.data
 
 
-def class_changes(compared: Compared, matched: list[Matched]) -> pd.DataFrame:
+def class_changes(compared: Comparison, matched: list[Matching]) -> pd.DataFrame:
     """People by the class the model gives them (rows) and their counterparts (columns).
 
     A class is the arg-max of the model's probabilities. Empty for models of two classes or none: there the
@@ -249,7 +251,7 @@ def class_changes(compared: Compared, matched: list[Matched]) -> pd.DataFrame:
 
 
 def _class_shares(
-    subject: Subject, there: Counterparts, part: Matched, best: np.ndarray, sizes: np.ndarray, count: int
+    subject: Subject, there: Counterparts, part: Matching, best: np.ndarray, sizes: np.ndarray, count: int
 ) -> np.ndarray:
     """Share (L, c) of each counterpart in each class."""
     if there.invented is not None:

@@ -10,8 +10,8 @@ import pandas as pd
 from scipy import sparse
 
 from audits.errors import InputError, RunFailed
-from audits.flipset.counterparts.matching import Counterparts, Invented, Matched, Sides
-from audits.flipset.counterparts.people import Compared, Encoded
+from audits.flipset.counterparts.matching import Counterparts, GeneratedPeople, Matching, Sides
+from audits.flipset.counterparts.people import Comparison, Encoded
 from audits.flipset.options import map_options
 from audits.models import Subject
 from audits.progress import Progress, draw, part, silent
@@ -28,7 +28,7 @@ from audits.transport.maps import (
     mean_cost,
 )
 
-__all__ = ["Inventor", "map_match"]
+__all__ = ["PeopleGenerator", "map_match"]
 
 _ROWS = 20_000  # scored at a time, so that progress is shown and a run can be cancelled
 _NEIGHBOURS = 2000  # people of the other group among whom the nearest is looked for
@@ -36,10 +36,10 @@ _PAIRS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Inventor:
+class PeopleGenerator:
     """Makes people of encoded points, for those who are compared."""
 
-    compared: Compared
+    compared: Comparison
 
     @property
     def subject(self) -> Subject:
@@ -89,7 +89,7 @@ class Inventor:
                 rows[column] = frame[column].array
         return rows, space.encode(rows)[:, self.encoded.keep], near
 
-    def invent(self, z: np.ndarray, pool: np.ndarray, progress: Progress = silent) -> Invented:
+    def invent(self, z: np.ndarray, pool: np.ndarray, progress: Progress = silent) -> GeneratedPeople:
         """Make people of the points `z` (k, d) and have the model decide on them.
 
         Parameters
@@ -106,7 +106,7 @@ class Inventor:
             values.append(encoded)
             scores.append(score)
             decisions.append(self.subject.decide(score, self.groups(frame, near)))
-        return Invented(
+        return GeneratedPeople(
             pd.concat(frames, ignore_index=True),
             np.concatenate(values),
             np.concatenate(scores),
@@ -171,13 +171,13 @@ _NOBODY = (
 
 
 def map_match(
-    compared: Compared,
+    compared: Comparison,
     value: str,
     source: np.ndarray,
     target: np.ndarray,
     rng: np.random.Generator,
     progress: Progress,
-) -> Matched:
+) -> Matching:
     """Match the people at positions `source` with counterparts from a map fitted to them and `target`.
 
     Where the model decides on invented people, everyone's counterpart is where the map sends them; else the
@@ -191,7 +191,7 @@ def map_match(
     RunFailed
         Training diverged.
     """
-    inventor, details = Inventor(compared), map_options(compared.options)
+    inventor, details = PeopleGenerator(compared), map_options(compared.options)
     kind, reverse = compared.options.transport, compared.options.reverse
     sides = Sides.build(compared, value, source, target)
     x, y, source_size, target_size = sides.x, sides.y, sides.source_size, sides.target_size
@@ -233,7 +233,7 @@ def map_match(
             a=source_size,
             feature_weights=weights,
         )
-    return Matched(
+    return Matching(
         **vars(sides),
         there=there,
         back=back,
@@ -270,7 +270,7 @@ def _invented(
     others: np.ndarray,
     y: np.ndarray,
     other_size: np.ndarray,
-    inventor: Inventor,
+    inventor: PeopleGenerator,
     progress: Progress,
 ) -> Counterparts:
     """One invented person for each atom `x`; `others` are positions of the real people of the group."""

@@ -9,19 +9,28 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from audits.flipset.counterparts.people import Compared
+from audits.flipset.counterparts.people import Comparison
 from audits.progress import Progress
 from audits.stats import draw_counts
 from audits.transport import Coupling, exact_coupling
 from audits.transport.atoms import Atoms
 from audits.transport.maps import TrainingPoint
 
-__all__ = ["Counterparts", "FlipLinks", "Flips", "Invented", "Matched", "Sides", "count_flips", "match"]
+__all__ = [
+    "Counterparts",
+    "FlipLinks",
+    "Flips",
+    "GeneratedPeople",
+    "Matching",
+    "Sides",
+    "count_flips",
+    "match",
+]
 
 
 @dataclass(frozen=True, eq=False)
-class Invented:
-    """Invented people (k): raw features, matched features encoded (k, d), scores and decisions (k,)."""
+class GeneratedPeople:
+    """Generated people (k): raw features, matched features encoded (k, d), scores and decisions (k,)."""
 
     frame: pd.DataFrame
     values: np.ndarray
@@ -56,7 +65,7 @@ class Sides:
     target_size: np.ndarray
 
     @classmethod
-    def build(cls, compared: Compared, value: str, source: np.ndarray, target: np.ndarray) -> Sides:
+    def build(cls, compared: Comparison, value: str, source: np.ndarray, target: np.ndarray) -> Sides:
         """Merge people alike on either side."""
         values, sizes = compared.encoded.values, compared.sizes
         (x, source_atom), (y, target_atom) = atoms(values[source]), atoms(values[target])
@@ -66,7 +75,7 @@ class Sides:
 
 
 @dataclass(frozen=True, eq=False)
-class Matched(Sides):
+class Matching(Sides):
     """One stratum's source and target atoms and their counterparts; attributes of `Sides`, and:
 
     Attributes
@@ -119,7 +128,7 @@ class Counterparts:
     weights : array (L,)
         Share of the other group's people that each of its atoms stands for when counterparts are held
         against that group; sums to 1.
-    invented : Invented or None
+    invented : GeneratedPeople or None
         The invented people; None where counterparts are real.
     """
 
@@ -127,7 +136,7 @@ class Counterparts:
     shares: sparse.csr_array
     found: np.ndarray
     weights: np.ndarray
-    invented: Invented | None = None
+    invented: GeneratedPeople | None = None
 
 
 def atoms(encoded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -147,8 +156,8 @@ def draw_rows(sizes: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray
 
 
 def match(
-    compared: Compared, value: str, source: np.ndarray, target: np.ndarray, progress: Progress
-) -> Matched:
+    compared: Comparison, value: str, source: np.ndarray, target: np.ndarray, progress: Progress
+) -> Matching:
     """Match the people at positions `source` with those at `target`, of one stratum, at least total cost."""
     sides = Sides.build(compared, value, source, target)
     a, b = sides.source_size, sides.target_size
@@ -163,7 +172,7 @@ def match(
     )
     plan = coupling.plan
     back = sparse.csr_array(sparse.diags_array(1.0 / plan.sum(0)) @ plan.T)
-    return Matched(
+    return Matching(
         **vars(sides),
         there=Counterparts(sides.y, coupling.shares(), np.ones(len(a)), b / b.sum()),
         back=Counterparts(sides.x, back, np.ones(len(b)), a / a.sum()),
@@ -216,7 +225,7 @@ class Flips:
     negative_links: list[FlipLinks]
 
 
-def count_flips(compared: Compared, matched: list[Matched]) -> Flips:
+def count_flips(compared: Comparison, matched: list[Matching]) -> Flips:
     """Count flips both ways from the couplings of all strata."""
     decisions, sizes = compared.decisions, compared.sizes
     there: list[tuple[np.ndarray, ...]] = []
@@ -280,7 +289,7 @@ def _clean(shares: np.ndarray) -> np.ndarray:
     return np.where(shares > 1 - 1e-9, 1.0, shares)
 
 
-def _links(part: Matched, people: np.ndarray, target_share: np.ndarray) -> FlipLinks:
+def _links(part: Matching, people: np.ndarray, target_share: np.ndarray) -> FlipLinks:
     """Mass (K, L) of `people` per source atom that goes to the `target_share` of each target atom."""
     people = np.where(people < 1e-9 * part.source_size, 0.0, people)
     mass = sparse.coo_array(sparse.diags_array(people) @ part.there.shares @ sparse.diags_array(target_share))

@@ -24,7 +24,7 @@ from audits.transport.atoms import Atoms
 
 __all__ = [
     "Chosen",
-    "Compared",
+    "Comparison",
     "Encoded",
     "axes_of",
     "choose",
@@ -38,7 +38,7 @@ _MOST_STRATA = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Comparison:
     """What a flipset audit is carried out on.
 
     Attributes
@@ -89,7 +89,7 @@ def smallest_limit(options: Any, rate: float, overall: float) -> float:
 
 def compare(
     subject: Subject, options: FlipsetOptions, rng: np.random.Generator, progress: Progress
-) -> Compared:
+) -> Comparison:
     """Score and encode people, and choose who is compared.
 
     Raises
@@ -105,7 +105,7 @@ def compare(
     groups = {*options.source, *options.target}
     encoded = encode(subject, groups, options.feature_weights, audit="flipset")
     chosen, sizes = choose(data, options, decisions, sizes, encoded.values, rng)
-    return Compared(subject, options, decisions, sizes, encoded, chosen)
+    return Comparison(subject, options, decisions, sizes, encoded, chosen)
 
 
 @dataclass(frozen=True)

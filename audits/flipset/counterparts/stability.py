@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from audits.flipset.counterparts.generated import map_match
-from audits.flipset.counterparts.matching import Matched, count_flips, match
-from audits.flipset.counterparts.people import Compared
+from audits.flipset.counterparts.matching import Matching, count_flips, match
+from audits.flipset.counterparts.people import Comparison
 from audits.flipset.options import FlipsetOptions
-from audits.flipset.result import Again
+from audits.flipset.result import Stability
 from audits.progress import Progress, silent
 from audits.stats import Estimate
 from audits.transport.maps import ks_distances
@@ -29,13 +29,13 @@ _OFTEN = 0.9
 
 
 def repeat(
-    compared: Compared, matched: list[Matched], rng: np.random.Generator, progress: Progress
-) -> tuple[Again | None, pd.DataFrame]:
+    compared: Comparison, matched: list[Matching], rng: np.random.Generator, progress: Progress
+) -> tuple[Stability | None, pd.DataFrame]:
     """Match again as often as asked for; return the spread, and each source person's flips.
 
     Returns
     -------
-    Again or None
+    Stability or None
         None where nothing was to be repeated.
     DataFrame
         Columns ``flips_again`` and ``times``, one row a source person in the order of `matched`: in how many
@@ -72,14 +72,14 @@ def repeat(
     return _spread(compared, matched, people, runs, maps), people
 
 
-def _of(compared: Compared, kind: str) -> FlipsetOptions:
+def _of(compared: Comparison, kind: str) -> FlipsetOptions:
     """Options of another map have nothing to say to this one."""
     options = compared.options
     own = options.map if kind == options.transport else None
     return dataclasses.replace(options, transport=kind, map=own, reverse=False)  # type: ignore[arg-type]
 
 
-def _once(compared: Compared, part: Matched, rng: np.random.Generator) -> Matched:
+def _once(compared: Comparison, part: Matching, rng: np.random.Generator) -> Matching:
     """One stratum's people, or a half of each side, matched anew."""
     sides = [part.source, part.target]
     if compared.options.repeat_people:
@@ -89,7 +89,7 @@ def _once(compared: Compared, part: Matched, rng: np.random.Generator) -> Matche
     return map_match(compared, part.value, sides[0], sides[1], rng, silent)
 
 
-def _ks(compared: Compared, part: Matched) -> float:
+def _ks(compared: Comparison, part: Matching) -> float:
     columns = [axis.index for axis in compared.encoded.axes]
     got = (part.source_size * part.there.found) @ part.there.shares
     gaps = ks_distances(part.there.points[:, columns], part.y[:, columns], got, part.there.weights)
@@ -97,12 +97,12 @@ def _ks(compared: Compared, part: Matched) -> float:
 
 
 def _spread(
-    compared: Compared,
-    matched: list[Matched],
+    compared: Comparison,
+    matched: list[Matching],
     people: pd.DataFrame,
     runs: list[dict[str, str | float]],
     maps: list[str],
-) -> Again:
+) -> Stability:
     sizes = compared.sizes[np.concatenate([part.source for part in matched])]
     asked = people["times"].to_numpy() > 0
     share = people["flips_again"].to_numpy()[asked] / people["times"].to_numpy()[asked]
@@ -115,7 +115,7 @@ def _spread(
         return Estimate(float(values.mean()), float(low), float(high), float(sizes.sum()), method)
 
     edges = np.linspace(0, 1, 11)
-    return Again(
+    return Stability(
         repeats=len(runs),
         maps=tuple(maps),
         halves=compared.options.repeat_people,

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import norm
 
-from audits.flipset.counterparts.matching import Flips, Matched
-from audits.flipset.counterparts.people import Compared
+from audits.flipset.counterparts.matching import Flips, Matching
+from audits.flipset.counterparts.people import Comparison
 from audits.flipset.result import Check, PushedRate, Validation
 from audits.stats.words import number, people_in, percent
 from audits.transport import Cost, Coupling
@@ -28,7 +28,7 @@ _RETURN_LIMIT = 1.0  # there and back ends nearer than one way went
 
 
 def validate(
-    compared: Compared, matched: list[Matched], flips: Flips, rng: np.random.Generator
+    compared: Comparison, matched: list[Matching], flips: Flips, rng: np.random.Generator
 ) -> Validation:
     """Compare target people with the counterparts that source people got.
 
@@ -82,7 +82,7 @@ def validate(
     return replace(found, checks=checks, trusted=all(check.passed or not check.serious for check in checks))
 
 
-def _pushed_rates(compared: Compared, matched: list[Matched]) -> tuple[PushedRate, ...]:
+def _pushed_rates(compared: Comparison, matched: list[Matching]) -> tuple[PushedRate, ...]:
     """Favourable rates of the counterparts there, and back where known, beside the groups' own."""
     decisions, sizes = compared.decisions, compared.sizes
     rates = []
@@ -210,7 +210,7 @@ _GRID = 2.0**44  # units of all mass: a power of two, so that flows add up exact
 _ROUNDING = 1e-11  # of the largest cost; dual values are sums of many costs
 
 
-def tie_range(compared: Compared, matched: list[Matched]) -> tuple[float, float] | None:
+def tie_range(compared: Comparison, matched: list[Matching]) -> tuple[float, float] | None:
     """Smallest and largest positive flipset, in people, over all couplings of least cost.
 
     By Proposition 2 the negative flipset moves along: their difference is the same in all of them.
@@ -237,7 +237,7 @@ def tie_range(compared: Compared, matched: list[Matched]) -> tuple[float, float]
     return low, high
 
 
-def _stratum(compared: Compared, part: Matched) -> tuple[float, float] | None:
+def _stratum(compared: Comparison, part: Matching) -> tuple[float, float] | None:
     if part.coupling is None or len(part.x) * len(part.y) > _MOST_PAIRS:
         return None
     tight = _tight(part, part.coupling, compared.options.cost, compared.encoded.weights)
@@ -264,7 +264,7 @@ def _stratum(compared: Compared, part: Matched) -> tuple[float, float] | None:
 
 
 def _split(
-    part: Matched,
+    part: Matching,
     row: np.ndarray,
     column: np.ndarray,
     mass: np.ndarray,
@@ -291,7 +291,7 @@ def _split(
 
 
 def _tight(
-    part: Matched, coupling: Coupling, cost: Cost, weights: np.ndarray
+    part: Matching, coupling: Coupling, cost: Cost, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Pairs of atoms whose cost is what their dual values pay; None where there are too many to hold.
 
