@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pandas as pd
 
@@ -70,7 +70,18 @@ class FeatureDifference:
     deviation: float
 
 
-def ranked(report: Sequence[FeatureDifference], *, by_sign: bool = False) -> list[FeatureDifference]:
+REPORT_COLUMNS: dict[Any, str] = {
+    "feature": "feature",
+    ("mean difference", "low", "high"): "mean_difference",
+    "in standard deviations": "standardized_difference",
+    ("mean sign", "sign low", "sign high"): "mean_sign",
+}
+
+
+Line = TypeVar("Line", bound=FeatureDifference)
+
+
+def ranked(report: Sequence[Line], *, by_sign: bool = False) -> list[Line]:
     """Return a transparency report in one of Definition 2's two rankings: how far, or how consistently."""
     if not by_sign:
         return list(report)
@@ -601,12 +612,7 @@ class FlipsetResult:
         """Return the transparency report of ``"positive"`` or ``"negative"``, in either of its rankings."""
         return frame_of(
             ranked(self.flipset(part, within)[0].transparency, by_sign=by_sign),
-            {
-                "feature": "feature",
-                ("mean difference", "low", "high"): "mean_difference",
-                "in standard deviations": "standardized_difference",
-                ("mean sign", "sign low", "sign high"): "mean_sign",
-            },
+            REPORT_COLUMNS,
         )
 
     def reports_frame(self, within: str | None = None, *, by_sign: bool = False) -> pd.DataFrame:
@@ -681,9 +687,7 @@ class FlipsetResult:
 
     def score_change_frame(self) -> pd.DataFrame:
         """Return how the score changes at the counterpart as a table, one row a bin."""
-        found = {} if self.score_change is None else self.score_change.histogram
-        edges = found.get("edges", [])
-        return pd.DataFrame({"from": edges[:-1], "to": edges[1:], "people": found.get("people", [])})
+        return _bins_frame({} if self.score_change is None else self.score_change.histogram, "people")
 
     def fit_frame(self) -> pd.DataFrame:
         """Return how well each feature of the counterparts fits the target group's (Tables 1 and 3)."""
@@ -710,11 +714,7 @@ class FlipsetResult:
 
     def null_frame(self) -> pd.DataFrame:
         """Return the null distribution as a table, one row a bin."""
-        found = {} if self.noise is None else self.noise.histogram
-        edges = found.get("edges", [])
-        return pd.DataFrame(
-            {"from": edges[:-1], "to": edges[1:], "permutations": found.get("permutations", [])}
-        )
+        return _bins_frame({} if self.noise is None else self.noise.histogram, "permutations")
 
     def blocks_frame(self) -> pd.DataFrame:
         """Return the interval that decides, and below it both flipsets' sizes and shares."""
@@ -736,3 +736,8 @@ class FlipsetResult:
         table.insert(0, "flipset", ["positive", "negative"])
         table.insert(2, "of", self.n_source)
         return table
+
+
+def _bins_frame(histogram: dict[str, list[float]], counted: str) -> pd.DataFrame:
+    edges = histogram.get("edges", [])
+    return pd.DataFrame({"from": edges[:-1], "to": edges[1:], counted: histogram.get(counted, [])})
