@@ -210,7 +210,7 @@ class Audit:
         gate's baseline then has paired intervals.
     paired : str or callable, optional
         ``paired(first, second, subjects)`` returns how its numbers moved between its results of two models on
-        the same people, an `audits.paired.pairing.Pairing`; `subjects` are what the two were about, or None
+        the same people, an `audits.comparison.pairs.Pairing`; `subjects` are what the two were about, or None
         where they are not at hand. Without it no change has an interval.
     states : tuple of str
         Names of audits whose numbers it states itself: they are not run beside it.

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from audits.flipset import AboveChance, FlipsetOptions, flipset
-from audits.flipset.comparing.flipped import marginals
+from audits.flipset.comparisons.marginals import marginals
 from audits.stats import EVIDENCE, NO_MATERIAL, wilson
 from benchmarks.calibration import SLOW, Row, Simulation
 from tests.flipset.worlds import subject

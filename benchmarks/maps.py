@@ -103,19 +103,10 @@ def one_pass(
 
 def players(d: int, seed: int = 0) -> tuple[Wgan, TorchTwin]:
     """A WGAN with the paper's settings, and its twin with the same parameters."""
-    settings = {"rate": 5e-5, "clip": 0.01, "transport_weight": 1e-4}
-    gan = Wgan(
-        d,
-        width=128,
-        batch=64,
-        critic_steps=5,
-        cost="l1_squared",
-        weights=np.ones(d),
-        residual=False,
-        rng=np.random.default_rng(seed),
-        **settings,
+    gan, settings = Wgan(np.ones(d), GanOptions(), np.random.default_rng(seed)), GanOptions()
+    return gan, TorchTwin(
+        gan, rate=settings.learning_rate, clip=settings.clip, transport_weight=settings.transport_weight
     )
-    return gan, TorchTwin(gan, **settings)
 
 
 def gan_speed(passes: int) -> None:

@@ -19,8 +19,8 @@ from audits.models import make_subject, model_spec
 from audits.outcome_transport import outcome_transport
 from audits.outcome_transport.bias.groups import group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison.sides import ComparedSides, Side
+from audits.outcome_transport.matching.optimal_face import optimal_face
 from audits.outcome_transport.matching.outcomes import match_outcomes
-from audits.outcome_transport.matching.ties import optimal_face
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.recourse import RecourseOptions, recourse
 from audits.recourse.figures import people as figures

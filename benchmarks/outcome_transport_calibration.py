@@ -40,7 +40,7 @@ from audits.outcome_transport import (
 )
 from audits.outcome_transport.bias.groups import CellMasses, group_list
 from audits.outcome_transport.comparison.sides import ComparedSides, Side
-from audits.outcome_transport.inference import ResultParts, Sure, distances
+from audits.outcome_transport.inference import ResultParts, distances
 from audits.outcome_transport.matching.outcomes import OutcomeCost, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null
 from audits.progress import silent
@@ -168,13 +168,9 @@ def distance_covers(
         measured=[],
         ranges=[],
         cells=CellMasses(np.zeros((1, 1)), None, None),
-        sure=Sure(
-            errors={
-                cost: distance_error(comparison, **people, ground=cost, draws=199, rng=rng) for cost in both
-            },
-            observed=observed,
-            null=null,
-        ),
+        errors={cost: distance_error(comparison, **people, ground=cost, draws=199, rng=rng) for cost in both},
+        observed=observed,
+        null=null,
         **people,
     )
     found, _ = distances(parts, OutcomeTransportOptions(cost=ground, level=LEVEL))

@@ -14,10 +14,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from audits.comparison.intervals import Moved, People, apart, mean_moved, ratio_moved, share_moved
 from audits.groups import GroupsOptions
 from audits.groups.audit import groups_from_people
 from audits.groups.labels import LABEL
-from audits.paired.moved import Moved, People, apart, mean_moved, ratio_moved, share_moved
 from audits.runs.comparison.two_models import audit_change
 from audits.runs.result import AuditResult
 from audits.stats import EVIDENCE
@@ -174,7 +174,7 @@ def _ratio(n: int, rng: np.random.Generator) -> tuple[Moved, float]:
 
 def _multiple(n: int, rng: np.random.Generator) -> tuple[Moved, float]:
     """A group's mean as a multiple of everyone else's, linearised as prediction sensitivity does."""
-    from audits.paired.sensitivity import _times
+    from audits.comparison.sensitivity import _times
 
     people, _ = _plain(n)
     inside = rng.random(n) < 0.4

@@ -39,7 +39,7 @@ LAYERS = (
     ("subgroups",),
     tuple(name for name in AUDITS if name != COUPLED),
     (COUPLED,),
-    ("paired",),
+    ("comparison",),
     ("runs",),
     ("monitor",),
     ("reports",),
@@ -414,11 +414,9 @@ MANY = {
     "audits/sensitivity/measurement/blackbox.py measure_blackbox": "audit and bundle share no context",
     "audits/sensitivity/match_sets/sets.py match_set": SAID,
     "audits/sensitivity/packing.py pack": PARTS,
-    "audits/transport/maps/gan_training.py __init__": SAID,
     "audits/transport/maps/protocol.py fit": SAID,
     "audits/transport/maps/sinkhorn.py solve": SAID,
     "audits/transport/maps/validation.py exact_cost": SAID,
-    "audits/transport/maps/wgan.py __init__": SAID,
 }
 CONTROLS = "controls in the order in which a page draws them; what they return is read at the end"
 PACKED = "most of it is one call that fills the fields of a result, a line each"
@@ -428,10 +426,9 @@ LONG = {
     "app/flipset/choices.py _more": CONTROLS,
     "app/widgets/audit_page.py audit_page": "a page from top to bottom, ended where something lacks",
     "audits/data/preprocessing/build.py build_data": PACKED,
-    "audits/flipset/counterparts/inventing.py map_match": STEPS,
-    "audits/flipset/packing.py people_tables": "four tables of the same people, column by column",
+    "audits/flipset/audit.py flipset": PACKED,
+    "audits/flipset/people_tables.py people_tables": "four tables of the same people, column by column",
     "audits/notebook.py audit": STEPS,
-    "audits/outcome_transport/matching/outcomes.py match_outcomes": "one way of matching after another",
     "audits/rule_sets/audit.py audit_cells": STEPS,
     "audits/rule_sets/packing.py pack": PACKED,
 }

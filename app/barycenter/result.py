@@ -21,8 +21,8 @@ from app.widgets.results.result_page import result_page
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.barycenter import BarycenterResult, figures
-from audits.barycenter.exhibits import marginals_exhibit, transparency_exhibit
-from audits.barycenter.words import way_words
+from audits.barycenter.sections import marginals_exhibit, transparency_exhibit
+from audits.barycenter.text import way_words
 from audits.brief import begun
 from audits.runs.result import RunResult
 from audits.stats.words import count, in_words, people_in

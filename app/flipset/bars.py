@@ -14,9 +14,9 @@ from app.tables.held import DataHeld
 from app.widgets.results.figure_card import figure_card
 from audits.brief import begun
 from audits.flipset import FlipsetPart, FlipsetResult, Marginal
-from audits.flipset.comparing.flipped import crossed
+from audits.flipset.comparisons.marginals import crossed
 from audits.flipset.figures import flipsets, pairs
-from audits.flipset.words import Way, way_words
+from audits.flipset.text import Way, way_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from app.widgets.people.row_choice import choose_row, show_selected
 from app.widgets.people.selected import only_selected
 from app.workspaces.workspace import Workspace
 from audits.flipset import FlipsetResult
-from audits.flipset.words import one_of, way_words
+from audits.flipset.text import one_of, way_words
 from audits.runs.result import RunResult
 from audits.stats.words import count, people_in
 

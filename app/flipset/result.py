@@ -23,7 +23,7 @@ from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.flipset import FlipsetResult
 from audits.flipset.figures import flipsets, maps
-from audits.flipset.words import DISTRUST
+from audits.flipset.text import DISTRUST
 from audits.records import Exhibit
 from audits.runs.executors.job import RunProgress
 from audits.runs.result import RunResult

@@ -8,7 +8,7 @@ from app import state
 from app.widgets import notices
 from audits.brief import begun
 from audits.flipset import FlipsetResult
-from audits.flipset.words import Way, larger_first, way_words
+from audits.flipset.text import Way, larger_first, way_words
 
 __all__ = ["choose_shown", "choose_within"]
 

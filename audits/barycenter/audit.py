@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from audits.barycenter.chance import MOST_SHUFFLED, ChancePerGroup, measure
-from audits.barycenter.judging import (
+from audits.barycenter.barycenters import Barycenter, Group, against_everybody, group_of, least_spread, meet
+from audits.barycenter.inference import (
     Differing,
     differing,
     judge_groups,
@@ -15,13 +15,14 @@ from audits.barycenter.judging import (
     net_differences,
     rates,
 )
-from audits.barycenter.meeting import Group, Meeting, against_everybody, group_of, least_spread, meet
+from audits.barycenter.null_distribution import MOST_SHUFFLED, measure
 from audits.barycenter.options import BarycenterOptions
-from audits.barycenter.packing import marginals, people_tables, transparency
-from audits.barycenter.people import ComparedGroups, compare
+from audits.barycenter.people import GroupComparison, compare
+from audits.barycenter.people_tables import marginals, people_tables, transparency
 from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFlips, Nearness
-from audits.barycenter.words import chance_words, finding, warnings_for
+from audits.barycenter.text import chance_words, finding, warnings_for
 from audits.checks import generator
+from audits.flipset.null_distribution import NullDistribution
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
@@ -84,9 +85,8 @@ def barycenter(
     apart = None if chance is None else differing(compared, rng.spawn(1)[0])
     progress(0.95, "Writing the people's table")
     people, counterparts = people_tables(compared, groups, met, reached)
-    told = _groups(compared, groups, met, reached, chance, apart, rng.spawn(1)[0])
-    decided = [each[:, 0] for each in own]
-    told = _with_everybody(told, compared, groups, decided)
+    everybody = against_everybody(groups, [each[:, 0] for each in own], compared.shares, compared.cost)
+    told = _groups(compared, groups, met, (reached, everybody), chance, apart, rng.spawn(1)[0])
     rests_on = worst_of(each.judged for each in told)
     worst = next(each for each in told if each.judged is rests_on)
     at_once = 0 if chance is None or chance.everybody else int(chance.people.sum())
@@ -118,34 +118,39 @@ def barycenter(
 
 
 def _groups(
-    compared: ComparedGroups,
+    compared: GroupComparison,
     groups: list[Group],
-    met: Meeting,
-    reached: list[np.ndarray],
-    chance: ChancePerGroup | None,
+    met: Barycenter,
+    reached: tuple[list[np.ndarray], list[np.ndarray]],
+    chance: NullDistribution | None,
     apart: Differing | None,
     rng: np.random.Generator,
 ) -> tuple[GroupFlips, ...]:
-    """Every group's flips, chance and verdict."""
+    """Every group's flips, against the others and against everybody, chance and verdict."""
     nets, levels = net_differences(compared), levels_of_groups(compared)
     judged = judge_groups(compared, chance, apart, nets, levels)
-    favored = rates(compared, compared.options.level)
-    distances = met.distances(groups)
+    favored, distances = rates(compared, compared.options.level), met.distances(groups)
     drawn = _distances_by_chance(compared, rng)
     found = []
     for k, group in enumerate(groups):
-        side = compared.members(k)
-        h, g = compared.decisions[side], reached[k][group.of]
-        sizes = compared.sizes[side] / compared.sizes[side].sum()
+        side, net, share = compared.members(k), nets[k], float(compared.shares[k])
+        h, sizes = compared.decisions[side], compared.sizes[side] / compared.sizes[side].sum()
+        ways = [
+            (float(sizes @ (h * (1 - g))), float(sizes @ ((1 - h) * g)))
+            for g in (each[k][group.of] for each in reached)
+        ]
+        # the others are everybody but the group: what lies between is a part of the way
+        ends = [None if end is None else (1 - share) * end for end in (net.value, net.low, net.high)]
+        part_of_it = dataclasses.replace(net, value=ends[0], low=ends[1], high=ends[2])
         found.append(
             GroupFlips(
                 group=compared.names[k],
                 people=float(compared.n[k]),
-                share=float(compared.shares[k]),
+                share=share,
                 rate=favored[k],
-                only_self=float(sizes @ (h * (1 - g))),
-                only_counterpart=float(sizes @ ((1 - h) * g)),
-                net=nets[k],
+                only_self=ways[0][0],
+                only_counterpart=ways[0][1],
+                net=net,
                 larger=None if chance is None else float(chance.larger[k]),
                 by_chance=None if chance is None else float(chance.expected[k]),
                 excess=judged[k][0],
@@ -153,31 +158,14 @@ def _groups(
                 distance=float(distances[k]),
                 distance_by_chance=float(drawn[k]),
                 judged=judged[k][1],
+                everybody=AgainstEverybody(*ways[1], part_of_it),
                 levels=levels[k],
             )
         )
     return tuple(found)
 
 
-def _with_everybody(
-    told: tuple[GroupFlips, ...], compared: ComparedGroups, groups: list[Group], decided: list[np.ndarray]
-) -> tuple[GroupFlips, ...]:
-    """Add what becomes of every group when everybody stands in the place of all the others."""
-    reached = against_everybody(groups, decided, compared.shares, compared.cost)
-    found = []
-    for each, group, h, g in zip(told, groups, decided, reached, strict=True):
-        net = each.net
-        # the others are everybody but the group: what lies between is a part of the way
-        ends = [None if end is None else (1 - each.share) * end for end in (net.value, net.low, net.high)]
-        ways = float(group.weights @ (h * (1 - g))), float(group.weights @ ((1 - h) * g))
-        everybody = AgainstEverybody(
-            *ways, dataclasses.replace(net, value=ends[0], low=ends[1], high=ends[2])
-        )
-        found.append(dataclasses.replace(each, everybody=everybody))
-    return tuple(found)
-
-
-def _distances_by_chance(compared: ComparedGroups, rng: np.random.Generator) -> np.ndarray:
+def _distances_by_chance(compared: GroupComparison, rng: np.random.Generator) -> np.ndarray:
     """Distance (k,) of each group from the barycenter, membership of people permuted once."""
     rows, each = as_people(compared.sizes, most=MOST_SHUFFLED)
     mixed, held = rng.permutation(len(rows)), compared.group[rows]

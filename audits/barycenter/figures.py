@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFlips
-from audits.barycenter.words import interval_words, way_words
+from audits.barycenter.text import interval_words, way_words
 from audits.drawing.differences import differences
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish, rows_named

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
+from audits.flipset.options import start_seconds
 from audits.options import Level, Material, MaterialOn, Permutations, option
 from audits.records import Size
 from audits.transport import Cost, estimated_bytes, estimated_seconds
@@ -14,7 +15,6 @@ __all__ = ["MOST_SECONDS", "BarycenterOptions", "in_all", "memory", "once", "sec
 MOST_SECONDS = 30.0
 """Time that matching may take, unless `max_people` asks for more; of more people a sample is drawn."""
 _ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with everybody; with the points
-_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,14 +81,13 @@ def once(n: int, width: int, groups: int, rounds: int) -> float:
 
 def seconds(options: BarycenterOptions, size: Size) -> float:
     """About how many seconds the audit takes: matching, and at most the time given for chance."""
-    start = 1.0 + _START_SECONDS.get(size.trained or "", 0.0) * size.rows / 20_000
     most = size.rows if options.max_people is None else min(options.max_people, size.rows)
     matching = in_all(most, size.width, options.rounds)
     if options.max_people is None:
         matching = min(matching, MOST_SECONDS)
     groups = max([2, *(len(size.groups.get(name, ())) for name in options.by or list(size.groups)[:1])])
     chance = options.permutations * once(most, size.width, groups, options.rounds)
-    return start + matching + min(chance, options.seconds)
+    return start_seconds(size) + matching + min(chance, options.seconds)
 
 
 def memory(options: BarycenterOptions, size: Size) -> float:

@@ -7,27 +7,26 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
 
 from audits.barycenter.options import MOST_SECONDS, BarycenterOptions, in_all
 from audits.checks import one_of
 from audits.data import AuditData, group_name
-from audits.data.report_lines import ReportLine, report_lines
+from audits.data.report_lines import ReportLine
 from audits.errors import InputError
+from audits.flipset.counterparts.people import axes_of, draw_people, encode, smallest_limit
 from audits.models import Subject
 from audits.progress import Progress
-from audits.stats import apportion, draw_counts, limit_of
 from audits.transport import Cost
 from audits.transport.atoms import Atoms
 from audits.transport.levels import level_members
 
-__all__ = ["ComparedGroups", "compare"]
+__all__ = ["GroupComparison", "compare"]
 
 _LEAST_DRAWN = 200  # of every group, where there are as many: a small one is not thinned like a large one
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedGroups:
+class GroupComparison:
     """What a barycenter audit is carried out on.
 
     Attributes
@@ -44,8 +43,6 @@ class ComparedGroups:
         People each row stands for.
     shares : array (k,)
         What each group counts in the barycenter; sums to 1.
-    totals : array (k,)
-        People of each group before a sample was drawn.
     axes : tuple of str
         Names of the columns of `points`.
     lines : tuple of ReportLine
@@ -66,7 +63,6 @@ class ComparedGroups:
     decisions: np.ndarray
     sizes: np.ndarray
     shares: np.ndarray
-    totals: np.ndarray
     axes: tuple[str, ...]
     lines: tuple[ReportLine, ...]
     levels: dict[str, np.ndarray]
@@ -78,8 +74,7 @@ class ComparedGroups:
     def limit(self) -> float:
         """Difference of favorable rates that matters: the auditor's, or less where rates are low."""
         rate = float(self.sizes @ self.decisions / self.sizes.sum())
-        ends = limit_of(self.options.material, self.options.material_on, rate=rate, overall=rate)
-        return float(np.abs(ends).min())
+        return smallest_limit(self.options, rate, rate)
 
     @property
     def n(self) -> np.ndarray:
@@ -93,7 +88,7 @@ class ComparedGroups:
 
 def compare(
     subject: Subject, options: BarycenterOptions, rng: np.random.Generator, progress: Progress
-) -> ComparedGroups:
+) -> GroupComparison:
     """Score and encode people, and choose who is compared.
 
     Raises
@@ -104,29 +99,21 @@ def compare(
     data = subject.data
     by = _attributes(data, options)
     progress(0.0, "Scoring people")
-    decided = np.asarray(subject.decisions, dtype=float)
+    decided = np.asarray(subject.decisions, dtype=bool)
     sizes = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
     names, group, left_out, warnings = _groups(data, by, sizes, options)
     progress(0.03, "Encoding people")
-    points, axes = _encoded(subject, by)
     cost = _cost(options, len(names))
+    encoded = encode(subject, by, audit="barycenter")
     rows = np.flatnonzero(group >= 0)
-    if not len(axes):
-        raise InputError(
-            "barycenter",
-            "has no feature left to match people on",
-            advice="add features other than the groups' attributes",
-        )
     totals = np.bincount(group[rows], sizes[rows], len(names))
-    different = len(Atoms.merge(points[rows], np.ones(len(rows))).first)
-    counts = _affordable(
-        group, decided, np.where(group >= 0, sizes, 0.0), (different, points.shape[1]), options, rng
-    )
+    different, width = len(Atoms.merge(encoded.values[rows], np.ones(len(rows))).first), len(encoded.keep)
+    counts = _affordable(group, decided, np.where(group >= 0, sizes, 0.0), (different, width), options, rng)
     drawn = np.flatnonzero(counts > 0)
     before, after = round(float(sizes[rows].sum())), round(float(counts.sum()))
     if after < before:
         left_out["not drawn into the sample"] = before - after
-        minutes = max(1, round(in_all(different, points.shape[1], options.rounds) / 60))
+        minutes = max(1, round(in_all(different, width, options.rounds) / 60))
         why = (
             f"matching everyone would take about {minutes:,} min (max_people asks for more)"
             if options.max_people is None
@@ -136,12 +123,12 @@ def compare(
             f"Of {before:,} people a random {after:,} were matched, by group and decision, because {why}. "
             "Intervals are of those matched."
         )
-    kept = points[drawn]
+    kept = encoded.values[drawn]
     varies = np.ptp(kept, axis=0) > 0
     varies[0] |= not varies.any()
+    every = [name for block in subject.space.parts if block.column not in by for name in block.names]
     people = totals / totals.sum()
-    shares = people if options.weights == "people" else np.full(len(names), 1 / len(names))
-    return ComparedGroups(
+    return GroupComparison(
         subject=subject,
         options=options,
         by=by,
@@ -149,16 +136,25 @@ def compare(
         rows=drawn,
         group=group[drawn],
         points=np.ascontiguousarray(kept[:, varies]),
-        decisions=decided[drawn],
+        decisions=decided[drawn].astype(float),
         sizes=counts[drawn],
-        shares=shares,
-        totals=totals,
-        axes=tuple(np.array(axes, dtype=object)[varies]),
-        lines=_lines(subject, by, kept, counts[drawn], np.flatnonzero(varies)),
-        levels=level_members(*_raw(subject, by, drawn), counts[drawn]),
+        shares=people if options.weights == "people" else np.full(len(names), 1 / len(names)),
+        axes=tuple(np.array(every, dtype=object)[varies]),
+        lines=_varying(axes_of(subject, encoded.columns, kept, counts[drawn]), np.flatnonzero(varies)),
+        levels=level_members(data.frame[list(encoded.columns)].iloc[drawn], encoded.scaled, counts[drawn]),
         cost=cost,
         left_out=left_out,
         warnings=tuple(warnings),
+    )
+
+
+def _varying(lines: Sequence[ReportLine], columns: np.ndarray) -> tuple[ReportLine, ...]:
+    """Keep the lines of those columns of the points that vary, by their place among these."""
+    places = {int(column): place for place, column in enumerate(columns)}
+    return tuple(
+        replace(line, index=places[line.index], missing=places.get(line.missing))  # type: ignore[arg-type]
+        for line in lines
+        if line.index in places
     )
 
 
@@ -207,49 +203,6 @@ def _groups(
     return tuple(names), group, left_out, warnings
 
 
-def _encoded(subject: Subject, by: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    """Features in standard deviations and categories as columns (n, d), but for the groups' attributes."""
-    space = subject.space
-    every = space.encode(subject.data.frame)
-    keep: list[int] = []
-    names: list[str] = []
-    for block in space.parts:
-        if block.column in by:
-            continue
-        where = space.blocks[block.column]
-        keep.extend(range(where.start, where.stop))
-        names.extend(block.names)
-    return every[:, keep], names
-
-
-def _lines(
-    subject: Subject, by: Sequence[str], points: np.ndarray, sizes: np.ndarray, varies: np.ndarray
-) -> tuple[ReportLine, ...]:
-    """Lines of the transparency report for the columns of `points` (n, d) that vary, by their place there."""
-    places = {int(column): place for place, column in enumerate(varies)}
-    found: list[ReportLine] = []
-    first = 0
-    for block in subject.space.parts:
-        if block.column in by:
-            continue
-        after = first + len(block.names)
-        found += [
-            replace(line, index=places[line.index], missing=places.get(line.missing))  # type: ignore[arg-type]
-            for line in report_lines(block, first, points[:, first:after], sizes)
-            if line.index in places
-        ]
-        first = after
-    return tuple(found)
-
-
-def _raw(subject: Subject, by: Sequence[str], rows: np.ndarray) -> tuple[pd.DataFrame, dict[str, bool]]:
-    """Features of some rows as the user wrote them, and which of them have a scale."""
-    data = subject.data
-    names = [block.column for block in subject.space.parts if block.column not in by]
-    scaled = {name: data.kinds[name] in {"continuous", "integer", "datetime"} for name in names}
-    return data.frame[names].iloc[rows], scaled
-
-
 def _cost(options: BarycenterOptions, groups: int) -> Cost:
     """The cost asked for, or the usual one of so many groups.
 
@@ -293,12 +246,6 @@ def _affordable(
         most = int(share * total)
     if most == total:
         return sizes
-    counts = sizes.copy()
-    wanted = apportion(people, most, least=min(_LEAST_DRAWN, most // len(people)))
-    for k, places in enumerate(wanted):
-        sides = [np.flatnonzero((group == k) & ((decided > 0) == favored)) for favored in (True, False)]
-        shares = apportion(np.array([sizes[side].sum() for side in sides]), int(places))
-        for side, n in zip(sides, shares, strict=True):
-            if len(side):
-                counts[side] = draw_counts(sizes[side], int(n), rng)
+    counts, sets = sizes.copy(), [np.flatnonzero(group == k) for k in range(len(people))]
+    draw_people(sets, decided, counts, most, rng, least=min(_LEAST_DRAWN, most // len(people)))
     return counts

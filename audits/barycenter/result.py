@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from audits.flipset.parts import FeatureDifference, Marginal
+from audits.flipset.result import REPORT_COLUMNS, FeatureDifference, Marginal, ranked
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 from audits.transport.levels import LevelDifference
@@ -265,10 +265,8 @@ class BarycenterResult:
 
     def report(self, group: str, way: str, *, by_sign: bool = False) -> list[TransparencyLine]:
         """Return a group's transparency report in one of its two rankings: how far, or how consistently."""
-        found = [row for row in self.transparency if (row.group, row.way) == (group, way)]
-        if by_sign:
-            found.sort(key=lambda row: (-abs(row.mean_sign.value or 0.0), row.feature))
-        return found
+        rows = [row for row in self.transparency if (row.group, row.way) == (group, way)]
+        return ranked(rows, by_sign=by_sign)
 
     def transparency_frame(self, group: str, *, by_sign: bool = False) -> pd.DataFrame:
         """Return a group's transparency reports, both ways, in either of their rankings."""
@@ -277,16 +275,7 @@ class BarycenterResult:
             for way in ("only_self", "only_counterpart")
             for row in self.report(group, way, by_sign=by_sign)
         ]
-        return frame_of(
-            rows,
-            {
-                "way": "way",
-                "feature": "feature",
-                ("mean difference", "low", "high"): "mean_difference",
-                "in standard deviations": "standardized_difference",
-                ("mean sign", "sign low", "sign high"): "mean_sign",
-            },
-        )
+        return frame_of(rows, {"way": "way"} | REPORT_COLUMNS)
 
     def marginals_frame(self, group: str, way: str) -> pd.DataFrame:
         """Return in which values those of a group who flip one way differ from it, one row a bin or value."""

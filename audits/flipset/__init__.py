@@ -14,14 +14,15 @@ Departures, and why:
   unit too: the paper's features are standardised beforehand, a user's are not.
 * The chance level comes from permuting group membership and matching again (the paper trains on two
   samples of one distribution), on subsamples where the groups are large. The verdict follows from what the
-  larger flipset holds above that (`audits.flipset.chance`), and from whether people alike in the features are
-  decided alike (`audits.flipset.comparing.treatment`), which the paper does not ask: flips above chance come
-  from either a second rule or features that hang together differently. Maps that invent counterparts are
+  larger flipset holds above that (`audits.flipset.null_distribution`), and from whether people alike in the
+  features are decided alike (`audits.flipset.comparisons.conditional_test`), which the paper does not ask:
+  flips above chance come from either a second rule or features that hang together differently. Maps that
+  invent counterparts are
   refitted to every permutation; for networks, of which one a permutation would take hours, a linear one.
 * A map's counterparts are made admissible before they are scored: whole numbers, one category, within the
   range seen. The attributes compared take the value of the nearest person of the target group.
-* Section 5.1's checks get limits (`audits.flipset.counterparts.checking`), from the paper's own tables: a map
-  that exceeds a serious one says first that it cannot be trusted.
+* Section 5.1's checks get limits (`audits.flipset.counterparts.validation`), from the paper's own tables: a
+  map that exceeds a serious one says first that it cannot be trusted.
 """
 
 import lazy_loader

@@ -1,25 +1,45 @@
-"""The flipset audit: check, match, count, compare with chance, pack."""
+"""The flipset audit: check, match, count, compare with chance, and put the result together."""
 
 from __future__ import annotations
+
+import dataclasses
 
 import numpy as np
 
 from audits.checks import generator
-from audits.flipset.chance import measure
-from audits.flipset.comparing.otherwise import check_counterfactuals
-from audits.flipset.comparing.treatment import treated_alike
-from audits.flipset.counterparts.again import repeat
-from audits.flipset.counterparts.checking import validate
-from audits.flipset.counterparts.inventing import Inventor, map_match
-from audits.flipset.counterparts.matching import Matched, count_flips, match
-from audits.flipset.counterparts.people import Compared, compare
-from audits.flipset.judging import LOOKS, differences_at, judge_flips, levels_of
+from audits.flipset.comparisons.conditional_test import treated_alike
+from audits.flipset.comparisons.counterfactuals import (
+    check_counterfactuals,
+    class_changes,
+    disagreeing_value,
+    same_values,
+    score_change,
+)
+from audits.flipset.counterparts.generated import PeopleGenerator, map_match
+from audits.flipset.counterparts.matching import Flips, Matching, count_flips, match
+from audits.flipset.counterparts.people import Comparison, compare
+from audits.flipset.counterparts.stability import repeat
+from audits.flipset.counterparts.validation import tie_range, validate
+from audits.flipset.description import Counted, causal_part, flipset_part, given_matching, strata_parts
+from audits.flipset.inference import LOOKS, differences_at, judge_flips, levels_of, strata_of
+from audits.flipset.null_distribution import measure
 from audits.flipset.options import FlipsetOptions, again_seconds, map_options
-from audits.flipset.packing import Counted, causal_part, flipset_part, pack, strata_parts, tables
-from audits.flipset.result import FlipsetResult
+from audits.flipset.people_tables import people_tables
+from audits.flipset.result import SIDES, FlipsetResult, Reverse
+from audits.flipset.text import (
+    again_words,
+    disagreeing,
+    distrust,
+    finding,
+    tie_words,
+    unmatched_words,
+    warnings_for,
+)
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
+from audits.results import Optimum
+from audits.stats import wilson
 from audits.transport import estimated_seconds
 
 __all__ = ["flipset"]
@@ -70,7 +90,7 @@ def flipset(
     map_options(options)  # what is wrong with them is said before anything is computed
     compared = compare(subject, options, rng, progress)
     if options.counterfactuals:
-        check_counterfactuals(Inventor(compared), options.counterfactuals)
+        check_counterfactuals(PeopleGenerator(compared), options.counterfactuals)
     share = 0.05 + 0.8 * _matching_share(compared)
     matched = _match_all(compared, rng, part(progress, 0.05, share))
     flips = count_flips(compared, matched)
@@ -82,27 +102,78 @@ def flipset(
     covered = {each.name: members[each.name] for each in levels if each.covered and each.comparable}
     alike = None if chance is None else treated_alike(compared, matched, covered, options.level / LOOKS, rng)
     progress(0.9, "Comparing flipped people with their counterparts")
-    described = {
-        "positive": flipset_part(found, "positive", rng),
-        "negative": flipset_part(found, "negative", rng),
-        "causal": causal_part(found, rng),
-        "strata": strata_parts(found, rng.spawn(1)[0]),  # so that other draws stay what they were
-    }
+    positive, negative = (flipset_part(found, side, rng) for side in SIDES)
+    causal, apart = causal_part(found, rng), rng.spawn(1)[0]  # so that other draws stay what they were
+    strata = strata_parts(found, strata_of(compared, matched, flips), apart)
     progress(0.94, "Checking the counterparts")
     checked = validate(compared, matched, flips, rng)
     progress(0.97, "Writing the people's table")
-    written = tables(found, rng)
+    tables = people_tables(compared, matched, flips, rng)
     again, often = repeat(compared, matched, rng.spawn(1)[0], part(progress, 0.97, 0.98))
     if again is not None:
-        written["people"] = written["people"].assign(
-            flips_again=often["flips_again"].array, times=often["times"].array
-        )
+        tables["people"] = tables["people"].assign(**{str(name): often[name].array for name in often})
     progress(0.98, "Looking for other matchings that are as good")
-    judgement = judge_flips(compared, matched, flips, chance, alike, levels, checked)
-    return pack(found, judgement, checked, described | {"again": again}, written)
+    judgment = judge_flips(compared, matched, strata, chance, alike, levels, checked)
+    ties, at_values = tie_range(compared, matched), same_values(compared, flips)
+    ours, theirs = compared.sizes[flips.source], compared.sizes[flips.target]
+    h, g = compared.decisions[flips.source], compared.decisions[flips.target]
+    n, m, chosen = float(ours.sum()), float(theirs.sum()), compared.chosen
+    larger = positive if positive.size > negative.size else negative
+    passes = disagreeing_value(at_values, judgment.net, larger)
+    unmatched = None
+    if options.transport == "unbalanced":
+        unmatched = wilson(float((1 - flips.found) @ ours), n, level=options.level)
+    return FlipsetResult(
+        options=dataclasses.asdict(options),
+        source=chosen.source,
+        target=chosen.target,
+        outcome=subject.outcome,
+        judged=judgment.judged,
+        finding=finding(compared, n, positive, negative, judgment),
+        warnings=(
+            *distrust(checked),
+            *chosen.warnings,
+            *tie_words(ties, options.transport),
+            *again_words(again),
+            *unmatched_words(unmatched, chosen.source, n),
+            *warnings_for(judgment, options, n, h, g),
+        ),
+        n_source=n,
+        n_target=m,
+        rows={"audited": subject.data.n, "used": len(ours) + len(theirs), "left_out": chosen.left_out},
+        positive=positive,
+        negative=negative,
+        net=judgment.net,
+        source_rate=wilson(float(ours @ h), n, level=options.level),
+        target_rate=wilson(float(theirs @ g), m, level=options.level),
+        noise=judgment.noise,
+        above_chance=judgment.above,
+        strata=strata,
+        reverse=_reverse(flips, theirs, m, options.level) if options.reverse else None,
+        validation=checked,
+        certificate=_certificate(matched, n),
+        features=compared.encoded.columns,
+        same_values=at_values,
+        disagreement=disagreeing(passes, judgment.net, chosen.source, chosen.target) if passes else None,
+        tie_range=ties,
+        score_change=score_change(compared, matched),
+        training=tuple(
+            {"map": name, **point._asdict()}
+            for item in matched
+            for name, points in item.curves.items()
+            for point in points
+        ),
+        unmatched=unmatched,
+        levels=levels,
+        not_compared=chosen.not_compared,
+        causal=causal,
+        again=again,
+        classes=class_changes(compared, matched),
+        **tables,
+    )
 
 
-def _matching_share(compared: Compared) -> float:
+def _matching_share(compared: Comparison) -> float:
     """Part of the work that is matching everyone, the rest being permutations: for honest progress."""
     options, strata, width = compared.options, compared.chosen.strata, compared.width
     if options.transport != "exact":
@@ -113,7 +184,7 @@ def _matching_share(compared: Compared) -> float:
     return full / (full + min(chance, options.seconds))
 
 
-def _match_all(compared: Compared, rng: np.random.Generator, progress: Progress) -> list[Matched]:
+def _match_all(compared: Comparison, rng: np.random.Generator, progress: Progress) -> list[Matching]:
     """Find everyone's counterparts, stratum by stratum."""
     steps = np.linspace(0, 1, len(compared.chosen.strata) + 1)
     found = []
@@ -124,3 +195,26 @@ def _match_all(compared: Compared, rng: np.random.Generator, progress: Progress)
         else:
             found.append(map_match(compared, value, ours, theirs, rng, report))
     return found
+
+
+def _reverse(flips: Flips, theirs: np.ndarray, m: float, level: float) -> Reverse | None:
+    if flips.back_positive is None or flips.back_negative is None:
+        return None
+    positive, negative = float(flips.back_positive @ theirs), float(flips.back_negative @ theirs)
+    return Reverse(
+        n=m,
+        positive=given_matching(positive, m, level),
+        negative=given_matching(negative, m, level),
+        positive_size=positive,
+        negative_size=negative,
+    )
+
+
+def _certificate(matched: list[Matching], n: float) -> Optimum:
+    share = [float(item.source_size.sum()) / n for item in matched]
+    slack = [item.slack for item in matched if item.slack is not None]
+    return Optimum(
+        cost=sum(w * item.cost for w, item in zip(share, matched, strict=True)),
+        slack=sum(w * gap for w, gap in zip(share, slack, strict=True)) if slack else None,
+        method=", ".join(sorted({item.method for item in matched})),
+    )

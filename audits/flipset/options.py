@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, Literal
 
 from audits.checks import build
@@ -22,9 +22,9 @@ __all__ = [
     "again_seconds",
     "in_full",
     "map_options",
-    "map_seconds",
     "seconds",
     "share_matched",
+    "start_seconds",
 ]
 
 MOST_SECONDS = 120.0
@@ -152,41 +152,35 @@ def again_seconds(options: FlipsetOptions, n: int, m: int, width: int, *, invent
     return 1e-3 + 1e-6 * (n + m) if width <= 1 else 2e-3 + 4.5e-7 * n * m
 
 
-def map_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:
-    """About how many seconds fitting the map and using it takes, both ways where asked for; 2 cores.
-
-    Measured in the options' own units: passes of the GAN's loop at its usual width, steps of the neural map,
-    pairs of the entropic maps. Half or twice the time is a hit.
-    """
+def _map_seconds(options: FlipsetOptions, n: int, m: int) -> float:
+    """The order of magnitude of what fitting the map once takes on 2 cores."""
     details = map_options(options)
-    ways = 2 if options.reverse else 1
-    scoring = 0.5 + 2e-5 * (n + m)
-    numbers = min(width, 20)  # columns past those are taken to be mostly one-hot, which cost little
     if isinstance(details, GanOptions):
-        return scoring + ways * details.iterations * (7e-4 + 2e-5 * details.batch) * (1 + 0.005 * width)
+        return 2.5e-3 * details.iterations
     if isinstance(details, NeuralOptions):
-        dual, regression = 8e-3 + 3e-4 * numbers, 5e-3 + 8e-4 * numbers
-        return scoring + 3.0 + ways * (details.dual_steps * dual + details.map_steps * regression)
+        return 3.0 + 1.5e-2 * (details.dual_steps + details.map_steps)
     if isinstance(details, CoupledOptions):
-        pairs = min(n, details.max_people) * min(m, details.max_people)
-        return scoring + ways * pairs * (8e-8 + 5e-9 * numbers)
-    return scoring
+        return 1.5e-7 * min(n, details.max_people) * min(m, details.max_people)
+    return 0.5
 
 
 def seconds(options: FlipsetOptions, size: Size) -> float:
-    """About how many seconds the audit takes: matching, and at most the time given for chance."""
-    start = 1.0 + _START_SECONDS.get(size.trained or "", 0.0) * size.rows / 20_000
+    """About how many seconds the audit takes: matching and repeats, and at most the time given for chance."""
+    start = start_seconds(size)
     n, m = (_people(which, size) for which in (options.source, options.target))
-    chance = options.permutations * again_seconds(
-        options, n, m, size.width, invents=options.transport != "exact"
-    )
-    start += min(chance, options.seconds)
-    start += _repeat_seconds(options, n, m, size.width)
-    if options.transport != "exact":
-        return start + map_seconds(options, n, m, size.width)
-    matching = _AFTERWARDS * estimated_seconds(n, m, size.width)
+    exact = options.transport == "exact"
+    once = again_seconds(options, n, m, size.width, invents=not exact)
+    start += min(options.permutations * once, options.seconds)
+    if not exact:
+        return start + _map_seconds(options, n, m) * (1 + options.reverse + options.repeats)
     sampled = not options.max_people and share_matched([(n, m)], size.width) < 1
-    return start + (_AFTERWARDS * SAMPLE_SECONDS if sampled else matching)
+    matching = SAMPLE_SECONDS if sampled else estimated_seconds(n, m, size.width)
+    return start + matching * (_AFTERWARDS + options.repeats / 4)  # repeats are of half the people
+
+
+def start_seconds(size: Size) -> float:
+    """About how many seconds a run takes before its first audit: reading, and training a model here."""
+    return 1.0 + _START_SECONDS.get(size.trained or "", 0.0) * size.rows / 20_000
 
 
 def memory(options: FlipsetOptions, size: Size) -> float:
@@ -220,27 +214,6 @@ def share_matched(sizes: Sequence[tuple[int, int]], width: int) -> float:
         if takes <= most and max(estimated_bytes(n, m, width) for n, m in drawn) <= MOST_BYTES:
             return share
         share, most = 0.9 * share, SAMPLE_SECONDS
-
-
-def _repeat_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:
-    """About how many seconds the repeats take."""
-    if options.repeat_people:
-        n, m = max(1, n // 2), max(1, m // 2)
-    kinds = options.repeat_maps or [options.transport]
-    each = [
-        estimated_seconds(n, m, width)
-        if kind == "exact"
-        else map_seconds(
-            replace(
-                options, transport=kind, reverse=False, map=options.map if kind == options.transport else None
-            ),
-            n,
-            m,
-            width,
-        )
-        for kind in kinds
-    ]
-    return options.repeats * sum(each) / len(each)
 
 
 def _people(which: dict[str, Any], size: Size) -> int:

@@ -32,7 +32,7 @@ AUDIT = Audit(
     says="audits.mitigation.words:headline",
     needs=("sklearn", "ot", "torch"),
     presents="audits.mitigation.exhibits:section",
-    paired="audits.paired.mitigation:paired",
+    paired="audits.comparison.mitigation:paired",
     unplanned=(
         "It cannot be planned: it trains the model again, so no difference of a known size can be planted "
         "among the predictions; plan for its group by “Rule sets”."

@@ -14,7 +14,8 @@ Departures, and why:
 * Optimal couplings are far from unique: with equal outcomes, and, under the unsquared norm of Eq. 10, even
   without. Every number here is that of the coupling that keeps order and spreads mass evenly within ties, and
   stands beside the smallest and largest value over all optimal couplings
-  (`audits.outcome_transport.matching.ties`). The verdict on groups' bias is one that holds in all of them
+  (`audits.outcome_transport.matching.optimal_face`). The verdict on groups' bias is one that holds in all of
+  them
   (`audits.outcome_transport.inference`).
 * The paper calls the distance with the unsquared norm of Eq. 10 W2; by its own Eq. 4 that is order 1. It
   is the default, named order 1; the squared norm gives order 2.

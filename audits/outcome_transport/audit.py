@@ -16,10 +16,10 @@ from audits.errors import InputError
 from audits.models import Subject
 from audits.outcome_transport.bias.groups import MeasuredBias, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison.sides import ComparedSides, compare
-from audits.outcome_transport.inference import ResultParts, Space, Sure
-from audits.outcome_transport.matching.outcomes import MatchedOutcomes, Matching, match_outcomes
+from audits.outcome_transport.inference import ResultParts, Space
+from audits.outcome_transport.matching.optimal_face import Face, optimal_face
+from audits.outcome_transport.matching.outcomes import MatchedOutcomes, Matching, OutcomeCost, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null, pool, resample
-from audits.outcome_transport.matching.ties import Face, optimal_face
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.packing import pack
 from audits.outcome_transport.result import OutcomeTransportResult
@@ -120,12 +120,11 @@ def outcome_transport(
         measured=measured,
         ranges=ranges,
         cells=measure_flows(comparison, matched),
-        sure=Sure(),
         a=a,
         b=b,
     )
-    parts = dataclasses.replace(parts, sure=_infer(parts, couple, options, rng, part(progress, 0.6, 1.0)))
-    return pack(subject, options, parts)
+    inferred = _infer(parts, couple, options, rng, part(progress, 0.6, 1.0))
+    return pack(subject, options, dataclasses.replace(parts, **inferred))
 
 
 def _with_matching(
@@ -244,16 +243,16 @@ def _infer(
     options: OutcomeTransportOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> Sure:
-    comparison = parts.comparison
-    resampled = None
+) -> dict[str, Any]:
+    """Resample people, measure chance and compare groups, as far as that is asked for."""
+    comparison, sides, both = parts.comparison, {"a": parts.a, "b": parts.b}, parts.matched.on_a_line
+    found: dict[str, Any] = {}
     if options.draws and not parts.alone:
-        resampled = resample(
+        found["resampled"] = resample(
             comparison,
             [(space.x, space.y) for space in parts.spaces.values()],
             parts.groups.members,
-            a=parts.a,
-            b=parts.b,
+            **sides,
             couple=couple,
             exact=parts.matched.exact,
             distance=options.distance,
@@ -261,18 +260,16 @@ def _infer(
             rng=rng,
             progress=part(progress, 0.0, 0.7),
         )
-    sides = {"a": parts.a, "b": parts.b}
-    errors: dict[str, np.ndarray] = {}
-    if options.draws and not parts.alone:
         apart = rng.spawn(1)[0]  # so that other draws stay what they were
-        both = parts.matched.on_a_line
         many = max(options.draws, _DRAWS if both and len(parts.a) + len(parts.b) <= _FEW else 0)
-        for ground in ("euclidean", "squared_euclidean") if both else (options.cost,):
-            errors[ground] = distance_error(comparison, **sides, ground=ground, draws=many, rng=apart)
+        grounds: tuple[OutcomeCost, ...] = ("euclidean", "squared_euclidean") if both else (options.cost,)
+        found["errors"] = {
+            ground: distance_error(comparison, **sides, ground=ground, draws=many, rng=apart)
+            for ground in grounds
+        }
     progress(0.7, "Measuring what chance alone gives")
-    observed, null = None, None
     if options.permutations:
-        observed, null = distance_null(
+        found["observed"], found["null"] = distance_null(
             comparison,
             **sides,
             ground=options.cost,
@@ -282,14 +279,13 @@ def _infer(
         )
     bias, mass = parts.measured[0].value, parts.mass
     known = np.isfinite(bias) & (mass > 0)
-    if not known.any():
-        return Sure(resampled, errors, None, observed, null)
-    tested = group_means(
-        np.where(known, bias, np.nan),
-        mass,
-        comparison.source.group,
-        level=options.level,
-        permutations=options.permutations,
-        rng=rng,
-    )
-    return Sure(resampled, errors, tested, observed, null)
+    if known.any():
+        found["tested"] = group_means(
+            np.where(known, bias, np.nan),
+            mass,
+            comparison.source.group,
+            level=options.level,
+            permutations=options.permutations,
+            rng=rng,
+        )
+    return found

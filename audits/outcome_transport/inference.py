@@ -19,7 +19,7 @@ from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judged, judge, p_v
 from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import percent_level
 
-__all__ = ["JudgedBiases", "ResultParts", "Space", "Sure", "distances", "judge_all"]
+__all__ = ["JudgedBiases", "ResultParts", "Space", "distances", "judge_all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,23 +32,12 @@ class Space:
 
 
 @dataclass(frozen=True, eq=False)
-class Sure:
-    """What inference found; None or empty for what was not asked for.
+class ResultParts:
+    """Everything a result is made of; what inference was not asked for is None or empty.
 
     `errors` holds, by cost, how far distances can lie from the truth in each resample; `tested` compares
     groups' mean bias in the even coupling; `observed` and `null` are the distance and those by chance.
     """
-
-    resampled: Resampled | None = None
-    errors: Mapping[str, np.ndarray] = field(default_factory=dict)
-    tested: GroupMeans | None = None
-    observed: float | None = None
-    null: np.ndarray | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class ResultParts:
-    """Everything a result is made of."""
 
     comparison: ComparedSides
     matched: MatchedOutcomes
@@ -57,9 +46,13 @@ class ResultParts:
     measured: list[MeasuredBias]
     ranges: list[tuple[float, float, bool] | None]
     cells: CellMasses
-    sure: Sure
     a: np.ndarray
     b: np.ndarray
+    resampled: Resampled | None = None
+    errors: Mapping[str, np.ndarray] = field(default_factory=dict)
+    tested: GroupMeans | None = None
+    observed: float | None = None
+    null: np.ndarray | None = None
 
     @cached_property
     def mass(self) -> np.ndarray:
@@ -87,9 +80,9 @@ class ResultParts:
     @property
     def distance_p(self) -> float | None:
         """Chance of a distance at least as large if outcomes did not depend on the side."""
-        if self.sure.null is None or self.sure.observed is None:
+        if self.null is None or self.observed is None:
             return None
-        return p_value(self.sure.observed, self.sure.null)
+        return p_value(self.observed, self.null)
 
 
 _ORDERS = {"order_1": "euclidean", "order_2": "squared_euclidean"}
@@ -121,7 +114,7 @@ def distances(
 def _bounded(parts: ResultParts, options: OutcomeTransportOptions, value: float, cost: str) -> Estimate:
     """An exact distance with its interval, which touches 0 unless the permutation test rejects."""
     n = parts.people
-    error = parts.sure.errors.get(cost)
+    error = parts.errors.get(cost)
     if error is None:
         return Estimate(value, None, None, n, parts.no_interval)
     p, kept = parts.distance_p, cost
@@ -129,7 +122,7 @@ def _bounded(parts: ResultParts, options: OutcomeTransportOptions, value: float,
     two = cost == "squared_euclidean" and parts.matched.on_a_line and len(outcomes) == 2
     if two:  # all mass that moves moves as far: the square is the distance of order 1, times that far
         kept, far = "euclidean", float(outcomes[1] - outcomes[0])
-    reach = float(np.quantile(parts.sure.errors[kept], 1 - options.level, method="higher"))
+    reach = float(np.quantile(parts.errors[kept], 1 - options.level, method="higher"))
     centre = value**2 / far if two else value
     low, high = max(centre - reach, 0.0), centre + reach
     if two:
@@ -142,7 +135,7 @@ def _bounded(parts: ResultParts, options: OutcomeTransportOptions, value: float,
 
 def _blurred(parts: ResultParts, options: OutcomeTransportOptions, value: float, k: int) -> Estimate:
     """The mean cost of a blurred coupling, which is no distance."""
-    resampled = parts.sure.resampled
+    resampled = parts.resampled
     if resampled is None:
         return Estimate(value, None, None, parts.people, parts.no_interval)
     reach = float(norm.isf(options.level / 2))
@@ -192,7 +185,7 @@ def judge_all(parts: ResultParts, options: OutcomeTransportOptions, distance: Es
     """
     if not parts.comparison.same_people:
         return JudgedBiases(_of_distance(parts, options, distance))
-    tested = parts.sure.tested
+    tested = parts.tested
     if tested is None:
         nothing = Estimate(None, None, None, parts.people, "groups' bias was not compared")
         why = "" if options.permutations else "chance was not measured: permutations is 0"
@@ -226,8 +219,8 @@ def _never_clear(judged: Judged) -> Judged:
 
 def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance: Estimate) -> Judged:
     material = options.material * _unit(parts)
-    if not parts.matched.exact and parts.sure.observed is not None:
-        distance = _bounded(parts, options, parts.sure.observed, options.cost)
+    if not parts.matched.exact and parts.observed is not None:
+        distance = _bounded(parts, options, parts.observed, options.cost)
     p, why = parts.distance_p, ""
     if p is None:
         why = "chance was not measured: permutations is 0"

@@ -60,7 +60,7 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: ResultParts)
         wasserstein=distance,
         wasserstein_orders=orders,
         distance_p_value=parts.distance_p,
-        group_p_value=None if parts.sure.tested is None else parts.sure.tested.p_value,
+        group_p_value=None if parts.tested is None else parts.tested.p_value,
         group_p_value_everywhere=min(
             (one.p_value for one in groups if one.p_value is not None), default=None
         ),
@@ -92,7 +92,7 @@ def _bias(
     groups, level = parts.groups, options.level
     rows, roles = [], []
     size = groups.members @ parts.a
-    tested = parts.sure.tested
+    tested = parts.tested
     adjusted = iter([] if tested is None else tested.adjusted.tolist())
     for s, (name, space) in enumerate(parts.spaces.items()):
         means, low, high, method = _means(parts, s, size, level)
@@ -137,12 +137,12 @@ def _means(
     value, stands = parts.measured[s].value, parts.measured[s].stands
     known = [_weighted(value, parts.mass * stands, one) for one in members]
     means = np.array([np.nan if mean is None else mean for mean in known])
-    if parts.sure.resampled is None:
+    if parts.resampled is None:
         unknown = np.full(len(means), np.nan)
         return means, unknown, unknown, parts.no_interval
-    moves = parts.sure.resampled.moves[:, s] * _by_drawing(parts, s, means)
+    moves = parts.resampled.moves[:, s] * _by_drawing(parts, s, means)
     low, high = simultaneous(means, moves, size, level)
-    people = f"{parts.sure.resampled.pool:,} people"
+    people = f"{parts.resampled.pool:,} people"
     method = f"bootstrap of {people}, coupled again, {percent_level(level)} for all groups together"
     if (stands == 0).any():
         method += f"; mean of {int((stands > 0).sum()):,} people drawn"
@@ -152,7 +152,7 @@ def _means(
 def _by_drawing(parts: ResultParts, s: int, means: np.ndarray) -> np.ndarray:
     """By how much intervals are wider (g,) where only drawn people were measured; 1 otherwise."""
     value, stands = parts.measured[s].value, parts.measured[s].stands
-    spread = parts.sure.resampled.moves[:, s].std(axis=0)  # type: ignore[union-attr]
+    spread = parts.resampled.moves[:, s].std(axis=0)  # type: ignore[union-attr]
     error = np.zeros(len(means))
     for k, members in enumerate(parts.groups.members if (stands == 0).any() else ()):
         here = members & np.isfinite(value) & (stands > 0)
@@ -221,9 +221,9 @@ def _sampling(
     parts: ResultParts, share: np.ndarray, people: np.ndarray, level: float
 ) -> tuple[Matrix | None, Matrix | None]:
     """Intervals of the shares that hold for all cells together; those of all or nobody get Wilson's."""
-    if parts.sure.resampled is None:
+    if parts.resampled is None:
         return None, None
-    moves = parts.sure.resampled.flows
+    moves = parts.resampled.flows
     behind = np.repeat(people, share.shape[1])
     ends = np.stack(simultaneous(share.ravel(), moves.reshape(len(moves), -1), behind, level))
     still = (moves.std(axis=0) <= 1e-12).ravel() | ~np.isfinite(ends[0])

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from audits.brief import begun
+from audits.comparison.text import change_words, stated_words
 from audits.drawing.marks import decisive, reaching, verdict_look, verdicts_named, whiskers
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import CONTEXT, INK, distinct, empty, finish, rows_named, wrapped
-from audits.paired.words import change_words, stated_words
 from audits.records import Exhibit
 from audits.reports.blocks import Block, Facts, Figure, FindingBlock, Heading, Text, grid
 from audits.runs.registry import AUDITS

@@ -25,8 +25,8 @@ class Coupling:
 
     Equal points are kept merged (`source` and `target` say which point belongs to which atom). `plan` and
     `shares` write the coupling out for every pair of points, splitting an atom's mass in proportion to its
-    points' weights; `average` and `counterparts` answer without doing so, which for points with few different
-    values is the difference between a few numbers and n * m of them.
+    points' weights; `average` answers without doing so, which for points with few different values is the
+    difference between a few numbers and n * m of them.
 
     Attributes
     ----------
@@ -78,13 +78,13 @@ class Coupling:
         Raises
         ------
         InputError
-            If it would not fit in memory; `average` and `counterparts` still work.
+            If it would not fit in memory; `average` still works.
         """
         if self.entries > _MOST_ENTRIES:
             raise InputError(
                 "plan",
                 f"would hold {self.entries:,} pairs of equal points, more than {_MOST_ENTRIES:,}",
-                advice="use average() or counterparts()",
+                advice="use average()",
             )
         left = _membership(self.source)
         right = _membership(self.target)
@@ -122,18 +122,6 @@ class Coupling:
     def barycenter(self, y: np.ndarray) -> np.ndarray:
         """Return the mean counterpart of each source point, (n, d), for target points `y` (m, d)."""
         return self.average(y)
-
-    def counterparts(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the positions of source point `i`'s counterparts and their shares, largest share first."""
-        row = self.flow[[int(self.source.of[i])]]
-        if not self.source.shares[i]:
-            return np.empty(0, dtype=int), np.empty(0)
-        by_atom = np.zeros(len(self.target.first))
-        by_atom[row.indices] = row.data / row.data.sum()
-        shares = by_atom[self.target.of] * self.target.shares
-        found = np.flatnonzero(shares)
-        found = found[np.argsort(-shares[found], kind="stable")]
-        return found, shares[found]
 
 
 class Solution(NamedTuple):

@@ -19,8 +19,8 @@ from sklearn.linear_model import LogisticRegression
 
 from audits.outcome_transport.bias.groups import CellMasses, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison.sides import ComparedSides, Side
+from audits.outcome_transport.matching.optimal_face import optimal_face
 from audits.outcome_transport.matching.outcomes import match_outcomes
-from audits.outcome_transport.matching.ties import optimal_face
 from audits.recourse.actions import GERMAN_ROLES
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"

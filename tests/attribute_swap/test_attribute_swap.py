@@ -19,12 +19,12 @@ from audits.attribute_swap import (
     figures,
 )
 from audits.checks import build
+from audits.comparison.attribute_swap import paired
 from audits.data import DataSpec, build_data
 from audits.data.spec import Weights
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
 from audits.models import subject as models
-from audits.paired.attribute_swap import paired
 from audits.results import load_result, save_result
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS, usual_audits

@@ -14,7 +14,6 @@ from audits.data import DataSpec, FeatureSpace, build_data
 from audits.errors import InputError, RunCancelled, RunFailed
 from audits.models import Subject
 from audits.results import load_result, save_result
-from audits.transport.maps import LinearMap
 from tests.flipset.conftest import audited, draw_crowd
 
 A, B = {"group": "a"}, {"group": "b"}
@@ -92,20 +91,6 @@ def test_counterparts_are_admissible_people():
     assert found.between(0, 9).all()
 
 
-def test_linear_flips_are_those_of_the_direct_computation():
-    subject = two_groups(seed=3)
-    x = subject.data.frame[["work", "hair"]].to_numpy()
-    a = (subject.data.frame["group"] == "a").to_numpy()
-    mean, sd = x.mean(0), x.std(0)
-    z = LinearMap.fit((x[a] - mean) / sd, (x[~a] - mean) / sd).transform((x[a] - mean) / sd) * sd + mean
-    z = np.clip(z, x.min(0), x.max(0))
-    here, there = (points @ [1.0, -0.4] >= 0.3 for points in (x[a], z))
-    result = audited(subject, source=A, target=B, transport="linear", permutations=0)
-    assert result.positive.size == (here & ~there).sum()
-    assert result.negative.size == (~here & there).sum()
-    assert result.people["positive"].to_numpy().tolist() == (here & ~there).astype(float).tolist()
-
-
 @pytest.mark.parametrize("kind", INVENTING)
 def test_every_map(kind, tmp_path):
     """Shares lie in [0, 1], sizes add up, the same seed gives the same result, and a file keeps it."""
@@ -144,21 +129,6 @@ def test_the_way_back_is_the_swapped_audit():
     assert forward.reverse.positive_size == swapped.positive.size
     assert forward.reverse.negative_size == swapped.negative.size
     assert audited(subject, source=A, target=B, reverse=False, **ask).reverse is None
-
-
-def test_a_weight_is_so_many_people():
-    rng = np.random.default_rng(2)
-    frame = pd.DataFrame(
-        {"work": rng.normal(size=40) + np.repeat([0, 1], 20), "group": ["a"] * 20 + ["b"] * 20}
-    )
-    frame["weight"] = rng.integers(1, 4, 40)
-    often = frame.loc[frame.index.repeat(frame["weight"])].reset_index(drop=True).drop(columns="weight")
-    rule, ask = Rule(("work",), (1.0,)), {"source": A, "target": B, "transport": "linear", "permutations": 0}
-    weighted = audited(subject_of(frame, rule, 0.5, weights="weight"), map={"shrinkage": 0.0}, **ask)
-    repeated = audited(subject_of(often, rule, 0.5), map={"shrinkage": 0.0}, **ask)
-    assert weighted.negative.size == pytest.approx(repeated.negative.size)
-    assert weighted.positive.size == pytest.approx(repeated.positive.size)
-    assert weighted.validation.ks["work"] == pytest.approx(repeated.validation.ks["work"])
 
 
 def test_counterparts_belong_to_the_target_group():

@@ -10,7 +10,7 @@ import pytest
 
 from audits.data import build_data, data_spec
 from audits.flipset import FlipsetOptions, flipset
-from audits.flipset.words import interval_words
+from audits.flipset.text import interval_words
 from audits.models import make_subject, model_spec
 from tests.sentences import all_read_well
 

@@ -6,15 +6,13 @@ tests hold what is unique (the cost) to the solvers', and what is not (shares, b
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from audits.outcome_transport.bias.groups import SourceGroups, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.matching.optimal_face import optimal_face
 from audits.outcome_transport.matching.outcomes import match_outcomes
-from audits.outcome_transport.matching.ties import optimal_face
 from audits.transport import paired_cost
 
 
@@ -121,28 +119,3 @@ def test_german_shares_under_the_squared_norm_are_near_the_published_ones(shared
     found = [shares[names.index(name)] for name in ("men under 25", "women under 25", "women from 25")]
     assert found == pytest.approx([70.86, 67.86, 62.62], abs=0.05)
     assert np.abs(np.subtract(found, [69.85, 66.0, 63.21])).max() < 2
-
-
-def test_the_full_solver_on_a_part(policies):
-    """`ot.emd` on the whole cost matrix, for 600 of the people."""
-    import ot
-
-    comparison, _ = policies
-    some = np.random.default_rng(2).choice(6172, 600, replace=False)
-    p, q = comparison.source.outcomes[some], comparison.target.outcomes[some]
-    costs = np.abs(p - q.T)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        plan = ot.emd([], [], costs, numItermax=10**8)
-    matched = match_outcomes(p, q)
-    assert (plan * costs).sum() == pytest.approx(matched.cost, abs=1e-8)
-    codes = comparison.source.subgroup[some], comparison.target.subgroup[some]
-    from audits.outcome_transport.matching.ties import flow_extremes
-
-    people = [np.zeros((len(atoms.first), 12)) for atoms in (matched.source, matched.target)]
-    for count, atoms, code in zip(people, (matched.source, matched.target), codes, strict=True):
-        np.add.at(count, (atoms.of, code), 1.0)
-    low, high = flow_extremes(matched, *people)
-    mass = np.eye(12)[codes[0]].T @ plan @ np.eye(12)[codes[1]]
-    assert (mass >= low - 1e-9).all()
-    assert (mass <= high + 1e-9).all()

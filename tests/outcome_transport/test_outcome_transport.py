@@ -20,9 +20,7 @@ from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
 from audits.outcome_transport.result import SHARES
 from audits.results import load_result, plain, save_result
-from audits.runs.gates.compare import _changes
 from audits.runs.registry import AUDITS
-from audits.stats.words import number
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import QUICK, A, B, even, flows_of
 
@@ -56,13 +54,6 @@ def test_by_hand(by_hand):
     assert everybody.mean.value == pytest.approx(12.5 / sd)
     assert everybody.total == pytest.approx(50 / sd)
     assert result.verdict == "insufficient evidence"
-
-
-def test_binary_outcomes_have_the_norm_of_two_classes(by_hand):
-    result = flows_of(by_hand, source=A, target=B, outcome="decision", **QUICK)
-    assert result.wasserstein.value == 0.0  # half are accepted in both groups
-    other = flows_of(by_hand, source="rejected", target="accepted", outcome="decision", **QUICK)
-    assert other.wasserstein.value == pytest.approx(np.sqrt(2))
 
 
 @settings(max_examples=15)
@@ -111,42 +102,6 @@ def test_invariants(seed, against):
     again = flows_of(scored(frame.sample(frac=1, random_state=seed)), outcome="decision", **kw, **QUICK)
     assert [row.mean.value for row in again.bias] == pytest.approx([row.mean.value for row in result.bias])
     assert [r.low for r in again.tie_range] == pytest.approx([r.low for r in result.tie_range], abs=1e-9)
-
-
-def test_a_row_of_weight_two_counts_as_two():
-    frame = crowd(30, seed=3)
-    frame["weight"] = np.random.default_rng(0).integers(1, 4, len(frame))
-    twice = frame.loc[frame.index.repeat(frame["weight"])].reset_index(drop=True).drop(columns="weight")
-    one = flows_of(scored(frame, weights="weight"), source=A, target=B, **QUICK)
-    other = flows_of(scored(twice), source=A, target=B, **QUICK)
-    assert one.wasserstein.value == pytest.approx(other.wasserstein.value)
-    assert [row.mean.value for row in one.bias] == pytest.approx([row.mean.value for row in other.bias])
-    assert [item.low for item in one.tie_range] == pytest.approx([item.low for item in other.tie_range])
-    assert np.array(one.flows.high) == pytest.approx(np.array(other.flows.high))
-
-
-def test_the_same_outcomes_are_no_distance_apart():
-    frame = crowd(40, seed=1).assign(score=0.25)
-    result = flows_of(scored(frame), source=A, target=B, permutations=99, draws=20)
-    assert result.wasserstein.value == 0
-    assert result.distance_p_value == 1.0
-    assert any("All outcomes are the same" in warning for warning in result.warnings)
-    assert result.verdict != "evidence of a difference"
-
-
-def test_long_names_stay_apart_and_the_only_role_is_named():
-    """Names that agree in their first letters would share a line of the figure."""
-    long = "a name of a group that is far longer than a figure has room for, "
-    frame = crowd(40, seed=4)
-    frame["group"] = long + frame["group"]
-    roles = {"actionable": ("x",), "mutable": (), "immutable": ()}
-    sides = [{"group": long + one} for one in "ab"]
-    result = flows_of(scored(frame, roles=roles), source=sides[0], target=sides[1], **QUICK)
-    against = flows_of(scored(frame, roles=roles), against="label", **QUICK)
-    for figure in (figures.bias(against), figures.roles(against), figures.roles(result)):
-        names = list(figure.data[-1].customdata)
-        assert len(set(names)) == len(names) >= 2
-        assert all(len(name) <= 52 for name in names)
 
 
 def test_roles_and_their_bias():
@@ -211,13 +166,6 @@ def test_same_seed_same_numbers_and_cancel():
         flows_of(subject, source=A, target=B, progress=cancel)
 
 
-def test_a_subsample_is_counted():
-    result = flows_of(scored(crowd(90, seed=13)), source=A, target=B, max_people=20, **QUICK)
-    assert result.rows["used"] == 40
-    assert result.rows["left_out"]["not drawn into the subsample"] == 50
-    assert "left out at random" in result.warnings[0]
-
-
 def test_a_bias_row_is_one_estimate_and_rows_saved_before_open(tmp_path):
     result = flows_of(scored(crowd(60, seed=9)), against="label", outcome="decision", draws=20)
     row = result.to_json()["bias"][1]
@@ -239,41 +187,6 @@ def test_a_bias_row_is_one_estimate_and_rows_saved_before_open(tmp_path):
     assert [one.mean for one in again.bias] == [one.mean for one in result.bias]
     assert again.verdict == "insufficient evidence"
     assert judged["verdict"] == result.verdict
-
-
-def test_one_row_of_bias_is_one_change_between_runs():
-    rows = [
-        {"group": "a", "mean": value, "low": value - 1, "high": value + 1, "n": 9, "method": "m"}
-        for value in (3, 4)
-    ]
-    found = list(_changes("outcome_transport", {"bias": [rows[0]]}, {"bias": [rows[1]]}))
-    assert len(found) == 1
-    assert (found[0].before, found[0].after, found[0].overlap) == (3, 4, True)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_verdict_sentence_figure_and_json_state_one_interval(seed):
-    frame = crowd(120 + 200 * seed, seed=seed, ties=False)
-    frame["score"] = frame["score"] * np.where(frame["group"] == "a", 1 - 0.2 * seed, 1.0)
-    apart = flows_of(scored(frame), source=A, target=B, draws=50)
-    policies = flows_of(
-        scored(frame), against={"score": "score"}, cost="squared_euclidean", draws=20, outcome="probability"
-    )
-    for result in (apart, policies):
-        judged, values = result.judged, result.to_json()
-        assert values["verdict"] == result.verdict == judged.verdict
-        assert (values["interval"]["low"], values["interval"]["high"]) == (
-            judged.interval.low,
-            judged.interval.high,
-        )
-        ends = f"({number(judged.interval.low)} to {number(judged.interval.high)}"
-        assert ends in result.finding
-        first = AUDITS["outcome_transport"].section(result).exhibits[0].figure().data[0]
-        assert first.meta == {name: getattr(judged.interval, name) for name in ("value", "low", "high")}
-        excludes = judged.interval.low > 0 or judged.interval.high < 0
-        assert excludes == (result.verdict == "evidence of a difference")
-    assert apart.judged.interval == apart.wasserstein
-    assert (apart.wasserstein.low > 0) == (apart.distance_p_value <= 0.05)
 
 
 @pytest.mark.parametrize("higher_is", ["favorable", "unfavorable"])

@@ -59,17 +59,6 @@ def test_other_pairs_of_references_are_refused():
         flows_of(scored(_people(60)), against={"score": "score", "label": "other"}, **QUICK)
 
 
-def test_rows_that_are_equal_by_construction_are_said_to_be():
-    frame = crowd(80, seed=2, ties=False)
-    result = flows_of(scored(frame), against="label", **QUICK)
-    rows = dict(zip(result.flows.rows, result.flows.share, strict=True))
-    assert rows["a, favorable"] == pytest.approx(rows["b, favorable"])
-    said = "rows of the flow matrix with the same outcome are equal by construction"
-    assert any(said in warning for warning in result.warnings)
-    apart = flows_of(scored(frame), against={"score": "score"}, **QUICK)
-    assert not any(said in warning for warning in apart.warnings)
-
-
 def test_equal_opportunity_by_zafars_constraint_against_a_general_solver():
     """The regression that a constrained optimiser finds, and no covariance among the favourable."""
     rng = np.random.default_rng(8)

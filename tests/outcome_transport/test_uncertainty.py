@@ -56,17 +56,6 @@ def test_intervals_cover_the_population():
     assert shares_inside >= 7
 
 
-def test_groups_of_one_have_no_interval():
-    frame = crowd(41, seed=12)
-    frame.loc[40, "group"] = "c"
-    result = flows_of(scored(frame), against="label", outcome="decision", draws=20)
-    alone = next(row for row in result.bias if row.group == "c")
-    assert alone.mean.low is None
-    assert alone.mean.high is None
-    assert any("One person alone" in warning for warning in result.warnings)
-    assert result.verdict == "insufficient evidence"
-
-
 @pytest.mark.parametrize("alone", ["a", "b"])
 def test_a_side_of_one_person_has_no_interval(alone):
     """Resampling one person always gives the same one: the interval would be that of the other side alone."""
@@ -80,17 +69,6 @@ def test_a_side_of_one_person_has_no_interval(alone):
     assert result.flows.sampling_low is None
     named = next(text for text in result.warnings if text.startswith("One person alone"))
     assert f"“{alone}”" in named
-
-
-def test_no_number_of_people_settles_what_the_coupling_leaves_open():
-    """Groups alike in the even coupling, and materially apart in others."""
-    frame = crowd(24, seed=2, ties=False)
-    result = flows_of(scored(frame), against="label", draws=0, permutations=39)
-    assert result.group_p_value > 0.05
-    assert result.verdict == "insufficient evidence"
-    assert result.people_needed is None
-    assert "over samples and all optimal couplings" in result.finding
-    assert result.finding.endswith("so more people would not settle it.")
 
 
 def test_the_interval_of_two_people_does_not_hide_the_others():

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from audits.paired.sensitivity import paired
+from audits.comparison.sensitivity import paired
 from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
 from tests.sensitivity.conftest import people, subject_of
 

@@ -25,12 +25,6 @@ def loops(x, y, cost, weights) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize(("cost", "by_hand"), [("l1", 7), ("l1_squared", 49), ("l2_squared", 25), ("l2", 5)])
-def test_three_four_five(cost, by_hand):
-    assert pairwise_cost([[0.0, 0.0]], [[3.0, -4.0]], cost).tolist() == [[by_hand]]
-    assert paired_cost([[0.0, 0.0]], [[3.0, -4.0]], cost).tolist() == [by_hand]
-
-
 @pytest.mark.parametrize(
     ("cost", "by_hand"), [("l1", 10), ("l1_squared", 100), ("l2_squared", 34), ("l2", 34**0.5)]
 )
@@ -61,19 +55,6 @@ def test_blocks_match_the_full_matrix_with_one_hot_columns_too(x, y, cost, two):
     np.testing.assert_allclose(blocks.transposed().matrix(), expected.T, rtol=1e-12, atol=1e-13 * scale)
     i, j = np.indices(expected.shape).reshape(2, -1)
     np.testing.assert_allclose(blocks.pairs(i, j), expected.ravel(), rtol=1e-12, atol=1e-13 * scale)
-
-
-def test_one_hot_columns_are_counted_exactly():
-    rng = np.random.default_rng(1)
-    hot = 0.5 * (rng.random((300, 40)) < 0.3)
-    blocks = CostBlocks.build(hot[:100], hot[100:], "l1_squared")
-    assert blocks.x_rest.shape[1] == 0
-    assert np.array_equal(blocks.matrix(), pairwise_cost(hot[:100], hot[100:], "l1_squared"))
-
-
-def test_columns_of_odd_steps_are_not_left_to_the_matrix_product():
-    x = np.array([[0.0, 0.0], [1.0, 0.1]])
-    assert CostBlocks.build(x, x, "l1").x_rest.shape[1] == 1
 
 
 def test_each_visits_every_row_once_and_in_order():

@@ -18,26 +18,11 @@ def split():
     return exact_coupling(x, y, cost="l1", a=[2, 1, 3], b=[1, 1, 4])
 
 
-def test_split_mass_by_hand(split):
-    expected = np.array([[1 / 6, 1 / 6, 0], [0, 0, 1 / 6], [0, 0, 3 / 6]])
-    np.testing.assert_allclose(split.plan.toarray(), expected, atol=1e-15)
-    np.testing.assert_allclose(split.shares().toarray(), [[0.5, 0.5, 0], [0, 0, 1], [0, 0, 1]], atol=1e-15)
-    assert split.cost == pytest.approx(1.0, rel=1e-15)
-    assert (split.shape, split.entries) == ((3, 3), 4)
-
-
-def test_averages_and_counterparts_are_those_of_the_shares(split):
+def test_averages_are_those_of_the_shares(split):
     values = np.array([[1.0, 10.0], [3.0, 30.0], [5.0, 50.0]])
     np.testing.assert_allclose(split.average(values), [[2, 20], [5, 50], [5, 50]], rtol=1e-15)
     np.testing.assert_allclose(split.average(values[:, 0]), [2, 5, 5], rtol=1e-15)
     np.testing.assert_allclose(split.barycenter(values), split.shares() @ values, rtol=1e-15)
-    found, shares = split.counterparts(0)
-    assert (found.tolist(), shares.tolist()) == ([0, 1], [0.5, 0.5])
-
-
-def test_averages_need_a_value_for_each_target(split):
-    with pytest.raises(InputError, match="values must have one row for each of the 3 targets, got 2"):
-        split.average([1.0, 2.0])
 
 
 def test_a_person_of_weight_zero_has_no_counterpart_but_feasible_duals():
@@ -46,7 +31,6 @@ def test_a_person_of_weight_zero_has_no_counterpart_but_feasible_duals():
     assert coupling.plan.toarray().tolist() == [[1, 0, 0], [0, 0, 0]]
     assert coupling.shares().toarray().tolist() == [[1, 0, 0], [0, 0, 0]]
     assert np.isnan(coupling.average([1.0, 2.0, 3.0])).tolist() == [False, True]
-    assert coupling.counterparts(1)[0].size == 0
     costs = np.abs(np.subtract.outer(np.array(x), np.array(y)).diagonal(axis1=1, axis2=3)).sum(-1) ** 2
     assert (coupling.dual_source[:, None] + coupling.dual_target <= costs + 1e-12).all()
 
@@ -98,13 +82,6 @@ def test_certificate_notices_masses_that_do_not_add_up(people):
     assert certify(*people, plan, coupling.dual_source).marginal_error == pytest.approx(0.25)
     plan[i, j] -= 0.5
     assert certify(*people, plan, coupling.dual_source).most_negative == pytest.approx(0.25 - 1 / 60)
-
-
-def test_bad_duals_prove_nothing_but_never_lie(people):
-    plan = exact_coupling(*people).plan
-    for seed in range(5):
-        guess = np.random.default_rng(seed).normal(size=60)
-        assert certify(*people, plan, guess).slack > 0.1
 
 
 def test_certify_names_wrong_shapes(people):

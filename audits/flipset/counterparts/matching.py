@@ -9,19 +9,28 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from audits.flipset.counterparts.people import Compared
+from audits.flipset.counterparts.people import Comparison
 from audits.progress import Progress
 from audits.stats import draw_counts
 from audits.transport import Coupling, exact_coupling
 from audits.transport.atoms import Atoms
 from audits.transport.maps import TrainingPoint
 
-__all__ = ["Counterparts", "FlipLinks", "Flips", "Invented", "Matched", "atoms", "count_flips", "match"]
+__all__ = [
+    "Counterparts",
+    "FlipLinks",
+    "Flips",
+    "GeneratedPeople",
+    "Matching",
+    "Sides",
+    "count_flips",
+    "match",
+]
 
 
 @dataclass(frozen=True, eq=False)
-class Invented:
-    """Invented people (k): raw features, matched features encoded (k, d), scores and decisions (k,)."""
+class GeneratedPeople:
+    """Generated people (k): raw features, matched features encoded (k, d), scores and decisions (k,)."""
 
     frame: pd.DataFrame
     values: np.ndarray
@@ -30,8 +39,8 @@ class Invented:
 
 
 @dataclass(frozen=True, eq=False)
-class Matched:
-    """One stratum's source and target atoms (people alike in every feature) and their counterparts.
+class Sides:
+    """One stratum's source and target people, and their atoms: people alike in every feature.
 
     Attributes
     ----------
@@ -43,6 +52,34 @@ class Matched:
         Encoded features of the atoms.
     source_size, target_size : arrays (K,), (L,)
         People in each atom.
+    """
+
+    value: str
+    source: np.ndarray
+    target: np.ndarray
+    source_atom: np.ndarray
+    target_atom: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    source_size: np.ndarray
+    target_size: np.ndarray
+
+    @classmethod
+    def build(cls, compared: Comparison, value: str, source: np.ndarray, target: np.ndarray) -> Sides:
+        """Merge people alike on either side."""
+        values, sizes = compared.encoded.values, compared.sizes
+        (x, source_atom), (y, target_atom) = atoms(values[source]), atoms(values[target])
+        source_size = np.bincount(source_atom, sizes[source], len(x))
+        target_size = np.bincount(target_atom, sizes[target], len(y))
+        return Sides(value, source, target, source_atom, target_atom, x, y, source_size, target_size)
+
+
+@dataclass(frozen=True, eq=False)
+class Matching(Sides):
+    """One stratum's source and target atoms and their counterparts; attributes of `Sides`, and:
+
+    Attributes
+    ----------
     there : Counterparts
         Counterparts of the source atoms.
     back : Counterparts or None
@@ -58,15 +95,6 @@ class Matched:
         The exact coupling with its dual values.
     """
 
-    value: str
-    source: np.ndarray
-    target: np.ndarray
-    source_atom: np.ndarray
-    target_atom: np.ndarray
-    x: np.ndarray
-    y: np.ndarray
-    source_size: np.ndarray
-    target_size: np.ndarray
     there: Counterparts
     back: Counterparts | None
     cost: float
@@ -100,7 +128,7 @@ class Counterparts:
     weights : array (L,)
         Share of the other group's people that each of its atoms stands for when counterparts are held
         against that group; sums to 1.
-    invented : Invented or None
+    invented : GeneratedPeople or None
         The invented people; None where counterparts are real.
     """
 
@@ -108,7 +136,7 @@ class Counterparts:
     shares: sparse.csr_array
     found: np.ndarray
     weights: np.ndarray
-    invented: Invented | None = None
+    invented: GeneratedPeople | None = None
 
 
 def atoms(encoded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -128,37 +156,26 @@ def draw_rows(sizes: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray
 
 
 def match(
-    compared: Compared, value: str, source: np.ndarray, target: np.ndarray, progress: Progress
-) -> Matched:
+    compared: Comparison, value: str, source: np.ndarray, target: np.ndarray, progress: Progress
+) -> Matching:
     """Match the people at positions `source` with those at `target`, of one stratum, at least total cost."""
-    encoded, sizes = compared.encoded.values, compared.sizes
-    x, source_atom = atoms(encoded[source])
-    y, target_atom = atoms(encoded[target])
-    source_size = np.bincount(source_atom, sizes[source], len(x))
-    target_size = np.bincount(target_atom, sizes[target], len(y))
+    sides = Sides.build(compared, value, source, target)
+    a, b = sides.source_size, sides.target_size
     coupling = exact_coupling(
-        x,
-        y,
+        sides.x,
+        sides.y,
         cost=compared.options.cost,
-        a=source_size,
-        b=target_size,
+        a=a,
+        b=b,
         feature_weights=compared.encoded.weights,
         progress=progress,
     )
     plan = coupling.plan
     back = sparse.csr_array(sparse.diags_array(1.0 / plan.sum(0)) @ plan.T)
-    return Matched(
-        value=value,
-        source=source,
-        target=target,
-        source_atom=source_atom,
-        target_atom=target_atom,
-        x=x,
-        y=y,
-        source_size=source_size,
-        target_size=target_size,
-        there=Counterparts(y, coupling.shares(), np.ones(len(x)), target_size / target_size.sum()),
-        back=Counterparts(x, back, np.ones(len(y)), source_size / source_size.sum()),
+    return Matching(
+        **vars(sides),
+        there=Counterparts(sides.y, coupling.shares(), np.ones(len(a)), b / b.sum()),
+        back=Counterparts(sides.x, back, np.ones(len(b)), a / a.sum()),
         cost=coupling.cost,
         slack=coupling.slack,
         method=coupling.method,
@@ -208,53 +225,50 @@ class Flips:
     negative_links: list[FlipLinks]
 
 
-def count_flips(compared: Compared, matched: list[Matched]) -> Flips:
+def count_flips(compared: Comparison, matched: list[Matching]) -> Flips:
     """Count flips both ways from the couplings of all strata."""
     decisions, sizes = compared.decisions, compared.sizes
-    reach, found, positive_links, negative_links = [], [], [], []
+    there: list[tuple[np.ndarray, ...]] = []
+    back: list[tuple[np.ndarray, ...]] = []
+    positive_links, negative_links = [], []
     for part in matched:
         own = part.mean_by_source(decisions[part.source], sizes[part.source])  # (K,)
         other = _favored(part.there, part.mean_by_target, decisions[part.target], sizes[part.target])
-        # a share of counterparts is a sum of products: rounding must not leave [0, 1]
-        reach.append(_clean(part.there.shares @ other)[part.source_atom])
-        found.append(part.there.found[part.source_atom])
+        there.append(_shares(part.there, other, part.source_atom, decisions[part.source]))
         people = part.source_size * part.there.found
         positive_links.append(_links(part, own * people, 1 - other))
         negative_links.append(_links(part, people - own * people, other))
+        if part.back is not None:
+            own = _favored(part.back, part.mean_by_source, decisions[part.source], sizes[part.source])
+            back.append(_shares(part.back, own, part.target_atom, decisions[part.target]))
     source, target = (
         np.concatenate([getattr(part, side) for part in matched]) for side in ("source", "target")
     )
-    h, reached, has = decisions[source].astype(float), np.concatenate(reach), np.concatenate(found)
-    back = _back(matched, decisions, sizes)
+    positive, negative, reach, found = map(np.concatenate, zip(*there, strict=True))
+    known = len(back) == len(matched)
+    others = [np.concatenate(each) for each in zip(*back, strict=True)] if known else [None, None]
     return Flips(
         source=source,
         target=target,
-        positive=h * (1 - reached) * has,
-        negative=(1 - h) * reached * has,
-        reach=reached,
-        found=has,
-        back_positive=None if back is None else back[0],
-        back_negative=None if back is None else back[1],
+        positive=positive,
+        negative=negative,
+        reach=reach,
+        found=found,
+        back_positive=others[0],
+        back_negative=others[1],
         positive_links=positive_links,
         negative_links=negative_links,
     )
 
 
-def _back(
-    matched: list[Matched], decisions: np.ndarray, sizes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Flip shares (m,) of target people, positive and negative; None where the way back is not known."""
-    positive, negative = [], []
-    for part in matched:
-        if part.back is None:
-            return None
-        own = _favored(part.back, part.mean_by_source, decisions[part.source], sizes[part.source])
-        reached = _clean(part.back.shares @ own)[part.target_atom]
-        has = part.back.found[part.target_atom]
-        g = decisions[part.target].astype(float)
-        positive.append(g * (1 - reached) * has)
-        negative.append((1 - g) * reached * has)
-    return np.concatenate(positive), np.concatenate(negative)
+def _shares(
+    counterparts: Counterparts, favored: np.ndarray, atom: np.ndarray, decisions: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Per person (n,): positive and negative flips, share of counterparts favored, share with any."""
+    # a share of counterparts is a sum of products: rounding must not leave [0, 1]
+    reach, found = _clean(counterparts.shares @ favored)[atom], counterparts.found[atom]
+    own = decisions.astype(float)
+    return own * (1 - reach) * found, (1 - own) * reach * found, reach, found
 
 
 def _favored(
@@ -275,7 +289,7 @@ def _clean(shares: np.ndarray) -> np.ndarray:
     return np.where(shares > 1 - 1e-9, 1.0, shares)
 
 
-def _links(part: Matched, people: np.ndarray, target_share: np.ndarray) -> FlipLinks:
+def _links(part: Matching, people: np.ndarray, target_share: np.ndarray) -> FlipLinks:
     """Mass (K, L) of `people` per source atom that goes to the `target_share` of each target atom."""
     people = np.where(people < 1e-9 * part.source_size, 0.0, people)
     mass = sparse.coo_array(sparse.diags_array(people) @ part.there.shares @ sparse.diags_array(target_share))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,18 +24,21 @@ from audits.transport.atoms import Atoms
 
 __all__ = [
     "Chosen",
-    "Compared",
+    "Comparison",
     "Encoded",
+    "axes_of",
     "choose",
     "compare",
+    "draw_people",
     "encode",
+    "smallest_limit",
 ]
 
 _MOST_STRATA = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Comparison:
     """What a flipset audit is carried out on.
 
     Attributes
@@ -69,8 +74,7 @@ class Compared:
         people = [float(self.sizes[side].sum()) for side in sides]
         favored = [float(self.sizes[side] @ self.decisions[side]) for side in sides]
         rate, overall = favored[1] / people[1], sum(favored) / sum(people)
-        ends = limit_of(self.options.material, self.options.material_on, rate=rate, overall=overall)
-        return float(np.abs(ends).min())
+        return smallest_limit(self.options, rate, overall)
 
     @property
     def raw(self) -> pd.DataFrame:
@@ -78,9 +82,14 @@ class Compared:
         return self.subject.data.frame[list(self.encoded.columns)]
 
 
+def smallest_limit(options: Any, rate: float, overall: float) -> float:
+    """Return the difference of favorable rates that matters, either way, at these rates."""
+    return float(np.abs(limit_of(options.material, options.material_on, rate=rate, overall=overall)).min())
+
+
 def compare(
     subject: Subject, options: FlipsetOptions, rng: np.random.Generator, progress: Progress
-) -> Compared:
+) -> Comparison:
     """Score and encode people, and choose who is compared.
 
     Raises
@@ -93,9 +102,10 @@ def compare(
     decisions = np.asarray(subject.decisions, dtype=bool)
     sizes = np.ones(data.n) if data.weights is None else data.weights
     progress(0.03, "Encoding people")
-    encoded = encode(subject, options)
+    groups = {*options.source, *options.target}
+    encoded = encode(subject, groups, options.feature_weights, audit="flipset")
     chosen, sizes = choose(data, options, decisions, sizes, encoded.values, rng)
-    return Compared(subject, options, decisions, sizes, encoded, chosen)
+    return Comparison(subject, options, decisions, sizes, encoded, chosen)
 
 
 @dataclass(frozen=True)
@@ -269,8 +279,8 @@ def _affordable(
     if most == before:
         return strata, sizes
     counts = sizes.copy()
-    _draw([ours for _, ours, _ in strata], decisions, counts, most[0], rng)
-    _draw([theirs for _, _, theirs in strata], decisions, counts, most[1], rng)
+    draw_people([ours for _, ours, _ in strata], decisions, counts, most[0], rng)
+    draw_people([theirs for _, _, theirs in strata], decisions, counts, most[1], rng)
     drawn = [(value, s[counts[s] > 0], t[counts[t] > 0]) for value, s, t in strata]
     drawn = [item for item in drawn if len(item[1]) and len(item[2])]
     if not drawn:
@@ -322,14 +332,20 @@ def _minutes(seconds: float) -> str:
     return f"{minutes:,} minute{'s' if minutes > 1 else ''}"
 
 
-def _draw(
-    strata: list[np.ndarray], decisions: np.ndarray, counts: np.ndarray, most: int, rng: np.random.Generator
+def draw_people(
+    sets: Sequence[np.ndarray],
+    decisions: np.ndarray,
+    counts: np.ndarray,
+    most: int,
+    rng: np.random.Generator,
+    *,
+    least: int = 1,
 ) -> None:
-    """Leave at most `most` people in `counts` (n,), in proportion to strata and to decisions within each."""
-    places = apportion(np.array([counts[rows].sum() for rows in strata]), most, least=1)
-    for rows, wanted in zip(strata, places, strict=True):
+    """Leave at most `most` people in `counts` (n,), in proportion to `sets` of rows and decisions in each."""
+    places = apportion(np.array([counts[rows].sum() for rows in sets]), most, least=least)
+    for rows, wanted in zip(sets, places, strict=True):
         sides = [rows[decisions[rows]], rows[~decisions[rows]]]
-        shares = apportion(np.array([counts[side].sum() for side in sides]), wanted)
+        shares = apportion(np.array([counts[side].sum() for side in sides]), int(wanted))
         for side, n in zip(sides, shares, strict=True):
             if len(side):
                 counts[side] = draw_counts(counts[side], int(n), rng)
@@ -362,8 +378,10 @@ class Encoded:
     keep: np.ndarray
 
 
-def encode(subject: Subject, options: FlipsetOptions) -> Encoded:
-    """Encode every feature but the attributes that tell the groups apart.
+def encode(
+    subject: Subject, compared: Collection[str], weights: Mapping[str, float] | None = None, *, audit: str
+) -> Encoded:
+    """Encode every feature but the attributes `compared`, that tell the groups apart.
 
     Those attributes differ for every pair by definition, so they say nothing about who is similar; the
     counterpart keeps its own values of them when it is scored.
@@ -373,43 +391,43 @@ def encode(subject: Subject, options: FlipsetOptions) -> Encoded:
     InputError
         No feature is left to match on, or a weight names no feature.
     """
-    space, data = subject.space, subject.data
-    compared = set(options.source) | set(options.target)
-    weights = options.feature_weights or {}
+    space, data, weights = subject.space, subject.data, weights or {}
     for name in weights:
-        one_of("flipset.feature_weights", name, space.columns, what="a feature")
-    every = space.encode(data.frame)
-    sizes = np.ones(data.n) if data.weights is None else data.weights
-    keep: list[int] = []
-    axes: list[ReportLine] = []
-    columns: list[str] = []
-    column_weights: list[float] = []
-    scaled = {}
-    for block in space.parts:
-        if block.column in compared:
-            continue
-        first = len(keep)
-        where = space.blocks[block.column]
-        keep.extend(range(where.start, where.stop))
-        columns.append(block.column)
-        column_weights.extend([float(weights.get(block.column, 1.0))] * (where.stop - where.start))
-        axes.extend(report_lines(block, first, every[:, where], sizes))
-        scaled[block.column] = data.kinds[block.column] in {"continuous", "integer", "datetime"}
+        one_of(f"{audit}.feature_weights", name, space.columns, what="a feature")
+    columns = tuple(block.column for block in space.parts if block.column not in compared)
+    keep = [k for name in columns for k in range(space.blocks[name].start, space.blocks[name].stop)]
     if not keep:
-        raise InputError(
-            "flipset",
-            "has no feature left to match people on",
-            advice="add features other than the groups' attributes",
-        )
-    if not any(column_weights):
-        raise InputError(
-            "flipset.feature_weights", "must leave at least one feature a weight above 0", weights
-        )
+        advice = "add features other than the groups' attributes"
+        raise InputError(audit, "has no feature left to match people on", advice=advice)
+    each = [
+        float(weights.get(name, 1.0))
+        for name in columns
+        for _ in range(space.blocks[name].start, space.blocks[name].stop)
+    ]
+    if not any(each):
+        where = f"{audit}.feature_weights"
+        raise InputError(where, "must leave at least one feature a weight above 0", weights)
+    values = np.ascontiguousarray(space.encode(data.frame)[:, keep])
+    sizes = np.ones(data.n) if data.weights is None else data.weights
     return Encoded(
-        values=np.ascontiguousarray(every[:, keep]),
-        weights=np.array(column_weights),
-        columns=tuple(columns),
-        axes=axes,
-        scaled=scaled,
+        values=values,
+        weights=np.array(each),
+        columns=columns,
+        axes=axes_of(subject, columns, values, sizes),
+        scaled={name: data.kinds[name] in {"continuous", "integer", "datetime"} for name in columns},
         keep=np.array(keep),
     )
+
+
+def axes_of(
+    subject: Subject, columns: Collection[str], points: np.ndarray, sizes: np.ndarray
+) -> list[ReportLine]:
+    """Return the lines of a transparency report of these columns, for people as `points` (n, d)."""
+    found: list[ReportLine] = []
+    first = 0
+    for block in subject.space.parts:
+        if block.column in columns:
+            after = first + len(block.names)
+            found += report_lines(block, first, points[:, first:after], sizes)
+            first = after
+    return found

@@ -6,15 +6,13 @@ import math
 from typing import Any
 
 from audits.data.values import MISSING
-from audits.flipset.parts import Marginal
+from audits.flipset.result import Marginal
 
 __all__ = ["bar_rules"]
 
-_MOST = 12  # as `audits.flipset.comparing.flipped` joins them
-
 
 def bar_rules(item: Marginal, name: str) -> list[dict[str, Any]]:
-    """Return the row filters that choose the people of a bar of `audits.flipset.comparing.flipped.bar_names`.
+    """Return the row filters that choose the people of a bar of `marginals.bar_names`.
 
     Values beyond the first and last edge lie in the end bars, which are therefore open.
     """
@@ -39,10 +37,6 @@ def bar_rules(item: Marginal, name: str) -> list[dict[str, Any]]:
 
 def _ends(item: Marginal, name: str) -> tuple[float, float]:
     """Return the edges between which a bar lies, or several that were joined."""
-    edges, own = item.edges or (), [label for label, _, _ in item.bars]
-    if name in own:
-        return edges[own.index(name)], edges[own.index(name) + 1]
-    count = len(edges) - 1
-    joined = -(-count // _MOST)
-    ranges = [(edges[start], edges[min(start + joined, count)]) for start in range(0, count, joined)]
-    return next((low, high) for low, high in ranges if f"{low:g} to {high:g}" == name)
+    item = item if name in item.labels else item.joined
+    place, edges = item.labels.index(name), item.edges or ()
+    return edges[place], edges[place + 1]

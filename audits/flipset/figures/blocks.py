@@ -10,9 +10,8 @@ import plotly.graph_objects as go
 from audits.drawing.marks import decisive
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, finish, wrapped
-from audits.flipset.parts import LIKE_FOR_LIKE
-from audits.flipset.result import FlipsetResult
-from audits.flipset.words import Way, interval_words, larger_first, way_words
+from audits.flipset.result import LIKE_FOR_LIKE, FlipsetResult
+from audits.flipset.text import Way, interval_words, larger_first, way_words
 from audits.stats import Estimate
 from audits.stats.badges import interval_text
 from audits.stats.words import count, out_of, people_in, percent

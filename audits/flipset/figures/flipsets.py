@@ -26,9 +26,8 @@ from audits.drawing.style import (
     short,
 )
 from audits.flipset.figures.bars import bar_rules
-from audits.flipset.parts import FeatureDifference, Marginal, ranked
-from audits.flipset.result import FlipsetResult
-from audits.flipset.words import Way, larger_first, way_words
+from audits.flipset.result import FeatureDifference, FlipsetResult, Marginal, ranked
+from audits.flipset.text import Way, larger_first, way_words
 from audits.stats.words import count, number, people_in, so_many
 
 __all__ = ["bar_grid", "marginals", "report_rows", "transparency"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Hashable, Sequence
 
 import pandas as pd
@@ -22,9 +21,10 @@ from audits.drawing.style import (
     finish,
     wrapped,
 )
-from audits.flipset.counterparts.checking import KS_LIMIT
+from audits.flipset.counterparts.validation import KS_LIMIT
+from audits.flipset.figures.intervals import histogram
 from audits.flipset.result import FlipsetResult
-from audits.flipset.words import way_words
+from audits.flipset.text import way_words
 from audits.progress import CurvePoint
 from audits.stats.words import count, number, so_many
 
@@ -91,14 +91,13 @@ def again(result: FlipsetResult) -> go.Figure:
         )
     edges = found.histogram["edges"]
     figure.add_trace(
-        go.Bar(
-            x=[50 * (low + high) for low, high in itertools.pairwise(edges)],
-            y=found.histogram["people"],
-            width=[100 * (high - low) for low, high in itertools.pairwise(edges)],
-            marker={"color": GREY, "line": {"width": 1, "color": "white"}},
+        histogram(
+            edges,
+            found.histogram["people"],
+            100.0,
+            GREY,
             meta=[people_id(*within_edges("flips again", edges, k)) for k in range(len(edges) - 1)],
             hovertemplate="%{y:,.0f} people<extra></extra>",
-            showlegend=False,
         ),
         row=1,
         col=2,

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import FOCUS, GREY, describe, empty, finish, short
 from audits.flipset.figures.bars import bar_rules
-from audits.flipset.parts import Marginal
-from audits.flipset.words import Way, way_words
+from audits.flipset.result import Marginal
+from audits.flipset.text import Way, way_words
 from audits.stats.words import count, percent
 
 __all__ = ["crossed"]
@@ -52,7 +52,7 @@ def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Way) -> g
     Parameters
     ----------
     table : DataFrame
-        Of `audits.flipset.comparing.flipped.crossed`.
+        Of `audits.flipset.comparisons.marginals.crossed`.
     one, other : Marginal
         The two features, with the bars that were crossed.
     """

@@ -12,12 +12,13 @@ import numpy as np
 
 from audits.outcome_transport.bias.people import Bias, MergedPeople, flows, individual_bias, merge
 from audits.outcome_transport.comparison.sides import ComparedSides, Side
+from audits.outcome_transport.matching.optimal_face import Face, flow_extremes, whole_supplies
 from audits.outcome_transport.matching.outcomes import MatchedOutcomes
 from audits.outcome_transport.matching.resampling import lifted
-from audits.outcome_transport.matching.ties import Ends, Face, extreme, flow_extremes, whole_supplies
 from audits.progress import Progress, part, silent
 from audits.transport import Cost
 from audits.transport.blocks import CostBlocks
+from audits.transport.extremes import Ends, extreme
 
 __all__ = [
     "CellMasses",
@@ -181,7 +182,7 @@ def tie_ranges(
             ends = _solve(problem, matched, distance, stretch)
             if ends is not None:
                 scale = float(problem.supply.sum() / mass.sum())
-                found.append((ends.low * scale, ends.high * scale, ends.exact))
+                found.append((ends.low * scale, ends.high * scale, True))
                 continue
         low, high = (
             float(np.average(ends[members], weights=mass[members]))
@@ -248,16 +249,11 @@ def _solve(problem: _Problem, matched: MatchedOutcomes, distance: Cost, progress
     real = problem.i < len(problem.own)
     blocks = CostBlocks.build(problem.points[problem.own], problem.targets, distance)
     values[real] = blocks.pairs(problem.i[real], problem.j[real])
-    progress(0.0, "Bounding bias over all optimal couplings")
-    in_order = np.argsort(problem.atom, kind="stable")  # outcomes on a line: matching in order is optimal
     rows, columns = problem.supply, problem.demand
-    found = extreme(rows, columns, problem.i, problem.j, values, start=in_order, progress=progress)
+    found = extreme(rows, columns, problem.i, problem.j, values, progress=progress)
     if found is not None:
         return found
     # weights that are no counts, rounded row by row, can leave a gap that nothing may cross out of balance
     supply, demand = whole_supplies(matched)
-    rows, columns = (
-        _split(supply, problem.atom, rows),
-        _split(demand, problem.target_atom, columns),
-    )
-    return extreme(rows, columns, problem.i, problem.j, values, start=in_order)
+    rows, columns = _split(supply, problem.atom, rows), _split(demand, problem.target_atom, columns)
+    return extreme(rows, columns, problem.i, problem.j, values)

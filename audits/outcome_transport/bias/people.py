@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from audits.outcome_transport.matching.optimal_face import Face, ragged
 from audits.outcome_transport.matching.outcomes import MatchedOutcomes
-from audits.outcome_transport.matching.ties import Face, ragged
 from audits.progress import Progress, silent
 from audits.transport import Cost
 from audits.transport.atoms import Atoms

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -212,17 +213,10 @@ def _another_model(
         model = load(path, subject.data, ModelSpec(), number=False)
         labels = getattr(model, "labels", None) is not None
         warnings += list(getattr(model, "notes", ()))
-    cut = subject.threshold
-    if subject.score_kind != "probability":
-        cut = 0.5
-        warnings.append(f"The {model.name} decides favorably from a probability of 0.5 on.")
-    other = dataclasses.replace(
-        subject,
-        model=model,
-        threshold=cut,
-        score_kind="label" if labels else "probability",
-        higher_is="favorable",
-    )
+    cut, said = _cut(subject, model.name)
+    warnings += said
+    scale: Literal["label", "probability"] = "label" if labels else "probability"
+    other = dataclasses.replace(subject, model=model, threshold=cut, score_kind=scale, higher_is="favorable")
     if kind == "automatic" and other.score_kind != subject.score_kind:
         kind = "decision"  # on one scale in any case
     theirs, ours = model_outcomes(other, kind), model_outcomes(subject, kind)
@@ -239,6 +233,13 @@ def _another_model(
     return theirs, ours, warnings
 
 
+def _cut(subject: Subject, name: str) -> tuple[Any, list[str]]:
+    """Return from which score a reference decides favorably: as the audited model where that has shares."""
+    if subject.score_kind == "probability":
+        return subject.threshold, []
+    return 0.5, [f"The {name} decides favorably from a probability of 0.5 on."]
+
+
 def _trained_on(
     subject: Subject, policy: Policy, train: Trained, column: str, options: OutcomeTransportOptions
 ) -> tuple[PolicyOutcomes, PolicyOutcomes, list[str]]:
@@ -248,10 +249,7 @@ def _trained_on(
     audited and says of the others, in turn.
     """
     data = _labelled(subject.data, column)
-    cut, kind, warnings = subject.threshold, options.outcome, []
-    if subject.score_kind != "probability":
-        cut = 0.5
-        warnings.append(f"The {train} model decides favorably from a probability of 0.5 on.")
+    (cut, warnings), kind = _cut(subject, f"{train} model"), options.outcome
     if subject.training is not None:
         parts = [(_labelled(subject.training, column), np.arange(data.n))]
     else:
@@ -265,14 +263,8 @@ def _trained_on(
     for learned, rows in parts:
         model, cost = _learn(subject, learned, policy, train, options)
         warnings += cost if rows is parts[0][1] else []
-        other = dataclasses.replace(
-            subject,
-            data=data.take(rows),
-            model=model,
-            threshold=cut,
-            score_kind="probability",
-            higher_is="favorable",
-        )
+        told = {"threshold": cut, "score_kind": "probability", "higher_is": "favorable"}
+        other = dataclasses.replace(subject, data=data.take(rows), model=model, **told)
         scores[rows], favorable[rows] = other.scores, other.decisions
     if kind == "automatic" and subject.score_kind != "probability":
         kind = "decision"  # on one scale in any case

@@ -8,7 +8,7 @@ depends on the order of rows or on the solver.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,7 @@ from audits.progress import Progress, silent
 from audits.transport import Cost, exact_coupling
 from audits.transport.atoms import Atoms, checked_weights
 from audits.transport.costs import gathered_cost
-from audits.transport.maps import EntropicMap, EntropicOptions, UnbalancedMap, UnbalancedOptions
+from audits.transport.maps import EntropicMap, UnbalancedMap
 
 __all__ = ["MatchedOutcomes", "Matching", "OutcomeCost", "match_outcomes"]
 
@@ -133,23 +133,14 @@ def match_outcomes(
     source = Atoms.merge(outcomes, checked_weights("a", a, len(outcomes)))
     target = Atoms.merge(others, checked_weights("b", b, len(others)))
     x, y = outcomes[source.first], others[target.first]
-    weights = source.weights, target.weights
-    fitted: EntropicMap | UnbalancedMap
-    if matching == "entropic":
-        blurred = EntropicOptions(cost=cost, epsilon=epsilon)
-        fitted = EntropicMap.fit(
-            x, y, a=weights[0], b=weights[1], options=blurred, rng=rng, progress=progress
-        )
-        name = "entropic"
-    else:
-        relaxation: Literal["partial", "relaxed"] = "partial" if matching == "partial" else "relaxed"
-        options = UnbalancedOptions(
-            cost=cost, relaxation=relaxation, share=share, price=price, epsilon=epsilon
-        )
-        fitted = UnbalancedMap.fit(
-            x, y, a=weights[0], b=weights[1], options=options, rng=rng, progress=progress
-        )
-        name = matching
+    blur: dict[str, Any] = {"cost": cost, "epsilon": epsilon}
+    if matching != "entropic":
+        relaxation = "partial" if matching == "partial" else "relaxed"
+        blur |= {"relaxation": relaxation, "share": share, "price": price}
+    kind: type[EntropicMap | UnbalancedMap] = EntropicMap if matching == "entropic" else UnbalancedMap
+    fitted = kind.fit(
+        x, y, a=source.weights, b=target.weights, options=kind.asked(**blur), rng=rng, progress=progress
+    )
     flow = _placed(fitted, len(x), len(y))
     if matching == "entropic":
         flow = _balanced(flow, source.weights / source.weights.sum(), target.weights / target.weights.sum())
@@ -170,7 +161,7 @@ def match_outcomes(
         cost=float(costs @ cells.data / cells.data.sum()),
         ground=ground,
         slack=None,
-        method=f"{name}, {state} in {fitted.iterations:,} iterations",
+        method=f"{matching}, {state} in {fitted.iterations:,} iterations",
         exact=False,
         unmatched=(_missed(flow.sum(axis=1), source.weights), _missed(flow.sum(axis=0), target.weights)),
         duals=None,

@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from audits.brief import begun, of_people
-from audits.paired.pairing import Kind
-from audits.paired.words import change_words, stated_words
+from audits.comparison.pairs import Kind
+from audits.comparison.text import change_words, stated_words
 from audits.results import frame_of, plain, shown
 from audits.runs.multiple_testing import Across, counted_together
 from audits.stats import INSUFFICIENT, VERDICTS, Estimate, Judged, Verdict

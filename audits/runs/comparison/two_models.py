@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pandas as pd
 
+from audits.comparison.intervals import People, share_moved
+from audits.comparison.pairs import Pairing, Row
+from audits.comparison.text import sentence
 from audits.errors import InputError
-from audits.paired.moved import People, share_moved
-from audits.paired.pairing import Pairing, Row
-from audits.paired.words import sentence
 from audits.records import loaded
 from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes, DecidedRow
 from audits.runs.comparison.same_people import in_rows, matched_rows, relabeled

@@ -1,4 +1,5 @@
-from .entropic import EntropicMap as EntropicMap
+from .coupled import EntropicMap as EntropicMap
+from .coupled import UnbalancedMap as UnbalancedMap
 from .gan import GanMap as GanMap
 from .linear import LinearMap as LinearMap
 from .methods import MAPS as MAPS
@@ -12,7 +13,6 @@ from .options import NeuralOptions as NeuralOptions
 from .options import UnbalancedOptions as UnbalancedOptions
 from .protocol import FittedMap as FittedMap
 from .protocol import TrainingPoint as TrainingPoint
-from .unbalanced import UnbalancedMap as UnbalancedMap
 from .validation import composition_error as composition_error
 from .validation import exact_cost as exact_cost
 from .validation import ks_distances as ks_distances

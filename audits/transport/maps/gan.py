@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from audits.errors import RunFailed
-from audits.transport.maps.gan_training import GanTraining, players, split
+from audits.transport.maps.gan_training import GanTraining
 from audits.transport.maps.networks import predict
 from audits.transport.maps.options import GanOptions
 from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, check_people
@@ -57,15 +57,12 @@ class GanMap(FittedMap):
 
     @classmethod
     def _fitted(cls, sample: Sample, options: GanOptions) -> GanMap:
-        people, weights, watch, progress, rng = sample
-        training, validation = split(people, options, rng)
-        gan = players(weights, options, rng)
         with np.errstate(over="ignore", invalid="ignore"):
-            run = GanTraining(gan, training, validation, weights, options, watch, progress, rng)
+            run = GanTraining(sample, options)
             run.train()
         return cls(
             parameters=run.best if run.diverged_at is None else np.empty(0, np.float32),
-            features=people.x.shape[1],
+            features=len(sample.feature_weights),
             options=options,
             history=tuple(run.history),
             chosen_at=run.best_at,

@@ -8,13 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from audits.errors import InputError
-from audits.progress import Progress
 from audits.transport.maps.options import GanOptions
-from audits.transport.maps.protocol import CheckedGroups, TrainingPoint, Watch, one_thread
+from audits.transport.maps.protocol import CheckedGroups, Sample, TrainingPoint, one_thread
 from audits.transport.maps.validation import ks_distances, mean_cost
 from audits.transport.maps.wgan import Wgan, moving_cost
 
-__all__ = ["GanTraining", "drawer", "players", "split"]
+__all__ = ["GanTraining", "drawer", "split"]
 
 _EVERY = 100  # passes between two points of the training curve
 _VALIDATED = 2000  # people of each group behind a point
@@ -47,40 +46,13 @@ def split(
     return CheckedGroups(x, y, a, b), CheckedGroups(u, v, c, d)
 
 
-def players(weights: np.ndarray, options: GanOptions, rng: np.random.Generator) -> Wgan:
-    """Generator and critic with their first parameters."""
-    return Wgan(
-        len(weights),
-        width=options.width,
-        batch=options.batch,
-        critic_steps=options.critic_steps,
-        rate=options.learning_rate,
-        clip=options.clip,
-        transport_weight=options.transport_weight,
-        cost=options.cost,
-        weights=weights,
-        residual=options.residual,
-        rng=rng,
-    )
-
-
 class GanTraining:
     """The training loop and what it has found so far."""
 
-    def __init__(
-        self,
-        gan: Wgan,
-        training: CheckedGroups,
-        validation: CheckedGroups,
-        weights: np.ndarray,
-        options: GanOptions,
-        watch: Watch,
-        progress: Progress,
-        rng: np.random.Generator,
-    ) -> None:
-        self.gan, self.options, self.rng = gan, options, rng
-        self.validation, self.weights = validation, weights
-        self.watch, self.progress = watch, progress
+    def __init__(self, sample: Sample, options: GanOptions) -> None:
+        people, self.weights, self.watch, self.progress, rng = sample
+        training, self.validation = split(people, options, rng)
+        self.gan, self.options, self.rng = Wgan(self.weights, options, rng), options, rng
         self.x, self.y = training.x.astype(np.float32), training.y.astype(np.float32)
         self._draw_source, self._draw_target = drawer(training.a, rng), drawer(training.b, rng)
         at_random = mean_cost(
@@ -89,12 +61,14 @@ class GanTraining:
                 for rows, p in ((training.x, training.a), (training.y, training.b))
             ),
             cost=options.cost,
-            feature_weights=weights,
+            feature_weights=self.weights,
         )
         self._at_random = at_random if at_random > 0 else 1.0
-        self._bound = _RUNAWAY * max(self._at_random, self._validated(gan.counterparts(validation.x)))
+        self._bound = _RUNAWAY * max(
+            self._at_random, self._validated(self.gan.counterparts(self.validation.x))
+        )
         self.history: list[TrainingPoint] = []
-        self.best, self.best_at, self._best_score = gan.generator, 0, math.inf
+        self.best, self.best_at, self._best_score = self.gan.generator, 0, math.inf
         self.diverged_at: int | None = None
         self.settled = False
 

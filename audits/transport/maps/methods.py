@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from audits.transport.maps.entropic import EntropicMap
+from audits.transport.maps.coupled import EntropicMap, UnbalancedMap
 from audits.transport.maps.gan import GanMap
 from audits.transport.maps.linear import LinearMap
 from audits.transport.maps.neural import NeuralMap
-from audits.transport.maps.unbalanced import UnbalancedMap
 
 __all__ = ["MAPS"]
 

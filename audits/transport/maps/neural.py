@@ -34,8 +34,8 @@ from audits.errors import RunFailed
 from audits.transport.maps.marginals import fit_marginals, restore
 from audits.transport.maps.networks import predict
 from audits.transport.maps.options import NeuralOptions
-from audits.transport.maps.potentials import cost_scales, thin
-from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, check_people
+from audits.transport.maps.potentials import cost_scales
+from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, check_people, thin
 
 __all__ = ["NeuralMap"]
 
@@ -76,11 +76,11 @@ class NeuralMap(FittedMap):
     def _fitted(cls, sample: Sample, options: NeuralOptions) -> NeuralMap:
         from audits.transport.maps.seguy import train  # torch, which takes a second to import
 
-        people, weights, watch, progress, rng = sample
+        people, weights, _, _, rng = sample
         features = people.x.shape[1]
         kept = thin(people, max(len(people.x), len(people.y)), rng)[0]
         unit = cost_scales(kept, options.cost, weights, rng).contrast
-        trained = train(kept, weights, unit, options, watch, progress, rng)
+        trained = train(sample._replace(people=kept), unit, options)
         edges, values = np.full((features, 0), np.nan), np.full((features, 1), np.nan)
         if options.restore_marginals and trained.diverged_at is None:
             raw = predict(trained.parameters, _widths(features, options), kept.x, residual=True)

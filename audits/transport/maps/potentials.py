@@ -22,13 +22,12 @@ from scipy import sparse
 from audits.errors import InputError
 from audits.transport.blocks import threads
 from audits.transport.costs import Cost
-from audits.transport.maps.balance import Balance
 from audits.transport.maps.options import Projection
 from audits.transport.maps.pairs import PairCosts, pair_costs
-from audits.transport.maps.protocol import CheckedGroups, blocks_of_pairs, one_thread
-from audits.transport.maps.sinkhorn import Duals, log_sums
+from audits.transport.maps.protocol import CheckedGroups, blocks_of_pairs, one_thread, thin
+from audits.transport.maps.sinkhorn import Balance, log_sums
 
-__all__ = ["CostScales", "Potentials", "cost_scales", "thin"]
+__all__ = ["CostScales", "Potentials", "cost_scales"]
 
 
 _DOUBLE = 2048  # target people up to which double precision costs nothing worth saving
@@ -68,20 +67,6 @@ def cost_scales(
     return CostScales(mean, max(contrast, _FLAT * mean))
 
 
-def thin(
-    people: CheckedGroups, most: int, rng: np.random.Generator
-) -> tuple[CheckedGroups, np.ndarray, np.ndarray]:
-    """Leave out people of weight 0 and draw at most `most` of each group; also their positions (n,), (m,)."""
-    sides = []
-    for rows, weights in ((people.x, people.a), (people.y, people.b)):
-        kept = np.flatnonzero(weights)
-        if len(kept) > most:
-            kept = np.sort(rng.choice(kept, most, replace=False))
-        sides.append((rows[kept], weights[kept] / weights[kept].sum(), kept))
-    (x, a, source), (y, b, target) = sides
-    return CheckedGroups(x, y, a, b), source, target
-
-
 @dataclass(frozen=True, eq=False)
 class Potentials:
     """The plan ``P_ij = a_i b_j exp((f_i + g_j + level − c_ij) / epsilon)`` between people of two groups.
@@ -113,30 +98,6 @@ class Potentials:
     epsilon: float
     cost: Cost
     balance: Balance
-
-    @classmethod
-    def of(
-        cls,
-        duals: Duals,
-        drawn: tuple[CheckedGroups, np.ndarray, np.ndarray],
-        cost: Cost,
-        weights: np.ndarray,
-        balance: Balance,
-    ) -> Potentials:
-        """Keep the potentials that `solve` found for the people that `thin` drew."""
-        people, x_rows, y_rows = drawn
-        return cls(
-            *people,
-            x_rows,
-            y_rows,
-            duals.source,
-            duals.target,
-            weights,
-            duals.level,
-            duals.epsilon,
-            cost,
-            balance,
-        )
 
     def carry(self, x: np.ndarray, projection: Projection) -> np.ndarray:
         """Counterparts (n, d) of the people `x` (n, d), by the `projection` named."""

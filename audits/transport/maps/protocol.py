@@ -27,6 +27,7 @@ __all__ = [
     "check_people",
     "groups",
     "one_thread",
+    "thin",
     "unwatched",
 ]
 
@@ -268,3 +269,17 @@ def blocks_of_pairs(n: int, m: int) -> list[slice]:
     """Slices of `n` rows with about a million pairs each: a block that stays in cache while worked on."""
     rows = max(1, _PAIRS // m)
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+
+
+def thin(
+    people: CheckedGroups, most: int, rng: np.random.Generator
+) -> tuple[CheckedGroups, np.ndarray, np.ndarray]:
+    """Leave out people of weight 0 and draw at most `most` of each group; also their positions (n,), (m,)."""
+    sides = []
+    for rows, weights in ((people.x, people.a), (people.y, people.b)):
+        kept = np.flatnonzero(weights)
+        if len(kept) > most:
+            kept = np.sort(rng.choice(kept, most, replace=False))
+        sides.append((rows[kept], weights[kept] / weights[kept].sum(), kept))
+    (x, a, source), (y, b, target) = sides
+    return CheckedGroups(x, y, a, b), source, target

@@ -14,11 +14,10 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from audits.errors import InputError
-from audits.progress import Progress
 from audits.transport.maps.networks import glorot, layers, predict
 from audits.transport.maps.options import NeuralOptions
 from audits.transport.maps.pairs import pair_costs
-from audits.transport.maps.protocol import CheckedGroups, TrainingPoint, Watch
+from audits.transport.maps.protocol import Sample, TrainingPoint
 from audits.transport.maps.validation import ks_distances
 from audits.transport.maps.wgan import moving_cost
 
@@ -42,19 +41,11 @@ class Trained:
     diverged_at: int | None = None
 
 
-def train(
-    people: CheckedGroups,
-    weights: np.ndarray,
-    unit: float,
-    options: NeuralOptions,
-    watch: Watch,
-    progress: Progress,
-    rng: np.random.Generator,
-) -> Trained:
+def train(sample: Sample, unit: float, options: NeuralOptions) -> Trained:
     """Train potentials, then the map; `unit` is what costs are divided by."""
     device = _device(options.device)
     with _one_thread():
-        session = _Session(people, weights, unit, options, device, rng)
+        session = _Session(sample, unit, options, device)
         trained = Trained(np.empty(0, np.float32), str(device))
         total = options.dual_steps + options.map_steps
         steps = session.dual_steps()
@@ -69,9 +60,9 @@ def train(
             if done % _EVERY == 0 or done == total:
                 point = session.point(done, loss, mapping=done > options.dual_steps)
                 trained.history.append(point)
-                watch(point)
+                sample.watch(point)
                 doing = "training the map" if done > options.dual_steps else "pricing the groups"
-                progress(done / total, f"{doing}: step {done:,} of {total:,}")
+                sample.progress(done / total, f"{doing}: step {done:,} of {total:,}")
         trained.parameters = session.parameters()
     if not np.isfinite(trained.parameters).all():
         trained.parameters, trained.diverged_at = np.empty(0, np.float32), total
@@ -105,15 +96,8 @@ def _one_thread() -> Iterator[None]:
 class _Session:
     """Data, networks and steps of one training."""
 
-    def __init__(
-        self,
-        people: CheckedGroups,
-        weights: np.ndarray,
-        unit: float,
-        options: NeuralOptions,
-        device: torch.device,
-        rng: np.random.Generator,
-    ) -> None:
+    def __init__(self, sample: Sample, unit: float, options: NeuralOptions, device: torch.device) -> None:
+        people, weights, _, _, rng = sample
         self.people, self.weights, self.unit, self.options, self.rng = people, weights, unit, options, rng
         self.epsilon, self.device, d = options.share, device, people.x.shape[1]
         pairs = pair_costs(people.x, people.y, cost=options.cost, weights=weights, dtype=np.float32)

@@ -24,17 +24,17 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
+from scipy.special import logsumexp
 
 from audits.progress import Progress, part, silent
 from audits.transport.blocks import threads
-from audits.transport.maps.balance import BALANCED, Balance, rise_to
 from audits.transport.maps.pairs import PairCosts, pair_costs
-from audits.transport.maps.protocol import CheckedGroups, blocks_of_pairs, one_thread
+from audits.transport.maps.protocol import CheckedGroups, blocks_of_pairs, one_thread, thin
 
-__all__ = ["Duals", "log_sums", "solve"]
+__all__ = ["BALANCED", "Balance", "Duals", "log_sums", "solve"]
 
 T = TypeVar("T")
 
@@ -42,6 +42,55 @@ _SINGLE = 1 << 22  # pairs from which single precision is used
 _SAMPLE = 3000  # people of a group from which a sample is solved first
 _DRIFT = 50.0  # log-scalings beyond this are absorbed: single precision ends at ±87
 _LOWER = 4.0  # factor between two values of ε on the way down
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Which marginals are asked for.
+
+    Attributes
+    ----------
+    kind : {"balanced", "relaxed", "partial"}
+    amount : float
+        Relaxed: ρ in units of cost; partial: share of the mass that moves, in (0, 1]; else unused.
+    """
+
+    kind: Literal["balanced", "relaxed", "partial"] = "balanced"
+    amount: float = 1.0
+
+    def potential(self, log_sums: np.ndarray, epsilon: float) -> np.ndarray:
+        """Best potential / ε for the logs of the sums over the other side, λ included."""
+        if self.kind == "relaxed":
+            return log_sums * (-self.amount / (self.amount + epsilon))
+        if self.kind == "partial":
+            return np.minimum(0.0, -log_sums)
+        return -log_sums
+
+    def shift(self, a: np.ndarray, f: np.ndarray, b: np.ndarray, g: np.ndarray, epsilon: float) -> float:
+        """By how much g should fall, and f rise, for the best dual; potentials / ε, relaxed form only.
+
+        The plan stays as it is, but left to the iterations the shift is slow when ρ is large (Séjourné,
+        Vialard, Peyré 2022, "Faster unbalanced optimal transport: translation invariant Sinkhorn").
+        """
+        price = self.amount / epsilon
+        return float(logsumexp(-f / price, b=a) - logsumexp(-g / price, b=b)) * price / 2
+
+
+BALANCED = Balance()
+"""Both marginals as they are."""
+
+
+def _rise_to(log_sums: np.ndarray, weights: np.ndarray, share: float) -> float:
+    """By how much λ must rise for ``Σ_j b_j min(1, exp(log_sums_j + rise))`` to be `share`."""
+    order = np.argsort(-log_sums, kind="stable")
+    logs, b = log_sums[order], weights[order]
+    # with the first k at their weight, the others make up the rest
+    before = np.append(0.0, np.cumsum(b)[:-1])
+    others = np.logaddexp.accumulate((np.log(b) + logs)[::-1])[::-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rises = np.log(np.maximum(share - before, 0)) - others
+        fits = np.flatnonzero(np.isfinite(rises) & (logs + rises <= 0))
+    return float(rises[fits[0]]) if len(fits) else -float(logs[np.isfinite(logs)].min())
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +159,7 @@ def solve(
 
     problem = _Problem(costs(people.x, people.y), people.a, people.b, balance)
     if single and max(len(people.x), len(people.y)) > _SAMPLE:
-        few = _sample(people, rng)
+        few = thin(people, _SAMPLE, rng)[0]
         start = solve(
             few,
             cost=cost,
@@ -159,17 +208,6 @@ def _descent(pairs: PairCosts, epsilon: float) -> list[float]:
     first = blocks_of_pairs(len(pairs.x_squares), len(pairs.y_squares))[0]
     steps = max(0, math.ceil(math.log(max(float(pairs.rows(first).mean()) / epsilon, 1.0), _LOWER)))
     return [epsilon * _LOWER**k for k in range(steps, 0, -1)] + [epsilon]
-
-
-def _sample(people: CheckedGroups, rng: np.random.Generator) -> CheckedGroups:
-    sides = []
-    for rows, weights in ((people.x, people.a), (people.y, people.b)):
-        kept = np.arange(len(rows))
-        if len(rows) > _SAMPLE:
-            kept = np.sort(rng.choice(len(rows), _SAMPLE, replace=False))
-        sides.append((rows[kept], weights[kept] / weights[kept].sum()))
-    (x, a), (y, b) = sides
-    return CheckedGroups(x, y, a, b)
 
 
 class _Problem:
@@ -267,7 +305,7 @@ class _Problem:
     def _raise_f(self, rows: slice, log_sums: np.ndarray) -> None:
         """Raise f of `rows`, and λ with it, given the logs of their sums, λ included."""
         if self.balance.kind == "partial":
-            rise = rise_to(log_sums, self.a, self.balance.amount)
+            rise = _rise_to(log_sums, self.a, self.balance.amount)
             self.level += rise
             log_sums = log_sums + rise
         f, seen = self.f[rows], np.isfinite(log_sums)
@@ -277,7 +315,7 @@ class _Problem:
 
     def _best_g(self, log_sums: np.ndarray) -> tuple[np.ndarray, float, float]:
         """What g and λ should be, given the logs of the columns' sums (m,), λ included; and λ's rise."""
-        rise = rise_to(log_sums, self.b, self.balance.amount) if self.balance.kind == "partial" else 0.0
+        rise = _rise_to(log_sums, self.b, self.balance.amount) if self.balance.kind == "partial" else 0.0
         g, seen = self.g.copy(), np.isfinite(log_sums)
         g[seen] = self.balance.potential(log_sums[seen] + rise, self.epsilon)
         return g, self.level + rise, rise

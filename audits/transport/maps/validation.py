@@ -14,6 +14,7 @@ import numpy as np
 from audits.progress import Progress, silent
 from audits.transport.costs import Cost, paired_cost
 from audits.transport.exact import exact_coupling
+from audits.transport.maps.protocol import CheckedGroups, thin
 
 __all__ = ["composition_error", "exact_cost", "ks_distances", "mean_cost", "regression_gaps"]
 
@@ -79,14 +80,8 @@ def exact_cost(
     What a map's mean cost is held against. A coupling of few people costs more than one of many, the more so
     the more features there are: a map that costs somewhat less is not at fault.
     """
-    sides = []
-    for people, weights in ((x, a), (y, b)):
-        shares = _shares(weights, len(people))
-        kept = np.flatnonzero(shares)
-        if len(kept) > most:
-            kept = np.sort(rng.choice(kept, most, replace=False))
-        sides.append((people[kept], shares[kept]))
-    (x, source), (y, target) = sides
+    people = CheckedGroups(x, y, _shares(a, len(x)), _shares(b, len(y)))
+    x, y, source, target = thin(people, most, rng)[0]
     return exact_coupling(
         x, y, cost=cost, a=source, b=target, feature_weights=feature_weights, progress=progress
     ).cost

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from audits.transport.maps.networks import RMSProp, TrainingNetwork, glorot, predict
+from audits.transport.maps.options import GanOptions
 
 __all__ = ["Wgan", "moving_cost"]
 
@@ -42,47 +43,24 @@ class Wgan:
 
     Parameters
     ----------
-    features : int
-        d, the number of encoded features.
-    width : int
-        Units in each of the two hidden layers of either network.
-    batch : int
-        People in a batch.
-    critic_steps : int
-        Critic steps for each generator step.
-    rate, clip : float
-        RMSProp's learning rate; the bound on the critic's weights and biases.
-    transport_weight, cost, weights : float, str, array (d,)
-        λ, the cost c, and the feature weights in it.
-    residual : bool
-        Whether the generator's network adds to its input.
+    weights : array (d,)
+        Of the features in the cost.
+    options : GanOptions
     rng : Generator
         Draws the initial parameters, the generator's first.
     """
 
-    def __init__(
-        self,
-        features: int,
-        *,
-        width: int,
-        batch: int,
-        critic_steps: int,
-        rate: float,
-        clip: float,
-        transport_weight: float,
-        cost: str,
-        weights: np.ndarray,
-        residual: bool,
-        rng: np.random.Generator,
-    ) -> None:
+    def __init__(self, weights: np.ndarray, options: GanOptions, rng: np.random.Generator) -> None:
+        features, width, batch = len(weights), options.width, options.batch
         self.widths = (features, width, width, features)
         critic_widths = (features, width, width, 1)
-        self._generator = TrainingNetwork(glorot(self.widths, rng), self.widths, batch * critic_steps)
+        self._generator = TrainingNetwork(glorot(self.widths, rng), self.widths, batch * options.critic_steps)
         self._critic = TrainingNetwork(glorot(critic_widths, rng), critic_widths, batch)
-        self._descend_generator = RMSProp(self._generator.flat, rate)
-        self._descend_critic = RMSProp(self._critic.flat, rate)
-        self._transport_weight, self._clip = np.float32(transport_weight), np.float32(clip)
-        self._cost, self._weights, self._residual = cost, weights.astype(np.float32), residual
+        self._descend_generator = RMSProp(self._generator.flat, options.learning_rate)
+        self._descend_critic = RMSProp(self._critic.flat, options.learning_rate)
+        self._transport_weight, self._clip = np.float32(options.transport_weight), np.float32(options.clip)
+        self._cost, self._residual = options.cost, options.residual
+        self._weights = weights.astype(np.float32)
         self._up = np.full((batch, 1), 1 / batch, np.float32)
         self._down = -self._up
 

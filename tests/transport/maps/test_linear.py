@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.linalg import sqrtm
 
 from audits.transport.maps import LinearMap, LinearOptions
@@ -57,27 +55,6 @@ def test_feature_weights_make_moving_them_dearer():
     assert np.isfinite(free.transform(x)).all()
 
 
-def test_the_map_back_undoes_it():
-    rng = np.random.default_rng(1)
-    x, y = rng.normal(size=(300, 3)), rng.normal(size=(200, 3)) @ rng.normal(size=(3, 3))
-    there, back = LinearMap.fit(x, y, options=PLAIN), LinearMap.fit(y, x, options=PLAIN)
-    np.testing.assert_allclose(back.transform(there.transform(x)), x, atol=1e-9)
-
-
-@settings(max_examples=25)
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 30), m=st.integers(1, 30), d=st.integers(1, 6))
-def test_means_match_and_shifts_commute(seed: int, n: int, m: int, d: int):
-    rng = np.random.default_rng(seed)
-    x, y, shift = rng.normal(size=(n, d)), rng.normal(size=(m, d)), rng.normal(size=d) * 10
-    a, b = rng.uniform(0.1, 1, n), rng.uniform(0.1, 1, m)
-    fitted = LinearMap.fit(x, y, a=a, b=b)
-    moved = fitted.transform(x)
-    assert np.isfinite(moved).all()
-    np.testing.assert_allclose(a / a.sum() @ moved, b / b.sum() @ y, atol=1e-8)
-    shifted = LinearMap.fit(x + shift, y - shift, a=a, b=b)
-    np.testing.assert_allclose(shifted.transform(x + shift), moved - shift, atol=1e-6)
-
-
 def test_constant_features_and_one_hot_columns():
     rng = np.random.default_rng(2)
     level = rng.integers(0, 3, 200)
@@ -91,16 +68,6 @@ def test_constant_features_and_one_hot_columns():
     # shrunk correlations let the three one-hot columns miss their sum by a hair; unshrunk ones do not
     np.testing.assert_allclose(moved[:, 2:5].sum(1), 0.5, atol=0.01)
     np.testing.assert_allclose(LinearMap.fit(x, y, options=PLAIN).transform(x)[:, 2:5].sum(1), 0.5, atol=1e-9)
-
-
-def test_groups_of_one():
-    fitted = LinearMap.fit(np.array([[1.0, 2.0]]), np.array([[5.0, 0.0]]))
-    np.testing.assert_allclose(fitted.transform(np.array([[1.0, 2.0]])), [[5, 0]])
-    # one source person, many target people: whoever differs from them keeps the difference
-    rng = np.random.default_rng(3)
-    y = rng.normal(size=(50, 2))
-    fitted = LinearMap.fit(np.array([[1.0, 2.0]]), y)
-    np.testing.assert_allclose(fitted.transform(np.array([[1.0, 3.0]])) - y.mean(0), [[0, 1]], atol=1e-9)
 
 
 def test_suggested_shrinkage_is_schaefer_and_strimmers():

@@ -53,15 +53,6 @@ def test_curve_and_progress(learned: tuple):
     assert "misses people's weights by" in fitted.finding
 
 
-def test_the_dual_finds_the_transport_cost(learned: tuple):
-    # with averages taken out, minus the dual is the exact cost less the cost of pairing at random
-    source, target = gaussians()
-    fitted = learned[0]
-    at_random = ((source[:, None] - target[None]) ** 2).sum(2).mean()
-    dual = np.mean([-point.critic_loss for point in fitted.history[8:14]])
-    assert at_random + dual == pytest.approx(11.25, rel=0.15)
-
-
 def test_restored_marginals_keep_values_people_have():
     rng = np.random.default_rng(2)
     source, target = gaussians(n=600)
@@ -85,15 +76,6 @@ def test_same_seed_same_map(regularisation: str):
     )
     assert np.array_equal(first.parameters, again.parameters)
     assert not np.array_equal(first.parameters, other.parameters)
-
-
-def test_far_groups_are_no_harder():
-    source, target = gaussians(n=600)
-    options = NeuralOptions(cost="l2_squared", restore_marginals=False, **SHORT)
-    far = NeuralMap.fit(source, target + 300, options=options, rng=0).transform(source)
-    # a short training leaves a fifth of the target's spread
-    np.testing.assert_allclose(far.mean(0), target.mean(0) + 300, atol=0.4)
-    assert np.abs(far - (source * [2.0, 0.5] + [303.0, 299.0])).mean() < 0.5
 
 
 def test_divergence_is_explained():

@@ -63,11 +63,6 @@ def test_regression_gaps_agree_with_scikit_learn():
     np.testing.assert_allclose(regression_gaps(y, y), 0, atol=1e-12)
 
 
-def test_regression_gaps_by_hand_with_one_feature():
-    # the model is the mean, 1: squared errors 4 on the counterparts, 1 on the target group
-    assert regression_gaps(np.array([[0.0], [2.0]]), np.array([[3.0], [3.0]])) == pytest.approx([3.0])
-
-
 def test_regression_gaps_survive_collinear_columns():
     rng = np.random.default_rng(1)
     level = np.eye(3)[rng.integers(0, 3, 100)] / 2

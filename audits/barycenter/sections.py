@@ -1,0 +1,117 @@
+"""What is shown of a barycenter audit."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from audits.barycenter import figures
+from audits.barycenter.result import BarycenterResult
+from audits.barycenter.text import COSTS, interval_words, way_words
+from audits.brief import begun
+from audits.records import Exhibit, Section
+from audits.stats.badges import interval_text
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import p_words, people_in, percent
+
+__all__ = ["marginals_exhibit", "section", "transparency_exhibit"]
+
+
+def section(result: BarycenterResult) -> Section:
+    """Arrange a barycenter audit."""
+    worst = result.group(result.rests_on)
+    told = interval_text(result.judged).split(" · ")[0]
+    exhibits = [
+        Exhibit(
+            "judged",
+            f"{begun(people_in(worst.group))}: {told or 'no interval'}",
+            f"Dots: {vocabulary().share_yes}, the group minus all other groups, in points. Lines: intervals, "
+            "corrected for all groups. Thick: the one that decides.",
+            partial(figures.judged, result),
+            result.to_frame,
+        ),
+        Exhibit(
+            "flips",
+            "Both directions, by group",
+            f"Right, filled: {way_words('only_self')}. Left, hollow: {way_words('only_counterpart')}. Chance "
+            "alone makes a part of both.",
+            partial(figures.flips, result),
+            result.to_frame,
+            tab="who",
+        ),
+        *(
+            marginals_exhibit(result, worst.group, way)
+            for way in ("only_self", "only_counterpart")
+            if result.marginals(worst.group, way)
+        ),
+    ]
+    if result.report(worst.group, worst.way):
+        exhibits.append(transparency_exhibit(result, worst.group))
+    if all(each.everybody is not None for each in result.groups):
+        exhibits.append(
+            Exhibit(
+                "everybody",
+                "The same against everybody",
+                "Every group matched with all people, its own too. The larger a group, the more of them meet "
+                "their own.",
+                partial(figures.everybody, result),
+                result.to_frame,
+            )
+        )
+    exhibits.append(
+        Exhibit(
+            "distances",
+            "How far each group is from its matches",
+            "Near the gray dots: the group is like everybody. Far: its matches are people unlike it.",
+            partial(figures.distances, result),
+            result.distances_frame,
+        )
+    )
+    return Section(
+        title=f"All groups by {' and '.join(result.by)} at once",
+        exhibits=tuple(exhibits),
+        facts=_facts(result),
+    )
+
+
+def _facts(result: BarycenterResult) -> dict[str, str]:
+    near = result.nearness
+    rounds = f"{near.rounds} round{'' if near.rounds == 1 else 's'}"
+    above = "–" if near.above is None else f"at most {100 * max(near.above, 0.0):.1f}%"
+    return {
+        "Verdict": f"{result.verdict}: {interval_words(result.judged, result.group(result.rests_on))}",
+        f"{begun(vocabulary().share_yes)} where all groups meet": percent(result.reference_rate, result.n),
+        "Equal rates and features": "not tested"
+        if result.differ_p is None
+        else f"p {p_words(result.differ_p)}",
+        "Chance": result.chance,
+        "Cost": f"{COSTS[result.cost]} ({result.cost})",
+        "Distance above the least possible": f"{above} ({near.points:,} points, {rounds})",
+    }
+
+
+def marginals_exhibit(result: BarycenterResult, group: str, way: str) -> Exhibit:
+    """Show who flips one way in one group."""
+    return Exhibit(
+        f"marginals_{way}",
+        f"Who they are among {people_in(group)}: {way_words(way)}",
+        "Up: people who flip. Down: everyone in the group. The features that differ most first.",
+        partial(figures.marginals, result, group, way),
+        partial(result.marginals_frame, group, way),
+        bars=True,
+        wide=True,
+        tab="who",
+    )
+
+
+def transparency_exhibit(result: BarycenterResult, group: str, *, by_sign: bool = False) -> Exhibit:
+    """Show which features set those of a group who flip apart from their matches."""
+    return Exhibit(
+        "transparency",
+        f"How {people_in(group)} who flip differ from their matches",
+        "Transparency report: person minus match, by feature. Lines: intervals given this matching. Gray: "
+        f"may be chance. Orange: {way_words(result.group(group).way)}.",
+        partial(figures.transparency, result, group, by_sign=by_sign),
+        partial(result.transparency_frame, group, by_sign=by_sign),
+        wide=True,
+        tab="apart",
+    )

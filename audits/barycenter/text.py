@@ -1,0 +1,181 @@
+"""The finding of a barycenter audit in sentences, and what to beware of."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from audits.barycenter.options import BarycenterOptions
+from audits.barycenter.result import BarycenterResult, GroupFlips, Nearness
+from audits.brief import begun, between, brief, in_points, of_people, shortest
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import in_words, out_of, people_in, percent
+from audits.transport.levels import FACTOR
+
+if TYPE_CHECKING:
+    from audits.flipset.null_distribution import NullDistribution
+
+__all__ = [
+    "COSTS",
+    "chance_words",
+    "finding",
+    "headline",
+    "interval_words",
+    "points",
+    "warnings_for",
+    "way_words",
+]
+
+_FAR = 0.1  # above the least possible, relative
+_FEW = 100  # people of a group below which a warning says what simulations found
+
+
+COSTS = {
+    "l1_squared": "squared city-block distance",
+    "l1": "city-block distance",
+    "l2_squared": "squared Euclidean distance",
+    "l2": "Euclidean distance",
+}
+
+
+def headline(result: BarycenterResult) -> str:
+    """Say in one sentence which group gets other answers than its matches."""
+    worst, words = result.group(result.rests_on), vocabulary()
+    two = len(result.groups) == 2
+    which = "both groups get" if two else f"all {len(result.groups)} groups get"
+    them = f"their matches in the other{'' if two else 's'}"
+    if result.verdict == NO_MATERIAL:
+        return f"On average, {which} about the same answers as {them}."
+    if result.verdict != EVIDENCE:
+        return f"We can't tell whether {which} the same answers as {them}."
+    share = worst.only_self if worst.mostly == "only self" else worst.only_counterpart
+    told = begun(of_people(out_of(share * worst.people, worst.people)))
+    one = told.startswith("1 of")
+    mine = (words.is_yes if one else words.are_yes) if worst.mostly == "only self" else words.is_no
+    if worst.mostly != "only self" and not one:
+        mine = words.are_no
+    theirs = words.are_yes if words.yes else "do"
+    if worst.mostly == "only self":
+        theirs = "are not" if words.yes else "do not"
+    end = f"{mine} while their matches {theirs}: more than chance."
+    who = people_in(worst.group)
+    return shortest(*(f"{told} {name} {end}" for name in (who, brief(who), brief(who, 9))))
+
+
+def way_words(way: str) -> str:
+    """Name the people who flip one way: ``declined, matches approved``."""
+    words = vocabulary()
+    yes, no = words.yes or "favorable", words.no or "unfavorable"
+    return f"{yes}, matches {no}" if way == "only_self" else f"{no}, matches {yes}"
+
+
+def finding(
+    worst: GroupFlips, groups: tuple[GroupFlips, ...], by: tuple[str, ...], material: float, at_once: int
+) -> str:
+    """Say how many flip in the group that the verdict rests on, what chance gives, and which groups differ.
+
+    Parameters
+    ----------
+    at_once : int
+        People among whom flips and chance were counted at a time; 0 for everybody.
+    """
+    judged, n, words = worst.judged, worst.people, vocabulary()
+    attributes = " and ".join(f"“{name}”" for name in by)
+    them = f"their matches in the other group{'s' if len(groups) > 2 else ''} by {attributes}"
+    said = [
+        f"{percent(worst.only_self, n)} of {people_in(worst.group)} {words.are_yes} while {them} "
+        f"{'are' if words.yes else 'do'} not. For {percent(worst.only_counterpart, n)} it is the reverse: a "
+        f"difference of {points(worst.net.value)} ({between(worst.net)})."
+    ]
+    if worst.larger is not None and worst.by_chance is not None:
+        who = f"Among {at_once:,} people drawn at a time, the larger" if at_once else "The larger of the two"
+        said.append(
+            f"{who} is {percent(worst.larger, n)}. Chance alone gives {percent(worst.by_chance, n)}. That is "
+            f"{_beside(worst.excess)}."
+        )
+    others = [
+        people_in(each.group) for each in groups if each.judged.verdict == EVIDENCE and each is not worst
+    ]
+    if judged.verdict == EVIDENCE and others:
+        said.append(f"There is evidence for {_listed(others)}, too.")
+    if judged.verdict != EVIDENCE and judged.decided_by.startswith("level: "):
+        said.append(f"What decides is {interval_words(judged, worst)}.")
+    if judged.verdict == NO_MATERIAL:
+        said.append(
+            f"On average over every group, a difference of {100 * material:.3g} points is ruled out. So is "
+            f"one of {100 * FACTOR * material:.3g} points at each level of the features."
+        )
+    elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
+        said.append(f"About {judged.people_needed:,} people of the group would settle it.")
+    elif judged.verdict != EVIDENCE and judged.reason:
+        said.append(f"{begun(judged.reason)}.")
+    return " ".join(said)
+
+
+def interval_words(judged: Judged, each: GroupFlips) -> str:
+    """Word the one interval that the verdict follows from."""
+    value = judged.interval
+    who = people_in(each.group)
+    if value.value is None or value.low is None:
+        return f"flips of {who} above chance: no interval"
+    if judged.decided_by.startswith("level: "):
+        level = judged.decided_by.removeprefix("level: ")
+        return f"{points(value.value)} ({between(value)}) among people with {level}, of {who}"
+    if value == each.net:
+        return f"{points(value.value)} between both directions ({between(value)}), of {who}"
+    return f"{points(value.value)} above chance ({between(value)}), of {who}"
+
+
+def points(share: float | None) -> str:
+    """Word a difference of shares: ``4.7 points``."""
+    return "an unknown number of points" if share is None else f"{in_points(share)} points"
+
+
+def chance_words(chance: NullDistribution | None, options: BarycenterOptions) -> str:
+    """Word how the level of chance was measured."""
+    if chance is None:
+        return "not measured without permutations"
+    who = (
+        "everybody matched again each time"
+        if chance.everybody
+        else (
+            f"{int(chance.people.sum()):,} people drawn anew each time, as many as {options.seconds:g} "
+            "seconds allow"
+        )
+    )
+    return f"{len(chance.null):,} permutations of membership among all people, {who}"
+
+
+def warnings_for(groups: tuple[GroupFlips, ...], nearness: Nearness) -> tuple[str, ...]:
+    """Say what a reader could misread."""
+    found = []
+    if nearness.above is not None and nearness.above > _FAR:
+        found.append(
+            f"The groups meet at points up to {100 * nearness.above:.0f}% farther from their people than the "
+            "nearest possible (squared distance). More rounds may bring them nearer."
+        )
+    few = [f"“{in_words(each.group)}”" for each in groups if each.people < _FEW]
+    if few:
+        found.append(
+            f"Groups of fewer than {_FEW} people show only large differences, for their intervals are wide: "
+            f"{_listed(few)}."
+        )
+    return tuple(found)
+
+
+def _listed(names: list[str]) -> str:
+    shown = names[:4]
+    more = [f"{len(names) - 4} more"] if len(names) > 4 else []
+    every = [*shown, *more]
+    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
+
+
+def _beside(excess: Estimate) -> str:
+    """Say how far above or below chance a share lies, with the interval of that."""
+    if excess.value is not None and float(in_points(abs(excess.value))) == 0:
+        return f"as much as that ({between(excess)})"
+    if (excess.value or 0.0) >= 0 or excess.low is None or excess.high is None:
+        return f"{points(excess.value)} above it ({between(excess)})"
+    below = dataclasses.replace(excess, value=-(excess.value or 0.0), low=-excess.high, high=-excess.low)
+    return f"{points(below.value)} below it ({between(below)})"

@@ -1,0 +1,42 @@
+"""Two models asked about the same changed people: how much more one of them hangs on the word changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.attribute_swap.result import AttributeSwapResult
+from audits.comparison.intervals import mean_moved
+from audits.comparison.pairs import Pairing, Pairs, common, other_people, people_of, stated
+from audits.stats.words import people_in
+
+__all__ = ["paired"]
+
+_WHY = {"": "it is a part of the net share beside it, or of texts that both hold"}
+
+
+def paired(first: AttributeSwapResult, second: AttributeSwapResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+    """Return how net shares moved from the first model to the second; see `audits.comparison.pairs`."""
+    theirs, ours = (result.people.sort_index() for result in (first, second))
+    if not len(ours) or not theirs.index.equals(ours.index):
+        return other_people()
+    pairs = Pairs(people_of(ours), float(second.options["material"]))
+    for both in common(first.swaps, second.swaps, "name"):
+        row = both[1]
+        column = f"{row.attribute} = {row.target}"
+        if not row.where or column not in theirs:
+            continue
+        inside = [(ours[f"group: {name}"] == value).to_numpy() for name, value in row.where.items()]
+        mask = np.logical_and.reduce(inside) & ours[column].notna().to_numpy()
+        moved = mean_moved(pairs.people, mask, *(_net(side, column) for side in (theirs, ours)))
+        words = f"net share of {people_in(row.group)} who gain with {row.target} instead of {row.source}"
+        pairs.add(f"swaps[{row.name}].net", words, stated(both, "net"), moved, "gap")
+    return pairs.pairing(why=_WHY)
+
+
+def _net(side: pd.DataFrame, column: str) -> np.ndarray:
+    """Return 1 where the change brings the favorable decision, −1 where it takes it, else 0."""
+    after = side[column].fillna(side["decision"]).to_numpy(dtype=float)
+    return np.asarray(after - side["decision"].to_numpy(dtype=float))

@@ -1,0 +1,78 @@
+"""Two models' flips under one matching: who is decided otherwise than the same counterpart, with either."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.comparison.intervals import Moved, People, share_moved
+from audits.comparison.pairs import Pairing, Pairs, other_people, people_of, same_people, stated
+from audits.flipset.result import FlipsetResult
+from audits.stats.words import people_in
+
+__all__ = ["paired"]
+
+_GIVEN = (
+    "Intervals of flips take as given who is matched with whom, which is the same for both models; people "
+    "who share a counterpart count as one cluster."
+)
+_WHY = {
+    "": "it is not a sum over people matched alike for both models",
+    "above_chance": "chance is drawn anew for each model",
+    "noise": "chance is drawn anew for each model",
+    "positive.expected": "chance is drawn anew for each model",
+    "negative.expected": "chance is drawn anew for each model",
+    "positive.transparency": "it describes those who flip, who are other people with the other model",
+    "negative.transparency": "it describes those who flip, who are other people with the other model",
+}
+
+
+def paired(first: FlipsetResult, second: FlipsetResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+    """Return how flips moved from the first model to the second; see `audits.comparison.pairs`."""
+    before, after = first.people, second.people
+    if not (same_people(before, after) and same_people(first.counterparts, second.counterparts)):
+        return other_people()
+    both, people, others = (first, second), people_of(after), people_of(second.counterparts)
+    source, target = people_in(second.source), people_in(second.target)
+    pairs = Pairs(people, float(second.options["material"]))
+    own, other = (
+        share_moved(whom, *((np.ones(len(table), dtype=bool), _decided(table)) for table in tables))
+        for whom, tables in ((people, (before, after)), (others, (first.counterparts, second.counterparts)))
+    )
+    # the two groups share nobody, so what either adds is independent: no correlation to look for
+    alone = replace(other, influence=np.zeros_like(own.influence))
+    words = f"gap in favorable decisions between {source} and {target}"
+    pairs.gap("net", words, stated(both, "net"), alone, own)
+    pairs.add("source_rate", f"favorable share of {source}", stated(both, "source_rate"), own, "share")
+    pairs.add("target_rate", f"favorable share of {target}", stated(both, "target_rate"), other, "share")
+    if not _matched_alike(first, second):
+        why = {"": "the two models' people were not matched with the same counterparts"}
+        return pairs.pairing(why=why)
+    for name, better in (("positive", "better"), ("negative", "worse")):
+        words = f"share of {source} decided {better} than their counterparts among {target}"
+        moved = _flips(before, after, name)
+        pairs.add(f"{name}.share", words, stated(both, f"{name}.share"), moved, "share", judged=True)
+    return pairs.pairing(given=_GIVEN, why=_WHY)
+
+
+def _flips(before: pd.DataFrame, after: pd.DataFrame, name: str) -> Moved:
+    """How the share of flips moved; of a person whose counterparts disagree a part flips."""
+    flips = [table[name].to_numpy(dtype=float) for table in (before, after)]
+    counterpart = after["counterpart"]
+    cluster = None if counterpart.isna().any() else pd.factorize(counterpart)[0]
+    people = People.counted(after["people"].to_numpy(dtype=float), cluster)
+    everyone = np.ones(len(after), dtype=bool)
+    return share_moved(people, (everyone, flips[0]), (everyone, flips[1]))
+
+
+def _matched_alike(first: FlipsetResult, second: FlipsetResult) -> bool:
+    return all(
+        getattr(first, name).equals(getattr(second, name)) for name in ("links", "invented")
+    ) and first.people["atom"].equals(second.people["atom"])
+
+
+def _decided(table: pd.DataFrame) -> np.ndarray:
+    return table["decision"].to_numpy(dtype=bool)

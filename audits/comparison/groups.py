@@ -1,0 +1,129 @@
+"""Two models' rates by group on the same people: how each rate, and each difference of groups, moved."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.comparison.intervals import Moved, share_moved
+from audits.comparison.pairs import Pairing, Pairs, common, other_people, people_of, same_people, stated
+from audits.data import named_with
+from audits.groups.comparison import Sorted, sort_people
+from audits.groups.labels import LABEL, labels_of
+from audits.groups.metrics import METRICS, Metric
+from audits.groups.result import GroupRow, GroupsResult
+from audits.stats import Estimate
+from audits.stats.words import people_in
+
+__all__ = ["paired"]
+
+_KEYS = ("attribute", "group")
+_NONE = Estimate(None, None, None, 0.0, "")
+_WHY = {
+    "": "it is the largest, or a ratio, of several rates: see how each of them moved",
+    "table": "it follows from the rates beside it: see how those moved",
+    "probable": "groups known by probability alone are not paired",
+}
+
+
+def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+    """Return how the rates moved from the first model to the second; see `audits.comparison.pairs`.
+
+    Where the two are not about the same people, each rate is of its own: rows that both have are the same
+    people, all others are independent.
+    """
+    ours, theirs = second.people, first.people
+    if not len(ours) or not len(theirs) or "squares" in ours or "squares" in theirs:
+        return other_people()
+    same = same_people(ours, theirs)
+    present = [np.ones(len(ours), dtype=bool)] * 2
+    if not same:
+        if "cluster" in ours or not (ours.index.is_unique and theirs.index.is_unique):
+            return other_people()
+        both = ours.index.union(theirs.index)
+        present = [both.isin(each.index) for each in (theirs, ours)]
+        theirs, ours = theirs.reindex(both), ours.reindex(both)
+        ours, theirs = (one.where(one.notna(), other) for one, other in ((ours, theirs), (theirs, ours)))
+    pairs = Pairs(people_of(ours), float(second.options["material"]))
+    scores = [side["score"].to_numpy(dtype=float) for side in (theirs, ours)] if same else []
+    metrics, tables = _shares(LABEL in ours), ((theirs, present[0]), (ours, present[1]))
+    rows = {(two.attribute, two.group): (one, two) for one, two in common(first.table, second.table, *_KEYS)}
+    for spread in second.spreads:
+        item = _by(ours, spread.attribute)
+        inside = {name: item.group == place for place, name in enumerate(item.names)}
+        moved = {
+            (metric.name, name): share_moved(
+                pairs.people, *(_side(table, metric, mask & here) for table, here in tables)
+            )
+            for metric in metrics
+            for name, mask in inside.items()
+        }
+        for name, mask in inside.items():
+            pair = rows.get((spread.attribute, name))
+            if pair is None:
+                continue
+            _rates(pairs, pair, moved, spread.reference, metrics)
+            if same:
+                where, whom = f"{_place(pair[1])}.mean_score", _whom(spread.attribute, name)
+                pairs.mean(where, f"mean score of {whom}", stated(pair, "mean_score"), mask, *scores)
+    return pairs.pairing(why=_WHY)
+
+
+def _rates(
+    pairs: Pairs,
+    both: tuple[GroupRow, GroupRow],
+    moved: dict[tuple[str, str], Moved],
+    reference: str,
+    metrics: list[Metric],
+) -> None:
+    """Pair a group's rates, and how far they lie from the reference group's."""
+    attribute, name, place = both[1].attribute, both[1].group, _place(both[1])
+    who = _whom(attribute, name)
+    for metric in metrics:
+        rates, own = [row.metric(metric.name) or _NONE for row in both], moved[metric.name, name]
+        where, words = f"{place}.{metric.name}", f"{metric.words} of {who}"
+        pairs.add(where, words, rates, own, "share", judged=metric.judged)
+        if metric.judged and name != reference and all(metric.name in row.differences for row in both):
+            gaps = [row.differences[metric.name].estimate for row in both]
+            words = f"gap in {metric.words} between {who} and {_whom(attribute, reference)}"
+            pairs.gap(f"{place}.differences.{metric.name}", words, gaps, moved[metric.name, reference], own)
+
+
+def _whom(attribute: str, group: str) -> str:
+    return people_in(named_with(attribute, group))
+
+
+def _by(people: pd.DataFrame, attribute: str) -> Sorted:
+    """Sort people into the groups of an attribute, or of several joined by " × "."""
+    known = [name.removeprefix("group: ") for name in people.columns if name.startswith("group: ")]
+    orders = (order for k in range(1, len(known) + 1) for order in itertools.permutations(known, k))
+    names = next(order for order in orders if " × ".join(order) == attribute)
+    columns = people[[f"group: {name}" for name in names]]
+    return sort_people(columns, names, people, None, np.array([0.0, 1.0]))
+
+
+def _shares(labels: bool) -> list[Metric]:
+    """Return metrics that are shares and depend on decisions."""
+    return [
+        metric
+        for metric in METRICS
+        if metric.share is not None and (labels or not metric.needs_label) and metric.name != "base_rate"
+    ]
+
+
+def _side(people: pd.DataFrame, metric: Metric, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whom a rate is about within a group, and who has what it counts (n,)."""
+    labels = labels_of(people)
+    assert metric.share is not None  # noqa: S101  (`_shares` has no other)
+    y = None if labels is None else labels.favorable
+    event, among = metric.share(y, people["decision"].to_numpy(dtype=bool))
+    if metric.needs_label and labels is not None:
+        inside = inside & labels.known
+    return inside & np.asarray(among, dtype=bool), np.asarray(event, dtype=bool)
+
+
+def _place(row: GroupRow) -> str:
+    return f"table[{row.attribute}: {row.group}]"

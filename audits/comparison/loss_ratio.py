@@ -1,0 +1,71 @@
+"""Two models' loss ratios of the same people: each moved along its own model's flow by one fair metric."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from audits.comparison.intervals import Moved, mean_moved
+from audits.comparison.pairs import Pairing, Pairs, common, other_people, people_of, same_people, stated
+from audits.data import named_with
+from audits.loss_ratio.result import LossRatioResult
+from audits.stats.words import people_in
+
+__all__ = ["paired"]
+
+_GIVEN = (
+    "The interval of the mean ratio's change holds the directions that both audits hold possible; the others "
+    "take the fair metric as given, and each model's own search for where it errs."
+)
+_WHY = {"": "it is about each model by itself"}
+
+
+def paired(first: LossRatioResult, second: LossRatioResult, subjects: Any = None) -> Pairing:
+    """Return how loss ratios moved from the first model to the second; see `audits.comparison.pairs`."""
+    tables = [result.people for result in (first, second)]
+    if not same_people(*tables):
+        return other_people()
+    both, ratios = (first, second), [table["ratio"].to_numpy(dtype=float) for table in tables]
+    pairs = Pairs(people_of(tables[1]), float(second.options["material"]) - 1.0)
+    moved = mean_moved(pairs.people, np.ones(len(tables[1]), dtype=bool), *ratios)
+    told = not any(each.words.nothing for each in both)
+    moved = _with_directions(moved, first, second)
+    words = "mean ratio of a person's loss after the move to before"
+    pairs.add("statistic", words, stated(both, "statistic"), moved, "number", judged=told)
+    first_wrong, second_wrong = (
+        (table["wrong after"].to_numpy(dtype=float), table["wrong"].to_numpy(dtype=float)) for table in tables
+    )
+    errors = stated(both, "error_ratio.statistic")
+    pairs.ratio(
+        "error_ratio.statistic", "ratio of errors after the move to before", errors, first_wrong, second_wrong
+    )
+    groups = None if subjects is None else subjects[1].data.groups.reindex(tables[1].index)
+    for rows in common(first.groups, second.groups, "attribute", "group"):
+        attribute, group = rows[1].attribute, rows[1].group
+        if groups is None or attribute not in groups:
+            continue
+        inside = (groups[attribute] == group).to_numpy()
+        where = f"groups[{attribute}: {group}].statistic"
+        words = f"mean loss ratio of {people_in(named_with(attribute, group))}"
+        pairs.mean(where, words, stated(rows, "statistic"), inside, *ratios)
+    return pairs.pairing(given=_GIVEN, why=_WHY)
+
+
+def _with_directions(moved: Moved, first: LossRatioResult, second: LossRatioResult) -> Moved:
+    """Widen the change by what the ratios may be along other directions in both confidence regions."""
+    if moved.ends is None or not (first.loss_ends or second.loss_ends):
+        return moved
+    down, up = ([0.0, 0.0], [0.0, 0.0])
+    for place, result in enumerate((first, second)):
+        means = [test.mean for test in (result.loss_test, *result.loss_ends)]
+        down[place], up[place] = means[0] - min(means), max(means) - means[0]
+    ends = moved.ends
+
+    def widened(level: float) -> tuple[float, float]:
+        low, high = ends(level)
+        return low - down[1] - up[0], high + up[1] + down[0]
+
+    method = f"{moved.method}, over the directions that the data allow"
+    return dataclasses.replace(moved, ends=widened, method=method)

@@ -1,0 +1,133 @@
+"""Does a person still flip with other people in the data, another seed, another map? (Figure 2.)
+
+Section 3.2 asks how far a counterpart varies over draws of the other people. Here there are none, so half of
+each group is drawn without replacement (people drawn twice would be their own counterparts) and matched
+again, with a seed of its own and, where several maps are asked for, by each in turn. Groups of half the size
+give more flips by chance: the probabilities err on the side of doubt about who does not flip.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from audits.flipset.counterparts.generated import map_match
+from audits.flipset.counterparts.matching import Matching, count_flips, match
+from audits.flipset.counterparts.people import Comparison
+from audits.flipset.options import FlipsetOptions
+from audits.flipset.result import Stability
+from audits.progress import Progress, silent
+from audits.stats import Estimate
+from audits.transport.maps import ks_distances
+
+__all__ = ["repeat"]
+
+_OFTEN = 0.9
+
+
+def repeat(
+    compared: Comparison, matched: list[Matching], rng: np.random.Generator, progress: Progress
+) -> tuple[Stability | None, pd.DataFrame]:
+    """Match again as often as asked for; return the spread, and each source person's flips.
+
+    Returns
+    -------
+    Stability or None
+        None where nothing was to be repeated.
+    DataFrame
+        Columns ``flips_again`` and ``times``, one row a source person in the order of `matched`: in how many
+        of how many repeats, those that the person took part in, the decision differs from the counterparts'.
+    """
+    options = compared.options
+    if not options.repeats:
+        return None, pd.DataFrame()
+    maps: list[str] = list(options.repeat_maps) or [options.transport]
+    n = sum(len(part.source) for part in matched)
+    flipped, times = np.zeros(n), np.zeros(n)
+    runs: list[dict[str, str | float]] = []
+    place = np.full(compared.subject.data.n, -1)
+    place[np.concatenate([part.source for part in matched])] = np.arange(n)
+    for k, seed in enumerate(rng.spawn(options.repeats)):
+        kind = maps[k % len(maps)]
+        progress(k / options.repeats, f"Matching again: {k + 1} of {options.repeats}, {kind}")
+        own = replace(compared, options=_of(compared, kind))
+        parts = [_once(own, part, seed) for part in matched]
+        flips = count_flips(own, parts)
+        mine = place[flips.source]
+        np.add.at(flipped, mine, flips.positive + flips.negative)
+        np.add.at(times, mine, 1)
+        sizes = compared.sizes[flips.source]
+        runs.append(
+            {
+                "map": kind,
+                "positive": float(flips.positive @ sizes / sizes.sum()),
+                "negative": float(flips.negative @ sizes / sizes.sum()),
+                "ks": max(_ks(own, part) for part in parts),
+            }
+        )
+    people = pd.DataFrame({"flips_again": flipped, "times": times.astype(int)})
+    return _spread(compared, matched, people, runs, maps), people
+
+
+def _of(compared: Comparison, kind: str) -> FlipsetOptions:
+    """Options of another map have nothing to say to this one."""
+    options = compared.options
+    own = options.map if kind == options.transport else None
+    return dataclasses.replace(options, transport=kind, map=own, reverse=False)  # type: ignore[arg-type]
+
+
+def _once(compared: Comparison, part: Matching, rng: np.random.Generator) -> Matching:
+    """One stratum's people, or a half of each side, matched anew."""
+    sides = [part.source, part.target]
+    if compared.options.repeat_people:
+        sides = [np.sort(rng.choice(side, max(1, round(len(side) / 2)), replace=False)) for side in sides]
+    if compared.options.transport == "exact":
+        return match(compared, part.value, sides[0], sides[1], silent)
+    return map_match(compared, part.value, sides[0], sides[1], rng, silent)
+
+
+def _ks(compared: Comparison, part: Matching) -> float:
+    columns = [axis.index for axis in compared.encoded.axes]
+    got = (part.source_size * part.there.found) @ part.there.shares
+    gaps = ks_distances(part.there.points[:, columns], part.y[:, columns], got, part.there.weights)
+    return float(np.max(gaps))
+
+
+def _spread(
+    compared: Comparison,
+    matched: list[Matching],
+    people: pd.DataFrame,
+    runs: list[dict[str, str | float]],
+    maps: list[str],
+) -> Stability:
+    sizes = compared.sizes[np.concatenate([part.source for part in matched])]
+    asked = people["times"].to_numpy() > 0
+    share = people["flips_again"].to_numpy()[asked] / people["times"].to_numpy()[asked]
+    weights = sizes[asked]
+
+    def middle(name: str) -> Estimate:
+        values = np.array([float(run[name]) for run in runs])
+        low, high = np.quantile(values, [0.05, 0.95])
+        method = f"middle 90% of {len(values)} repeats"
+        return Estimate(float(values.mean()), float(low), float(high), float(sizes.sum()), method)
+
+    edges = np.linspace(0, 1, 11)
+    return Stability(
+        repeats=len(runs),
+        maps=tuple(maps),
+        halves=compared.options.repeat_people,
+        positive=middle("positive"),
+        negative=middle("negative"),
+        ks=middle("ks"),
+        nearly_always=float(weights[share >= _OFTEN].sum()),
+        nearly_never=float(weights[share <= 1 - _OFTEN].sum()),
+        people=float(weights.sum()),
+        histogram={
+            "edges": edges.tolist(),
+            "people": np.histogram(share, edges, weights=weights)[0].tolist(),
+        },
+        runs=tuple(runs),
+    )

@@ -1,0 +1,323 @@
+"""How far counterparts can be relied on: section 5.1's and Appendix D's checks, and matchings as good."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import norm
+
+from audits.flipset.counterparts.matching import Flips, Matching
+from audits.flipset.counterparts.people import Comparison
+from audits.flipset.result import Check, PushedRate, Validation
+from audits.stats.words import number, people_in, percent
+from audits.transport import Cost, Coupling
+from audits.transport.blocks import CostBlocks, threads
+from audits.transport.costs import weighted
+from audits.transport.extremes import extreme
+from audits.transport.maps import exact_cost, ks_distances, regression_gaps
+
+__all__ = ["KS_LIMIT", "rate_allowance", "tie_range", "validate"]
+
+KS_LIMIT = 0.20  # the largest KS distance of any map that the paper reports (Table 3)
+_MSE_LIMIT = 0.5  # all but 3 of the 39 differences of Table 3 lie within
+_COST_LIMIT = 1.5  # times the exact coupling's; the paper's maps cost 0.80 to 1.01 of it
+_WAYS_LIMIT = 0.10  # share of people by which the two directions may disagree
+_RETURN_LIMIT = 1.0  # there and back ends nearer than one way went
+
+
+def validate(
+    compared: Comparison, matched: list[Matching], flips: Flips, rng: np.random.Generator
+) -> Validation:
+    """Compare target people with the counterparts that source people got.
+
+    With several strata the checks hold each stratum's counterparts against its own target people and
+    average over source people. Where transport may leave people unmatched, both sides are the matched.
+    """
+    learned = compared.options.transport != "exact"
+    names = [axis.name for axis in compared.encoded.axes]
+    columns = [axis.index for axis in compared.encoded.axes]
+    total = sum(float(part.source_size.sum()) for part in matched)
+    ks, mse = np.zeros(len(names)), np.zeros(len(names))
+    distance = exact = composition = 0.0
+    for part in matched:
+        share = float(part.source_size.sum()) / total
+        got = (part.source_size * part.there.found) @ part.there.shares
+        wanted = part.there.weights
+        z, y = part.there.points[:, columns], part.y[:, columns]
+        ks += share * ks_distances(z, y, got, wanted)
+        mse += share * regression_gaps(y, z, b=wanted, a=got)
+        distance += share * part.cost
+        composition += share * (part.composition or 0.0)
+        exact += share * (
+            part.cost
+            if not learned
+            else exact_cost(
+                part.x,
+                part.y,
+                cost=compared.options.cost,
+                a=part.source_size,
+                b=part.target_size,
+                feature_weights=compared.encoded.weights,
+                rng=rng,
+            )
+        )
+    pushed = _pushed_rates(compared, matched)
+    forward, reverse = _both_ways(flips, compared.sizes)
+    found = Validation(
+        ks=dict(zip(names, ks.tolist(), strict=True)),
+        mse_difference=dict(zip(names, mse.tolist(), strict=True)),
+        distance=distance,
+        exact_distance=exact,
+        composition_error=composition if all(part.composition is not None for part in matched) else None,
+        forward=forward,
+        reverse=reverse,
+        rates=pushed,
+    )
+    if not learned:
+        return found
+    n, m = (float(compared.sizes[side].sum()) for side in (flips.source, flips.target))
+    checks = (*_checks(found, n, m), *_rate_checks(pushed, n, m, compared.limit))
+    return replace(found, checks=checks, trusted=all(check.passed or not check.serious for check in checks))
+
+
+def _pushed_rates(compared: Comparison, matched: list[Matching]) -> tuple[PushedRate, ...]:
+    """Favourable rates of the counterparts there, and back where known, beside the groups' own."""
+    decisions, sizes = compared.decisions, compared.sizes
+    rates = []
+    for back in (False, True):
+        got = wanted = total = 0.0
+        for part in matched:
+            counterparts = part.back if back else part.there
+            if counterparts is None:
+                break
+            mean = part.mean_by_source if back else part.mean_by_target
+            people, others = (part.target_size, part.source) if back else (part.source_size, part.target)
+            own = mean(decisions[others].astype(float), sizes[others])
+            made = own if counterparts.invented is None else counterparts.invented.decisions.astype(float)
+            mass = people * counterparts.found
+            got += float(mass @ (counterparts.shares @ made))
+            wanted += float(mass.sum() * (counterparts.weights @ own))
+            total += float(mass.sum())
+        else:
+            names = (compared.chosen.source, compared.chosen.target)
+            if total > 0:
+                rates.append(PushedRate(names[0] if back else names[1], got / total, wanted / total))
+    return tuple(rates)
+
+
+def _rate_checks(rates: tuple[PushedRate, ...], n: float, m: float, material: float) -> tuple[Check, ...]:
+    """Hold the counterparts' favourable rates against their group's own (Proposition 2's consequence).
+
+    By it the net flipset is the difference of the groups' rates; a map whose counterparts are decided
+    otherwise than their group makes another one. Off by more than two samples of one group differ by chance
+    it fails; by half of what is material, too, it cannot be trusted.
+    """
+    found = []
+    for rate in rates:
+        gap = abs(rate.counterparts - rate.group)
+        limit = rate_allowance(rate.group, n, m, len(rates))
+        found.append(
+            _check(
+                f"Counterparts are decided as {people_in(rate.name)} are",
+                gap,
+                limit,
+                gap > material / 2,
+                f"its counterparts among {people_in(rate.name)} are decided favorably in "
+                f"{percent(rate.counterparts, n)}, where {people_in(rate.name)} are in "
+                f"{percent(rate.group, m)}: the difference of "
+                "the two flipsets is not that of the groups' rates",
+            )
+        )
+    return tuple(found)
+
+
+def rate_allowance(rate: float, n: float, m: float, looks: int) -> float:
+    """How far the rates of two samples of one group differ by chance, 5 % over so many looks.
+
+    Of a rate of 0 or 1 it is what a few people make: nobody seen may still be three of them.
+    """
+    spread = np.sqrt(max(rate * (1 - rate), 3 / min(n, m) * (1 - 3 / max(min(n, m), 4))) * (1 / n + 1 / m))
+    return float(norm.isf(0.025 / looks) * spread)
+
+
+def _both_ways(flips: Flips, sizes: np.ndarray) -> tuple[dict[str, float] | None, dict[str, float] | None]:
+    """Shares of source and target people in the flipsets that would be the same people in pairs."""
+    if flips.back_positive is None or flips.back_negative is None:
+        return None, None
+    ours, theirs = sizes[flips.source], sizes[flips.target]
+
+    def share(values: np.ndarray, people: np.ndarray) -> float:
+        return float(values @ people / people.sum())
+
+    return (
+        {"positive": share(flips.positive, ours), "negative": share(flips.negative, ours)},
+        # a hired person mapped to one not hired is, seen from there, not hired mapped to hired
+        {"positive": share(flips.back_negative, theirs), "negative": share(flips.back_positive, theirs)},
+    )
+
+
+def _checks(found: Validation, n: float, m: float) -> tuple[Check, ...]:
+    allowance = 1.36 * np.sqrt((n + m) / (n * m))  # the 5 % point of two samples of one distribution
+    least, moved = float(max(KS_LIMIT, allowance)), number(found.distance)
+    unlike, gap = max(found.ks.items(), key=lambda item: item[1])
+    odd, error = max(found.mse_difference.items(), key=lambda item: abs(item[1]))
+    checks = [
+        (
+            "Counterparts look like the target group", gap, least, True,
+            f"after mapping, {unlike} still lies {number(gap)} from the target group's distribution "
+            f"(KS distance; at most {number(least)} is accepted)",
+        ),
+        (
+            "People are not moved farther than needed", found.distance,
+            _COST_LIMIT * found.exact_distance + 1e-9, True,
+            f"it moves people by {moved} on average (mean cost) where exact matching moves them by "
+            f"{number(found.exact_distance)}",
+        ),
+        (
+            "Features hang together as in the target group", abs(error), _MSE_LIMIT, False,
+            f"{odd} hangs together with the other features differently than in the target group: squared "
+            f"error of a linear model {number(error)} off, in squared standard deviations",
+        ),
+    ]  # fmt: skip
+    if found.forward is not None and found.reverse is not None:
+        ways = [(found.forward[name], found.reverse[name]) for name in ("positive", "negative")]
+        there, back = max(ways, key=lambda pair: abs(pair[0] - pair[1]))
+        said = (
+            f"the two directions disagree: a flipset of {percent(there, n)} one way is one of "
+            f"{percent(back, m)} the other way, where an exact map has the same"
+        )
+        checks.append(("Both directions tell the same", abs(there - back), _WAYS_LIMIT, True, said))
+    if (returned := found.composition_error) is not None:
+        limit = _RETURN_LIMIT * max(found.distance, found.exact_distance) + 1e-9
+        said = (
+            f"mapped there and back, people end {number(returned)} from where they began (mean cost; one "
+            f"way moves them by {moved})"
+        )
+        checks.append(("There and back ends where it began", returned, limit, False, said))
+    return tuple(_check(*each) for each in checks)
+
+
+def _check(name: str, value: float, limit: float, serious: bool, trouble: str) -> Check:
+    # shares are sums, and off by rounding
+    return Check(name, float(value), float(limit), bool(value <= limit + 1e-9), serious, trouble)
+
+
+_MOST_PAIRS = 2_600_000_000  # costs looked at: 50,000 x 50,000 different people, half a minute
+_MOST_TIGHT = 1_000_000  # pairs held at a time: under L1 two in three pairs of continuous features are tight
+_GRID = 2.0**44  # units of all mass: a power of two, so that flows add up exactly
+_ROUNDING = 1e-11  # of the largest cost; dual values are sums of many costs
+
+
+def tie_range(compared: Comparison, matched: list[Matching]) -> tuple[float, float] | None:
+    """Smallest and largest positive flipset, in people, over all couplings of least cost.
+
+    By Proposition 2 the negative flipset moves along: their difference is the same in all of them.
+
+    Returns
+    -------
+    (float, float) or None
+        Couplings of least cost but for rounding count as cheapest. None where counterparts are no exact
+        coupling, where there are more than 2.6 billion pairs to look at, or where more than a million of
+        them are tight.
+
+    Notes
+    -----
+    A coupling is of least cost exactly if it uses only pairs that the dual values make tight
+    (complementary slackness); over those the flips are minimized and maximized.
+    """
+    low = high = 0.0
+    for part in matched:
+        found = _stratum(compared, part)
+        if found is None:
+            return None
+        people = float(part.source_size.sum())
+        low, high = low + people * found[0], high + people * found[1]
+    return low, high
+
+
+def _stratum(compared: Comparison, part: Matching) -> tuple[float, float] | None:
+    if part.coupling is None or len(part.x) * len(part.y) > _MOST_PAIRS:
+        return None
+    tight = _tight(part, part.coupling, compared.options.cost, compared.encoded.weights)
+    if tight is None:
+        return None
+    row, column = tight
+    plan = sparse.coo_array(part.coupling.plan)
+    pairs = np.unique(np.concatenate([row * len(part.y) + column, plan.row * len(part.y) + plan.col]))
+    row, column = np.divmod(pairs, len(part.y))
+    mass = np.zeros(len(pairs))
+    mass[np.searchsorted(pairs, plan.row * len(part.y) + plan.col)] = plan.data
+    one, two, mass = _split(part, row, column, mass, compared.decisions, compared.sizes)
+    whole = np.rint(_GRID * mass / mass.sum())
+    whole[whole.argmax()] += _GRID - whole.sum()
+    (ours, i), (theirs, j) = (np.unique(end, return_inverse=True) for end in (one, two))
+    supply, demand = np.bincount(i, whole, len(ours)), np.bincount(j, whole, len(theirs))
+    kept = (supply[i] > 0) & (demand[j] > 0)
+    if not kept.all():
+        one, two, whole = one[kept], two[kept], whole[kept]
+        (ours, i), (theirs, j) = (np.unique(end, return_inverse=True) for end in (one, two))
+        supply, demand = np.bincount(i, whole, len(ours)), np.bincount(j, whole, len(theirs))
+    ends = extreme(supply, demand, i, j, (one % 2) * (1.0 - two % 2))
+    return None if ends is None else (max(ends.low, 0.0), max(ends.high, 0.0))
+
+
+def _split(
+    part: Matching,
+    row: np.ndarray,
+    column: np.ndarray,
+    mass: np.ndarray,
+    decisions: np.ndarray,
+    sizes: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of atoms as pairs of people alike in features and decision, and the mass between them.
+
+    Where scores are columns of the data, or thresholds differ by group, people of one atom are decided
+    differently, and which of them gets which counterpart changes no cost. An end is odd where favored.
+    """
+    ends, shares = [], []
+    sides = (
+        (part.source, part.source_atom, len(part.x), row, np.array([0, 0, 1, 1])),
+        (part.target, part.target_atom, len(part.y), column, np.array([0, 1, 0, 1])),
+    )
+    for people, atom, count, of, favored in sides:
+        held = np.bincount(2 * atom + decisions[people], sizes[people], 2 * count).reshape(count, 2)
+        ends.append(2 * of[:, None] + favored)
+        shares.append((held / held.sum(1, keepdims=True))[of][:, favored])
+    there = (shares[0] > 0) & (shares[1] > 0)
+    each = mass[:, None] * shares[0] * shares[1]
+    return ends[0][there], ends[1][there], each[there]
+
+
+def _tight(
+    part: Matching, coupling: Coupling, cost: Cost, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Pairs of atoms whose cost is what their dual values pay; None where there are too many to hold.
+
+    Looking stops at the block in which they become too many, so that memory and time stay bounded.
+    """
+    u, v = coupling.dual_source, coupling.dual_target
+    costs = CostBlocks.build(*weighted(part.x, part.y, cost, weights), cost)
+
+    seen: list[int] = []
+    nothing = np.empty(0, dtype=np.int64)
+
+    def look(start: int, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if sum(seen) > _MOST_TIGHT:
+            return nothing, nothing
+        limit = _ROUNDING * max(float(block.max()), 1e-300)
+        block -= u[start : start + len(block), None]
+        block -= v
+        cheap = block <= limit
+        seen.append(int(np.count_nonzero(cheap)))
+        if sum(seen) > _MOST_TIGHT:
+            return nothing, nothing
+        row, column = np.nonzero(cheap)
+        return row + start, column
+
+    with threads() as pool:
+        found = costs.each(look, pool)
+    if sum(seen) > _MOST_TIGHT:
+        return None
+    return np.concatenate([row for row, _ in found]), np.concatenate([column for _, column in found])

@@ -1,0 +1,393 @@
+"""From counts to estimates and the verdict, which follows from what lies above chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import kstwobign, norm
+
+from audits.flipset.comparisons.conditional_test import MOST_ALIKE
+from audits.flipset.counterparts.matching import Flips, Matching
+from audits.flipset.counterparts.people import Comparison
+from audits.flipset.null_distribution import NullDistribution, above, unsettled
+from audits.flipset.result import (
+    LIKE_FOR_LIKE,
+    AboveChance,
+    Conditional,
+    Noise,
+    Stratum,
+    Validation,
+)
+from audits.stats import (
+    POWER,
+    Condition,
+    Estimate,
+    Judged,
+    holm,
+    judge,
+    judge_conditions,
+    newcombe,
+    weighted_sum,
+)
+from audits.stats.intervals import cautious_difference, fisher_mid_p
+from audits.transport.levels import (
+    LevelDifference,
+    level_conditions,
+    level_differences,
+    level_members,
+    people_for_levels,
+)
+from audits.transport.maps import ks_distances
+
+__all__ = [
+    "LOOKS",
+    "FlipJudgment",
+    "by_chance",
+    "differences_at",
+    "differing",
+    "judge_flips",
+    "levels_of",
+    "strata_of",
+]
+
+_BINS = 16  # of the null distribution
+_MANY = 2_000  # people from which the test for equal rates need not count tables
+_FEW_DRAWS = (
+    "chance was measured on too few people for so small a difference: give it more time (seconds) or more "
+    "permutations"
+)
+LOOKS = 3
+"""That share the level: flips above chance, people with the same features, and those within each level."""
+
+
+@dataclass(frozen=True)
+class FlipJudgment:
+    """Net difference, chance level, what lies above it, and the verdict that follows."""
+
+    net: Estimate
+    strata: tuple[Stratum, ...]
+    noise: Noise | None
+    above: AboveChance | None
+    levels: tuple[LevelDifference, ...]
+    judged: Judged
+    level: float
+
+
+def judge_flips(
+    compared: Comparison,
+    matched: list[Matching],
+    strata: tuple[Stratum, ...],
+    chance: NullDistribution | None,
+    alike: Conditional | None,
+    levels: tuple[LevelDifference, ...],
+    checked: Validation,
+) -> FlipJudgment:
+    """Hold the flips above chance, and every level's difference, against none.
+
+    Two differences are evidence: flips above chance between groups whose rates differ (by Proposition 2 the
+    net flipset) or one of whose features does that decisions go with (a proxy, as hair in the paper's section
+    5.1), and people with the same features who are decided differently; where they are, a level can be the
+    clearest sign of it. The two share the level. Flips above chance with none of these come from features
+    that only hang together differently. An all-clear also needs every level inside twice the limit.
+    """
+    options = compared.options
+    net = _net(compared, matched, strata)
+    distrust = "" if checked.trusted else "the map that made the counterparts cannot be trusted"
+    if chance is None or alike is None:
+        missing = Estimate(None, None, None, net.n, "not measured without permutations")
+        bounds = (-compared.limit, compared.limit)
+        unmeasured = "chance was not measured: ask for permutations"
+        judged = judge(missing, immaterial=bounds, reason=unmeasured, only_estimated=distrust)
+        return FlipJudgment(net, strata, None, None, levels, judged, options.level)
+    number = 1 if alike.p_value is None else LOOKS
+    level = options.level / number
+    excess = above(chance, 0, float(chance.people[0]), level)
+    planted = compared.limit if chance.planted is None else float(chance.planted[0])
+    reach = float(min(compared.limit, max(planted, 1e-9)))
+    rates = _equal_rates(compared, matched)
+    features, feature = _equal_features(compared, matched)
+    found = AboveChance(
+        excess=excess,
+        observed=float(chance.larger[0]),
+        expected=float(chance.expected[0]),
+        planted=reach,
+        net_p=rates,
+        conditional=alike,
+        features_p=features,
+        feature=feature,
+    )
+    differ = min(1.0, 2 * min(rates, features))
+    # both must be there, so only the looks at what differs and at people alike share the level
+    p = max(float(chance.p_values[0]), min(1.0, number * differ))
+    z = float(norm.isf(level / 2))
+    settled = (reach / (1 + float(norm.ppf(POWER)) / 1.96), z * chance.least)
+    other = differ > level and (alike.p_value is None or alike.p_value > level)
+    why = unsettled(chance, 0, excess, options.level, compared.limit, other_features=other)
+    still_open = why or (_FEW_DRAWS if settled[0] <= settled[1] else "")
+    conditions = [
+        Condition(name="average", interval=excess, immaterial=(-reach, reach), p_value=p),
+        *_like_for_like(alike, number, compared),
+        *level_conditions(levels, compared.limit, p_values=_levels_seen(alike, number, options.level)),
+    ]
+    judged = judge_conditions(
+        conditions,
+        level=options.level,
+        people_needed=None if still_open else _people(compared, found, levels, level, settled),
+        reason=still_open,
+        only_estimated=distrust,
+        cannot_clear=why or _cannot_clear(compared, strata, levels, alike, level),
+    )
+    return FlipJudgment(net, strata, _noise(chance), found, levels, judged, options.level)
+
+
+def levels_of(compared: Comparison, flips: Flips) -> dict[str, np.ndarray]:
+    """Who of all people (n,) is in each level of the features, and of the column matched within."""
+    rows = np.concatenate([flips.source, flips.target])
+    frame, scaled = compared.raw.iloc[rows], dict(compared.encoded.scaled)
+    column = compared.options.condition_on
+    if column is not None and column not in frame and len(compared.chosen.strata) > 1:
+        within = np.full(len(compared.sizes), "", dtype=object)
+        for value, ours, theirs in compared.chosen.strata:
+            within[ours] = within[theirs] = value
+        frame, scaled = frame.assign(**{column: within[rows]}), scaled | {column: False}
+    found = {}
+    for name, inside in level_members(frame, scaled, compared.sizes[rows]).items():
+        found[name] = np.zeros(len(compared.sizes), dtype=bool)
+        found[name][rows[inside]] = True
+    return found
+
+
+def differences_at(
+    compared: Comparison, flips: Flips, members: Mapping[str, np.ndarray]
+) -> tuple[LevelDifference, ...]:
+    """Both groups' rates at every level."""
+    rows = np.concatenate([flips.source, flips.target])
+    return level_differences(
+        {name: inside[rows] for name, inside in members.items()},
+        compared.decisions[rows].astype(float),
+        compared.sizes[rows],
+        np.arange(len(rows)) < len(flips.source),
+        level=compared.options.level,
+    )
+
+
+def _like_for_like(alike: Conditional, number: int, compared: Comparison) -> list[Condition]:
+    """Return the condition that people with the same features are decided alike, where it is evidence."""
+    if alike.p_value is None or alike.share is None or number * alike.p_value > compared.options.level:
+        return []
+    if alike.share.low is None or alike.share.low <= 0:
+        return []
+    bounds, p = (-compared.limit, compared.limit), number * alike.p_value
+    return [Condition(name=LIKE_FOR_LIKE, interval=alike.share, immaterial=bounds, p_value=p)]
+
+
+def _levels_seen(alike: Conditional, number: int, level: float) -> dict[str, float]:
+    """Levels at which people with the same features are decided differently, and the p-value of that."""
+    return {name: number * p for name, p in alike.by_level.items() if number * p <= level}
+
+
+def _cannot_clear(
+    compared: Comparison,
+    strata: tuple[Stratum, ...],
+    levels: tuple[LevelDifference, ...],
+    alike: Conditional,
+    level: float,
+) -> str:
+    """Why intervals inside the limits would not clear; empty where they would."""
+    if compared.options.transport != "exact":
+        return "counterparts are made by a map, which can show a difference but not rule one out"
+    if any(reason.startswith("not drawn") for reason in compared.chosen.left_out):
+        return "only a sample was matched, which can show a difference but not rule one out"
+    apart = [each.name for each in levels if each.covered and not each.comparable]
+    if apart:
+        more = f" and {len(apart) - 1} more" if len(apart) > 1 else ""
+        return f"nobody is comparable at {apart[0]}{more}"
+    differ = differing(strata, compared.options.level)
+    if differ:
+        ways = {np.sign(item.net.value or 0.0) for item in differ}
+        cancels = ", in opposite directions, so that they cancel in the whole" if len(ways) > 1 else ""
+        return f"rates differ within values of {compared.options.condition_on}{cancels}"
+    if alike.p_value is None:
+        return "" if alike.share is not None else alike.method
+    if alike.p_value <= level:
+        return "people with the same features seem to be decided differently, too few to say by how much"
+    if (alike.power or 0.0) < POWER and _test_is_full(compared):
+        return (
+            f"among people with the same features, {MOST_ALIKE} of each group at a time, a difference of "
+            "that size could not have been seen"
+        )
+    return ""
+
+
+def _test_is_full(compared: Comparison) -> bool:
+    """Whether the test of people alike takes no more people."""
+    strata = compared.chosen.strata
+    return all(sum(compared.sizes[item[k]].sum() for item in strata) >= MOST_ALIKE for k in (1, 2))
+
+
+def differing(strata: tuple[Stratum, ...], level: float) -> list[Stratum]:
+    """Strata in which the groups' rates differ, corrected for how many there are; the largest first."""
+    found = [
+        item
+        for item in strata
+        if len(strata) > 1 and item.adjusted_p is not None and item.adjusted_p <= level
+    ]
+    return sorted(found, key=lambda item: -abs(item.net.value or 0.0))
+
+
+def by_chance(chance: NullDistribution | None, direction: int, n: float, level: float) -> Estimate | None:
+    """People expected to flip by chance among `n`, with the range of the permutations."""
+    if chance is None:
+        return None
+    people = chance.null[:, 0, direction] * n
+    low, high = np.quantile(people, [level / 2, 1 - level / 2])
+    method = (
+        f"{len(people)} permutations of group membership, {chance.method}, {chance.people[0]:,} and "
+        f"{chance.people[1]:,} people; "
+        f"{100 * (1 - level):.4g} % of them lie in the range"
+    )
+    return Estimate(float(people.mean()), float(low), float(high), n, method)
+
+
+def _people(
+    compared: Comparison,
+    above: AboveChance,
+    levels: tuple[LevelDifference, ...],
+    level: float,
+    settled: tuple[float, float],
+) -> int | None:
+    """About how many people in each group settle it: the average, every level, and people alike.
+
+    `settled` is the half of an interval that does, and what of it no further people make shorter.
+    """
+    excess, alike = above.excess, above.conditional
+    if excess.value is None or excess.low is None or excess.high is None:
+        return None
+    half = (excess.high - excess.low) / 2
+    # either a difference of that size is seen with the usual power, or the interval lies within it
+    wanted, least = settled
+    times = [1.1, (half**2 - least**2) / (wanted**2 - least**2)]
+    times.append(people_for_levels(levels, compared.limit, compared.options.level))
+    if alike.p_value is not None and (alike.power or 0.0) < POWER:
+        seen = float(norm.ppf(np.clip(alike.power or 0.0, 0.05, 0.95))) + float(norm.isf(level))
+        aim = float(norm.ppf(POWER)) + float(norm.isf(level))
+        times.append((aim / max(seen, 0.3)) ** 2)
+    people = min(sum(compared.sizes[item[k]].sum() for item in compared.chosen.strata) for k in (1, 2))
+    return int(np.ceil(people * max(times) / 10) * 10)
+
+
+def _equal_rates(compared: Comparison, matched: list[Matching]) -> float:
+    """P-value of rates that are equal on average over the strata, two-sided."""
+    if len(matched) == 1:
+        return _rates(compared, matched[0])[2]
+    total = sum(float(compared.sizes[part.source].sum()) for part in matched)
+    gap = variance = 0.0
+    for part in matched:
+        share = float(compared.sizes[part.source].sum()) / total
+        difference, spread, _ = _rates(compared, part)
+        gap, variance = gap + share * difference, variance + share**2 * spread
+    return 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
+
+
+def _rates(compared: Comparison, part: Matching) -> tuple[float, float, float]:
+    """Difference of favourable rates in one stratum, its variance if they are equal, and that p-value."""
+    decisions, sizes = compared.decisions, compared.sizes
+    n, m = float(sizes[part.source].sum()), float(sizes[part.target].sum())
+    h, g = (float(sizes[side] @ decisions[side]) for side in (part.source, part.target))
+    share = (h + g) / (n + m)
+    gap, variance = h / n - g / m, share * (1 - share) * (1 / n + 1 / m)
+    if n + m <= _MANY:
+        return gap, variance, fisher_mid_p(h, n, g, m)
+    return gap, variance, 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
+
+
+def _equal_features(compared: Comparison, matched: list[Matching]) -> tuple[float, str]:
+    """Smallest p-value of a feature's being none that differs and counts, corrected, and that feature.
+
+    One counts that differs between the groups and goes with decisions within a group: both tests, of
+    Kolmogorov and Smirnov, have to reject. A feature that differs and that no decision goes with makes no
+    flips. Few distinct values make the tests cautious; Bonferroni over features and strata.
+    """
+    best, name, looks = 1.0, "", 0
+    for part in matched:
+        for axis in compared.encoded.axes:
+            looks += 1
+            column, sizes = compared.encoded.values[:, axis.index], compared.sizes
+            differs = _unlike(column, sizes, part.source, part.target)
+            favored = np.asarray(compared.decisions, dtype=bool)
+            goes = (
+                _unlike(column, sizes, side[favored[side]], side[~favored[side]])
+                for side in (part.source, part.target)
+            )
+            p = max(differs, min(1.0, 2 * min(goes)))
+            if p < best:
+                best, name = p, axis.name
+    return min(1.0, looks * best), name
+
+
+def _unlike(column: np.ndarray, sizes: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
+    """P-value of rows `first` and `second` having values from one distribution."""
+    n, m = float(sizes[first].sum()), float(sizes[second].sum())
+    if min(n, m) <= 0:
+        return 1.0
+    gap = float(ks_distances(column[first, None], column[second, None], sizes[first], sizes[second])[0])
+    return float(kstwobign.sf(np.sqrt(n * m / (n + m)) * gap))
+
+
+def _net(compared: Comparison, matched: list[Matching], strata: tuple[Stratum, ...]) -> Estimate:
+    """Favourable share of the source minus that of the target, averaged over strata."""
+    n, m = sum(item.n_source for item in strata), sum(item.n_target for item in strata)
+    if len(strata) > 1:
+        return weighted_sum([item.net for item in strata], [item.n_source / n for item in strata])
+    part, sizes = matched[0], compared.sizes
+    h, g = (float(sizes[side] @ compared.decisions[side]) for side in (part.source, part.target))
+    return cautious_difference(h, n, g, m, level=compared.options.level)
+
+
+def strata_of(compared: Comparison, matched: list[Matching], flips: Flips) -> tuple[Stratum, ...]:
+    """Describe every stratum by itself: people, flips, rates, and what its matching costs."""
+    found = []
+    start = 0
+    sizes, decisions = compared.sizes, compared.decisions
+    adjusted = holm(np.array([_rates(compared, part)[2] for part in matched]))
+    for part, p in zip(matched, adjusted, strict=True):
+        ours, theirs = sizes[part.source], sizes[part.target]
+        here = slice(start, start + len(part.source))
+        start = here.stop
+        found.append(
+            Stratum(
+                value=part.value,
+                n_source=float(ours.sum()),
+                n_target=float(theirs.sum()),
+                positive_size=float(flips.positive[here] @ ours),
+                negative_size=float(flips.negative[here] @ ours),
+                net=newcombe(
+                    float(ours @ decisions[part.source]),
+                    float(ours.sum()),
+                    float(theirs @ decisions[part.target]),
+                    float(theirs.sum()),
+                    level=compared.options.level,
+                ),
+                cost=part.cost,
+                slack=part.slack,
+                adjusted_p=float(p),
+            )
+        )
+    return tuple(found)
+
+
+def _noise(chance: NullDistribution) -> Noise:
+    larger = chance.null[:, 0].max(1)
+    counts, edges = np.histogram(larger, bins=_BINS)
+    return Noise(
+        permutations=len(larger),
+        method=chance.method,
+        n_source=int(chance.people[0]),
+        n_target=int(chance.people[1]),
+        observed=float(chance.larger[0]),
+        null_quantiles={f"{q:g}": float(np.quantile(larger, q)) for q in (0.025, 0.5, 0.95, 0.975)},
+        p_value=float(chance.p_values[0]),
+        histogram={"edges": edges.tolist(), "permutations": counts.astype(float).tolist()},
+    )

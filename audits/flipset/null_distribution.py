@@ -1,0 +1,416 @@
+"""How many flips chance alone gives, and how far the flips above it could lie from what was seen.
+
+Membership is permuted and people are matched again (section 5.1), as many people as the time given allows.
+Where that is everybody, observed and permuted flips are those of one sample, and the permutations an exact
+test. Where it is not, observed and permuted flips are averaged over the same random subsamples: an incomplete
+U-statistic, whose variance is at most the subsamples' own times their part of the people (Hoeffding 1948).
+
+The interval comes from subsamples too, drawn without replacement, because people drawn twice would be their
+own counterparts: the variance among subsamples of the part f of all groups, times f / (1 - f), is the
+variance at full size, at the rate of a root of n (Politis, Romano & Wolf, "Subsampling", 1999).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from scipy.stats import norm
+
+from audits.errors import InputError
+from audits.flipset.counterparts.generated import PeopleGenerator
+from audits.flipset.counterparts.matching import Matching, atoms, draw_rows
+from audits.flipset.counterparts.people import Comparison
+from audits.flipset.options import again_seconds, map_options
+from audits.progress import Progress
+from audits.stats import Estimate, apportion, p_value
+from audits.stats.intervals import percent_level
+from audits.transport import exact_coupling, pairwise_cost, plan_for_costs
+from audits.transport.costs import weighted
+from audits.transport.levels import plant
+from audits.transport.maps import MAPS, OPTIONS, LinearMap, UnbalancedMap
+
+__all__ = [
+    "FEWEST_INTERVAL",
+    "NullDistribution",
+    "above",
+    "affordable",
+    "measure",
+    "permuted",
+    "standard_error",
+    "unsettled",
+]
+
+FEWEST_INTERVAL = 10
+"""People of a group below which subsamples would pretend to know."""
+_REFITTED = {"linear": "a linear", "entropic": "an entropic", "unbalanced": "an unbalanced"}
+_HALVES = 80  # subsamples behind the interval where chance is measured on everybody
+_FEWEST = 50  # people drawn whatever time was given
+_NOBODY_MORE = 1.9  # over n: nothing seen among n people may still be 3.7 of them (rule of three)
+_NOTHING = 0.05  # of a planted difference, above chance: as good as none
+_OTHER_FEATURES = (
+    "flips are more than chance, but may come from features that hang together differently: neither the "
+    "groups' rates nor a single feature that decisions go with differ beyond chance"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class NullDistribution:
+    """Flips observed and by chance, as shares of each of k groups looked at.
+
+    Attributes
+    ----------
+    people : array of int
+        People of every group that took part, at a time.
+    larger : array (k,)
+        The larger of both ways of flipping, averaged over subsamples where there are several.
+    null : array (permutations, k, 2)
+        Both ways when membership says nothing.
+    error : array (k,)
+        Standard error of what the larger way holds above chance; NaN for too few people.
+    p_values : array (k,)
+        Of as many flips when membership says nothing, corrected for all groups.
+    planted : array (k,) or None
+        What a material difference planted among permuted people adds; None where counterparts are invented.
+    everybody : bool
+        Whether all people compared took part at once.
+    method : str
+    least : float
+        What of the error stays however many people there are: it is of the draws that `seconds` allow.
+    """
+
+    people: np.ndarray
+    larger: np.ndarray
+    null: np.ndarray
+    error: np.ndarray
+    p_values: np.ndarray
+    planted: np.ndarray | None
+    everybody: bool
+    method: str = "matched exactly"
+    least: float = 0.0
+
+    @property
+    def expected(self) -> np.ndarray:
+        """Mean of the larger flips by chance, (k,)."""
+        return np.asarray(self.null.max(2).mean(0))
+
+
+People = TypeVar("People")
+Wanted = TypeVar("Wanted", contravariant=True)
+
+
+class Draws(Protocol[People, Wanted]):
+    """People drawn and shuffled, and the flips that they make."""
+
+    def people(self, wanted: Wanted) -> People:
+        """Draw so many people of every group without replacement."""
+
+    def shuffled(self, people: People) -> People:
+        """Permute membership among the same people."""
+
+    def flips(self, people: People) -> np.ndarray:
+        """Return flip shares (k, variants, 2): by the decisions, and with a difference planted in them."""
+
+
+def permuted(
+    draws: Draws[People, Wanted], wanted: Wanted, permutations: int, *, everybody: bool, progress: Progress
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return flips seen and by chance, (draws, k, variants, 2) each; of one sample where it is everybody."""
+    observed, null = [], []
+    fixed = draws.people(wanted) if everybody else None
+    for b in range(permutations):
+        progress(0.8 * b / permutations, f"Counting flips by chance: permutation {b + 1} of {permutations}")
+        people = draws.people(wanted) if fixed is None else fixed
+        if fixed is None or b == 0:
+            observed.append(draws.flips(people))
+        null.append(draws.flips(draws.shuffled(people)))
+    return np.array(observed), np.array(null)
+
+
+def standard_error(
+    draws: Draws[People, Wanted],
+    few: Wanted | None,
+    larger: np.ndarray,
+    by_chance: np.ndarray,
+    parts: np.ndarray,
+    people: np.ndarray,
+    progress: Progress,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors (k,) of the larger flips above chance, and what of them is of the draws alone.
+
+    Parameters
+    ----------
+    few : people to draw of every group, at most half; None where `larger` is of as many
+    larger, by_chance : arrays (draws, k), (permutations, k)
+    parts : array
+        Part of each group's people that takes part at a time.
+    people : array (k,)
+        People behind each number.
+    """
+    drawn = larger
+    if few is not None:
+        found = []
+        for k in range(_HALVES):
+            progress(0.8 + 0.2 * k / _HALVES, f"Drawing half of the people: {k + 1} of {_HALVES}")
+            found.append(draws.flips(draws.people(few))[:, 0].max(1))
+        drawn = np.array(found)
+    parts = np.minimum(parts, 0.5)
+    rate = (parts / (1 - parts)).max()  # every group's flips depend on all groups' people
+    # the mean over draws has an error of its own, on either side
+    own = by_chance.var(0, ddof=1) / len(by_chance) if len(by_chance) > 1 else np.zeros(by_chance.shape[1])
+    if len(larger) > 1:
+        own = own + larger.var(0, ddof=1) / len(larger)
+    error = np.sqrt(rate * drawn.var(0, ddof=1) + own) if len(drawn) > 1 else np.full(len(people), np.nan)
+    return np.where(people >= FEWEST_INTERVAL, np.maximum(error, _NOBODY_MORE / people), np.nan), np.sqrt(own)
+
+
+def affordable(seconds: float, permutations: int, n: float, fewest: float, once: Any) -> float:
+    """People, a half at most, for whom all permutations fit into the time given; `once` is one's time.
+
+    Above a half subsamples would overlap too much to tell how far their mean can be trusted.
+    """
+    people = n / 2
+    while people > fewest and 2.0 * permutations * once(people) > seconds:
+        people *= 0.95
+    return people
+
+
+def above(chance: NullDistribution, k: int, n: float, level: float) -> Estimate:
+    """Return what the larger flips of a group hold above chance."""
+    value = float(chance.larger[k] - chance.expected[k])
+    if not np.isfinite(chance.error[k]):
+        return Estimate(value, None, None, n, "no interval for so few people")
+    reach = float(norm.isf(level / 2)) * float(chance.error[k])
+    method = f"above {len(chance.null)} permutations, subsampling {percent_level(level)}"
+    return Estimate(value, value - reach, value + reach, n, method)
+
+
+def unsettled(
+    chance: NullDistribution,
+    k: int,
+    excess: Estimate,
+    level: float,
+    material: float,
+    *,
+    looks: int = 1,
+    other_features: bool,
+) -> str:
+    """Return why more people would not settle whether flips are above chance; empty where they would.
+
+    Parameters
+    ----------
+    looks : int
+        Numbers that share the level.
+    other_features : bool
+        Whether neither rates nor a feature that decisions go with differ, nor people alike in all features.
+    """
+    if excess.low is None:
+        return "so few people of a group give no interval"
+    if looks / (len(chance.null) + 1) > level:
+        return f"so few permutations can never show a difference: ask for {200 * looks - 1} or more"
+    if excess.low > 0 and looks * chance.p_values[k] <= level and other_features:
+        return _OTHER_FEATURES
+    if chance.planted is not None and chance.planted[k] <= _NOTHING * material:
+        return "a difference planted in these people hardly comes out above chance, however many they are"
+    return ""
+
+
+def measure(
+    compared: Comparison, matched: list[Matching], rng: np.random.Generator, progress: Progress
+) -> NullDistribution | None:
+    """Count a flipset's flips when membership says nothing; None if no permutations are asked for.
+
+    Raises
+    ------
+    InputError
+        There are more strata than people to be drawn.
+    """
+    options = compared.options
+    if options.permutations == 0:
+        return None
+    invents = any(item.there.invented is not None for item in matched)
+    strata = [(item.source, item.target) for item in matched]
+    pools: Sequence[_Matching | _Mapping]
+    if invents:
+        kind: str = options.transport
+        details = map_options(options)
+        if kind not in _REFITTED:  # training a network a hundred times would take hours
+            kind, details = LinearMap.kind, OPTIONS[LinearMap.kind]()
+        seed = int(rng.integers(2**32))
+        pools = [_Mapping(s, t, PeopleGenerator(compared), kind, details, seed) for s, t in strata]
+        method = f"{_REFITTED[kind]} map refitted each time"
+    else:
+        pools = [_Matching.build(compared, s, t) for s, t in strata]
+        method = "matched exactly"
+    totals = np.array([[compared.sizes[p.source].sum(), compared.sizes[p.target].sum()] for p in pools])
+    people = totals.sum(0)
+    most = _most_people(compared, people, invents)
+    everybody = bool(most >= people.max() - 0.5)
+    wanted, draws = _sample_sizes(totals, most), _Draws(pools, compared.sizes, rng)
+    seen, chance = permuted(draws, wanted, options.permutations, everybody=everybody, progress=progress)
+    larger, by_chance = seen.max(3)[:, :, 0], chance.max(3)
+    error, least = np.array([np.nan]), np.zeros(1)
+    if people.min() >= FEWEST_INTERVAL:
+        half = [tuple(max(round(n / 2), 1) for n in sides) for sides in totals.tolist()]
+        few = [(min(a, n), min(b, m)) for (a, b), (n, m) in zip(wanted, half, strict=True)]
+        error, least = standard_error(
+            draws, None if few == wanted else few, larger, by_chance[:, :, 0],
+            np.array(few).sum(0) / people, people.min(keepdims=True), progress,
+        )  # fmt: skip
+    excess = float(larger.mean() - by_chance[:, :, 0].mean())
+    if everybody:
+        p = p_value(float(larger[0, 0]), by_chance[:, 0, 0])
+    else:
+        p = 1.0 if np.isnan(error[0]) else float(2 * norm.sf(max(excess, 0.0) / error[0]))
+    return NullDistribution(
+        people=np.array(wanted).sum(0),
+        larger=larger.mean(0),
+        null=chance[:, :, 0],
+        error=error,
+        p_values=np.array([min(max(p, 1 / (options.permutations + 1)), 1.0)]),  # what permutations can tell
+        planted=None if invents else (by_chance[:, :, 1] - by_chance[:, :, 0]).mean(0),
+        everybody=everybody,
+        method=method,
+        least=float(least[0]),
+    )
+
+
+def _most_people(compared: Comparison, people: np.ndarray, invents: bool) -> float:
+    """People of each group for whom all permutations fit into the time given: everybody, or at most half."""
+    options, (n, m) = compared.options, people.tolist()
+    if options.noise_people is not None and options.noise_people < max(n, m):
+        return float(options.noise_people)
+
+    def once(people: float) -> float:
+        sides = int(min(n, people)), int(min(m, people))
+        return again_seconds(options, *sides, compared.width, invents=invents)
+
+    if 1.5 * options.permutations * once(max(n, m)) <= options.seconds:
+        return max(n, m)
+    most = affordable(options.seconds, options.permutations, max(n, m), _FEWEST, once)
+    return max(most, min(_FEWEST, max(n, m)))
+
+
+def _sample_sizes(totals: np.ndarray, people: float) -> list[tuple[int, int]]:
+    """People to draw from both groups of each stratum (strata, 2), at most `people` a group in all."""
+    most = int(min(people, 5_000_000))
+    ours, theirs = (apportion(np.maximum(np.rint(side), 1), most, least=1) for side in totals.T)
+    if not (ours.all() and theirs.all()):
+        raise InputError(
+            "flipset.noise_people",
+            f"must be at least the number of strata, {len(totals)}",
+            most,
+            "raise it, or set permutations to 0",
+        )
+    return list(zip(ours.tolist(), theirs.tolist(), strict=True))
+
+
+Rows = list[tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """People drawn and shuffled, stratum by stratum, as rows into each stratum's pool."""
+
+    pools: Sequence[_Matching | _Mapping]
+    sizes: np.ndarray
+    rng: np.random.Generator
+
+    def people(self, wanted: list[tuple[int, int]]) -> Rows:
+        return [
+            (
+                draw_rows(self.sizes[pool.source], n, self.rng),
+                len(pool.source) + draw_rows(self.sizes[pool.target], m, self.rng),
+            )
+            for pool, (n, m) in zip(self.pools, wanted, strict=True)
+        ]
+
+    def shuffled(self, people: Rows) -> Rows:
+        found = []
+        for ours, theirs in people:
+            both = self.rng.permutation(np.concatenate([ours, theirs]))
+            found.append((both[: len(ours)], both[len(ours) :]))
+        return found
+
+    def flips(self, people: Rows) -> np.ndarray:
+        counted = sum(
+            pool.flips(ours, theirs) for pool, (ours, theirs) in zip(self.pools, people, strict=True)
+        )
+        return np.clip(counted, 0, None)[None] / sum(len(ours) for ours, _ in people)
+
+
+@dataclass(frozen=True, eq=False)
+class _Matching:
+    """One stratum's people: atom and decision (n,) of each, the source's first."""
+
+    source: np.ndarray
+    target: np.ndarray
+    points: np.ndarray
+    atom: np.ndarray
+    decisions: np.ndarray
+    compared: Comparison
+
+    @classmethod
+    def build(cls, compared: Comparison, source: np.ndarray, target: np.ndarray) -> _Matching:
+        rows = np.concatenate([source, target])
+        varying = (np.ptp(compared.encoded.values[rows], axis=0) * compared.encoded.weights) > 0
+        varying[0] |= not varying.any()
+        points, atom = atoms(compared.encoded.values[rows][:, varying])
+        points, _ = weighted(points, points[:1], compared.options.cost, compared.encoded.weights[varying])
+        return cls(source, target, points, atom, compared.decisions[rows].astype(float), compared)
+
+    def flips(self, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+        """Positive and negative flips (2, 2), in people, when `ours` are the source.
+
+        First by their decisions, then with a material difference planted in them.
+        """
+        h, a = self._atoms(ours)
+        g, b = self._atoms(theirs)
+        here, there = np.flatnonzero(a), np.flatnonzero(b)
+        x, y, cost = self.points[here], self.points[there], self.compared.options.cost
+        if x.shape[1] == 1:
+            plan = exact_coupling(x, y, cost=cost, a=a[here], b=b[there]).plan.tocoo()
+        else:
+            plan = plan_for_costs(pairwise_cost(x, y, cost, np.ones(x.shape[1])), a[here], b[there])
+        i, j = plan.coords
+        own, other = (h[here] / a[here])[i], (g[there] / b[there])[j]
+        both = np.column_stack([own, plant(own, float(h.sum() / a.sum()), self.compared.limit)])
+        other = other[:, None]
+        return len(ours) * np.column_stack(
+            [plan.data @ (both * (1 - other)), plan.data @ ((1 - both) * other)]
+        )
+
+    def _atoms(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Favorable decisions and people (atoms,) of these rows."""
+        k = len(self.points)
+        favored = np.bincount(self.atom[rows], self.decisions[rows], k)
+        return favored, np.bincount(self.atom[rows], minlength=k).astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class _Mapping:
+    """One stratum's people, whose counterparts a map invents that is fitted anew each time."""
+
+    source: np.ndarray
+    target: np.ndarray
+    inventor: PeopleGenerator
+    kind: str
+    options: Any
+    seed: int
+
+    def flips(self, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+        """Positive and negative flips (1, 2), in people, when `ours` are the source."""
+        rows = np.concatenate([self.source, self.target])
+        here, there = rows[ours], rows[theirs]
+        values, weights = self.inventor.encoded.values, self.inventor.encoded.weights
+        fitted = MAPS[self.kind].fit(
+            values[here], values[there], feature_weights=weights, options=self.options, rng=self.seed
+        )
+        g = self.inventor.invent(fitted.transform(values[here]), there).decisions
+        h = self.inventor.compared.decisions[here]
+        found = np.ones(len(here))
+        if isinstance(fitted, UnbalancedMap):
+            found = np.minimum(fitted.matched_share(values[here]), 1.0)
+        return np.array([[found @ (h & ~g), found @ (~h & g)]])

@@ -1,0 +1,220 @@
+"""A flipset audit's tables, one row a person; and some people as arrows (Figure 1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from audits.flipset.counterparts.matching import Flips, Matching
+from audits.flipset.counterparts.people import Comparison, Encoded
+from audits.transport import paired_cost
+
+__all__ = ["arrows", "boundary", "in_turn", "people_tables"]
+
+
+def people_tables(
+    compared: Comparison, matched: list[Matching], flips: Flips, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return the tables of `FlipsetResult`, but for its classes, by name."""
+    subject, sizes = compared.subject, compared.sizes
+    cost, weights = compared.options.cost, compared.encoded.weights
+    rows = subject.data.frame.index
+    source_atom, target_atom, links, mains, invented = [], [], [], [], []
+    first_source = first_target = 0
+    for part in matched:
+        found = sparse.coo_array(part.there.shares)
+        row, column = found.coords
+        distance = paired_cost(part.x[row], part.there.points[column], cost, weights)
+        people = part.there.invented
+        shift = first_target if people is None else first_source
+        links.append(
+            pd.DataFrame(
+                {
+                    "source_atom": row + first_source,
+                    "target_atom": column + shift,
+                    "share": found.data,
+                    "distance": distance,
+                }
+            )
+        )
+        source_atom.append(part.source_atom + first_source)
+        target_atom.append(part.target_atom + first_target)
+        if people is None:
+            near = _nearest(part, row, column, found.data, distance)
+            near["row"] = rows[near["position"].to_numpy()].to_numpy()
+            near["score"] = subject.scores[near["position"].to_numpy()]
+            mains.append(near)
+        else:
+            invented.append(people.frame)
+            mains.append(_invented(part, people.scores, distance))
+        first_source += len(part.x)
+        first_target += len(part.y)
+    nearest = pd.concat(mains, ignore_index=True)
+    scores, decisions = subject.scores, subject.decisions
+    frame = pd.DataFrame(
+        {
+            "decision": decisions[flips.source],
+            "score": scores[flips.source],
+            "positive": flips.positive,
+            "negative": flips.negative,
+            "counterparts_favorable": flips.reach,
+            "counterpart": nearest["row"].to_numpy(),
+            "counterpart_share": nearest["share"].to_numpy(),
+            "counterpart_score": nearest["score"].to_numpy(),
+            "distance": nearest["distance"].to_numpy(),
+            "found": flips.found,
+            "people": sizes[flips.source],
+            "atom": np.concatenate(source_atom),
+        },
+        index=rows[flips.source],
+    )
+    if len(matched) > 1:
+        frame["within"] = np.repeat([part.value for part in matched], [len(part.source) for part in matched])
+    nobody = np.full(len(flips.target), np.nan)
+    counterparts = pd.DataFrame(
+        {
+            "decision": decisions[flips.target],
+            "score": scores[flips.target],
+            "positive": nobody if flips.back_positive is None else flips.back_positive,
+            "negative": nobody if flips.back_negative is None else flips.back_negative,
+            "people": sizes[flips.target],
+            "atom": np.concatenate(target_atom),
+        },
+        index=rows[flips.target],
+    )
+    made = pd.concat(invented, ignore_index=True) if invented else pd.DataFrame()
+    shown = arrows(compared, frame, made, rng)
+    return {
+        "people": frame,
+        "counterparts": counterparts,
+        "links": pd.concat(links, ignore_index=True),
+        "invented": made,
+        "arrows": shown,
+        "boundary": boundary(compared, shown),
+    }
+
+
+def _invented(part: Matching, scores: np.ndarray, distance: np.ndarray) -> pd.DataFrame:
+    """Per source person the invented counterpart, who is no row of the data."""
+    return pd.DataFrame(
+        {
+            "row": pd.Series([None] * len(part.source), dtype=object),
+            "share": 1.0,
+            "score": scores[part.source_atom],
+            "distance": distance[part.source_atom],
+        }
+    )
+
+
+def _nearest(
+    part: Matching, row: np.ndarray, column: np.ndarray, share: np.ndarray, distance: np.ndarray
+) -> pd.DataFrame:
+    """Per source person the main counterpart: the largest share, then the least distance."""
+    order = np.lexsort((column, distance, -share, row))
+    first = order[np.unique(row[order], return_index=True)[1]]  # (K,) link of each source atom
+    place = in_turn(column[first], part.source_atom, part.target_atom, len(part.y))
+    return pd.DataFrame(
+        {
+            "position": part.target[place],
+            "share": share[first][part.source_atom],
+            "distance": distance[first][part.source_atom],
+        }
+    )
+
+
+def in_turn(wanted: np.ndarray, atom: np.ndarray, others: np.ndarray, count: int) -> np.ndarray:
+    """Place of a counterpart of each person (n,): of several alike, people alike get one after the other.
+
+    Parameters
+    ----------
+    wanted : array (K,)
+        Counterpart atom of each person's atom.
+    atom, others : arrays (n,), (m,)
+        Atom of each person, and of each counterpart, of which there are `count`.
+    """
+    members = np.argsort(others, kind="stable")
+    start, alike = np.searchsorted(others[members], np.arange(count)), np.bincount(others, minlength=count)
+    mine, turn = np.argsort(atom, kind="stable"), np.empty(len(atom), dtype=np.int64)
+    turn[mine] = np.arange(len(atom)) - np.searchsorted(atom[mine], atom[mine])
+    reached = wanted[atom]
+    return np.asarray(members[start[reached] + turn % alike[reached]])
+
+
+_MOST_ARROWS = 150
+_GRID = 61
+
+
+def arrows(
+    compared: Comparison, people: pd.DataFrame, invented: pd.DataFrame, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Up to 150 people and their main counterparts: columns ``x, y, to x, to y, flip``, by row number.
+
+    Parameters
+    ----------
+    people, invented : DataFrames
+        As in `FlipsetResult`.
+
+    Returns
+    -------
+    DataFrame
+        Empty unless people are matched on exactly two features, both with a scale. ``flip`` is "positive",
+        "negative" or "none": the way in which at least half of the person's counterparts differ.
+    """
+    encoded, raw = compared.encoded, compared.raw
+    if not _flat(encoded):
+        return pd.DataFrame()
+    here = raw.loc[people.index]
+    there = raw.loc[people["counterpart"]] if invented.empty else invented.loc[people["atom"]]
+    table = pd.DataFrame(
+        {
+            "x": _numbers(here[encoded.columns[0]]),
+            "y": _numbers(here[encoded.columns[1]]),
+            "to x": _numbers(there[encoded.columns[0]]),
+            "to y": _numbers(there[encoded.columns[1]]),
+            "flip": np.select(
+                [people["positive"] >= 0.5, people["negative"] >= 0.5], ["positive", "negative"], "none"
+            ),
+        },
+        index=people.index,
+    ).dropna()
+    if len(table) > _MOST_ARROWS:
+        table = table.iloc[np.sort(rng.choice(len(table), _MOST_ARROWS, replace=False))]
+    return table
+
+
+def boundary(compared: Comparison, shown: pd.DataFrame) -> pd.DataFrame:
+    """Decisions on a grid around the people `shown`: columns ``x, y, favorable``.
+
+    Empty unless the model decides on invented people, reads those two features alone, and has one threshold
+    for everyone: only then does the picture tell the decision.
+    """
+    subject, encoded = compared.subject, compared.encoded
+    reads = set(subject.model.columns) == set(encoded.columns)
+    if shown.empty or not (subject.model.invents and reads and isinstance(subject.threshold, (int, float))):
+        return pd.DataFrame()
+    ends = [
+        (min(shown[a].min(), shown[b].min()), max(shown[a].max(), shown[b].max()))
+        for a, b in (("x", "to x"), ("y", "to y"))
+    ]
+    x, y = (np.linspace(low, high, _GRID) for low, high in ends)
+    grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
+    kinds = subject.data.frame.dtypes
+    frame = pd.DataFrame({name: grid[:, k] for k, name in enumerate(encoded.columns)})
+    for name in encoded.columns:
+        if pd.api.types.is_integer_dtype(kinds[name]):
+            frame[name] = frame[name].round().astype(kinds[name])
+    decided = subject.decide(subject.favorable_score(frame), subject.data.groups.iloc[:1])
+    return pd.DataFrame({"x": grid[:, 0], "y": grid[:, 1], "favorable": decided})
+
+
+def _flat(encoded: Encoded) -> bool:
+    return len(encoded.columns) == 2 and all(encoded.scaled[name] for name in encoded.columns)
+
+
+def _numbers(values: pd.Series) -> np.ndarray:
+    if pd.api.types.is_datetime64_any_dtype(values):
+        return np.full(len(values), np.nan)  # a calendar has no place on these axes
+    return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)

@@ -1,0 +1,488 @@
+"""The finding of a flipset audit in one or two sentences, and what to beware of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from audits.brief import begun, between, brief, cut_apart, in_points, named_apart, of_people, shortest
+from audits.flipset.counterparts.people import Comparison
+from audits.flipset.inference import LOOKS, FlipJudgment, differing
+from audits.flipset.options import FlipsetOptions
+from audits.flipset.result import (
+    CALIPER,
+    LIKE_FOR_LIKE,
+    FlipsetPart,
+    FlipsetResult,
+    SameValue,
+    Stability,
+    Validation,
+)
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval, so_many
+from audits.transport.levels import FACTOR, LevelDifference
+
+__all__ = [
+    "DISTRUST",
+    "Way",
+    "again_words",
+    "answer",
+    "disagreeing",
+    "disagreement",
+    "distrust",
+    "finding",
+    "headline",
+    "interval_words",
+    "larger_first",
+    "match_answer",
+    "one_of",
+    "points",
+    "tie_words",
+    "unmatched_words",
+    "warnings_for",
+    "way_words",
+]
+
+Way = Literal["positive", "negative"]
+
+_MOST_NAMED = 3
+_NOBODY, _SOMEBODY = 1e-6, 0.5
+DISTRUST = "This map cannot be trusted: "
+
+
+def headline(result: FlipsetResult) -> str:
+    """Say how many people flip, how their matches differ from them, and whether chance alone does that."""
+    judged, at, words = result.judged, _decisive_level(result.judged, result.levels), vocabulary()
+    if judged.verdict == EVIDENCE and at is not None:
+        us_rate, them_rate = percent(at.source_rate, at.n_source), percent(at.target_rate, at.n_target)
+        return shortest(
+            *(
+                f"Among {words.people} with {at.name}, {us_rate} of {us} {words.are_yes}, against "
+                f"{them_rate} of {them}: more than chance."
+                for us, them, _ in _sides(result)
+            )
+        )
+    way, other = larger_first(result)
+    part, less = getattr(result, way), getattr(result, other)
+    some = of_people(out_of(part.size, result.n_source))
+    if part.size < _SOMEBODY:
+        some = f"{'None' if part.size < _NOBODY else 'Hardly any'} of {count(result.n_source)}"
+        return shortest(
+            *(
+                f"{some} {us} get another answer than their closest match among {them}."
+                for us, them, _ in _sides(result)
+            )
+        )
+    told = [
+        f"{begun(some)} {us} {answer(way, one=_one(part.size))} while {_match(part, them, one, most)} "
+        f"{match_answer(way)}"
+        for us, them, one in _sides(result)
+        for most in (2, 1, 0)
+    ]
+    back = f"; for {_back(less.size)} it is the reverse" if 2 * less.size >= part.size else ""
+    ends = [f"{more}{_standing(result, told_back=bool(more))}" for more in dict.fromkeys((back, ""))]
+    return shortest(*(f"{each}{end}" for end in ends for each in told))
+
+
+def larger_first(result: FlipsetResult) -> tuple[Way, Way]:
+    """Return both ways of flipping, the one that more people flip first; of equal ones the declined."""
+    more = math.floor(result.positive.size + 0.5) > math.floor(result.negative.size + 0.5)
+    return ("positive", "negative") if more else ("negative", "positive")
+
+
+def answer(way: str, *, one: bool = False) -> str:
+    """Word what people who flip one way get: ``are declined``."""
+    words = vocabulary()
+    if one:
+        return words.is_yes if way == "positive" else words.is_no
+    return words.are_yes if way == "positive" else words.are_no
+
+
+def match_answer(way: str) -> str:
+    """Word what the match of somebody who flips one way gets instead: ``is approved``."""
+    words = vocabulary()
+    if way == "positive":
+        return "is not" if words.yes else "does not"
+    return words.is_yes if words.yes else "does"
+
+
+def way_words(way: str) -> str:
+    """Name the people who flip one way, as a choice or a legend does: ``declined, the match is approved``."""
+    words = vocabulary()
+    if not words.yes or not words.no:
+        return (
+            "favorable, the match’s is not" if way == "positive" else "unfavorable, the match’s is favorable"
+        )
+    mine, its = (words.yes, words.no) if way == "positive" else (words.no, words.yes)
+    return f"{mine}, the match is {its}"
+
+
+def one_of(group: str) -> str:
+    """Word one person of a group: ``Velian woman under 30``."""
+    return so_many(1, group).removeprefix("1 ")
+
+
+def _decisive_level(judged: Judged, levels: tuple[LevelDifference, ...]) -> LevelDifference | None:
+    """Return the level whose interval decides; None where none does."""
+    return next((each for each in levels if judged.decided_by == f"level: {each.name}"), None)
+
+
+def _match(part: FlipsetPart, them: str, one: str, most: int) -> str:
+    """Name the match of somebody who flips: similar within the caliper, else what it often differs in."""
+    if part.similar:
+        return f"the most similar {one}"
+    often = " and ".join(part.differs_in[:most])
+    differ = f", who often differs in {often}," if often else ""
+    return f"the closest match among {them}{differ}"
+
+
+def _one(size: float) -> bool:
+    return count(size) == "1"
+
+
+def _back(size: float) -> str:
+    """Word how many flip the other way.
+
+    Examples
+    --------
+    >>> _back(0), _back(0.1), _back(1), _back(1203)
+    ('none', 'hardly any', '1', '1,203')
+    """
+    return "none" if size < _NOBODY else "hardly any" if size < _SOMEBODY else count(size)
+
+
+def _sides(result: FlipsetResult) -> list[tuple[str, str, str]]:
+    """Name both groups, and one person of the target, in ever fewer words: what they share is said once."""
+    apart = named_apart(result.target, result.source)
+    ours, theirs = cut_apart(result.source, result.target, 7), cut_apart(apart, result.source, 3)
+    return [
+        (people_in(result.source), people_in(apart), one_of(apart)),
+        (brief(people_in(result.source), 99), people_in(apart), one_of(apart)),
+        (brief(people_in(ours), 99), brief(people_in(theirs), 99), brief(one_of(theirs), 99)),
+        (brief(people_in(cut_apart(result.source, result.target, 4)), 99), "others", "other person"),
+    ]
+
+
+def _standing(result: FlipsetResult, *, told_back: bool) -> str:
+    """Say in a few words how the verdict reads: the end of a sentence, and after two halves its own."""
+    judged = result.judged
+    if judged.verdict == EVIDENCE and judged.decided_by == LIKE_FOR_LIKE:
+        return f". {begun(vocabulary().people)} with the same features get different answers."
+    if judged.verdict not in {EVIDENCE, NO_MATERIAL}:
+        return ". Chance was not measured." if result.noise is None else ". That may be chance."
+    said = "on average hardly more than chance"
+    if judged.verdict == EVIDENCE:
+        said = "more than chance" if judged.material is not False else "slightly more than chance"
+    return f". That is {said}." if told_back else f": {said}."
+
+
+def finding(
+    compared: Comparison, n: float, positive: FlipsetPart, negative: FlipsetPart, judgement: FlipJudgment
+) -> str:
+    """Say who flips, how far that is above chance, and which difference is in evidence."""
+    more, less, way = negative, positive, "negative"
+    if round(positive.size) > round(negative.size):
+        more, less, way = positive, negative, "positive"
+    theirs = people_in(compared.chosen.target)
+    ours = so_many(n, compared.chosen.source)
+    if more.size < _NOBODY:
+        told = f"None of {ours} get another answer than their closest match among {theirs}."
+    else:
+        one = _one(more.size)
+        match = f"{'the' if one else 'their'} closest match among {theirs} {match_answer(way)}"
+        back = f" ({percent(less.share.value, n)})" if less.size >= _NOBODY else ""
+        told = (
+            f"{begun(_people(more.size))} of {ours} ({percent(more.share.value, n)}) {answer(way, one=one)} "
+            f"while {match}; for {_back(less.size)} it is the reverse{back}. {_similarity(more)}"
+        ).strip()
+    return " ".join(
+        (
+            told,
+            *_above(judgement, n),
+            *_at_level(judgement, compared),
+            *_conditional(judgement),
+            *_strata(judgement, compared),
+            *_open(judgement, compared),
+        )
+    )
+
+
+def _similarity(part: FlipsetPart) -> str:
+    """Say how many matches are similar, and within what."""
+    if part.within_caliper is None:
+        return ""
+    differ = f" The others differ most often in {_listed(part.differs_in[:3])}." if part.differs_in else ""
+    return (
+        f"{begun(percent(part.within_caliper, part.size))} of these matches are similar in every feature: "
+        f"numbers within {CALIPER:g} standard deviations, categories the same.{differ}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def interval_words(judged: Judged) -> str:
+    """Word the one interval that the verdict follows from: badge, finding and report state it alike."""
+    value = judged.interval
+    if value.value is None:
+        return "chance was not measured"
+    if judged.decided_by.startswith("level: "):
+        name = judged.decided_by.removeprefix("level: ")
+        return f"{in_points(value.value, signed=True)} points ({between(value)}) among people with {name}"
+    if judged.decided_by == LIKE_FOR_LIKE or (value.low is not None and not value.method.startswith("above")):
+        return f"at least {percent_interval(value)} get another answer than people with the same features"
+    told = _beside(value.value, "above chance", "below chance")
+    return f"{told or 'as much as chance'}{_reach(value, 'above', 'below') or ', no interval'}"
+
+
+def points(share: float, unit: str = " percentage points") -> str:
+    """Word a difference of shares: ``4.7 percentage points``."""
+    return in_points(share) + unit
+
+
+def _beside(share: float, more: str, less: str) -> str:
+    """Word how far a share lies above or below another one; nothing where it is as large."""
+    size = points(abs(share))
+    return "" if float(size.split(" ")[0]) == 0 else f"{size} {more if share > 0 else less}"
+
+
+def _reach(found: Estimate, more: str, less: str) -> str:
+    """Word an interval of such a distance: which way its ends lie is said where that is not one way.
+
+    Examples
+    --------
+    >>> _reach(Estimate(0.07, -0.112, 0.25, 60, ""), "more", "less")
+    ' (11.2 less to 25.0 more)'
+    >>> _reach(Estimate(0.25, 0.222, 0.281, 60, ""), "more", "less")
+    ' (22.2 to 28.1)'
+    """
+    if found.low is None or found.high is None:
+        return ""
+    if found.low > 0 or found.high < 0:
+        return (
+            f" ({' to '.join(sorted((points(abs(end), '') for end in (found.low, found.high)), key=float))})"
+        )
+    return f" ({points(-found.low, '')} {less} to {points(found.high, '')} {more})"
+
+
+def _above(judgement: FlipJudgment, n: float) -> list[str]:
+    above, noise = judgement.above, judgement.noise
+    if above is None or noise is None:
+        return []
+    who = "" if n <= noise.n_source else f" among {noise.n_source:,} of them at a time"
+    found = above.excess
+    text = (
+        f"Chance alone gives {percent(above.expected, n)}{who}. The larger of both directions is "
+        f"{_beside(found.value or 0.0, 'more than that', 'less than that') or 'as much as that'}"
+        f"{_reach(found, 'more', 'less')}"
+    )
+    rests_here = judgement.judged.verdict == EVIDENCE and judgement.judged.interval == found
+    if rests_here and above.net_p > judgement.level:
+        return [f"{text}. The groups' rates may be equal. Their {above.feature} differs more than chance."]
+    return [f"{text}."]
+
+
+def _at_level(judgement: FlipJudgment, compared: Comparison) -> list[str]:
+    """State the level that decides."""
+    at = _decisive_level(judgement.judged, judgement.levels)
+    if at is None:
+        return []
+    ours, theirs = people_in(compared.chosen.source), people_in(compared.chosen.target)
+    words = vocabulary()
+    return [
+        f"Among {words.people} with {at.name}, {percent(at.source_rate, at.n_source)} of "
+        f"{count(at.n_source)} {ours} {words.are_yes}, against {percent(at.target_rate, at.n_target)} of "
+        f"{count(at.n_target)} {theirs}. That is {in_points(at.difference.value or 0.0, signed=True)} points "
+        f"({between(at.difference)}), corrected for all levels."
+    ]
+
+
+def _conditional(judgement: FlipJudgment) -> list[str]:
+    """Which of the two is in evidence: other treatment given the features, or features that differ."""
+    above, judged = judgement.above, judgement.judged
+    if above is None or judged.verdict != EVIDENCE or judged.decided_by.startswith("level: "):
+        return []
+    alike, people = above.conditional, begun(vocabulary().people)
+    if alike.p_value is None:
+        if alike.share is None:
+            return []
+        return ["The model reads these features alone: the difference comes through features that differ."]
+    if judged.decided_by == LIKE_FOR_LIKE:
+        return [
+            f"{people} with the same features get different answers: at least "
+            f"{percent_interval(alike.share or judged.interval)} of them (p {p_words(alike.p_value)})."
+        ]
+    if LOOKS * alike.p_value <= judgement.level:
+        return [f"{people} with the same features get different answers, too (p {p_words(alike.p_value)})."]
+    return [
+        f"The difference may come through features that differ (same features: p {p_words(alike.p_value)})."
+    ]
+
+
+def _strata(judgement: FlipJudgment, compared: Comparison) -> list[str]:
+    """Name the strata in which the groups' rates differ, where people were matched within strata."""
+    options = compared.options
+    found = differing(judgement.strata, options.level)
+    if not found:
+        return []
+    named = found[:_MOST_NAMED]
+    words = ", ".join(
+        f"“{item.value}” {points(item.net.value or 0.0)} (p {p_words(item.adjusted_p or 0.0)})"
+        for item in named
+    )
+    more = f" and {len(found) - len(named)} more" if len(found) > len(named) else ""
+    return [
+        f"The groups' rates differ within {len(found)} of {len(judgement.strata)} values of "
+        f"{options.condition_on}, corrected for all of them (first group minus second): {words}{more}."
+    ]
+
+
+def _open(judgement: FlipJudgment, compared: Comparison) -> list[str]:
+    judged, size = judgement.judged, 100 * compared.limit
+    if judged.verdict == NO_MATERIAL:
+        ours, theirs = people_in(compared.chosen.source), people_in(compared.chosen.target)
+        small = [each.name for each in judgement.levels if not each.covered]
+        found = [
+            f"On average over {ours} and {theirs}, a difference of {size:.3g} points is ruled out. So is one "
+            f"of {FACTOR * size:.3g} points at each level of the features."
+        ]
+        if small:
+            more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
+            found.append(f"Not covered, for too few people: {', '.join(small[:_MOST_NAMED])}{more}.")
+        if compared.chosen.not_compared:
+            found.append(f"Not compared: {', '.join(compared.chosen.not_compared[:_MOST_NAMED])}.")
+        return found
+    if judged.verdict == EVIDENCE:
+        return []
+    if judged.reason:
+        return [f"{begun(judged.reason)}."]
+    if judged.people_needed is None:
+        return []
+    return [f"About {judged.people_needed:,} people in each group would settle it."]
+
+
+def _people(size: float) -> str:
+    """Word a flipset's size in whole with "about" where counterparts disagree and it shows.
+
+    Examples
+    --------
+    >>> _people(3.0), _people(3.4), _people(190.5)  # beside the last stands 19.1%
+    ('3', 'about 3', '191')
+    """
+    whole = abs(size - round(size)) < 0.05 or size >= 100
+    return count(size) if whole else f"about {count(max(size, 1))}"
+
+
+def distrust(validation: Validation) -> tuple[str, ...]:
+    """Say first of all why a map cannot be trusted, then what else is doubtful about it."""
+    failed = [check for check in validation.checks if not check.passed]
+    serious = [check.trouble for check in failed if check.serious]
+    doubts = [check.trouble for check in failed if not check.serious]
+    return (
+        *(f"{DISTRUST}{trouble}." for trouble in serious),
+        *(f"Beware: {trouble}." for trouble in doubts),
+    )
+
+
+def tie_words(ties: tuple[float, float] | None, transport: str) -> tuple[str, ...]:
+    """Say how far the flipsets depend on which of several equally good matchings was taken."""
+    if ties is None and transport == "exact":
+        return (
+            "Several matchings fit equally well. Too many people can be exchanged to say how much the two "
+            "directions depend on which is taken. Their difference is the same in all.",
+        )
+    if ties is None or ties[1] - ties[0] < 0.5:
+        return ()
+    return (
+        f"Several matchings fit equally well. Depending on which, {math.floor(ties[0] + _NOBODY):,} to "
+        f"{math.ceil(ties[1] - _NOBODY):,} people {answer('positive')} while their match "
+        f"{match_answer('positive')}. The difference of both directions is the same in all.",
+    )
+
+
+def again_words(again: Stability | None) -> tuple[str, ...]:
+    """Say how many people flip whoever else is in the data."""
+    if again is None:
+        return ()
+    how = "half of each group at a time" if again.halves else "everyone, with other seeds"
+    maps = "" if len(again.maps) < 2 else f", by {', '.join(again.maps)} in turn"
+    flip = "flips" if _one(again.nearly_always) else "flip"
+    return (
+        f"Matched {again.repeats} more times ({how}{maps}), {out_of(again.nearly_always, again.people)} "
+        f"people {flip} in at least 9 of 10 of their repeats. In nine repeats of ten, the share who "
+        f"{answer('positive')} while their match {match_answer('positive')} {_of_ten(again, 'positive')}; "
+        f"the reverse {_of_ten(again, 'negative')}.",
+    )
+
+
+def _of_ten(again: Stability, name: Literal["positive", "negative"]) -> str:
+    part: Estimate = getattr(again, name)
+    low, high = (percent(end, again.people) for end in (part.low, part.high))
+    return f"is {low}" if low == high else f"lies between {low} and {high}"
+
+
+def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[str, ...]:
+    """Say how many people have no counterpart."""
+    if unmatched is None or unmatched.value is None:
+        return ()
+    are = "is" if _one(unmatched.value * n) else "are"
+    return (
+        f"{count(unmatched.value * n)} of {so_many(n, source)} ({percent_interval(unmatched)}) {are} "
+        "left without a match and cannot flip. The difference of rates is of everybody.",
+    )
+
+
+def warnings_for(
+    judgement: FlipJudgment,
+    options: FlipsetOptions,
+    n: float,
+    source_decisions: np.ndarray,
+    target_decisions: np.ndarray,
+) -> tuple[str, ...]:
+    """Say what a reader could misread."""
+    found = []
+    both = np.concatenate([source_decisions, target_decisions])
+    if both.all() or not both.any():
+        found.append(
+            f"Everyone compared here {vocabulary().is_yes if both.all() else vocabulary().is_no}, so nobody "
+            "can flip. Check the cut-off."
+        )
+    if judgement.noise is not None and n > judgement.noise.n_source:
+        found.append(
+            f"Chance was measured on {judgement.noise.n_source:,} and "
+            f"{judgement.noise.n_target:,} people at a time. Among all {count(n)} it gives fewer flips than "
+            "drawn here."
+        )
+    if judgement.noise is None and options.permutations == 0:
+        found.append("Chance was not measured, so there is no verdict.")
+    return tuple(found)
+
+
+def disagreement(result: FlipsetResult) -> str:
+    """Say where comparing at equal values and the groups' rates disagree, and else how far they lie apart."""
+    told = result.disagreement or ""
+    item = next((each for each in result.same_values if f"passes through {each.feature}," in told), None)
+    if item is not None and item.difference.value is not None and result.net.value is not None:
+        return disagreeing(item, result.net, result.source, result.target)
+    gaps = [each.difference.value for each in result.same_values if each.difference.value is not None]
+    if not gaps or result.net.value is None:
+        return told
+    low, high, whole = (in_points(gap, signed=True) for gap in (min(gaps), max(gaps), result.net.value))
+    between_them = f"{low} points" if low == high else f"{low} to {high} points"
+    return f"The difference is {whole} points among everyone and {between_them} at equal values."
+
+
+def disagreeing(item: SameValue, net: Estimate, source: str, target: str) -> str:
+    """Say that people with the same value of a feature are decided alike, and the groups are not."""
+    gap, whole = (points(abs(each.value or 0.0), " points") for each in (item.difference, net))
+    return (
+        f"Two tests disagree. {begun(people_in(source))} and {people_in(target)} with the same "
+        f"{item.feature} differ by {gap}, yet the groups' rates differ by {whole}. The difference passes "
+        f"through {item.feature}, whose values differ between the groups. Whether that is justified depends "
+        f"on whether {item.feature} is."
+    )

@@ -1,0 +1,393 @@
+"""A run with a second model: same people, paired changes, what is refused, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+import audits
+from audits.errors import InputError
+from audits.reports.comparison import changes_figure
+from audits.reports.contents import full
+from audits.reports.html import render_report
+from audits.reports.pdf import render_pdf
+from audits.reports.schema import results_schema
+from audits.runs.comparison.two_models import paired_changes
+from audits.runs.execute import execute
+from audits.runs.gates.gate import judge, read_gate
+from audits.runs.result import RunResult
+from audits.runs.spec import parse_spec
+from audits.stats.paired_shares import paired_difference
+
+N = 300
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """300 people; `now` favours men, `then` less so, `same` is `now` again, `holes` lacks somebody."""
+    folder = tmp_path_factory.mktemp("pair")
+    rng = np.random.default_rng(7)
+    sex = rng.choice(["f", "m"], N)
+    skill = rng.normal(0, 1, N)
+    now = 1 / (1 + np.exp(-(skill + 0.9 * (sex == "m"))))
+    then = 1 / (1 + np.exp(-(skill + 0.2 * (sex == "m") + rng.normal(0, 0.3, N))))
+    frame = pd.DataFrame(
+        {
+            "sex": sex,
+            "region": rng.choice(["n", "s"], N),
+            "skill": skill.round(3),
+            "hours": rng.integers(1, 60, N),
+            "paid": (skill + rng.normal(0, 1, N) > 0).astype(int),
+            "now": now.round(4),
+            "then": then.round(4),
+            "points": (10 * then).round(2),
+            "label": np.where(then > 0.5, 1, 0),
+            "words": np.where(then > 0.5, "yes", "no"),
+        }
+    )
+    frame["same"] = frame["now"]
+    frame["holes"] = frame["then"].where(frame.index > 0)
+    frame.to_csv(folder / "people.csv", index=False)
+    return folder
+
+
+def spec(*asked: Any, compare: Any = None, **changes: Any) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "data": {
+            "path": "people.csv",
+            "label": "paid",
+            "favorable": 1,
+            "protected": ["sex"],
+            "features": ["skill", "hours"],
+        },
+        "model": {"predictions": {"score": "now"}},
+        "audits": list(asked) or ["groups"],
+    }
+    if compare is not None:
+        document["compare"] = compare
+    return document | changes
+
+
+THEN = {"model": {"predictions": {"score": "then"}}}
+PAIR = {"source": {"sex": "f"}, "target": {"sex": "m"}}
+
+
+def run(base: Path, document: dict[str, Any]) -> RunResult:
+    return execute(parse_spec(document, base))
+
+
+@pytest.fixture(scope="module")
+def found(base: Path) -> RunResult:
+    asked = (
+        "groups",
+        {"flipset": {**PAIR, "permutations": 19, "noise_people": 60}},
+        {"explain": {**PAIR, "draws": 200}},
+        {"outcome_transport": {"by": ["sex"], "against": "label", "permutations": 19, "draws": 50}},
+        {"rule_sets": {"protected": ["sex"], "support": 0.1}},
+    )
+    return run(base, spec(*asked, compare=THEN))
+
+
+def change(found: RunResult, name: str, where: str) -> Any:
+    assert found.compared is not None
+    each = next(item for item in found.compared.changes.audits if item.audit == name)
+    return next(row for row in each.rows if row.where == where)
+
+
+def test_both_models_have_the_numbers_of_runs_of_their_own(base: Path, found: RunResult) -> None:
+    assert found.compared is not None
+    alone = run(base, spec("groups")).to_json()["audits"][0]
+    other = run(base, spec("groups", model=THEN["model"])).to_json()["audits"][0]
+    entries = found.to_json()
+    for entry, own in ((entries["audits"][0], alone), (entries["compared"]["audits"][0]["second"], other)):
+        for key in ("table", "verdict", "interval", "spreads"):
+            assert entry[key] == own[key]
+
+
+def test_a_rate_and_a_gap_move_as_decisions_say(base: Path, found: RunResult) -> None:
+    people = pd.read_csv(base / "people.csv")
+    women = people["sex"] == "f"
+    first, second = people["now"] >= 0.5, people["then"] >= 0.5
+    row = change(found, "groups", "table[sex: f].selection_rate")
+    assert row.change.value == pytest.approx(second[women].mean() - first[women].mean())
+    level = 0.05 / found.compared.changes.audits[0].looked_at  # type: ignore[union-attr]
+    cells = [(second & first), (second & ~first), (~second & first), (~second & ~first)]
+    known = paired_difference(*(float((each & women).sum()) for each in cells), level=level)
+    assert (row.change.low, row.change.high) == pytest.approx((known.low, known.high), abs=1e-12)
+    gap = change(found, "groups", "table[sex: f].differences.selection_rate")
+    moved = [second[part].mean() - first[part].mean() for part in (women, ~women)]
+    assert gap.change.value == pytest.approx(moved[0] - moved[1])
+    assert gap.kind == "gap"
+    assert gap.verdict == "evidence of a difference"
+    headline = found.compared.changes.audits[0].headline  # type: ignore[union-attr]
+    assert "narrows the gap" in headline
+    assert len(headline.split()) <= 30
+
+
+def test_every_number_says_its_interval_or_why_it_has_none(found: RunResult) -> None:
+    assert found.compared is not None
+    for each in found.compared.changes.audits:
+        assert each.rows, each.audit
+        for row in each.rows:
+            if row.change.low is None:
+                assert row.change.method.startswith("no interval"), (each.audit, row)
+                assert row.verdict is None
+            else:
+                assert row.change.low <= row.change.value <= row.change.high, (each.audit, row)
+            if None not in (row.first.value, row.second.value, row.change.value):
+                moved = row.second.value - row.first.value
+                assert row.change.value == pytest.approx(moved, abs=2e-6), (each.audit, row)
+
+
+def test_audits_are_paired_as_far_as_they_can_be(found: RunResult) -> None:
+    paired = {
+        "flipset": {"net", "positive.share", "negative.share"},
+        "explain": {"gap", "each[0].unexplained"},
+        "rule_sets": {"leaderboard[sex = f].difference"},
+        "outcome_transport": {"bias[f]"},
+    }
+    for name, places in paired.items():
+        for where in places:
+            assert change(found, name, where).change.low is not None, (name, where)
+    net, gap = change(found, "flipset", "net"), change(found, "explain", "gap")
+    assert net.change.value == pytest.approx(gap.change.value)
+
+
+def test_an_audit_that_the_second_model_does_not_allow_is_named(base: Path) -> None:
+    recourse = {"recourse": {"steps": [0, 1], "actionable": ["hours"], "permutations": 19}}
+    told = run(base, spec("groups", recourse, compare=THEN, model={"train": "logistic"})).compared
+    assert told is not None
+    assert [audit.name for audit in told.second.audits] == ["groups"]
+    last = told.changes.audits[1]
+    assert last.second is None
+    assert "column of predictions cannot" in last.refused
+    assert last.verdict == "insufficient evidence"
+    assert last.headline == "The second model does not allow this audit."
+
+
+def test_recourse_is_paired_over_whom_either_model_rejects(base: Path) -> None:
+    recourse = {"recourse": {"steps": [0, 0.5, 1], "actionable": ["hours", "skill"], "permutations": 19}}
+    stricter = {"model": {"train": "logistic"}, "threshold": 0.6}
+    found = run(base, spec(recourse, compare=stricter, model={"train": "logistic"}))
+    first, second = found.audits[0].result, found.compared.second.audits[0].result  # type: ignore[union-attr]
+    assert second.n_rejected > first.n_rejected
+    row = change(found, "recourse", "by_alpha[0.5].reclassified")
+    values = [result.by_alpha[1].reclassified.value for result in (first, second)]
+    assert row.change.value == pytest.approx(values[1] - values[0])
+    assert row.change.low is not None
+    assert row.change.n == second.n_rejected
+
+
+def test_who_is_decided_otherwise_is_counted_and_listed(base: Path, found: RunResult) -> None:
+    people = pd.read_csv(base / "people.csv")
+    first, second = people["now"] >= 0.5, people["then"] >= 0.5
+    changes = found.compared.changes  # type: ignore[union-attr]
+    whole = changes.decided[0]
+    assert (whole.gained, whole.lost) == ((second & ~first).sum(), (first & ~second).sum())
+    assert list(changes.people.index) == [k + 1 for k in np.flatnonzero(first != second)]
+    assert changes.people["second score"].tolist() == people["then"][first != second].tolist()
+    assert [row.group for row in changes.decided] == ["everyone", "f", "m"]
+    paid = people["paid"] == 1
+    assert changes.accuracy is not None
+    assert changes.accuracy.change.value == pytest.approx((second == paid).mean() - (first == paid).mean())
+
+
+def test_equal_models_change_exactly_nothing(base: Path) -> None:
+    same = {"model": {"predictions": {"score": "same"}}}
+    found = run(base, spec("groups", {"explain": {**PAIR, "draws": 200}}, compare=same))
+    changes = found.compared.changes  # type: ignore[union-attr]
+    assert changes.finding == "Both models decide all 300 people alike."
+    assert not len(changes.people)
+    for each in changes.audits:
+        assert {row.change.value for row in each.rows if row.change.low is not None} == {0.0}
+        assert each.verdict != "evidence of a difference"
+
+
+def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> None:
+    found.save(tmp_path)
+    again = RunResult.load(tmp_path)
+    document = found.to_json()
+    assert again.to_json() == json.loads(json.dumps(document))
+    jsonschema.validate(document, results_schema())
+    assert "compared-changes" in again.named_tables()
+    assert "second-groups-table" in again.named_tables()
+    page = render_report(again, template="comparison")
+    assert again.compared is not None
+    assert again.compared.changes.finding in page
+    for change in again.compared.changes.audits:
+        marks = changes_figure(change).data
+        seen = {verdict for trace in marks for _, verdict in trace.customdata or ()}
+        assert seen == {trace.name for trace in marks if trace.showlegend}, "each look is named"
+    assert render_pdf(again, template="comparison").startswith(b"%PDF")
+    assert any(getattr(block, "anchor", "") == "change-1" for block in full(again).blocks)
+
+
+def test_a_second_threshold_alone_is_a_second_model(base: Path) -> None:
+    again = {"model": {"predictions": {"score": "now"}}, "threshold": 0.7}
+    found = run(base, spec("groups", compare=again))
+    whole = found.compared.changes.decided[0]  # type: ignore[union-attr]
+    assert whole.lost > 0
+    assert whole.gained == 0
+    assert found.compared.second.spec["threshold"] == 0.7  # type: ignore[union-attr]
+
+
+def test_a_model_trained_here_is_held_out_for_both_and_no_prediction_is_a_feature(base: Path) -> None:
+    document = spec("groups", compare=THEN)
+    document["data"].pop("features")
+    document["model"] = {"train": "logistic"}
+    found = run(base, document)
+    data = found.to_json()["data"]
+    assert data["rows_audited"] == found.compared.second.data["rows_audited"] == 90  # type: ignore[union-attr]
+    assert "then" not in found.model["columns"]
+    assert "now" in found.model["columns"]
+    assert any("90 people whom both are about" in note for note in data["notes"])
+
+
+def test_people_with_several_rows_count_once(base: Path) -> None:
+    people = pd.read_csv(base / "people.csv")
+    twice = pd.concat([people.assign(id=range(N)), people.assign(id=range(N))])
+    twice.to_csv(base / "twice.csv", index=False)
+    document = spec("groups", compare=THEN)
+    document["data"] |= {"path": "twice.csv", "person": "id"}
+    doubled = change(run(base, document), "groups", "table[sex: f].selection_rate").change
+    once = change(run(base, spec("groups", compare=THEN)), "groups", "table[sex: f].selection_rate").change
+    assert doubled.value == pytest.approx(once.value)
+    assert doubled.high - doubled.low == pytest.approx(once.high - once.low, rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("compare", "said"),
+    [
+        ("boosting", "compare must be a mapping with either model or treated"),
+        ({"model": "boosting"}, "write model: {train: boosting}"),
+        ({"model": {"train": "logistic"}, "name": "B"}, "compare.name is no key here"),
+        ({"model": {"predictions": {"score": "absent"}}}, "compare.model.predictions.score"),
+        ({"model": {"predictions": {"score": "holes"}}}, "must give everyone a finite prediction"),
+        ({"model": {"predictions": {"label": "words"}}}, "must hold the same values as the label"),
+        ({"model": {"predictions": {"score": "words"}}}, "must name a column of numbers"),
+        ({"model": {"path": "absent.onnx"}}, "compare.model.path"),
+        ({"model": {"train": "logistic"}, "threshold": 7}, "compare.threshold"),
+        ({**THEN, "threshold": {"sex": {"f": 0.5}}}, "compare.threshold"),
+    ],
+)
+def test_what_is_wrong_with_the_second_model_is_told(base: Path, compare: Any, said: str) -> None:
+    with pytest.raises(InputError) as told:
+        run(base, spec("groups", compare=compare))
+    assert said in str(told.value)
+
+
+def test_one_person_of_a_group_has_numbers_and_no_verdict(base: Path) -> None:
+    people = pd.read_csv(base / "people.csv")
+    people.loc[0, "sex"] = "x"
+    people.to_csv(base / "one.csv", index=False)
+    document = spec("groups", compare=THEN)
+    document["data"]["path"] = "one.csv"
+    row = change(run(base, document), "groups", "table[sex: x].selection_rate")
+    assert row.verdict == "insufficient evidence"
+
+
+def test_the_gate_counts_what_grows_from_the_first_model_to_the_second(base: Path, found: RunResult) -> None:
+    gate = read_gate({"baseline": {"slack": 0.0, "on": "lower"}})
+    narrowed = judge(found, gate)
+    assert narrowed.checks
+    assert not narrowed.stopped
+    assert all("from the first model to the second" in check.finding for check in narrowed.checks)
+    turned = run(
+        base, spec("groups", model=THEN["model"], compare={"model": {"predictions": {"score": "now"}}})
+    )
+    assert any("selection_rate" in item.name for item in judge(turned, gate).stopped)
+    with pytest.raises(InputError, match=r"gate.baseline.path is missing"):
+        judge(run(base, spec("groups")), gate)
+
+
+def test_runs_of_their_own_are_compared_in_python(base: Path) -> None:
+    people = pd.read_csv(base / "people.csv")
+    both = [
+        audits.audit(
+            None, people, "paid", favorable=1, protected=["sex"], features=["skill", "hours"],
+            scores=name, audits="groups",
+        )
+        for name in ("now", "then")
+    ]  # fmt: skip
+    told = audits.compare(*both)
+    assert told.decided[0].n == N
+    assert "narrows the gap" in told.audits[0].headline
+    assert len(told.to_frame()) == len(told.audits[0].rows)
+    shorter = audits.audit(
+        None, people[: N // 2], "paid", favorable=1, protected=["sex"], features=["skill", "hours"],
+        scores="then", audits="groups",
+    )  # fmt: skip
+    other = audits.compare(both[0], shorter)
+    assert other.notes
+    assert not other.decided
+    for row in other.audits[0].rows:
+        assert row.change.value == pytest.approx(row.second.value - row.first.value)
+
+
+def some(frame: pd.DataFrame, score: str, **more: Any) -> Any:
+    """Audit a score's decisions about some people."""
+    told: dict[str, Any] = {
+        "favorable": 1,
+        "protected": ["sex"],
+        "features": ["skill", "hours"],
+        "audits": "groups",
+    }
+    return audits.audit(None, frame, "paid", scores=score, **told | more)
+
+
+def moves(changes: Any) -> dict[str, Any]:
+    rows = [row for row in changes.audits[0].rows if row.verdict is not None]
+    return {row.where: (row.change.value, row.change.low, row.change.high) for row in rows}
+
+
+@pytest.mark.parametrize("form", ["permuted", "renumbered", "by person"])
+def test_the_same_people_are_paired_in_any_order(base: Path, form: str) -> None:
+    people = pd.read_csv(base / "people.csv").assign(who=lambda each: [f"p{k}" for k in range(len(each))])
+    mixed = people.sample(frac=1, random_state=3)
+    more = {}
+    if form != "permuted":
+        mixed = mixed.reset_index(drop=True)
+    if form == "by person":  # who cannot be told apart by what is known of them
+        people, mixed = (each.assign(skill=0.0, hours=1) for each in (people, mixed))
+        more = {"person": "who"}
+    straight = audits.compare(some(people, "now", **more), some(people, "then", **more))
+    found = audits.compare(some(people, "now", **more), some(mixed, "then", **more))
+    assert not found.notes
+    assert found.decided == straight.decided
+    assert moves(found).keys() == moves(straight).keys()
+    for where, change in moves(straight).items():
+        assert moves(found)[where] == pytest.approx(change, abs=1e-9)
+
+
+def test_one_model_on_other_people_changes_nothing(base: Path) -> None:
+    """Halves with equal row numbers are other people: two samples, and nobody is decided otherwise."""
+    people = pd.read_csv(base / "people.csv")
+    halves = people[: N // 2], people[N // 2 :].reset_index(drop=True)
+    found = audits.compare(*(some(half, "now") for half in halves))
+    assert not found.decided
+    assert found.notes
+    for row in found.audits[0].rows:
+        assert row.change.value == pytest.approx(row.second.value - row.first.value)
+        if row.where == "table[sex: f].selection_rate":
+            assert row.change.low < 0 < row.change.high
+            separate = (row.first.high - row.first.low) ** 2 + (row.second.high - row.second.low) ** 2
+            assert row.change.high - row.change.low >= 0.95 * separate**0.5
+    overlapping = audits.compare(some(people[:200], "now"), some(people[100:], "now"))
+    assert "100 people are in both" in overlapping.notes[0]
+    assert not overlapping.decided
+
+
+def test_saved_runs_of_one_table_are_paired_as_far_as_they_keep_people(base: Path, found: RunResult) -> None:
+    alone = [run(base, spec("groups", model=model)) for model in (spec()["model"], THEN["model"])]
+    [told] = paired_changes(*alone)
+    row = next(row for row in told.rows if row.where == "table[sex: f].differences.selection_rate")
+    assert row.change == change(found, "groups", row.where).change
+    assert paired_changes(alone[0], alone[0]) == ()
+    other = run(base, spec("groups", {"rule_sets": {"protected": ["sex"], "support": 0.2}}))
+    assert not [each for each in paired_changes(found, other) if each.audit == "rule_sets"], "other options"

@@ -1,0 +1,194 @@
+"""The range over all optimal couplings: by hand, against linear programming, and against real solvers."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from audits.outcome_transport.bias.groups import group_list, measure, tie_ranges
+from audits.outcome_transport.comparison.sides import Side
+from audits.outcome_transport.matching.optimal_face import flow_extremes, optimal_face
+from audits.outcome_transport.matching.outcomes import match_outcomes
+from tests.outcome_transport.conftest import lp_range
+
+
+class Pair:
+    """Two sides of people with outcomes, features, groups and weights, and all that is measured on them."""
+
+    def __init__(self, p, q, x, y, group, others, ground, a=None, b=None):
+        p, q = (np.asarray(v, dtype=float).reshape(len(v), -1) for v in (p, q))
+        self.p, self.q, self.x, self.y, self.ground = p, q, x, y, ground
+        self.a = np.ones(len(p)) if a is None else np.asarray(a, dtype=float)
+        self.b = np.ones(len(q)) if b is None else np.asarray(b, dtype=float)
+        names = tuple(f"g{k}" for k in range(3))
+        self.source = Side("s", np.arange(len(p)), p, group, names, group, names)
+        self.target = Side("t", np.arange(len(q)), q, others, names, others, names)
+        self.matched = match_outcomes(p, q, a=self.a, b=self.b, ground=ground)
+        self.face = optimal_face(self.matched)
+        self.measured = measure(self, self.matched, x, y, distance="l2", face=self.face)
+        self.groups = group_list(self.source)
+
+    def ranges(self):
+        return tie_ranges(self.matched, self.measured, self.groups, distance="l2", face=self.face)
+
+    def cells(self):
+        members, others = (
+            np.array([np.bincount(atoms.of, w * (side.group == k), len(atoms.first)) for k in range(3)]).T
+            for side, atoms, w in (
+                (self.source, self.matched.source, self.a),
+                (self.target, self.matched.target, self.b),
+            )
+        )
+        return flow_extremes(self.matched, members, others)
+
+    @property
+    def costs(self):
+        return cdist(self.p, self.q) if self.ground == "euclidean" else cdist(self.p, self.q, "sqeuclidean")
+
+
+def draw(seed, n, m, levels, ground, weights=False, c=1):
+    rng = np.random.default_rng(seed)
+
+    def outcome(size):
+        if not levels:  # all different, and far enough apart for a linear program's tolerance
+            return rng.permutation(64)[: size * c].reshape(size, c) / 8.0
+        return rng.integers(0, levels, (size, c)) / 2.0
+
+    return Pair(
+        outcome(n),
+        outcome(m),
+        rng.integers(0, 3, (n, 2)).astype(float),
+        rng.normal(size=(m, 2)),
+        rng.integers(0, 3, n),
+        rng.integers(0, 3, m),
+        ground,
+        rng.integers(1, 4, n) * 2 if weights else None,
+        rng.integers(1, 4, m) * 0.5 if weights else None,
+    )
+
+
+def check(pair: Pair) -> None:
+    """Every range equals the linear program's, and holds the even coupling."""
+    far = cdist(pair.x, pair.y)
+    for name, members, found in zip(pair.groups.names, pair.groups.members, pair.ranges(), strict=True):
+        mass = (pair.a * members).sum() / pair.a.sum()
+        if mass == 0:
+            assert found is None
+            continue
+        cost, low, high = lp_range(pair.costs, far * members[:, None], pair.a, pair.b)
+        assert pair.matched.cost == pytest.approx(cost, abs=1e-9)
+        low_found, high_found, exact = found
+        assert exact, name
+        # the solver's own tolerance: constraints hold to 1e-7 there
+        assert low_found == pytest.approx(low / mass, abs=1e-5), name
+        assert high_found == pytest.approx(high / mass, abs=1e-5), name
+        even = np.average(pair.measured.value[members], weights=pair.a[members])
+        assert low_found - 1e-9 <= even <= high_found + 1e-9
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 9),
+    st.integers(2, 9),
+    st.sampled_from([0, 2, 4]),
+    st.sampled_from(["euclidean", "squared_euclidean"]),
+    st.booleans(),
+)
+def test_bias_range_is_the_linear_programs(seed, n, m, levels, ground, weights):
+    check(draw(seed, n, m, levels, ground, weights))
+
+
+def test_weights_that_are_no_counts_leave_no_gap_unbalanced():
+    """The group and the rest, rounded on their own, put a gap that nothing may cross out of balance."""
+    check(draw(314, 9, 6, 0, "euclidean", weights=True))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("ground", ["euclidean", "squared_euclidean"])
+def test_bias_range_of_outcome_vectors(seed, ground):
+    check(draw(seed, 7, 6, 3, ground, c=3))
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 9),
+    st.integers(2, 9),
+    st.sampled_from([0, 2, 5]),
+    st.sampled_from(["euclidean", "squared_euclidean"]),
+    st.booleans(),
+)
+def test_flow_range_is_the_linear_programs(seed, n, m, levels, ground, weights):
+    pair = draw(seed, n, m, levels, ground, weights)
+    low, high = pair.cells()
+    for r in range(2):
+        for c in range(2):
+            inside = np.outer(pair.source.group == r, pair.target.group == c).astype(float)
+            _, least, most = lp_range(pair.costs, inside, pair.a, pair.b)
+            assert low[r, c] == pytest.approx(least, abs=1e-6)
+            assert high[r, c] == pytest.approx(most, abs=1e-6)
+
+
+def test_by_hand_ties():
+    """Two people of outcome 1 and two of the other side: whoever is matched, mass stays in the tie."""
+    x, y = np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]])
+    group = np.array([0, 1])
+    pair = Pair([1, 1], [1, 1], x, y, group, group, "squared_euclidean")
+    everybody, first, *_ = pair.ranges()
+    assert everybody == (0.0, 1.0, True)  # everybody to their like, or all crossed
+    assert first == (0.0, 1.0, True)
+    assert pair.measured.value.tolist() == [0.5, 0.5]
+    low, high = pair.cells()
+    assert low[0, 0] == 0.0
+    assert high[0, 0] == 0.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_solvers_return_lies_in_the_range(seed):
+    """POT's solvers return other optimal plans than ours, shuffled input yet others: all are inside."""
+    import ot
+
+    pair = draw(seed, 60, 60, 6, "euclidean")
+    far = cdist(pair.x, pair.y)
+    rng = np.random.default_rng(seed)
+    order, turn = rng.permutation(60), rng.permutation(60)
+    shuffled = np.zeros((60, 60))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shuffled[np.ix_(order, turn)] = ot.emd([], [], pair.costs[np.ix_(order, turn)].copy())
+        plans = {
+            "emd": ot.emd([], [], pair.costs),
+            "emd_1d": np.asarray(ot.emd_1d(pair.p[:, 0], pair.q[:, 0], metric="euclidean")),
+            "shuffled": shuffled,
+        }
+    low, high = pair.cells()
+    values = set()
+    for plan in plans.values():
+        assert (plan * pair.costs).sum() == pytest.approx(pair.matched.cost, abs=1e-12)
+        for members, found in zip(pair.groups.members, pair.ranges(), strict=True):
+            bias = (plan * far)[members].sum() / plan[members].sum()
+            assert found[0] - 1e-9 <= bias <= found[1] + 1e-9
+        values.add(round(float((plan * far).sum()), 9))
+        for r in range(3):
+            for c in range(3):
+                mass = plan[np.ix_(pair.source.group == r, pair.target.group == c)].sum()
+                assert low[r, c] - 1e-12 <= mass <= high[r, c] + 1e-12
+    assert len(values) > 1, "the solvers agree, so this shows nothing"
+
+
+def test_without_room_for_the_programs_the_range_is_an_outer_bound(monkeypatch):
+    import audits.outcome_transport.bias.groups as module
+
+    pair = draw(5, 30, 30, 4, "euclidean")
+    exact = pair.ranges()
+    monkeypatch.setattr(module, "_MOST_PAIRS", 10)
+    for tight, loose in zip(exact, pair.ranges(), strict=True):
+        assert not loose[2]
+        assert loose[0] <= tight[0] + 1e-12
+        assert loose[1] >= tight[1] - 1e-12
