@@ -258,7 +258,7 @@ class Ingest:
         scored = jobs[0].context.run(self._scored, monitor, columns, people)
         batches, start = list[Batch](), 0
         for job, (own, sent) in zip(jobs, read, strict=True):
-            part = scored.part(start, start + job.arrival.people)
+            part = bundle.with_sent(scored.part(start, start + job.arrival.people), sent)
             start += job.arrival.people
             more: dict[str, Any] = {"look": bundle.look(part), "sent": sent, "columns": own}
             come = job.arrival

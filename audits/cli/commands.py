@@ -445,11 +445,14 @@ def _runs_rm(identities: Annotated[list[str], Argument(metavar="ID …")]) -> To
 
 @_monitor.command("export")
 def _monitor_export(
-    folder: ResultsFolder,
+    folder: Annotated[
+        Path,
+        Argument(metavar="DIR", help="folder that `run --out` wrote; or a spec with predictions"),
+    ],
     out: Annotated[Path, Option(metavar="BUNDLE", help="folder for the bundle")],
     note: Annotated[str, Option(metavar="TEXT", help="kept in the bundle")] = "",
 ) -> Told:
-    """Write the bundle of a finished run's sensitivity audit."""
+    """Write the bundle of a finished run's sensitivity audit, or of a spec's predictions without a model."""
     from audits.cli import monitor
 
     return monitor.export(folder, out, note)
