@@ -337,8 +337,8 @@ class MonitorBundle:
 
     def _measured(self, columns: Mapping[str, Sequence[Any]], z: np.ndarray) -> Measured:
         if self.audited is None:
-            n, columns = len(z), len(self.encoding)
-            return Measured(np.full(n, np.nan), np.zeros((n, 1)), np.zeros((n, columns)), np.zeros(n))
+            n, parts = len(z), np.zeros((len(z), len(self.encoding)))
+            return Measured(np.full(n, np.nan), np.zeros((n, 1)), parts, np.zeros(n))
         if isinstance(self.audited, Carried):
             return self.audited.measure(columns, z, self.statuses, literal=self.literal)
         return measure(z, self.audited, self.statuses, self._blocks, literal=self.literal, noise=self._noise)

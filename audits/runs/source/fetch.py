@@ -131,7 +131,7 @@ def _digest(path: Path) -> str:
 
 def _ask(query: str, variable: str | None, base_dir: Path, target: Path, folders: Sequence[Path]) -> None:
     """Have a process of its own answer `query`, within limits of memory and time."""
-    question = {"query": query, "target": str(target), "base_dir": str(base_dir.absolute())}
+    question: dict[str, Any] = {"query": query, "target": str(target), "base_dir": str(base_dir.absolute())}
     if variable:
         if not os.environ.get(variable):
             raise InputError(
