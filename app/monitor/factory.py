@@ -17,7 +17,7 @@ from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.recoded import with_values
-from audits.monitor.windows import needing_rows, nouns
+from audits.monitor.windows import audits_of_windows, needing_rows, nouns
 from audits.records import loaded
 from audits.runs.registry import AUDITS
 
@@ -41,7 +41,7 @@ def finished_audits(space: Workspace) -> dict[str, dict[str, Any]]:
             found.setdefault(f"{record['title']} · {record['key'][:8]}", record["spec"])
     draft = space.draft()
     if draft is not None and problems(space, draft).ready:
-        found[_PREDICTIONS] = audit_spec(draft, "groups", {})
+        found[_PREDICTIONS] = audit_spec(draft, audits_of_windows()[0].name, {})
     return found
 
 
@@ -60,6 +60,22 @@ def _bundle(space: Workspace, spec: dict[str, Any], note: str, *, audited: bool)
     return with_values(made, spec["data"])
 
 
+def _retention() -> tuple[int, int]:
+    """Draw how long what came in is kept, and of how many people; return both."""
+    with st.container(horizontal=True):
+        days = st.number_input("Keep so many days", min_value=1, max_value=3650, value=90)
+        most = st.number_input(
+            "Keep so many people",
+            min_value=1,
+            max_value=10**9,
+            value=1_000_000,
+            step=100_000,
+            help="What is older, or of people before these, is removed every ten minutes: sensitivities, "
+            "flagged people, and the keys by which a batch sent again is known. Counts and alarms stay.",
+        )
+    return int(days), int(most)
+
+
 def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
     """Draw the form; after it, the new monitor's token."""
     with st.form("new-monitor"):
@@ -76,17 +92,7 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
                 "One false alarm in so many people", min_value=100, max_value=10**8, value=100_000, step=1000
             )
             times = st.number_input("Tuned to find so many times the flags", 1.1, 10.0, 2.0, step=0.1)
-        with st.container(horizontal=True):
-            days = st.number_input("Keep so many days", min_value=1, max_value=3650, value=90)
-            most = st.number_input(
-                "Keep so many people",
-                min_value=1,
-                max_value=10**9,
-                value=1_000_000,
-                step=100_000,
-                help="What is older, or of people before these, is removed every ten minutes: sensitivities, "
-                "flagged people, and the keys by which a batch sent again is known. Counts and alarms stay.",
-            )
+        days, most = _retention()
         keep_rows = st.checkbox(
             "Keep rows",
             help="Without it nothing of a row is kept but what is found about it; with it, what comes in can "
@@ -109,8 +115,8 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
             name=name,
             owner=space.token,
             note=note,
-            keep_days=int(days),
-            keep_people=int(most),
+            keep_days=days,
+            keep_people=most,
             people_between=float(between),
             times=float(times),
             keep_rows=keep_rows,
