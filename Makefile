@@ -6,7 +6,9 @@
 # make screenshots   draw every page in five states at two widths, into SCREENSHOTS, to be looked at
 # make lowest  try the lowest versions that pyproject.toml allows, in an environment of their own (4 minutes of processor time)
 # make docs   bring docs/architecture.md up to date, and build the documentation into site/
-# make wheel  build the wheel into dist/, the documentation in it
+# make wheel  build the wheel into dist/, the documentation in it, and beside it an SBOM (CycloneDX)
+# make lock   write requirements.lock: every package but torch, with its hashes
+# make audit  look for known faults of these packages; without a network that is skipped, and said
 
 PORT ?= 8501
 VENV := .venv
@@ -21,7 +23,7 @@ APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 # what says so would have every program that tests start compile the pages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test tests quick calibrate fuzz screenshots lowest docs wheel setup setup-tests chromium postgresql check clean
+.PHONY: run test tests quick calibrate fuzz screenshots lowest docs wheel lock audit setup setup-tests chromium postgresql check clean
 
 run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
@@ -102,18 +104,37 @@ chromium: | $(BIN)/python
 		|| { $(APT) update -qq && $(APT) install -y -qq chromium-headless-shell; } \
 		|| command -v chromium >/dev/null || $(APT) install -y -qq chromium
 
-# only the programs: the tests start a server of their own, in a folder of their own
+# only the programs: the tests start a server of their own, in a folder of their own; and a clock that can jump
 postgresql: | chromium
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
 		|| { $(APT) update -qq && $(APT) install -y -qq postgresql; }
+	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || $(APT) install -y -qq libfaketime
 
 docs: setup-tests
 	$(BIN)/python docs/make_architecture.py
 	$(BIN)/python docs/make_papers.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-wheel: docs
+# tools that only look at packages, in an environment of their own: what they need would change what is looked at
+TOOLS := .venv-tools
+$(TOOLS)/.ready: requirements-tools.txt
+	python3 -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-tools.txt
+	@touch $@
+
+wheel: docs $(TOOLS)/.ready
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(TOOLS)/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o dist/evenhand.cdx.json requirements.lock
+
+lock: $(TOOLS)/.ready
+	grep -v '^torch==' requirements.txt | $(TOOLS)/bin/uv pip compile --quiet --python-version 3.11 --universal \
+		--generate-hashes --no-annotate --custom-compile-command 'make lock' -o requirements.lock -
+
+ONLINE := import urllib.request as u; u.urlopen("https://pypi.org/pypi/pip/json", timeout=10)
+audit: $(TOOLS)/.ready
+	@if $(TOOLS)/bin/python -c '$(ONLINE)' 2>/dev/null; then \
+		$(TOOLS)/bin/pip-audit --require-hashes --disable-pip -r requirements.lock; \
+	else echo "pip-audit is skipped: pypi.org, which knows the faults, cannot be reached"; fi
 
 clean:
-	rm -rf $(VENV) $(LOWEST) artefacts build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(TOOLS) artefacts build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,9 @@
 """Many people at once: each opens pages and has small audits run, with an attacker among them.
 
 ``python -m benchmarks.load [--sessions 50] [--seconds 300]``. Each session speaks to the server as a browser
-does, over its socket, in a workspace of its own whose groups have names that nobody else's have. Printed:
+does, over its socket, in a workspace of its own whose groups have names that nobody else's have: it opens all
+pages, moves sliders, clicks marks of figures, sends files and has audits run. A monitor is sent 200 rows a
+second meanwhile. The clients compute on the cores that the server has. Printed:
 reactions of pages (from asking until the script has run), audits, what was wrong or somebody else's, and the
 memory of the server's own process: minute by minute, and by how much it grows a minute over the last two
 thirds and over the last half. It is flat where the last half grows by at most half a megabyte a minute. That
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import os
 import random
 import statistics
@@ -24,22 +27,33 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 from websockets.sync.client import connect
 
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace, new_token
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.monitors import Monitors
+from audits.runs.execute import prepared_subject
 from audits.runs.executors.sandbox import resident_memory
+from audits.runs.spec import parse_spec
+from audits.runs.storage.database import database
+from audits.runs.storage.store import home
 from tests.free_port import free_port
 from tests.security.corpus import MODELS, TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("", "groups", "flipset", "rule_sets", "recourse", "saved")
+PAGES = ("", "groups")  # until the server has said which pages there are
+ROWS_A_SECOND, BATCHES_A_SECOND = 200, 5
 PATIENCE = 60.0
 THINKING = (1.0, 4.0)  # seconds between two acts of one person
 CLOSES = 0.02  # how often he closes his tab after an act: a session ends, and another begins
@@ -59,6 +73,7 @@ class Told:
     audits: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     attacks: int = 0
+    acts: Counter[str] = field(default_factory=Counter)
 
 
 class Visitor:
@@ -74,8 +89,11 @@ class Visitor:
         )
         self._socket = self._opened.__enter__()
         self._pages: dict[str, str] = {}
-        self._page = ""
+        self._page, self._session = "", ""
+        self._port = port
         self.buttons: dict[str, str] = {}
+        self.sliders: dict[str, tuple[float, float]] = {}
+        self.figures: list[str] = []
         self.words = ""
 
     def open(self, page: str) -> float:
@@ -85,21 +103,61 @@ class Visitor:
 
     def press(self, label: str) -> float:
         """Press a button of the page."""
-        return self._ask(self.buttons[label])
+        return self._ask(self.buttons[label], trigger_value=True)
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """Every page that the server has told of."""
+        return tuple(self._pages) or PAGES
+
+    def act(self, drawn: random.Random, told: Told) -> None:
+        """Move a slider, click a mark or send a file, whichever the page has and chance says."""
+        if self.sliders and drawn.random() < 0.5:
+            name, (low, high) = drawn.choice(list(self.sliders.items()))
+            told.reactions.append(self._ask(name, double_array_value=[drawn.uniform(low, high)]))
+            told.acts["sliders"] += 1
+        elif self.figures:
+            point = {"curve_number": 0, "point_number": 0, "point_index": 0, "x": 0, "y": 0}
+            selection = {"points": [point], "point_indices": [0], "box": [], "lasso": []}
+            mark = json.dumps({"selection": selection})
+            told.reactions.append(self._ask(drawn.choice(self.figures), string_value=mark))
+            told.acts["marks"] += 1
+        if drawn.random() < 0.1:
+            told.acts[f"uploads answered {self._send(drawn.randint(1, 8) * 1_000_000)}"] += 1
+
+    def _send(self, size: int) -> int:
+        head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
+        body, token = head + b"x" * size + b"\r\n--x--\r\n", generate_xsrf_token_string()
+        address = f"http://127.0.0.1:{self._port}/_stcore/upload_file/{self._session}/{time.monotonic_ns()}"
+        about = {"Content-Type": "multipart/form-data; boundary=x", "X-Xsrftoken": token}
+        about["Cookie"] = f"_streamlit_xsrf={token}"
+        try:
+            asked = urllib.request.Request(address, body, about, method="PUT")
+            with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            return error.code
 
     def close(self) -> None:
         """Close the tab."""
         self._opened.__exit__(None, None, None)
 
-    def _ask(self, button: str | None = None) -> float:
+    def _ask(self, widget: str = "", **value: Any) -> float:
         message = BackMsg()
         state = message.rerun_script
         state.query_string = f"w={self._token}"
         state.page_script_hash = self._pages.get(self._page, "")
         state.page_name = "" if state.page_script_hash else self._page
-        if button is not None:
-            pressed = state.widget_states.widgets.add()
-            pressed.id, pressed.trigger_value = button, True
+        if widget:
+            changed = state.widget_states.widgets.add()
+            changed.id = widget
+            for name, given in value.items():
+                if name == "double_array_value":
+                    changed.double_array_value.data.extend(given)
+                else:
+                    setattr(changed, name, given)
+        else:
+            self.sliders, self.figures = {}, []
         began = time.monotonic()
         self._socket.send(message.SerializeToString())
         parts = []
@@ -109,10 +167,16 @@ class Visitor:
             if kind == "navigation":
                 pages = told.navigation.app_pages
                 self._pages = {each.url_pathname: each.page_script_hash for each in pages}
+            elif kind == "new_session":
+                self._session = told.new_session.initialize.session_id
             elif kind == "delta":
                 element = told.delta.new_element
                 if element.WhichOneof("type") == "button":
                     self.buttons[element.button.label] = element.button.id
+                elif element.WhichOneof("type") == "slider" and len(element.slider.default) == 1:
+                    self.sliders[element.slider.id] = (element.slider.min, element.slider.max)
+                elif element.WhichOneof("type") == "plotly_chart" and element.plotly_chart.id:
+                    self.figures.append(element.plotly_chart.id)
                 parts.append(str(told.delta))
             elif kind == "script_finished" and told.script_finished in _FINISHED:
                 self.words = "\n".join(parts)
@@ -144,11 +208,12 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
     visitor = Visitor(port, space.token)
     try:
         while time.monotonic() < until:
-            page = drawn.choice(PAGES)
+            page = drawn.choice(visitor.pages)
             told.reactions.append(visitor.open(page))
             _check(visitor, own, page, told)
             if "Run audit" in visitor.buttons and page == "groups" and drawn.random() < 0.5:
                 _run(visitor, own, told, until)
+            visitor.act(drawn, told)
             time.sleep(drawn.uniform(*THINKING))
             if drawn.random() < CLOSES:
                 visitor.close()
@@ -246,6 +311,29 @@ def attacker(port: int, base: Path, until: float, told: Told) -> None:
         told.attacks += 1
 
 
+def monitored(port: int, until: float, told: Told) -> None:
+    """Send a monitor of decisions alone its rows, and count how it answers."""
+    people = pd.DataFrame({"kind": ["a", "b"] * 200, "hired": [0, 1, 1, 0] * 100, "skill": range(400)})
+    people.to_csv(home() / "reference.csv", index=False)
+    data = {"path": "reference.csv", "label": "hired", "favorable": 1, "protected": ["kind"]}
+    spec = {"data": data, "model": {"predictions": {"label": "hired"}}, "audits": ["groups"]}
+    bundle = MonitorBundle.of_predictions(prepared_subject(parse_spec(spec, home())), inputs=False)
+    monitor, token = Monitors(database()).create(bundle, name="load")
+    number = ROWS_A_SECOND // BATCHES_A_SECOND
+    body = json.dumps({"decisions": [True, False] * (number // 2)}).encode()
+    head = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    address = f"http://127.0.0.1:{port}/api/v1/monitors/{monitor.id}/predictions"
+    due = time.monotonic()
+    while due < until:
+        time.sleep(max(0.0, due - time.monotonic()))
+        due += 1 / BATCHES_A_SECOND
+        try:
+            with urllib.request.urlopen(urllib.request.Request(address, body, head), timeout=PATIENCE):
+                told.acts["monitor's rows"] += number
+        except OSError as error:
+            told.acts[f"monitor: {error}"] += 1
+
+
 def processor_ms(pid: int) -> float:
     """Return the milliseconds that a process has computed so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -260,6 +348,7 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
         threading.Thread(target=person, args=(port, place, space, until, told))
         for place, space in enumerate(spaces)
     ]
+    people.append(threading.Thread(target=monitored, args=(port, until, told)))
     people.append(threading.Thread(target=attacker, args=(port, base, until, told), daemon=True))
     memory, threads, began, started = [], [], processor_ms(pid), time.monotonic()
     for each in people:
@@ -278,6 +367,7 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
     rows = [
         ("sessions, seconds, cores", f"{sessions}, {seconds:,.0f}, {os.cpu_count()}"),
         ("attacks", f"{told.attacks:,}"),
+        *((what, f"{number:,}") for what, number in sorted(told.acts.items())),
         ("page reactions", f"{len(reactions):,}"),
         ("median", f"{statistics.median(reactions):.2f} s"),
         ("95th percentile", f"{p95:.2f} s (limit {LIMIT_SECONDS} s)"),

@@ -22,6 +22,7 @@ from audits.monitor.detectors import SHARES, Detectors, Outcomes
 from audits.monitor.profile import Look, Profile, Sent
 from audits.monitor.rates import Tally
 from audits.sensitivity.monitor.bins import hashed, number_cells, numbers
+from audits.sensitivity.monitor.reference import beside_others
 from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
 from benchmarks.calibration import SLOW, Row, Simulation
@@ -32,6 +33,7 @@ COLUMNS = 6
 BATCH = 500
 CHANGES = {
     "inputs": "a column moves by half a standard deviation",
+    "joint": "a column that hangs together with five others moves by a quarter of a standard deviation",
     "impossible": "1 in 50 has a value that cannot be",
     "repeats": "1 in 10 is sent twice",
     "sensitivity": "everybody's is a quarter larger",
@@ -69,8 +71,8 @@ def draw(n: int, rng: np.random.Generator, *, again: bool = False, change: str =
     scores = 1 / (1 + np.exp(-(x[:, 0] + 0.5 * x[:, 1])))
     sensitivity = np.abs(x[:, 2]) * np.exp(0.3 * own)
     good = rng.random(n) < scores - (0.15 * group if change == "outcomes" else 0)
-    if change == "inputs":
-        x[:, 5] += 0.5
+    if change in {"inputs", "joint"}:
+        x[:, 5] += 0.5 if change == "inputs" else 0.25
     if change == "scores":
         scores = np.clip(scores - 0.1, 0, 1)
     if change == "sensitivity":
@@ -100,6 +102,7 @@ def profile_of(people: People) -> Profile:
     plain = {
         "people": float(len(ones)),
         "columns": columns,
+        "joint": [{"column": f"c{k}", **beside_others(people.x, k, ones)} for k in range(COLUMNS)],
         "score": numbers(people.scores, ones),
         "sensitivity": numbers(people.sensitivity, ones),
         "decisions": [float((~decided).sum()), float(decided.sum())],
@@ -134,6 +137,8 @@ def deployment(
         cells = np.column_stack(
             [number_cells(own.x[:, k], each) for k, each in enumerate(profile.plain["columns"])]
         )
+        beside = [number_cells(own.x @ np.array(each["direction"]), each) for each in profile.plain["joint"]]
+        cells = np.column_stack([cells, *beside])
         cannot = (rng.random(BATCH) < 0.02) if change == "impossible" else np.zeros(BATCH, dtype=bool)
         decided = own.scores >= 0.5
         refused = rng.random(BATCH) < (1 / 3 if change == "groups" else 0.2)

@@ -69,3 +69,15 @@ def test_the_compose_file_writes_only_to_volumes_and_lets_only_this_machine_in()
     assert address.startswith(f"postgresql://{database['POSTGRES_USER']}:${{EVENHAND_DB_PASSWORD")
     assert address.endswith(f"@database/{database['POSTGRES_DB']}")
     assert not re.search(r"password: *\w+$", str(services), flags=re.IGNORECASE)  # none is written down
+
+
+def test_the_base_is_a_build_argument_and_packages_are_installed_by_hash():
+    assert "ARG BASE=" in CONTAINERFILE
+    assert re.findall(r"^FROM (\S+)", CONTAINERFILE, flags=re.MULTILINE) == ["${BASE}", "${BASE}"]
+    assert "--require-hashes -r /dist/requirements.lock" in CONTAINERFILE
+    locked = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    hashed = r"^([\w.-]+)(?:\[.*\])?==([^ ;\\]+)[^\n]*\\\n +--hash=sha256:\w{64}"
+    known = {name.lower().replace("_", "-"): version for name, version in re.findall(hashed, locked, re.M)}
+    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines():
+        if (found := re.match(r"([\w.-]+)(?:\[.*\])?==(\S+)", line)) and found[1] != "torch":
+            assert known[found[1].lower().replace("_", "-")] == found[2], "make lock"

@@ -25,6 +25,7 @@ from audits.monitor.monitors import KeptMonitor
 from audits.stats import Estimate
 from audits.stats.control import Chart, reference_for
 from audits.stats.words import count, number, p_words, percent, percent_interval, several
+from audits.stats.words import people as people_words
 
 __all__ = ["chart_card", "choose_monitor", "state_head", "watch"]
 
@@ -115,15 +116,18 @@ def _live(identity: str) -> None:
     state_head(_wrong(lasting, monitor) if monitor.people else _NOTHING, len(lasting))
     if not monitor.people:
         return
-    with st.container(key="counted"):
-        st.caption(f"{_counted(monitor)}.")
-    chart_card(points, monitor.chart, alarms)
+    if monitor.bundle.audited is not None:
+        with st.container(key="counted"):
+            st.caption(f"{_counted(monitor)}.")
+        chart_card(points, monitor.chart, alarms)
+    else:
+        st.caption(f"{people_words(monitor.people)} so far, watched without the model: nobody is flagged.")
     people, incoming, tested = st.tabs(["Alarms and people", "Inputs, scores and groups", "How we test"])
     with people:
         alarms_card(identity, alarms, waiting)
         flags_card(identity, flags)
     with incoming:
-        if drift.people > 1:
+        if drift.distance is not None:
             reference = monitor.bundle.reference
             figure_card(
                 "monitor-drift",
@@ -134,7 +138,11 @@ def _live(identity: str) -> None:
             )
         _tables(columns, rates)
     with tested:
-        st.text(_finding(monitor, drift, waiting[0]))
+        if monitor.bundle.audited is not None:
+            st.text(_finding(monitor, drift, waiting[0]))
+        else:
+            once = f"once in {count(monitor.budget)} people on average at most"
+            st.text(f"All kinds of alarms together are raised without a cause {once}.")
 
 
 def state_head(said: str, alarms: int) -> None:
@@ -159,7 +167,8 @@ def chart_card(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]) -
 
 def _wrong(lasting: list[Alarm], monitor: KeptMonitor) -> str:
     """Say in one sentence what is wrong now."""
-    if not lasting and monitor.people < _delay(monitor)[0]:  # nor would much be found yet
+    measured = monitor.bundle.audited is not None
+    if not lasting and measured and monitor.people < _delay(monitor)[0]:  # nor would much be found yet
         people = "one person" if monitor.people == 1 else f"{count(monitor.people)} people"
         return f"Nothing is out of control so far. From {people} little can be told."
     if not lasting:

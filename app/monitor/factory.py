@@ -1,23 +1,29 @@
-"""Making a monitor from a finished audit, and its token, shown once."""
+"""Making a monitor from a finished audit or from predictions alone, and its token, shown once."""
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import streamlit as st
 
 from app import state, work
+from app.drafts.drafts import audit_spec
+from app.drafts.validation import problems
 from app.serving.monitor_api import INGEST
 from app.serving.webhook import webhook_hosts
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.monitor.bundle import MonitorBundle
 from audits.monitor.recoded import with_values
-from audits.monitor.windows import needing_rows, nouns
+from audits.monitor.windows import audits_of_windows, needing_rows, nouns
 from audits.records import loaded
 from audits.runs.registry import AUDITS
 
 __all__ = ["finished_audits", "make_monitor"]
+
+_PREDICTIONS = "Predictions on Data & model, without the model"
 
 
 def finished_audits(space: Workspace) -> dict[str, dict[str, Any]]:
@@ -33,13 +39,52 @@ def finished_audits(space: Workspace) -> dict[str, dict[str, Any]]:
             continue  # its file is gone
         if finished:
             found.setdefault(f"{record['title']} · {record['key'][:8]}", record["spec"])
+    draft = space.draft()
+    if draft is not None and problems(space, draft).ready:
+        found[_PREDICTIONS] = audit_spec(draft, audits_of_windows()[0].name, {})
     return found
+
+
+def _bundle(space: Workspace, spec: dict[str, Any], note: str, *, audited: bool) -> MonitorBundle:
+    """Return what a monitor is made of: a finished audit's bundle, or one of predictions alone."""
+    if audited:
+        run = work.result(space, spec)
+        [audit] = run.audits
+        return with_values(loaded(AUDITS[audit.name].bundle)(audit.result, note=note), run.spec["data"])
+    asked = work.ask(space, spec, {"of": "audits.monitor.bundle:packed_predictions", "note": note})
+    with st.spinner("Reading the predictions"):
+        asked.wait()
+    if asked.answer is None:
+        raise RunFailed(asked.error.sentence if asked.error else "The predictions could not be read.")
+    made = MonitorBundle.parse(asked.answer["text"], base64.b64decode(asked.answer["weights"]))
+    return with_values(made, spec["data"])
+
+
+def _retention() -> tuple[int, int]:
+    """Draw how long what came in is kept, and of how many people; return both."""
+    with st.container(horizontal=True):
+        days = st.number_input("Keep so many days", min_value=1, max_value=3650, value=90)
+        most = st.number_input(
+            "Keep so many people",
+            min_value=1,
+            max_value=10**9,
+            value=1_000_000,
+            step=100_000,
+            help="What is older, or of people before these, is removed every ten minutes: sensitivities, "
+            "flagged people, and the keys by which a batch sent again is known. Counts and alarms stay.",
+        )
+    return int(days), int(most)
 
 
 def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
     """Draw the form; after it, the new monitor's token."""
     with st.form("new-monitor"):
-        chosen = st.selectbox("From the audit", list(audits))
+        chosen = st.selectbox(
+            "From",
+            list(audits),
+            help="An audit of prediction sensitivity carries the model along and flags people. Predictions "
+            "alone are enough to watch inputs, scores, decisions, groups and outcomes.",
+        )
         name = st.text_input("Name", max_chars=200)
         note = st.text_area("Note (who owns it, what to do on an alarm)", max_chars=10_000)
         with st.container(horizontal=True):
@@ -47,17 +92,7 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
                 "One false alarm in so many people", min_value=100, max_value=10**8, value=100_000, step=1000
             )
             times = st.number_input("Tuned to find so many times the flags", 1.1, 10.0, 2.0, step=0.1)
-        with st.container(horizontal=True):
-            days = st.number_input("Keep so many days", min_value=1, max_value=3650, value=90)
-            most = st.number_input(
-                "Keep so many people",
-                min_value=1,
-                max_value=10**9,
-                value=1_000_000,
-                step=100_000,
-                help="What is older, or of people before these, is removed every ten minutes: sensitivities, "
-                "flagged people, and the keys by which a batch sent again is known. Counts and alarms stay.",
-            )
+        days, most = _retention()
         keep_rows = st.checkbox(
             "Keep rows",
             help="Without it nothing of a row is kept but what is found about it; with it, what comes in can "
@@ -74,16 +109,14 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
         return
     try:
         space.check_writable()
-        run = work.result(space, audits[chosen])
-        [audit] = run.audits
-        bundle = with_values(loaded(AUDITS[audit.name].bundle)(audit.result, note=note), run.spec["data"])
+        bundle = _bundle(space, audits[chosen], note, audited=chosen != _PREDICTIONS)
         monitor, token = INGEST.monitors.create(
             bundle,
             name=name,
             owner=space.token,
             note=note,
-            keep_days=int(days),
-            keep_people=int(most),
+            keep_days=days,
+            keep_people=most,
             people_between=float(between),
             times=float(times),
             keep_rows=keep_rows,

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from app.serving.clock import Clock
 from app.serving.tracing import span
 from app.serving.webhook import Delivery
 from app.tables.readers import READERS
@@ -109,6 +110,7 @@ class Ingest:
         self._delivery = Delivery()
         self._raised = threading.Event()
         self._scorer = scorer or Scorer()
+        self._clock = Clock()
         self._read: set[str] = set()
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -258,7 +260,7 @@ class Ingest:
         scored = jobs[0].context.run(self._scored, monitor, columns, people)
         batches, start = list[Batch](), 0
         for job, (own, sent) in zip(jobs, read, strict=True):
-            part = scored.part(start, start + job.arrival.people)
+            part = bundle.with_sent(scored.part(start, start + job.arrival.people), sent)
             start += job.arrival.people
             more: dict[str, Any] = {"look": bundle.look(part), "sent": sent, "columns": own}
             come = job.arrival
@@ -373,10 +375,11 @@ class Ingest:
         pruned = -math.inf
         while True:
             try:
-                prune = time.monotonic() - pruned > self._prune_seconds
+                late = time.monotonic() - pruned > self._prune_seconds
+                prune = late and self._clock.believed(home() / "status" / "pruned")
                 for identity in self.monitors.identities():
                     self._tend_one(identity, prune)
-                if prune:
+                if late:
                     pruned = time.monotonic()
             except RunFailed as error:
                 _log.warning("Monitors could not be looked after: %s", error)

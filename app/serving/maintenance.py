@@ -1,7 +1,7 @@
 """What the server sees to by itself: telling how it stands, cancelling what it is asked to, and growing old.
 
-A workspace that nobody has opened for ``EVENHAND_KEEP_DAYS`` is removed with all that it holds. A clock that
-jumps ahead would make all of them old at once: after a gap of more than two days nothing is removed for one.
+A workspace that nobody has opened for ``EVENHAND_KEEP_DAYS`` is removed with all that it holds, and so are
+uploads that a server was killed at.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app import work
+from app.serving.clock import Clock
 from app.serving.downloads import DOWNLOADS
 from app.tables.readers import READERS
 from app.workspaces import deletion
@@ -30,7 +31,7 @@ __all__ = ["MAINTENANCE", "Maintenance", "snapshot"]
 
 _TELL_SECONDS, _TIDY_SECONDS = 5.0, 60.0
 _DAY = 86_400.0
-_GAP = 2 * _DAY
+_HALF_WRITTEN_SECONDS = 3600.0  # a file that nobody has written to for so long never becomes whole
 _log = logging.getLogger("evenhand")
 
 
@@ -67,7 +68,7 @@ class Maintenance:
     def __init__(self) -> None:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._removes_from = 0.0  # on the clock that never jumps
+        self._clock = Clock()
 
     def start(self) -> None:
         """Begin."""
@@ -113,8 +114,11 @@ class Maintenance:
             work.restart()
         Shares().tidy()
         DOWNLOADS.tidy()
+        for path in (home() / "workspaces").glob("*/files/*.partial"):
+            if abs(time.time() - path.stat().st_mtime) > _HALF_WRITTEN_SECONDS:
+                path.unlink(missing_ok=True)
         days = number_from("EVENHAND_KEEP_DAYS", 0, least=0, most=36_500)
-        if days and self._clock_is_to_be_believed(home() / "status" / "tidied"):
+        if days and self._clock.believed(home() / "status" / "tidied"):
             self._remove_older(days * _DAY)
 
     def _remove_older(self, seconds: float) -> None:
@@ -122,18 +126,6 @@ class Maintenance:
             if is_token(folder.name) and time.time() - _last_used(folder) > seconds:
                 deletion.erase(Workspace(folder.name))
                 AuditLog(home()).note("deleted", workspace=folder.name, what="retention")
-
-    def _clock_is_to_be_believed(self, mark: Path) -> bool:
-        try:
-            last = mark.stat().st_mtime
-        except OSError:
-            last = 0.0
-        mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mark.touch()
-        if abs(time.time() - last) > _GAP:
-            self._removes_from = time.monotonic() + _DAY
-            _log.warning("Nothing is removed for a day: the clock has jumped, or the server was away")
-        return time.monotonic() >= self._removes_from
 
 
 MAINTENANCE = Maintenance()

@@ -36,8 +36,7 @@ with st.expander("New monitor", expanded=monitor is None and (stream is None or 
     if audits:
         make_monitor(audits, space)
     else:
-        st.text("A monitor is made from a finished audit of prediction sensitivity; there is none yet.")
-        link = "Audit prediction sensitivity first"
-        st.page_link("views/sensitivity.py", label=link, query_params=state.where())
+        st.text("A monitor needs reference predictions: a table with scores or decisions, or a model.")
+        st.page_link("views/data_model.py", label="Open a table first", query_params=state.where())
 with st.expander("How to read this"):
     st.markdown(page_text("monitor_reading"))

@@ -13,6 +13,7 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperCommand
 
+from audits.errors import InputError
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, TEMPLATES
 from audits.runs.version import VERSION
 
@@ -113,15 +114,25 @@ def run(
         bool, Option("--estimate", help="run nothing: tell about how long it takes, and how much memory")
     ] = False,
     title: Annotated[str, Option(metavar="TEXT", help="title of the saved audit")] = "",
+    untrusted: Annotated[
+        bool,
+        Option("--untrusted", help="the spec may name files in its own folder alone, and in --allow DIR"),
+    ] = False,
+    allow: Annotated[
+        list[Path] | None, Option(metavar="DIR", help="a further folder for --untrusted; may be repeated")
+    ] = None,
 ) -> Told:
     """Run a spec and write what it finds."""
+    if allow and not untrusted:
+        raise InputError("--allow", "only applies with --untrusted")
     if estimate:
         from audits.cli.estimate import estimated
 
         return estimated(spec)
     from audits.cli.run import Wishes, run
 
-    return run(spec, out, Wishes(executor, fail_on, junit, summary, annotate, save=not no_save, title=title))
+    wishes = Wishes(executor, fail_on, junit, summary, annotate, not no_save, title, untrusted, allow or ())
+    return run(spec, out, wishes)
 
 
 @app.command()
@@ -434,11 +445,14 @@ def _runs_rm(identities: Annotated[list[str], Argument(metavar="ID …")]) -> To
 
 @_monitor.command("export")
 def _monitor_export(
-    folder: ResultsFolder,
+    folder: Annotated[
+        Path,
+        Argument(metavar="DIR", help="folder that `run --out` wrote; or a spec with predictions"),
+    ],
     out: Annotated[Path, Option(metavar="BUNDLE", help="folder for the bundle")],
     note: Annotated[str, Option(metavar="TEXT", help="kept in the bundle")] = "",
 ) -> Told:
-    """Write the bundle of a finished run's sensitivity audit."""
+    """Write the bundle of a finished run's sensitivity audit, or of a spec's predictions without a model."""
     from audits.cli import monitor
 
     return monitor.export(folder, out, note)

@@ -14,6 +14,9 @@ from audits.cli.words import counted, written
 from audits.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from audits.monitor.batches import Batch
     from audits.monitor.bundle import MonitorBundle
 
 _SEND_SECONDS = 300.0
@@ -23,6 +26,8 @@ __all__ = ["export", "replayed", "score", "send", "window"]
 
 def export(folder: Path, out: Path, note: str) -> str:
     """Write the bundle of the sensitivity audit in the run `folder` into the folder `out`.
+
+    Where `folder` is a spec, the bundle is of its people and predictions, without the model.
 
     Raises
     ------
@@ -45,6 +50,8 @@ def export(folder: Path, out: Path, note: str) -> str:
 
 def _bundle(folder: Path, note: str) -> tuple[MonitorBundle, dict[str, Any]]:
     """Return what the first audit that monitors are made of gives one, and the spec's data."""
+    if folder.is_file():
+        return _of_predictions(folder, note)
     from audits.records import loaded
     from audits.runs.registry import AUDITS
 
@@ -54,7 +61,20 @@ def _bundle(folder: Path, note: str) -> tuple[MonitorBundle, dict[str, Any]]:
         if each.name in able:
             return loaded(able[each.name])(each.result, note=note), found.spec["data"]
     named = " or ".join(able)
-    raise InputError("DIR", f"must hold a {named} audit", str(folder), "add one to the spec's audits")
+    advice = "add one to the spec's audits, or name the spec itself: its predictions are watched then"
+    raise InputError("DIR", f"must hold a {named} audit", str(folder), advice)
+
+
+def _of_predictions(path: Path, note: str) -> tuple[MonitorBundle, dict[str, Any]]:
+    from audits.monitor.bundle import MonitorBundle
+    from audits.runs.documents import load_document
+    from audits.runs.execute import prepared_subject
+    from audits.runs.source.fetch import fetched
+    from audits.runs.spec import parse_spec
+
+    folder = path.absolute().parent
+    spec = parse_spec(fetched(load_document(path), folder, path.stem), folder)
+    return MonitorBundle.of_predictions(prepared_subject(spec), note=note), spec.to_dict()["data"]
 
 
 def score(folder: Path, rows: Path, out: Path | None) -> str:
@@ -73,6 +93,9 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
     from audits.monitor.recoded import frame_as_audited
 
     bundle = MonitorBundle.load(folder)
+    if bundle.audited is None:
+        advice = "hold the table against it with `monitor replay`, or make it from a sensitivity audit"
+        raise InputError("BUNDLE", "carries no model that could measure rows", str(folder), advice)
     frame = frame_as_audited(bundle, read_table(rows).frame)
     found = bundle.score(frame)
     look = bundle.look(found)
@@ -108,7 +131,7 @@ def replayed(
     """
     from audits.data import read_table
     from audits.monitor.bundle import MonitorBundle
-    from audits.monitor.monitors import MOST_PEOPLE, Batch
+    from audits.monitor.monitors import MOST_PEOPLE
     from audits.monitor.recoded import frame_as_audited
     from audits.monitor.replay import Replay, compared, replay
 
@@ -118,8 +141,7 @@ def replayed(
         bundle = MonitorBundle.load(place)
         read = frame_as_audited(bundle, frame)
         parts = (read.iloc[start : start + MOST_PEOPLE] for start in range(0, len(read), MOST_PEOPLE))
-        measured = (bundle.score(part) for part in parts)
-        batches = (Batch("", each, "", look=bundle.look(each)) for each in measured)
+        batches = (_batch(bundle, part) for part in parts)
         return replay(bundle, batches, people_between=people_between)
 
     found = [of(place) for place in (folder, against) if place is not None]
@@ -137,6 +159,14 @@ def replayed(
             at = ["never" if row[name] is None else f"{row[name] + 1:,}" for name in ("first", "second")]
             lines.append(f"  {row['about']}: {at[0]}; {at[1]}")
     return "\n".join(lines)
+
+
+def _batch(bundle: MonitorBundle, frame: pd.DataFrame) -> Batch:
+    from audits.monitor.batches import Batch
+
+    sent = bundle.sent_of(frame)
+    scored = bundle.with_sent(bundle.score(frame), sent)
+    return Batch("", scored, "", look=bundle.look(scored), sent=sent)
 
 
 def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:

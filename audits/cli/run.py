@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from audits.runs.documents import load_document
 from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
 from audits.runs.gates.gate import STRICT, Gate, GateJudgement, gate_of, judge
 from audits.runs.gates.reports import annotated, junit_xml, markdown
+from audits.runs.source.confinement import confine
 from audits.runs.source.fetch import fetched
 from audits.runs.spec import parse_spec
 
@@ -57,6 +59,10 @@ class Wishes:
         Whether the run is kept among the saved audits.
     title : str
         Of the saved audit; by default audits and data.
+    untrusted : bool
+        Whether the spec may only name files in its own folder and in those of `allow`.
+    allow : sequence of Path
+        Further folders for a spec that is not trusted.
     """
 
     executor: str = "process"
@@ -66,6 +72,8 @@ class Wishes:
     annotate: bool = False
     save: bool = True
     title: str = ""
+    untrusted: bool = False
+    allow: Sequence[Path] = ()
 
 
 def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
@@ -81,9 +89,14 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
         document = load_document(spec)
     folder = results_folder(out, spec)
     base_dir = spec.absolute().parent
-    document = fetched(document, base_dir, spec.stem)
-    checked = parse_spec(document, base_dir).to_dict()
-    gate = _gate(checked, wishes)
+    folders = (base_dir, *wishes.allow) if wishes.untrusted else ()
+    confine([("--out", folder)], folders and (*folders, Path.cwd()))
+    document = fetched(document, base_dir, spec.stem, folders)
+    parsed = parse_spec(document, base_dir)
+    gate = _gate(checked := parsed.to_dict(), wishes)
+    baseline = gate.baseline.path if gate is not None and gate.baseline is not None else None
+    named = [(where, path) for where, _, path in parsed.paths()]
+    confine([*named, *([("gate.baseline.path", base_dir / baseline)] if baseline else [])], folders)
     kept = _begin(checked, base_dir, wishes) if wishes.save else None
     return _carry_out(document, base_dir, folder, gate, wishes, kept, spec)
 

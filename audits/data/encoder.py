@@ -82,7 +82,7 @@ class FeatureSpace:
         columns = tuple(part.column for part in parts)
         names = tuple(name for part in parts for name in part.names)
         ends = np.cumsum([len(part.names) for part in parts]).tolist()
-        starts = [0, *ends[:-1]]
+        starts = [0, *ends][:-1]
         blocks = {column: slice(a, b) for column, a, b in zip(columns, starts, ends, strict=True)}
         scale = {
             part.column: (part.mean, part.sd)

@@ -38,12 +38,13 @@ RETRIES = (10.0, 60.0, 600.0, 3600.0, 21_600.0)
 """Seconds until a message is tried again; after the last it is given up, and its alarm says so."""
 
 SEVERITIES = ("low", "medium", "high")
-_INPUTS, _UNIT = ("inputs", "impossible"), "values look like"
+_INPUTS, _UNIT = ("inputs", "impossible", "joint"), "values look like"
 _MOVED = ("sensitivity", "scores", "decisions")
 _SAME_INCIDENT = 4000  # people within which flags are put down to inputs that are wrong
 _GRAVE = frozenset({"flags", "model", "impossible", "groups", "outcomes"})
 _SENTENCES = {
     "inputs": "Values of {about} are no longer distributed as among the audited people",
+    "joint": "Values of {about} no longer go with the other columns as among the audited people",
     "sensitivity": "Sensitivities are no longer distributed as among the audited people",
     "scores": "The model's scores are no longer distributed as among the audited people",
     "decisions": "The share of favorable decisions is no longer that of the audited people",
@@ -133,7 +134,7 @@ def columns_of(detector: Detector | None, look: Look | None) -> list[str]:
     """Return the columns that a condition of inputs is about."""
     if detector is None or detector.kind not in _INPUTS:
         return []
-    if detector.kind == "inputs":
+    if detector.about:
         return [detector.about]
     return [name for name, found in (look.counts if look else {}).items() if found.get("impossible")]
 
@@ -155,9 +156,11 @@ def is_part(kind: str, columns: Sequence[str], case: Mapping[str, Any], person: 
     """Tell whether a condition is part of the incident of an alarm: wrong values move all the rest."""
     if case["kind"] not in _INPUTS:
         return False
+    if kind == "joint":  # one column that moves is beside all others otherwise
+        return True
     if kind in _INPUTS:
         return bool(columns) and all(f"“{name}”" in case["sentence"] for name in columns)
-    if case["kind"] == "inputs" and _UNIT not in case["sentence"]:
+    if case["kind"] != "impossible" and _UNIT not in case["sentence"]:
         return False  # other people came: what that moves is news
     return kind in _MOVED or (kind == "flags" and person - case["person"] <= _SAME_INCIDENT)
 

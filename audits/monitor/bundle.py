@@ -2,7 +2,8 @@
 
 Made from a finished audit. A network or a logistic regression is measured by its gradients; a model file,
 and the trees of a forest or of boosting as plain arrays, are carried along and asked for scores, by finite
-differences and swaps. The bundle loads without torch, without the data and without Streamlit:
+differences and swaps. One made of a table of predictions carries no model: scores or decisions come
+with the rows, and nothing is measured. The bundle loads without torch, the data and Streamlit:
 
     bundle = MonitorBundle.load(Path("monitor"))
     scored = bundle.score([{"age": 39, "priors_count": 2, "c_charge_degree": "F"}])
@@ -11,21 +12,23 @@ differences and swaps. The bundle loads without torch, without the data and with
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from audits.data.row_encoder import RowEncoder, columns_of
+from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models.networks.dense import Dense
-from audits.monitor.profile import Look, Profile
+from audits.monitor.profile import Look, Profile, Sent
 from audits.sensitivity.measurement.gradients import (
     Audited,
     Measured,
@@ -36,11 +39,15 @@ from audits.sensitivity.measurement.gradients import (
 )
 from audits.sensitivity.monitor.models import Carried, restore, unpack
 from audits.sensitivity.monitor.networks import network_arrays, network_of, tables_of
+from audits.sensitivity.monitor.reference import profile_of
 from audits.sensitivity.result import SensitivityResult
 
-__all__ = ["MonitorBundle", "Scored", "bundle_of"]
+if TYPE_CHECKING:
+    from audits.models.subject import Subject
 
-FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT, FORMAT_FILE = range(1, 6)
+__all__ = ["MonitorBundle", "Scored", "bundle_of", "packed_predictions"]
+
+FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT, FORMAT_FILE, FORMAT_TABLE = range(1, 7)
 _REFERENCE = 1000
 _PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise", "known")
 
@@ -109,8 +116,8 @@ class MonitorBundle:
     reads : tuple of str
         Columns that every row must have, and no others.
     encoding : list of dict
-    audited : Audited or Carried
-        A network, or a model that is asked for scores.
+    audited : Audited, Carried or None
+        A network, or a model that is asked for scores; none in a bundle of a table of predictions.
     statuses : tuple of Status
     reference : (k,)
         Sensitivities of the reference people: at most 1,000 evenly spaced quantiles, rising.
@@ -129,7 +136,7 @@ class MonitorBundle:
     about: dict[str, Any]
     reads: tuple[str, ...]
     encoding: list[dict[str, Any]]
-    audited: Audited | Carried
+    audited: Audited | Carried | None
     statuses: tuple[Status, ...]
     reference: np.ndarray
     people: int
@@ -159,7 +166,7 @@ class MonitorBundle:
         arrays = tables_of(result.parameters)
         good = arrays.pop("F.favorable", None)
         if result.estimated:
-            audited: Audited | Carried = unpack(result.carried or {}, result.encoding)
+            audited: Audited | Carried | None = unpack(result.carried or {}, result.encoding)
         else:
             audited = Audited(network_of(arrays, "F"), None if good is None else good.astype(bool))
         statuses = tuple(
@@ -195,6 +202,42 @@ class MonitorBundle:
             result.profile,
         )
 
+    @classmethod
+    def of_predictions(cls, subject: Subject, *, inputs: bool = True, note: str = "") -> MonitorBundle:
+        """Make the bundle of reference people whose scores or decisions are known, without the model.
+
+        Scores are watched where they are probabilities of the favorable outcome, decisions always.
+
+        Parameters
+        ----------
+        inputs : bool
+            Whether the features are watched, and so sent.
+        """
+        data, space = subject.data, subject.space
+        weights = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
+        reads = tuple(name for name in space.columns if name in data.features) if inputs else ()
+        encoding = space.described() if inputs else []
+        z = space.encode(data.frame) if inputs else np.zeros((data.n, 0))
+        chance = subject.score_kind != "label" and subject.higher_is == "favorable"
+        chance = chance and bool(((subject.scores >= 0) & (subject.scores <= 1)).all())
+        known = profile_of(
+            subject, space, z, subject.scores if chance else None, None, weights, encoding, reads
+        )
+        known |= {} if inputs else {"repeats": None}
+        model = {"name": subject.model.name, "sha256": subject.model.sha256, "threshold": subject.threshold}
+        column = getattr(subject.model, "column", None)
+        columns = {"score" if chance or subject.score_kind != "label" else "decision": column}
+        about = {
+            "model": model,
+            "protected": list(data.protected),
+            "method": "",
+            "mean": None,
+            "note": note,
+            "columns": columns,
+            "favorable": [text_of(value) for value in data.favorable],
+        }
+        return cls(about, reads, encoding, None, (), np.zeros(1), data.n, 0, 1.0, known=known)
+
     @cached_property
     def encoder(self) -> RowEncoder:
         """How rows become points."""
@@ -210,6 +253,41 @@ class MonitorBundle:
         if self.profile is None or scored.points is None:
             return None
         return self.profile.look(scored.points, scored.unseen)
+
+    def with_sent(self, scored: Scored, sent: Sent) -> Scored:
+        """Return measured rows with the scores that were sent with them, where no model is carried along.
+
+        Raises
+        ------
+        InputError
+            If a row has neither the score nor the decision that this monitor needs.
+        """
+        if self.audited is not None:
+            return scored
+        name = "scores" if self.known is not None and "score" in self.known else "decisions"
+        values = np.array(getattr(sent, name) or [None] * len(scored.score), dtype=float)
+        lacking = np.flatnonzero(np.isnan(values))
+        if len(lacking):
+            rule = "is missing, and this monitor has no model to find it by"
+            raise InputError(f"{name}[{lacking[0]}]", rule, advice=f"send {name}, one a row")
+        return replace(scored, score=values)
+
+    def sent_of(self, frame: pd.DataFrame) -> Sent:
+        """Return what a table says beside its rows, by the columns of the table of reference predictions."""
+        columns = self.about.get("columns", {})
+        lacking = [name for name in columns.values() if name not in frame]
+        if lacking:
+            raise InputError("rows", "lack columns", lacking)
+        known = {} if self.known is None else self.known["groups"]
+        protected = {
+            name: tuple(None if each is None else text_of(each) for each in _values(frame[name]))
+            for name in self.about["protected"]
+            if columns and name in frame and {*frame[name].dropna().map(text_of)} & {*known.get(name, ())}
+        }
+        scores: list[Any] = _values(frame[columns["score"]]) if "score" in columns else []
+        favorable, decided = self.about.get("favorable", ()), columns.get("decision")
+        decisions = [text_of(each) in favorable for each in _values(frame[decided])] if decided else []
+        return Sent(tuple(scores), tuple(decisions), (), protected)
 
     @cached_property
     def _noise(self) -> np.ndarray | None:
@@ -242,7 +320,7 @@ class MonitorBundle:
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._measured(columns, z)
         values = found.sensitivity if n else np.empty(0)
-        bad = ~(np.isfinite(values) & np.isfinite(found.score))
+        bad = ~(np.isfinite(values) & np.isfinite(found.score)) if self.audited else np.zeros(n, dtype=bool)
         if bad.any():
             raise InputError(
                 f"rows[{int(np.argmax(bad))}]", "must have numbers that the model gives a finite score for"
@@ -258,6 +336,9 @@ class MonitorBundle:
         )
 
     def _measured(self, columns: Mapping[str, Sequence[Any]], z: np.ndarray) -> Measured:
+        if self.audited is None:
+            n, parts = len(z), np.zeros((len(z), len(self.encoding)))
+            return Measured(np.full(n, np.nan), np.zeros((n, 1)), parts, np.zeros(n))
         if isinstance(self.audited, Carried):
             return self.audited.measure(columns, z, self.statuses, literal=self.literal)
         return measure(z, self.audited, self.statuses, self._blocks, literal=self.literal, noise=self._noise)
@@ -270,10 +351,10 @@ class MonitorBundle:
         if isinstance(audited, Audited):
             arrays = network_arrays(audited.network, "F")
         else:
-            own, arrays = audited.dump()
+            own, arrays = ({}, {}) if audited is None else audited.dump()
         for status in self.statuses:
             arrays |= network_arrays(status.network, f"A:{status.attribute}")
-        favorable, statuses = audited.favorable, self.statuses
+        favorable, statuses = getattr(audited, "favorable", None), self.statuses
         document = {
             # units other than ReLUs: one that does not know them must not read it
             "format": FORMAT_BENT if "F.bends" in arrays else FORMAT,
@@ -284,6 +365,8 @@ class MonitorBundle:
             "statuses": [{"attribute": each.attribute, "groups": list(each.groups)} for each in statuses],
             **{name: getattr(self, name) for name in _PLAIN},
         }
+        if audited is None:
+            document["format"] = FORMAT_TABLE
         if own:
             onnx = FORMAT_FILE if "file" in arrays else FORMAT_ONNX
             document |= {"format": FORMAT_TREES if "trees" in own else onnx, "carried": own}
@@ -304,9 +387,9 @@ class MonitorBundle:
 
         try:
             document = json.loads(text)
-            if document["format"] not in range(FORMAT, FORMAT_FILE + 1):
+            if document["format"] not in range(FORMAT, FORMAT_TABLE + 1):
                 raise InputError(
-                    "bundle", f"must have a format from {FORMAT} to {FORMAT_FILE}", document["format"]
+                    "bundle", f"must have a format from {FORMAT} to {FORMAT_TABLE}", document["format"]
                 )
             arrays = load(weights)
             document.setdefault("known", None)  # of an older audit
@@ -325,7 +408,7 @@ class MonitorBundle:
                 *(document[name] for name in _PLAIN),
             )
             widths = {network.inputs for network in made._networks()}
-            if widths != {made.encoder.width}:
+            if made.audited is not None and widths != {made.encoder.width}:
                 raise InputError("bundle", "must have networks as wide as its encoding", sorted(widths))
             if made.profile is not None:
                 made.profile.check()
@@ -364,7 +447,15 @@ def bundle_of(result: SensitivityResult, *, note: str = "") -> MonitorBundle:
     return MonitorBundle.of(result, note=note)
 
 
-def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Audited | Carried:
+def packed_predictions(subject: Subject, *, note: str = "") -> dict[str, str]:
+    """Return `MonitorBundle.of_predictions` as JSON carries it: ``text`` and ``weights``, in base 64."""
+    text, weights = MonitorBundle.of_predictions(subject, note=note).dump()
+    return {"text": text, "weights": base64.b64encode(weights).decode("ascii")}
+
+
+def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Audited | Carried | None:
+    if document["format"] == FORMAT_TABLE:
+        return None
     good = None if document["favorable"] is None else np.array(document["favorable"], dtype=bool)
     if document["format"] in {FORMAT, FORMAT_BENT}:
         return Audited(network_of(arrays, "F"), good)

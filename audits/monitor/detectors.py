@@ -3,6 +3,7 @@
 | kind | alarms when | compared with |
 |---|---|---|
 | inputs | a column's values, levels or missing share change | the audited people |
+| joint | a column no longer goes with all others as it did, by a linear classifier | the audited people |
 | impossible | values come that cannot be | none among the audited people |
 | repeats | rows are equal more often than by chance | the audited people |
 | sensitivity, scores, decisions | their distribution changes | the audited people |
@@ -14,6 +15,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,8 +31,9 @@ from audits.stats.control import flag_rate_bound
 __all__ = ["KINDS", "SHARES", "Detector", "Detectors", "Outcomes", "read_head"]
 
 SHARES = {
-    "flags": 0.5,
+    "flags": 0.35,
     "inputs": 0.15,
+    "joint": 0.15,
     "impossible": 0.05,
     "repeats": 0.05,
     "model": 0.05,
@@ -40,9 +43,10 @@ SHARES = {
     "groups": 0.04,
     "outcomes": 0.04,
 }
-"""Shares of the false alarms by kind; they add up to 1."""
+"""Shares of the false alarms by kind; they add up to 1. Without a model the other kinds share all of them."""
 
 KINDS = tuple(SHARES)
+_NUMBERS = {"sensitivity": "sensitivity", "scores": "score"}
 _SAME_MODEL = 0.001  # share of people whose score may be another by rounding
 _DUMP_HEAD = 8
 
@@ -107,15 +111,16 @@ class Detectors:
         plain: Mapping[str, Any] = {} if profile is None else profile.plain
         self._plain = plain
         ranks = [] if profile is None else self._rank_streams(profile)
-        events = [(Detector("model"), _SAME_MODEL)]
+        events = [(Detector("model"), _SAME_MODEL)] if profile is None or "sensitivity" in plain else []
         if profile is not None:
             events.append((Detector("impossible"), flag_rate_bound(0, int(max(plain["people"], 2)))))
             if plain["repeats"]:
                 events.append((Detector("repeats"), float(plain["repeats"]["bound"])))
         self.detectors = [stream for stream, _ in ranks] + [stream for stream, _ in events]
         self._ranks = len(ranks)
-        many = {kind: sum(each.kind == kind for each in self.detectors) for kind in KINDS}
-        between = [max(budget * many[each.kind] / SHARES[each.kind], 1.0) for each in self.detectors]
+        many = Counter(each.kind for each in self.detectors)
+        whole = 1.0 if many["model"] else sum(SHARES[kind] for kind in many)
+        between = [max(budget * whole * many[each.kind] / SHARES[each.kind], 1.0) for each in self.detectors]
         self._watch = ChangeWatch(
             padded([counts for _, counts in ranks]), [bound for _, bound in events], between
         )
@@ -130,8 +135,10 @@ class Detectors:
         found: list[tuple[Detector, Sequence[float]]] = [
             (Detector("inputs", str(each["column"])), each["counts"]) for each in plain["columns"]
         ]
-        found += [(Detector("sensitivity"), plain["sensitivity"]["counts"])]
-        found += [(Detector("scores"), plain["score"]["counts"]), (Detector("decisions"), plain["decisions"])]
+        found += [(Detector("joint", str(each["column"])), each["counts"]) for each in plain.get("joint", ())]
+        for kind, name in _NUMBERS.items():
+            found += [(Detector(kind), plain[name]["counts"])] if name in plain else []
+        found += [(Detector("decisions"), plain["decisions"])]
         for attribute, groups in plain["groups"].items():
             sizes = [own["people"] for own in groups.values()]
             found.append((Detector("groups", "shares of the groups", "share", attribute), [*sizes, 0.0]))
@@ -199,18 +206,22 @@ class Detectors:
         if self._profile is not None and look is not None:
             width = look.cells.shape[1]
             cells[:, :width] = look.cells
-            cells[:, width] = number_cells(sensitivity, self._plain["sensitivity"])
-            cells[:, width + 1] = number_cells(scores, self._plain["score"])
-            cells[:, width + 2] = decisions
+            for kind, values in (("sensitivity", sensitivity), ("scores", scores)):
+                if _NUMBERS[kind] in self._plain:
+                    cells[:, width] = number_cells(values, self._plain[_NUMBERS[kind]])
+                    width += 1
+            cells[:, width] = decisions
             self._groups(cells, decisions, sent)
-            events[:, 1] = look.impossible
-            if events.shape[1] > 2:
-                self._repeated(events[:, 2], look.rows[counts], counts)
+            kinds = [each.kind for each in self.detectors[self._ranks :]]
+            events[:, kinds.index("impossible")] = look.impossible
+            if "repeats" in kinds:
+                self._repeated(events[:, kinds.index("repeats")], look.rows[counts], counts)
             for column, found in look.counts.items():
                 own = self.counts.setdefault(column, {})
                 for name, size in found.items():
                     own[name] = own.get(name, 0) + size
-        events[:, 0] = self._other_model(scores, sent)
+        if self.detectors[self._ranks].kind == "model":
+            events[:, 0] = self._other_model(scores, sent)
         cells[~counts] = events[~counts] = -1
         self.counted += int(counts.sum())
         return self._named(self._watch.update(cells, events))

@@ -113,7 +113,7 @@ class History:
                     break
         values = np.concatenate(latest)[:people] if latest else np.empty(0)
         above = int(np.count_nonzero(values > bundle.threshold))
-        if len(values) < 2:
+        if len(values) < 2 or bundle.audited is None:
             return Drift(len(values), None, None, wilson(above, len(values)), values)
         distance = float(ks_2samp(values, bundle.reference).statistic)
         p_value = self._at_any_time(bundle, identity)[0]
@@ -177,7 +177,7 @@ class History:
 
     def catch_up(self, bundle: MonitorBundle, identity: str) -> bool:
         """Read some of what is stored for the test of drift; tell whether that was all of it."""
-        return self._at_any_time(bundle, identity)[1]
+        return bundle.audited is None or self._at_any_time(bundle, identity)[1]
 
     def _at_any_time(self, bundle: MonitorBundle, identity: str) -> tuple[float, bool]:
         """Return the p-value of drift that holds however often it is asked for, and whether all was read.

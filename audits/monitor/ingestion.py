@@ -140,9 +140,9 @@ class PredictionBatch(_Beside):
     """A batch of predictions."""
 
     rows: Annotated[list[dict[str, Any]], FailFast()] = Field(
-        min_length=1,
+        [],
         max_length=MOST_PEOPLE,
-        description="Each with exactly the columns that the monitor reads.",
+        description="Each with exactly the columns that the monitor reads; left out where it reads none.",
         json_schema_extra={
             "items": {
                 "type": "object",
@@ -185,7 +185,8 @@ def read_json(body: bytes, reads: Sequence[str]) -> Arrival:
         If it is none: names the key, row and column at fault.
     """
     batch = parsed(PredictionBatch, strict_json(body))
-    n = len(batch.rows)
+    n = len(batch.rows if reads else batch.scores or batch.decisions)
+    _check_size(n)
     sent = batch.sent(n)
     return Arrival(columns_of(batch.rows, reads), n, tuple(batch.ids), batch.at or "", sent)
 
@@ -347,6 +348,7 @@ def file_batches(
         part = {name: column[rows] for name, column in columns.items()}
         with _rows_as_in_files(start):
             scored = scorer.score(monitor.id, bundle, part, min(MOST_PEOPLE, arrival.people - start))
+            scored = bundle.with_sent(scored, told.part(rows))
         key = f"file:{digest}:{place}"
         source = _printable_name(path.name)
         look, sent = bundle.look(scored), told.part(rows)

@@ -361,4 +361,5 @@ class Monitors(Admin, History):
             connection.execute(
                 sa.delete(PEOPLE).where(PEOPLE.c.monitor == identity, PEOPLE.c.received < oldest)
             )
+        self._database.scrub()
         return int(removed)

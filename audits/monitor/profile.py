@@ -90,7 +90,7 @@ class Look:
     Attributes
     ----------
     cells : (n, columns) int
-        In the order of the profile's columns.
+        In the order of the profile's columns, then of those looked at beside all others.
     impossible : (n,) bool
         Whether a value of the row cannot be.
     counts : dict of str to dict of str to int
@@ -130,7 +130,7 @@ class Profile:
         """
         width = self.starts[-1] + 2 + len(self.encoding[-1]["levels"]) if self.encoding else 0
         self.look(np.zeros((1, width)), {})
-        for name in ("score", "sensitivity"):
+        for name in {"score", "sensitivity"} & self.plain.keys():
             number_cells(np.zeros(1), self.plain[name])
         padded([self.plain["decisions"], *(each["counts"] for each in self.plain["columns"])])
 
@@ -159,6 +159,14 @@ class Profile:
                 notes.append(f"{own['column']}: {_of(found['unseen'], n)} never seen in the audit.")
             if any(found.values()):
                 counts[own["column"]] = {name: size for name, size in found.items() if size}
+        joint = self.plain.get("joint", ())
+        beside = [
+            number_cells(z[:, : len(own["direction"])] @ np.asarray(own["direction"]), own) for own in joint
+        ]
+        for own, places in zip(joint, beside, strict=True):
+            place = self.columns.index(own["column"])
+            places[cells[:, place] == len(self.plain["columns"][place]["counts"]) - 1] = -1  # no number
+        cells = np.column_stack([cells, *beside])
         rows = hashed(z)
         return Look(cells, impossible, counts, (*notes, *self._repeats(rows)), rows)
 

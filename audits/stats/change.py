@@ -82,6 +82,8 @@ def _fading_players() -> np.ndarray:
 _RANKS = _rank_players()
 _PLAYERS = _RANKS.shape[1]
 _FADING = _fading_players()
+_WEIGHTS = np.full(_FADING.shape[1], 0.6 / (_FADING.shape[1] - 2))
+_WEIGHTS[[0, _FADING.shape[1] // 2]] = 0.2  # of all stakes, those on ranks that rise or fall
 _LEAST_STAKE = 200.0  # a stake below which nothing is said, however long it took
 
 
@@ -306,9 +308,9 @@ class ChangeWatch:
 
 
 def _mean_stake(logs: np.ndarray) -> np.ndarray:
-    """Return the logarithm of players' mean stake, over the last axis."""
+    """Return the logarithm of the stakes of players whose bets fade, weighed, over the last axis."""
     most = logs.max(axis=-1, initial=-math.inf, keepdims=True)
-    mean: np.ndarray = most[..., 0] + np.log(np.exp(logs - most).mean(axis=-1))
+    mean: np.ndarray = most[..., 0] + np.log(np.exp(logs - most) @ _WEIGHTS)
     return mean
 
 

@@ -367,7 +367,7 @@ def test_alarms_and_messages_of_earlier_versions_are_plain_alarms(monitors: Moni
         (b"[" * 100_000, "must be JSON"),
         (b"[]", "the body must"),
         (b'{"rows": 3}', "rows must be a valid list"),
-        (b'{"rows": []}', "rows must have at least 1"),
+        (b'{"rows": []}', "rows must hold from 1"),
         (b'{"rows": [{"skill": NaN, "height": 1, "town": "a"}]}', "send null for a missing one"),
         (b'{"rows": [{}], "more": 1}', "more is unknown"),
         (json.dumps({"rows": [ROW], "ids": ["a", "b"]}).encode(), "ids must be a list of 1"),

@@ -11,6 +11,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 import audits
+from audits.cli.main import main
 from audits.data import read_table
 from audits.errors import InputError
 from audits.runs.source.fetch import ALLOWED, fetched
@@ -141,9 +143,68 @@ def test_postgresql_is_asked_as_written_and_only_read(people, tmp_path, monkeypa
         engine.dispose()
 
 
+def test_a_query_ends_at_its_limits_of_time_and_memory(people, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_QUERY_SECONDS", "2")
+    began, sides = time.monotonic(), "range(1000000) a, range(1000000) b"
+    with pytest.raises(InputError, match=r"takes more than the (processor )?time .* EVENHAND_QUERY_SECONDS"):
+        ask(tmp_path, query=f"SELECT sum(a.range * b.range) AS n FROM {sides}")
+    monkeypatch.setenv("WAREHOUSE", "sqlite://")
+    forever = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    with pytest.raises(InputError, match="takes more than the"):
+        ask(tmp_path, query=forever, database="WAREHOUSE")
+    assert time.monotonic() - began < 30
+    monkeypatch.setenv("EVENHAND_MEMORY", "64")
+    monkeypatch.setenv("EVENHAND_QUERY_SECONDS", "60")
+    with pytest.raises(InputError, match=r"takes more than the memory .* EVENHAND_MEMORY"):
+        ask(tmp_path, query="SELECT list(a.range) AS n FROM range(200000000) a")
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_a_spec_that_is_not_trusted_reads_and_writes_in_its_folder_alone(
+    people, tmp_path, capsys, monkeypatch
+):
+    home, other, cwd = (tmp_path / name for name in ("spec", "other", "cwd"))
+    for folder in (home, other, cwd):
+        folder.mkdir()
+        people.to_csv(folder / "people.csv", index=False)
+    monkeypatch.chdir(cwd)
+    (home / "link.csv").symlink_to(other / "people.csv")
+    (home / "parts").mkdir()
+    (home / "parts" / "a.csv").symlink_to(other / "people.csv")
+
+    def run(*words, model=None, gate=None, **data):
+        document = {"data": {**REST, **data}, "model": model or {"predictions": {"label": "said"}}}
+        document |= {"audits": ["groups"], "search": "off", **({"gate": gate} if gate else {})}
+        (home / "audit.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+        typed = ["run", str(home / "audit.yaml"), "--executor", "inline", "--no-save", *words]
+        return main(typed), capsys.readouterr().err
+
+    assert run("--untrusted", path="people.csv") == (0, "")
+    assert run("--untrusted", query="FROM 'people.csv'") == (0, "")
+    outside = str(other / "people.csv")
+    for where, told in {
+        "data.path": {"path": outside},
+        "data.path[1]": {"path": ["people.csv", "../other/people.csv"]},
+        "data.query": {"query": f"FROM '{outside}'"},
+        "data.query cannot": {"query": "FROM 'link.csv'"},
+        "data.path must": {"query": "FROM 'people.csv'", "path": "../other/made.arrow"},
+        "model.path": {"path": "people.csv", "model": {"path": "../other/model.onnx"}},
+        "gate.baseline": {"path": "people.csv", "gate": {"baseline": "../other/baseline.json"}},
+    }.items():
+        status, said = run("--untrusted", *(("--fail-on", "gate") if "gate" in told else ()), **told)
+        assert status == 2, said
+        assert where in said
+    for path in ("link.csv", "parts"):
+        assert run("--untrusted", path=path)[0] == 2
+    (cwd / "linked").symlink_to(other)
+    assert run("--untrusted", "--out", "linked/results", path="people.csv")[0] == 2
+    assert run("--untrusted", "--allow", str(other), query=f"FROM '{outside}'")[0] == 0
+    assert run(path=outside)[0] == 0
+    assert sorted(path.name for path in other.iterdir()) == ["people.csv"]
+
+
 def test_a_driver_that_is_not_installed_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("WAREHOUSE", "mysql+pymysql://someone:secret@host/people")
-    monkeypatch.setitem(sys.modules, "pymysql", None)
     with pytest.raises(InputError, match="driver 'pymysql' is not installed here; install it"):
         ask(tmp_path, query="SELECT 1", database="WAREHOUSE")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from audits.runs.executors.pool import ProcessExecutor
-from audits.runs.executors.queue import RunLimits
+from audits.runs.executors.queue import RunLimits, RunQueue
 from tests.security.corpus import MODELS, write
 
 _PATIENCE = 120.0
@@ -97,3 +99,19 @@ def test_of_two_owners_each_has_his_turn_and_nobody_queues_without_end(pool, fol
         done(run)
     carried_out = [owner for owner, status in ended if status == "done"]
     assert carried_out.index("modest") < len(carried_out) - 1, "it came before the last of the greedy one's"
+
+
+def test_memory_is_planned_over_all_runs_together(monkeypatch):
+    """Of two models of 4.7 GB each one goes on at a time on a machine of 12 GB."""
+    monkeypatch.setattr("audits.runs.executors.queue.machine_memory", lambda: 12_000_000_000)
+    monkeypatch.setenv("EVENHAND_RUN_MEMORY_MB", "5000")
+    queue = RunQueue(RunLimits.of_server(2))
+    jobs = [SimpleNamespace(run=SimpleNamespace(owner=owner)) for owner in ("a", "b")]
+    for job in jobs:
+        queue.add(job)
+    queue.begin(queue.first())
+    assert queue.first() is None
+    queue.end(jobs[0])
+    assert queue.first() is jobs[1]
+    monkeypatch.delenv("EVENHAND_RUN_MEMORY_MB")
+    assert RunLimits.of_server(2).together == 2

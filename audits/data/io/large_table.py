@@ -25,7 +25,7 @@ from audits.data.io.tables import FileReport
 from audits.data.io.typed_tables import without_dictionaries
 from audits.errors import InputError
 
-__all__ = ["LargeTable", "hold_table", "open_table", "sql_number"]
+__all__ = ["LargeTable", "duckdb_megabytes", "duckdb_settings", "hold_table", "open_table", "sql_number"]
 
 _MEGABYTES = 1_000
 _BROKEN = (pa.ArrowException, OSError)
@@ -106,15 +106,8 @@ class LargeTable:
 
         names = ", ".join(f"c{place}" for place in range(len(self.schema)))
         people = f"SELECT *, {self._number} AS row FROM {self._source} AS t({names}) WHERE {self.where}"
-        settings: dict[str, str | bool | int | float | list[str]] = {
-            "threads": 1,
-            "memory_limit": f"{_megabytes()}MB",
-            "temp_directory": str(Path(tempfile.gettempdir()) / "duckdb"),
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
         try:
-            with duckdb.connect(":memory:", config=settings) as connection:
+            with duckdb.connect(":memory:", config=duckdb_settings()) as connection:
                 connection.execute("SET TimeZone = 'UTC'")
                 if self.held is not None:
                     connection.register("held", self.held)
@@ -240,7 +233,19 @@ def _listed(files: Sequence[Path]) -> str:
     return "[{}]".format(", ".join("'{}'".format(each.replace("'", "''")) for each in told))
 
 
-def _megabytes() -> int:
+def duckdb_settings() -> dict[str, str | bool | int | float | list[str]]:
+    """Return how DuckDB is opened: one thread, in bounded memory, with nothing loaded from elsewhere."""
+    return {
+        "threads": 1,
+        "memory_limit": f"{duckdb_megabytes()}MB",
+        "temp_directory": str(Path(tempfile.gettempdir()) / "duckdb"),
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+
+
+def duckdb_megabytes() -> int:
+    """Return the megabytes of memory that DuckDB may take, as ``EVENHAND_MEMORY`` says."""
     given = os.environ.get("EVENHAND_MEMORY") or str(_MEGABYTES)
     try:
         megabytes = float(given)

@@ -116,7 +116,7 @@ class ProcessExecutor:
         With `plan`, arguments of `audits.runs.plans.power.plan`, the audits are not run but planned for;
         `Run.planned` has what was found, and nothing is kept of it. So with `ask`, arguments of
         `audits.models.what_if.what_if`: the model is asked about one person, and `Run.answer` says what it
-        answered.
+        answered; ``of``, ``module:function``, names another function of the subject.
         """
         from audits.runs.spec import parse_spec  # late: the workers load their libraries meanwhile
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["QueuedRun", "RunLimits", "RunQueue", "worker_count"]
 
 _REMEMBERED_OWNERS = 500
+_SHARE = 0.6  # of the machine's memory, for runs
 
 
 @dataclass(frozen=True)
@@ -37,23 +38,28 @@ class RunLimits:
         Runs of one owner that go on at the same time.
     waiting : int or None
         Runs of one owner that wait.
+    together : int or None
+        Runs of all that go on at the same time, by the memory that each may take.
     """
 
     memory: int | None = None
     seconds: float | None = None
     at_once: int | None = None
     waiting: int | None = None
+    together: int | None = None
 
     @classmethod
     def of_server(cls, workers: int) -> RunLimits:
         """Return what the environment says, or what suits a department on this machine."""
-        share = 0.6 * machine_memory() / workers / 1e6
+        machine = _SHARE * machine_memory() / 1e6
+        share = machine / workers
         memory = number_from("EVENHAND_RUN_MEMORY_MB", min(8000.0, max(1000.0, share)), least=500, most=1e7)
         return cls(
             int(1e6 * memory),
             number_from("EVENHAND_RUN_SECONDS", 3600, least=1, most=1e7),
             int(number_from("EVENHAND_RUNS_AT_ONCE", max(1, workers // 2), least=1, most=1000)),
             int(number_from("EVENHAND_RUNS_WAITING", 20, least=1, most=100_000)),
+            max(1, int(machine / memory)),
         )
 
 
@@ -63,7 +69,7 @@ def worker_count() -> int:
     One core is left to the pages, but two runs go on even on a small machine, so that a long one of one
     owner does not keep the others waiting; 1.5 GB of memory are kept for each.
     """
-    by_memory = int(0.6 * machine_memory() / 1.5e9)
+    by_memory = int(_SHARE * machine_memory() / 1.5e9)
     usual = max(1, min(max(2, (os.cpu_count() or 1) - 1), by_memory, 16))
     return int(number_from("EVENHAND_WORKERS", usual, least=1, most=256))
 
@@ -150,7 +156,12 @@ class RunQueue:
         return waited
 
     def first(self) -> QueuedRun | None:
-        """Return the waiting run whose owner has the fewest going on, then was served longest ago."""
+        """Return the waiting run whose owner has the fewest going on, then was served longest ago.
+
+        None where none waits, or those that go on may take all the memory there is for runs.
+        """
+        if self._limits.together is not None and len(self._begun) >= self._limits.together:
+            return None
         going: dict[str | None, int] = {}
         for job in self._begun:
             going[job.run.owner] = going.get(job.run.owner, 0) + 1

@@ -156,7 +156,7 @@ def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
 
 
 def _asked(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    from audits.models.what_if import what_if
+    from audits.records import loaded
     from audits.runs.execute import remembered_subject
     from audits.runs.executors.threads import fixed_threads, thread_count
     from audits.runs.spec import parse_spec
@@ -166,7 +166,9 @@ def _asked(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     spec = parse_spec(job["spec"], Path(job["base_dir"]))
     with fixed_threads():
         subject = remembered_subject(spec, job["digests"], progress)
-        return what_if(subject, **job["ask"])
+        asked = dict(job["ask"])
+        answer: dict[str, Any] = loaded(asked.pop("of", "audits.models.what_if:what_if"))(subject, **asked)
+        return answer
 
 
 def private_pipes() -> tuple[IO[bytes], IO[bytes]]:

@@ -12,15 +12,18 @@ import hashlib
 import json
 import os
 import posixpath
-import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
+from audits.data.io.large_table import duckdb_megabytes
 from audits.data.io.tables import Limits
-from audits.errors import InputError, how_to_install, optional
+from audits.errors import InputError, how_to_install
+from audits.runs.executors.sandbox import number_from
+from audits.runs.executors.sandbox_pool import LimitReached, SandboxPool
+from audits.runs.source.confinement import confine
 
 __all__ = ["ALLOWED", "fetched"]
 
@@ -30,14 +33,14 @@ ALLOWED = "EVENHAND_FETCH"
 _NOTED = ".evenhand-fetched"
 """File beside what was fetched, with the SHA-256 of each such file: only these are written again."""
 
-# what a comment has taken stays taken: many of them are looked through once, not in every way to part them
-_READS = re.compile(r"(?>\s|--[^\n]*\n|/\*.*?\*/)*+(SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
-_CHUNK, _ROWS = 1 << 20, 50_000
+_QUERY_SECONDS = 600.0
+_LIBRARIES = 1_000  # megabytes beside what DuckDB takes
+_CHUNK = 1 << 20
 _WAIT, _HOPS = 60.0, 5
 _MOVED = {301, 302, 303, 307, 308}
 
 
-def fetched(document: Any, base_dir: Path, name: str = "spec") -> Any:
+def fetched(document: Any, base_dir: Path, name: str = "spec", folders: Sequence[Path] = ()) -> Any:
     """Return a spec's plain data with ``data.path`` naming a file that was fetched, if it asks for one.
 
     ``data.query`` is put to DuckDB, which reads files that it names, or with ``data.database`` to the
@@ -53,6 +56,8 @@ def fetched(document: Any, base_dir: Path, name: str = "spec") -> Any:
         Folder that paths start from, those inside the query too.
     name : str
         Name that the file takes after where ``data.path`` names none: ``NAME-data.arrow``.
+    folders : sequence of Path
+        Where given, the only folders in which is read and written.
 
     Raises
     ------
@@ -75,13 +80,12 @@ def fetched(document: Any, base_dir: Path, name: str = "spec") -> Any:
         raise InputError("data.query", "cannot go with data.address", advice="leave one of them out")
     last = Path(unquote(urlsplit(address).path)).name if address else ""
     target = base_dir / (data.get("path") or last or f"{name}-data.arrow")
+    confine([("data.path", target)], folders)
     with _written(target) as file:
         if address:
             _read_address(address, file)
-        elif data.get("database"):
-            _ask_database(str(query), data["database"], file)
         else:
-            _ask_files(str(query), base_dir, file)
+            _ask(query, data.get("database"), base_dir, file, folders)
     told = str(target.relative_to(base_dir)) if target.is_relative_to(base_dir) else str(target)
     return {**document, "data": {**data, "path": told}}
 
@@ -125,92 +129,32 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _ask_files(query: str, base_dir: Path, target: Path) -> None:
-    import duckdb
-
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "file_search_path": str(base_dir),
-    }
-    try:
-        with duckdb.connect(":memory:", config=settings) as connection:
-            statements = connection.extract_statements(query)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise InputError("data.query", "must be one SELECT", query)
-            batches = connection.sql(query).to_arrow_reader(_ROWS)
-            _write(batches.schema, batches, target)
-    except duckdb.Error as error:
-        raise InputError("data.query", f"cannot be answered: {_first_line(error)}", query) from None
-
-
-def _ask_database(query: str, variable: str, target: Path) -> None:
-    import pyarrow as pa
-    import sqlalchemy as sa
-    from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-
-    url = os.environ.get(variable)
-    if not url:
-        raise InputError(
-            "data.database", "must name an environment variable with the database's address", variable,
-            f"set {variable}=postgresql+psycopg://USER:PASSWORD@HOST/NAME; the spec never holds it",
-        )  # fmt: skip
-    if not _READS.match(query):
-        raise InputError("data.query", "must be one SELECT", query)
-    try:
-        engine = sa.create_engine(url)
-    except (ArgumentError, ImportError) as error:
-        package = error.name if isinstance(error, ImportError) else None
-        if package:
-            rule = f"names a database whose driver {package!r} is not installed here"
-            advice = how_to_install(package) if optional(package) else "install it"
-        else:
-            rule, advice = "names a database that cannot be opened", "write it as SQLAlchemy does"
-        raise InputError(variable, rule, advice=advice) from None
-    try:
-        with engine.connect() as connection:
-            if engine.dialect.name == "sqlite":
-                connection.exec_driver_sql("PRAGMA query_only = ON")
-            elif engine.dialect.name in {"postgresql", "mysql", "mariadb", "oracle"}:
-                connection.exec_driver_sql("SET TRANSACTION READ ONLY")
-            # without parameters a driver takes % as it stands
-            connection = connection.execution_options(stream_results=True, no_parameters=True)
-            rows = connection.exec_driver_sql(query)
-            names, limits = list(rows.keys()), Limits()
-            found: list[Any] = []
-            for part in rows.partitions(_ROWS):
-                found += part
-                limits.check("data.query", rows=len(found), columns=len(names))
-            connection.rollback()
-    except SQLAlchemyError as error:
-        # the driver's words alone: the address holds a password
-        raise InputError(
-            "data.query", f"cannot be answered: {_first_line(getattr(error, 'orig', None) or error)}", query
-        ) from None
-    finally:
-        engine.dispose()
-    columns = list(zip(*found, strict=True)) or [()] * len(names)
-    arrays = []
-    for name, values in zip(names, columns, strict=True):
-        try:
-            arrays.append(pa.array(values))
-        except (pa.ArrowException, OverflowError):
+def _ask(query: str, variable: str | None, base_dir: Path, target: Path, folders: Sequence[Path]) -> None:
+    """Have a process of its own answer `query`, within limits of memory and time."""
+    question: dict[str, Any] = {"query": query, "target": str(target), "base_dir": str(base_dir.absolute())}
+    if variable:
+        if not os.environ.get(variable):
             raise InputError(
-                f"data.query, column {name!r}", "mixes types", advice="CAST it to one in the query"
-            ) from None
-    table = pa.Table.from_arrays(arrays, names=names)
-    _write(table.schema, table.to_batches(), target)
-
-
-def _write(schema: Any, batches: Any, target: Path) -> None:
-    import pyarrow as pa
-
-    limits, rows = Limits(), 0
-    with pa.OSFile(str(target), "wb") as file, pa.ipc.new_file(file, schema) as writer:
-        for batch in batches:
-            rows += batch.num_rows
-            limits.check("data.query", rows=rows, columns=len(schema))
-            writer.write_batch(batch)
+                "data.database", "must name an environment variable with the database's address", variable,
+                f"set {variable}=postgresql+psycopg://USER:PASSWORD@HOST/NAME; the spec never holds it",
+            )  # fmt: skip
+        # drivers look for certificates and passwords in more places than could be listed
+        question |= {"variable": variable, "environment": dict(os.environ)}
+    seconds = number_from("EVENHAND_QUERY_SECONDS", _QUERY_SECONDS, least=1, most=1e6)
+    memory = (duckdb_megabytes() + _LIBRARIES) * 1_000_000
+    pool = SandboxPool("audits.runs.source.query:answer")
+    try:
+        child = pool.child(
+            memory=memory, network=bool(variable), writes=[target.parent],
+            reads=[folder.resolve() for folder in folders] or [Path("/")],
+        )  # fmt: skip
+        child.ask({**question, "confined": bool(folders)}, seconds)
+    except LimitReached as error:
+        setting = "EVENHAND_MEMORY" if error.what == "memory" else "EVENHAND_QUERY_SECONDS"
+        rule = f"takes more than the {error.what} that it may, {error.amount}"
+        raise InputError("data.query", rule, advice=f"ask for less, or raise {setting}") from None
+    finally:
+        pool.close()
 
 
 def _read_address(address: str, target: Path) -> None:

@@ -14,42 +14,49 @@ from audits.sensitivity.monitor.bins import cells_of, edges_of, hashed, numbers
 from audits.stats.change import CELLS
 from audits.stats.control import flag_rate_bound
 
-__all__ = ["profile_of"]
+__all__ = ["beside_others", "profile_of"]
 
 _MOST_LEVELS = CELLS - 3
 _MOST_GROUPS = 12
 _LEAST_IN_GROUP = 30
 _BLOCKS = (50, 20, 10, 5, 2)
 _MOST_REPEATS = 0.2
+_LEAST_BY_POINT = 10  # people for each coordinate, from which what columns say of each other is learned
 
 
 def profile_of(
     subject: Subject,
     space: FeatureSpace,
     z: np.ndarray,
-    scores: np.ndarray,
-    sensitivity: np.ndarray,
+    scores: np.ndarray | None,
+    sensitivity: np.ndarray | None,
     weights: np.ndarray,
     encoding: Sequence[Mapping[str, Any]],
     reads: Sequence[str],
 ) -> dict[str, Any]:
-    """Return what is kept of the people audited, plain data."""
-    columns = []
-    for entry, part in zip(encoding, space.parts, strict=True):
-        at = space.blocks[part.column].start
-        if part.column in reads:
-            columns.append(_column(z, entry, at, weights))
+    """Return what is kept of the people audited, plain data; scores and sensitivities where there are any."""
+    columns, joint = [], []
+    for entry in encoding:
+        if entry["column"] in reads:
+            at = space.blocks[entry["column"]].start
+            own = _column(z, entry, at, weights)
+            columns.append(own)
+            there = cells_of(z, entry, at, own, np.empty(0, dtype=int)) < len(own["counts"]) - 1
+            if "edges" in own and weights.sum() > _LEAST_BY_POINT * z.shape[1]:
+                joint.append({"column": entry["column"], **beside_others(z, at, weights * there)})
     decisions = subject.decisions
     threshold = subject.threshold
+    values = {"score": scores, "sensitivity": sensitivity}
+    chances = scores is not None and (sensitivity is None or subject.model.classes is not None)
     return {
         "people": float(weights.sum()),
         "columns": columns,
-        "score": numbers(scores, weights),
-        "sensitivity": numbers(sensitivity, weights),
+        "joint": joint if len(columns) > 1 else [],
+        **{name: numbers(own, weights) for name, own in values.items() if own is not None},
         "decisions": _two(decisions, weights),
         "threshold": float(threshold) if isinstance(threshold, (int, float)) else None,
         "unfavorable": subject.higher_is == "unfavorable",
-        "groups": _groups(subject, scores, weights),
+        "groups": _groups(subject, subject.scores if scores is None else scores, weights, chances),
         "repeats": None if subject.data.weights is not None else _repeats(z),
     }
 
@@ -75,15 +82,31 @@ def _column(z: np.ndarray, entry: Mapping[str, Any], at: int, weights: np.ndarra
     return own
 
 
+def beside_others(z: np.ndarray, at: int, weights: np.ndarray) -> dict[str, Any]:
+    """Return the direction in which a shift of one number alone shows most, and where people lie along it.
+
+    It is the linear classifier between people as they are and people whose number is shifted: the number less
+    what all other columns say of it. Of the people it is learned from, where they lie without themselves.
+    """
+    others = np.delete(z, at, axis=1)
+    others = np.column_stack([np.ones(len(z)), others]) * np.sqrt(weights)[:, None]
+    inverse = np.linalg.pinv(others, rcond=1e-6)
+    found = inverse @ (z[:, at] * np.sqrt(weights))
+    own = np.clip((others * inverse.T).sum(axis=1), 0.0, 0.99)  # how much each decides where it lies itself
+    direction = np.insert(-found[1:], at, 1.0)
+    places = (z @ direction - found[0]) / (1 - own) + found[0]
+    there = weights > 0
+    return {"direction": direction.tolist(), **numbers(places[there], weights[there])}
+
+
 def _two(events: np.ndarray, weights: np.ndarray) -> list[float]:
     return [float(weights[~events].sum()), float(weights[events].sum())]
 
 
-def _groups(subject: Subject, scores: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+def _groups(subject: Subject, scores: np.ndarray, weights: np.ndarray, chances: bool) -> dict[str, Any]:
     """Return decisions, and where labels are known what they were given the label, by attribute and group."""
     data, found = subject.data, dict[str, Any]()
     good = None if data.y is None else np.asarray(data.y).astype(bool)
-    chances = subject.model.classes is not None
     for attribute in data.protected:
         values = data.groups[attribute].to_numpy()
         sizes = {str(name): float(weights[values == name].sum()) for name in pd.unique(values)}

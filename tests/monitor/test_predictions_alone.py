@@ -1,0 +1,99 @@
+"""A monitor of a table of predictions, without the model: what it needs, finds and names."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from audits.cli.main import main
+from audits.errors import InputError
+from audits.monitor.batches import Batch
+from audits.monitor.bundle import MonitorBundle
+from audits.monitor.ingestion import read_json
+from audits.monitor.monitors import Monitors
+from audits.monitor.profile import Sent
+from audits.runs.execute import prepared_subject
+from audits.runs.spec import parse_spec
+from audits.runs.storage.database import Database
+
+DATA = {"label": "repaid", "favorable": 1, "protected": ["sex"], "features": ["income", "debt", "years"]}
+
+
+def people(n: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    years = rng.integers(0, 30, n)
+    income = np.exp(10 + 0.02 * years + 0.35 * rng.normal(size=n))
+    debt = income * rng.uniform(0.1, 0.5, n)
+    score = 1 / (1 + np.exp(-(income / 22_000 - 6 * debt / income)))
+    columns = {"sex": rng.choice(["f", "m"], n), "income": income, "debt": debt, "years": years}
+    repaid = (rng.random(n) < score).astype(int)
+    return pd.DataFrame({**columns, "score": score, "approved": (score > 0.5).astype(int), "repaid": repaid})
+
+
+def write(folder, predictions: dict) -> dict:
+    people(1500, 0).to_csv(folder / "reference.csv", index=False)
+    document = {"data": {**DATA, "path": "reference.csv"}, "model": {"predictions": predictions}}
+    document["audits"] = ["groups"]
+    (folder / "reference.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    return document
+
+
+def bundle_of(folder, predictions, inputs=True) -> MonitorBundle:
+    subject = prepared_subject(parse_spec(write(folder, predictions), folder))
+    return MonitorBundle.parse(*MonitorBundle.of_predictions(subject, inputs=inputs).dump())
+
+
+def test_three_steps_on_the_command_line_find_income_and_name_it(tmp_path, capsys):
+    """A spec; its bundle; a later table: quiet as long as people are alike, one alarm where income grew."""
+    write(tmp_path, {"score": "score"})
+    assert main(["monitor", "export", str(tmp_path / "reference.yaml"), "--out", str(tmp_path / "b")]) == 0
+    capsys.readouterr()
+    alarms = {}
+    for name, times in (("alike", 1.0), ("grown", 1.1)):
+        later = people(2000, 1)
+        later["income"] *= times
+        later.to_csv(tmp_path / f"{name}.csv", index=False)
+        assert main(["monitor", "replay", str(tmp_path / "b"), str(tmp_path / f"{name}.csv"), "--json"]) == 0
+        alarms[name] = json.loads(capsys.readouterr().out)["replays"][0]["alarms"]
+    assert alarms["alike"] == []
+    [only] = alarms["grown"]
+    assert only["about"].endswith("income")
+    assert main(["monitor", "score", str(tmp_path / "b"), str(tmp_path / "alike.csv")]) == 2
+
+
+@pytest.mark.parametrize("needs", ["scores", "decisions"])
+def test_scores_or_decisions_are_needed_and_no_more(needs, tmp_path):
+    bundle = bundle_of(
+        tmp_path, {"score": "score"} if needs == "scores" else {"label": "approved"}, inputs=False
+    )
+    monitors = Monitors(Database(f"sqlite:///{tmp_path}/m.sqlite"))
+    monitor, _ = monitors.create(bundle, name="alone", people_between=10_000)
+    body = {needs: [0.7, 0.4] if needs == "scores" else [True, False], "protected": {"sex": ["f", "m"]}}
+    arrival = read_json(json.dumps({**body, "ids": ["a", "a"]}).encode(), bundle.reads)
+    scored = bundle.with_sent(bundle.score_columns(arrival.columns, arrival.people), arrival.sent)
+    batch = Batch(monitor.id, scored, "x", None, arrival.ids, look=bundle.look(scored), sent=arrival.sent)
+    [stored] = monitors.store([batch])
+    assert (stored.counted, monitors.get(monitor.id).people) == (1, 2)  # an id twice in one body counts once
+    with pytest.raises(InputError, match=f"{needs}.0. is missing"):
+        bundle.with_sent(scored, Sent())
+
+
+def test_rates_of_groups_and_outcomes_are_watched(tmp_path):
+    bundle = bundle_of(tmp_path, {"score": "score"})
+    monitors = Monitors(Database(f"sqlite:///{tmp_path}/m.sqlite"))
+    monitor, _ = monitors.create(bundle, name="groups", people_between=20_000)
+    later = people(3000, 2)
+    women, most = later["sex"] == "f", later.index % 3 < 2
+    decided = (later["score"] > 0.5) & ~(women & most)
+    sent = Sent(tuple(later["score"]), tuple(decided.tolist()), (), {"sex": tuple(later["sex"])})
+    scored = bundle.with_sent(bundle.score(later), sent)
+    ids = tuple(map(str, later.index))
+    monitors.store([Batch(monitor.id, scored, "x", None, ids, look=bundle.look(scored), sent=sent)])
+    assert "groups" in {alarm.kind for alarm in monitors.alarms(monitor.id)}
+    good = later["repaid"].eq(1) & ~(women & most)
+    monitors.learn(monitor.id, dict(zip(ids, good.tolist(), strict=True)))
+    assert "outcomes" in {alarm.kind for alarm in monitors.alarms(monitor.id)}
