@@ -19,23 +19,30 @@ from app.workspaces.workspace import Workspace
 from audits.data.quality.findings import Finding, Mend
 from audits.errors import InputError
 
-__all__ = ["doctor_section", "mended"]
+__all__ = ["SHAPES", "doctor_section", "mended"]
+
+SHAPES = frozenset({"second header", "sheets", "count table", "rows that belong together"})
+"""Findings about what rows and columns are: asked before anything else."""
 
 
 def doctor_section(
-    space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]
+    space: Workspace,
+    draft: dict[str, Any],
+    profiles: Sequence[ColumnProfile],
+    only: frozenset[str] | None = None,
 ) -> dict[str, Any]:
-    """Draw a card for each thing found and what was mended; return the draft with what a click mends."""
+    """Draw a card for each thing found, of some kinds `only`; return the draft with what a click mends."""
     try:
         found = wait_for(work.findings(space, draft["spec"], too_good(space, draft)), "Looking the data over")
     except InputError:
         return draft  # told where the data are prepared
     seen = set(draft.get("as it is") or ())
-    cards = [each for each in found if each.kind not in seen]
+    cards = [each for each in found if each.kind not in seen and (only is None or each.kind in only)]
     done: list[dict[str, Any]] = list(draft.get("mended") or ())
-    if not cards and not done:
-        return draft
-    st.header("Worth a look before you go on" if cards else "Mended", anchor=False)
+    if not cards and not done and only is None:
+        st.text("Nothing found that needs mending.")
+    if cards:
+        st.subheader("Worth a look before you go on", anchor=False)
     with st.grid(2, min_column_width=340, border=False):
         for card in cards:
             with st.container(border=True, height="stretch", key=f"found-{_key(card)}"):

@@ -21,13 +21,16 @@ from audits.stats.words import count, percent, several
 
 __all__ = ["overview", "overview_words"]
 
-_PLACES = {"columns": "Columns", "outcome": "Outcome", "rows": "Rows", "model": "Model", "rest": ""}
+_PLACES = {"columns": "Columns", "outcome": "Decision", "rows": "Rows", "model": "Decision", "rest": ""}
 
 
 def overview(space: Workspace, draft: Mapping[str, Any], found: Problems) -> None:
     """Write what there is, and below it what needs an answer before an audit can run."""
     with st.container(key="data-overview"):
-        st.text(overview_words(found, _share_favored(space, draft, found.summary)))
+        known = None if found.model is None else found.model.favored
+        st.text(
+            overview_words(found, _share_favored(space, draft, found.summary) if known is None else known)
+        )
     asked = [(_PLACES.get(place, ""), said) for place, each in found.sentences.items() for said in each]
     if asked:
         st.text("These need an answer:")
