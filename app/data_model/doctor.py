@@ -19,7 +19,7 @@ from app.workspaces.workspace import Workspace
 from audits.data.quality.findings import Finding, Mend
 from audits.errors import InputError
 
-__all__ = ["SHAPES", "doctor_section", "mended"]
+__all__ = ["SHAPES", "doctor_section", "mended", "open_findings"]
 
 SHAPES = frozenset({"second header", "sheets", "count table", "rows that belong together"})
 """Findings about what rows and columns are: asked before anything else."""
@@ -32,12 +32,7 @@ def doctor_section(
     only: frozenset[str] | None = None,
 ) -> dict[str, Any]:
     """Draw a card for each thing found, of some kinds `only`; return the draft with what a click mends."""
-    try:
-        found = wait_for(work.findings(space, draft["spec"], too_good(space, draft)), "Looking the data over")
-    except InputError:
-        return draft  # told where the data are prepared
-    seen = set(draft.get("as it is") or ())
-    cards = [each for each in found if each.kind not in seen and (only is None or each.kind in only)]
+    cards = open_findings(space, draft, only)
     done: list[dict[str, Any]] = list(draft.get("mended") or ())
     if not cards and not done and only is None:
         st.text("Nothing found that needs mending.")
@@ -53,7 +48,7 @@ def doctor_section(
                         if st.button(notices.label(mend.button), key=f"mend-{_key(card)}-{place}"):
                             return mended(draft, profiles, card, mend)
                     if st.button("Leave as it is", type="tertiary", key=f"leave-{_key(card)}"):
-                        return {**draft, "as it is": [*sorted(seen), card.kind]}
+                        return {**draft, "as it is": [*(draft.get("as it is") or ()), card.kind]}
     for place, each in enumerate(done):
         with st.container(horizontal=True, vertical_alignment="center", key=f"quiet-mended-{place}"):
             st.text(f"Mended: {each['said']}", width="stretch")
@@ -61,6 +56,18 @@ def doctor_section(
                 back = with_data_again(draft, each["before"])
                 return {**back, "mended": done[:-1], "id": token_hex(4)}
     return draft
+
+
+def open_findings(
+    space: Workspace, draft: Mapping[str, Any], only: frozenset[str] | None = None
+) -> list[Finding]:
+    """Return what is found in the data, of some kinds `only`, but for what is to be left as it is."""
+    try:
+        found = wait_for(work.findings(space, draft["spec"], too_good(space, draft)), "Looking the data over")
+    except InputError:
+        return []  # told where the data are prepared
+    seen = set(draft.get("as it is") or ())
+    return [each for each in found if each.kind not in seen and (only is None or each.kind in only)]
 
 
 def mended(

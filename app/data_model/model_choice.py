@@ -71,7 +71,8 @@ def model_section(
         model = {"train": old.get("train", "logistic")}
     else:
         draft, model = _trained(draft, () if second else text_columns(draft, profiles))
-    if way != "train" and not brief:
+    people_decided = way == "label" and draft["spec"]["data"].get("label") is None
+    if way != "train" and not brief and not people_decided:
         made = _trained_on(draft, old.get("made") or (old.get("predictions") or {}).get("made"))
         part = model.get("predictions")
         if part is None:

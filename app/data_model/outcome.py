@@ -19,8 +19,13 @@ _MOST_LEVELS = 20
 _CUTS = {"at least": "at_least", "above": "above", "at most": "at_most", "below": "below"}
 
 
-def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
-    """Draw the choice of label and of the values that are good for the person; return the draft."""
+def outcome_section(
+    draft: dict[str, Any], profiles: Sequence[ColumnProfile], *, truth: bool = False
+) -> dict[str, Any]:
+    """Draw the choice of label and of the values that are good for the person; return the draft.
+
+    Of a decision the good values are not asked with the `truth` alone.
+    """
     data = draft["spec"]["data"]
     names = [item.name for item in profiles]
     old = data.get("label")
@@ -40,16 +45,17 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
     with right:
         if label is None:
             draft = with_data(draft, label=None)
-            decides = told.get("label")
-            if decides is None:
-                if likely:
-                    left.text(f"Perhaps {choices(likely[:3])}.")
+            if likely:
+                left.text(f"Perhaps {choices(likely[:3])}.")
+            if "label" not in told:
                 return with_data(draft, favorable=None)
-            return good_answer(draft, profiles, decides)
+            return draft if truth else good_answer(draft, profiles, told["label"])
         item = profiles[names.index(label)]
         if item.kind in NUMBERS and item.distinct > _MOST_LEVELS:
             return _cut(draft, item, old if isinstance(old, dict) and column == label else {})
-        if column != label and told.get("label") is None:
+        if "label" in told and (other := _other_values(profiles, label, told["label"])):
+            return _matched(with_data(draft, label=label), item, *other)
+        if column != label and "label" not in told:
             draft = with_data(draft, favorable=None)
         return good_answer(with_data(draft, label=label), profiles, label)
 
@@ -66,6 +72,37 @@ def good_answer(draft: dict[str, Any], profiles: Sequence[ColumnProfile], column
         placeholder="Choose the favorable value",
     )
     return draft if kept and chosen == kept else with_data(draft, favorable=_one(chosen))
+
+
+def _other_values(
+    profiles: Sequence[ColumnProfile], label: str, decision: str
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Return the values of label and decision, two each, where the label has others than the decision."""
+    told, decided = (next(i.values for i in profiles if i.name == name) for name in (label, decision))
+    return (told, decided) if len(told) == len(decided) == 2 and set(told) != set(decided) else None
+
+
+def _matched(
+    draft: dict[str, Any], item: ColumnProfile, told: Sequence[str], decided: Sequence[str]
+) -> dict[str, Any]:
+    """Ask which value of the label is good, and write it as the decision writes its own."""
+    recode = dict(draft["spec"]["data"].get("recode") or {})
+    good = next((each for each in decided if each in _list(draft["spec"]["data"].get("favorable"))), None)
+    made = (recode.get(item.name) or {}).get("map") or {}
+    chosen = st.selectbox(
+        "Good in truth",
+        told,
+        index=next((k for k, each in enumerate(told) if good and made.get(each) == good), None),
+        key=f"truth-{draft['id']}-{item.name}",
+        placeholder="Choose the value",
+    )
+    if chosen is None or good is None:
+        return draft
+    bad = next(each for each in decided if each != good)
+    return with_data(
+        draft,
+        recode={**recode, item.name: {"map": {each: good if each == chosen else bad for each in told}}},
+    )
 
 
 def who_counts(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from app.data_model.columns import bins_section
-from app.data_model.decision_words import words_section
+from app.data_model.decision_words import proposed_words, with_words, words_section
 from app.data_model.model_choice import model_section, way_of
-from app.data_model.outcome import good_answer, outcome_section
+from app.data_model.outcome import NUMBERS, good_answer, outcome_section
 from app.drafts.drafts import made_groups, with_data
 from app.tables.columns import ColumnProfile
 from app.widgets.subject import model_words
@@ -18,7 +18,7 @@ from app.workspaces.workspace import Workspace
 from audits.checks import choices
 from audits.data.role_guesses import guess_good_answer, guess_outcome, is_consequence
 
-__all__ = ["FIRST_QUESTION", "questions"]
+__all__ = ["FIRST_QUESTION", "questions", "without_questions"]
 
 FIRST_QUESTION = "decision"
 _QUESTIONS = {
@@ -49,14 +49,15 @@ def questions(
     st.header(_QUESTIONS[now], anchor=False)
     edited = _ASKED[now](space, draft, profiles)
     last = now == order[-1]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        said = st.button(
-            "Finish" if last else "Next", type="primary", key="answer", disabled=not _is_answered(now, edited)
-        )
-        mine = st.button("Skip the questions", type="tertiary", key="skip-questions")
-    if mine or (said and last):
-        return {name: value for name, value in edited.items() if name != "question"}
-    return {**edited, "question": order[place + 1]} if said else edited
+    unanswered = not _is_answered(now, edited)
+    if not st.button("Finish" if last else "Next", type="primary", key="answer", disabled=unanswered):
+        return edited
+    return without_questions(edited) if last else {**edited, "question": order[place + 1]}
+
+
+def without_questions(draft: dict[str, Any]) -> dict[str, Any]:
+    """Return a draft of which nothing more is asked."""
+    return {name: value for name, value in draft.items() if name != "question"}
 
 
 def _proposed(draft: dict[str, Any], profiles: Sequence[ColumnProfile], rows: int) -> dict[str, Any]:
@@ -87,9 +88,9 @@ def _decision(space: Workspace, draft: dict[str, Any], profiles: Sequence[Column
     edited = model_section(space, draft, profiles, brief=True)
     way, data = way_of(edited["spec"]["model"]), draft["spec"]["data"]
     told = draft["spec"]["model"].get("predictions") or {}
+    if way != "label" and before == "label" and told.get("label") and not data.get("label"):
+        edited = with_data(edited, label=told["label"])  # what looked decided may be what was predicted
     if way == "train":
-        if before == "label" and told.get("label") and not data.get("label"):
-            edited = with_data(edited, label=told["label"])
         edited = _with_good(edited, profiles, edited["spec"]["data"].get("label"))
         return outcome_section(edited, profiles)
     if before == "train" and way == "label" and isinstance(data.get("label"), str):
@@ -109,9 +110,10 @@ def _groups(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnPr
         if each.kind not in _NO_GROUPS and each.name not in {data.get("label"), *decides}
     ]
     likely = [each.name for each in profiles if each.likely_protected and each.name in names]
-    st.caption(
-        f"Proposed by name: {choices(likely)}." if likely else "No column is named like a group of people."
-    )
+    if likely:
+        st.caption(f"Proposed by name: {', '.join(likely)}. Numbers such as age are cut into ranges.")
+    else:
+        st.caption("No column is named like a group of people. Numbers such as age are cut into ranges.")
     now = data.get("protected") or []
     chosen = st.multiselect(
         "Compare people by",
@@ -121,16 +123,22 @@ def _groups(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnPr
         placeholder="Choose at least one column",
     )
     made = [name for name in made_groups(data) if name in now]
-    return bins_section(with_data(draft, protected=[*chosen, *made]), profiles)
+    bins = dict(data.get("bins") or {})
+    for each in profiles:
+        if each.name in chosen and each.name not in bins and each.kind in NUMBERS and not each.values:
+            bins[each.name] = sorted({float(text) for text in each.examples.split(", ")})  # at the median
+    return bins_section(with_data(draft, protected=[*chosen, *made], bins=bins or None), profiles)
 
 
 def _truth(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
     st.caption("Optional: with it, errors are compared, too. Leave it open where nobody knows.")
-    return outcome_section(draft, profiles)
+    return outcome_section(draft, profiles, truth=True)
 
 
 def _words(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
     st.caption("Optional: sentences and figures say it so.")
+    if "words" not in draft["spec"]["data"] and not draft.get("named"):
+        draft = {**with_words(draft, proposed_words(draft, profiles)), "named": True}
     return words_section(draft, profiles)
 
 
@@ -171,11 +179,11 @@ def _is_answered(name: str, draft: dict[str, Any]) -> bool:
 def _answer(name: str, draft: dict[str, Any]) -> str:
     data, model = draft["spec"]["data"], draft["spec"]["model"]
     if name == "groups":
-        return f"Compared by {choices(data.get('protected') or ['nothing yet'])}"
+        return f"Compared by {', '.join(data.get('protected') or ())}"
     if name == "truth":
         label = data.get("label")
         return f"Truth: {label.get('column') if isinstance(label, dict) else label or 'not known'}"
     way, good, label = way_of(model), data.get("favorable"), data.get("label")
     decides = model["predictions"].get("label", "") if way == "label" else model_words(model)
     said = f"Decision: {decides}" + (f", learned from {label}" if way == "train" and label else "")
-    return f"{said}, {choices(good if isinstance(good, list) else [good])} is good" if good else said
+    return f"{said}, good is {' or '.join(good) if isinstance(good, list) else good}" if good else said

@@ -7,7 +7,7 @@ import streamlit as st
 from app import state, work
 from app.data_model.columns import bins_section, columns_section
 from app.data_model.decision_words import words_section
-from app.data_model.doctor import SHAPES, doctor_section
+from app.data_model.doctor import SHAPES, doctor_section, open_findings
 from app.data_model.made_groups import made_groups_section
 from app.data_model.meanings import meanings_section
 from app.data_model.model_check import checked_section
@@ -15,7 +15,7 @@ from app.data_model.model_choice import model_section
 from app.data_model.next_step import next_step
 from app.data_model.outcome import outcome_section, who_counts
 from app.data_model.overview import overview
-from app.data_model.questions import questions
+from app.data_model.questions import questions, without_questions
 from app.data_model.reading import preview_section, reading_section
 from app.data_model.recent import recent_section
 from app.data_model.rows import left_out_section, rows_section
@@ -46,7 +46,7 @@ if draft is None:
     file_sources(space)
     st.stop()
 
-title("Data & model", subject_line(draft))
+title("Data & model", source_name(draft) if "question" in draft else subject_line(draft))
 source_problem()
 top = st.container()
 other = st.expander("Change data", key=f"other-{draft['id']}", on_change="rerun")  # drawn once opened
@@ -69,9 +69,12 @@ edited = suggest_columns(draft, profiles)
 names = [item.name for item in profiles]
 if "question" in edited:
     with top:
+        asked_first = open_findings(space, edited, SHAPES)
         edited = doctor_section(space, edited, profiles, only=SHAPES)
-        if edited["id"] == draft["id"]:
+        if not asked_first:
             edited = questions(space, edited, profiles, table.shape[0])
+        if st.button("Skip the questions", type="tertiary", key="skip-questions"):
+            edited = without_questions(edited)
     st.divider()
     edited = reading_section(edited, table)
     preview_section(table)
@@ -122,4 +125,4 @@ if edited != draft:
 found.show("rest")
 with top:
     overview(space, edited, found)
-    next_step(found.ready, "next-top", features=found.summary is None or bool(found.summary.features))
+    next_step(found.ready, features=found.summary is None or bool(found.summary.features))
