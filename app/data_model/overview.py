@@ -42,7 +42,7 @@ def overview_words(found: Problems, favored: float | None) -> str:
     words, summary = vocabulary(), found.summary
     if summary is None:
         return f"Not ready: {several(sum(map(len, found.sentences.values())), 'answer')} needed"
-    told = [f"{count(summary.people)} {words.people}", several(len(summary.features), "input")]
+    told = [f"{count(summary.people)} {words.people}", several(found.inputs, "input")]
     if favored is not None:
         told.append(f"{_percent(favored)} {words.yes or 'favored'}")
     elif summary.favorable is not None:

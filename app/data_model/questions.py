@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from app import state
 from app.data_model.columns import bins_section
 from app.data_model.decision_words import proposed_words, with_words, words_section
 from app.data_model.model_choice import model_section, way_of
@@ -84,17 +85,11 @@ def _proposed(draft: dict[str, Any], profiles: Sequence[ColumnProfile], rows: in
 
 def _decision(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
     st.caption(draft["proposal"])
-    before = way_of(draft["spec"]["model"])
+    draft = _with_column(draft, state.widget(f"way-{draft['id']}"))
     edited = model_section(space, draft, profiles, brief=True)
-    way, data = way_of(edited["spec"]["model"]), draft["spec"]["data"]
-    told = draft["spec"]["model"].get("predictions") or {}
-    if way != "label" and before == "label" and told.get("label") and not data.get("label"):
-        edited = with_data(edited, label=told["label"])  # what looked decided may be what was predicted
-    if way == "train":
+    if "train" in edited["spec"]["model"]:
         edited = _with_good(edited, profiles, edited["spec"]["data"].get("label"))
         return outcome_section(edited, profiles)
-    if before == "train" and way == "label" and isinstance(data.get("label"), str):
-        edited = with_data(_with_model(edited, {"predictions": {"label": data["label"]}}), label=None)
     column = (edited["spec"]["model"].get("predictions") or {}).get("label")
     if column is None:
         return edited
@@ -148,6 +143,17 @@ _ASKED: dict[str, Callable[[Workspace, dict[str, Any], Sequence[ColumnProfile]],
     "truth": _truth,
     "words": _words,
 }
+
+
+def _with_column(draft: dict[str, Any], way: str | None) -> dict[str, Any]:
+    """Return the draft with its column of decisions as label, or its label as that, as `way` is chosen."""
+    label = draft["spec"]["data"].get("label")
+    decides = (draft["spec"]["model"].get("predictions") or {}).get("label")
+    if way == "label" and "train" in draft["spec"]["model"] and isinstance(label, str):
+        return with_data(_with_model(draft, {"predictions": {"label": label}}), label=None)
+    if way not in {None, "label"} and decides and not label:
+        return with_data(draft, label=decides)
+    return draft
 
 
 def _with_model(draft: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
