@@ -21,7 +21,7 @@ _FIELDS = {
 }
 _GENERIC = {"people": "people", "yes": "favored", "no": "not favored"}
 _KNOWN: tuple[tuple[str, tuple[str, str, str]], ...] = (
-    (r"call_?(ed_?)?back|callback", ("applicants", "called back", "not called back")),
+    (r"call_?(ed_?)?back|^call(ed)?$", ("applicants", "called back", "not called back")),
     (r"hir|employ|recruit|interview|eingestellt|embauch|contratad", ("applicants", "hired", "turned down")),
     (r"admi|enrol|accept", ("applicants", "admitted", "rejected")),
     (r"loan|credit|repaid|repay|default|approv|lend|mortgage", ("applicants", "approved", "declined")),
