@@ -12,7 +12,7 @@ from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
 from audits.stats.vocabulary import singular
 
-__all__ = ["proposed_words", "words_section"]
+__all__ = ["proposed_words", "with_words", "words_section"]
 
 _FIELDS = {
     "people": "The people are",
@@ -21,7 +21,8 @@ _FIELDS = {
 }
 _GENERIC = {"people": "people", "yes": "favored", "no": "not favored"}
 _KNOWN: tuple[tuple[str, tuple[str, str, str]], ...] = (
-    (r"hir|employ|recruit|interview|call_?back", ("applicants", "hired", "turned down")),
+    (r"call_?(ed_?)?back|^call(ed)?$", ("applicants", "called back", "not called back")),
+    (r"hir|employ|recruit|interview|eingestellt|embauch|contratad", ("applicants", "hired", "turned down")),
     (r"admi|enrol|accept", ("applicants", "admitted", "rejected")),
     (r"loan|credit|repaid|repay|default|approv|lend|mortgage", ("applicants", "approved", "declined")),
     (r"recid|arrest|bail|parole|violen", ("people", "rated low risk", "rated high risk")),
@@ -71,11 +72,15 @@ def words_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> d
         people, yes, no = proposed.values()
         if st.button(f"Use “{people}”, “{yes}” and “{no}”", key="use-words"):
             given = proposed
-    if all(given[name] == known.get(name, "") for name in _FIELDS):
-        return draft
-    told = {name: value for name, value in (known | given).items() if value}
-    if given["people"] != known.get("people", ""):
+    return draft if all(given[name] == known.get(name, "") for name in _FIELDS) else with_words(draft, given)
+
+
+def with_words(draft: dict[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """Return the draft with words for people and decision; "" takes one away."""
+    known: dict[str, Any] = dict(draft["spec"]["data"].get("words") or {})
+    told = {name: value for name, value in (known | dict(given)).items() if value}
+    if given.get("people", "") != known.get("people", ""):
         told.pop("person", None)
-        if given["people"]:
+        if given.get("people"):
             told["person"] = singular(given["people"])
     return with_data(draft, words=told or None)

@@ -19,23 +19,25 @@ from app.workspaces.workspace import Workspace
 from audits.data.quality.findings import Finding, Mend
 from audits.errors import InputError
 
-__all__ = ["doctor_section", "mended"]
+__all__ = ["SHAPES", "doctor_section", "mended", "open_findings"]
+
+SHAPES = frozenset({"second header", "sheets", "count table", "rows that belong together"})
+"""Findings about what rows and columns are: asked before anything else."""
 
 
 def doctor_section(
-    space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]
+    space: Workspace,
+    draft: dict[str, Any],
+    profiles: Sequence[ColumnProfile],
+    only: frozenset[str] | None = None,
 ) -> dict[str, Any]:
-    """Draw a card for each thing found and what was mended; return the draft with what a click mends."""
-    try:
-        found = wait_for(work.findings(space, draft["spec"], too_good(space, draft)), "Looking the data over")
-    except InputError:
-        return draft  # told where the data are prepared
-    seen = set(draft.get("as it is") or ())
-    cards = [each for each in found if each.kind not in seen]
+    """Draw a card for each thing found, of some kinds `only`; return the draft with what a click mends."""
+    cards = open_findings(space, draft, only)
     done: list[dict[str, Any]] = list(draft.get("mended") or ())
-    if not cards and not done:
-        return draft
-    st.header("Worth a look before you go on" if cards else "Mended", anchor=False)
+    if not cards and not done and only is None:
+        st.text("Nothing found that needs mending.")
+    if cards:
+        st.subheader("Worth a look before you go on", anchor=False)
     with st.grid(2, min_column_width=340, border=False):
         for card in cards:
             with st.container(border=True, height="stretch", key=f"found-{_key(card)}"):
@@ -46,7 +48,7 @@ def doctor_section(
                         if st.button(notices.label(mend.button), key=f"mend-{_key(card)}-{place}"):
                             return mended(draft, profiles, card, mend)
                     if st.button("Leave as it is", type="tertiary", key=f"leave-{_key(card)}"):
-                        return {**draft, "as it is": [*sorted(seen), card.kind]}
+                        return {**draft, "as it is": [*(draft.get("as it is") or ()), card.kind]}
     for place, each in enumerate(done):
         with st.container(horizontal=True, vertical_alignment="center", key=f"quiet-mended-{place}"):
             st.text(f"Mended: {each['said']}", width="stretch")
@@ -54,6 +56,18 @@ def doctor_section(
                 back = with_data_again(draft, each["before"])
                 return {**back, "mended": done[:-1], "id": token_hex(4)}
     return draft
+
+
+def open_findings(
+    space: Workspace, draft: Mapping[str, Any], only: frozenset[str] | None = None
+) -> list[Finding]:
+    """Return what is found in the data, of some kinds `only`, but for what is to be left as it is."""
+    try:
+        found = wait_for(work.findings(space, draft["spec"], too_good(space, draft)), "Looking the data over")
+    except InputError:
+        return []  # told where the data are prepared
+    seen = set(draft.get("as it is") or ())
+    return [each for each in found if each.kind not in seen and (only is None or each.kind in only)]
 
 
 def mended(

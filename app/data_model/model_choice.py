@@ -1,4 +1,4 @@
-"""Where the model comes from, and from which score a decision is favourable."""
+"""What decides (a column, a score, a model), and from which score a decision is favorable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import state
 from app.data_model.columns import text_columns
-from app.data_model.outcome import says_more
+from app.data_model.outcome import NUMBERS, says_more
 from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
 from app.widgets import notices
@@ -20,20 +20,17 @@ from audits.errors import InputError
 from audits.models.formats import files_read
 from audits.models.spec import PREDICT_LABELS, endpoint_hosts
 
-__all__ = ["model_section"]
+__all__ = ["WAYS", "model_section", "way_of"]
 
-_WAYS = {
-    "train": "Train one here",
-    "path": "Model file",
-    "predictions": "Predictions in a column",
+WAYS = {
+    "label": "A column of decisions",
+    "score": "A score",
+    "path": "A model file",
     "endpoint": "HTTP endpoint",
+    "train": "No decision yet: train one",
 }
-_COLUMNS = {
-    "score, higher is better": ("score", "favorable"),
-    "score, higher is worse": ("score", "unfavorable"),
-    "predicted label": ("label", "favorable"),
-}
-_DECISIONS = {"boolean", "categorical"}
+"""What decides: a column (no model is needed), a score, a model; the first two are keys of predictions."""
+_BETTER = {"favorable": "higher is better", "unfavorable": "higher is worse"}
 _MADE = {
     "unknown": "on nobody knows whom",
     "held_out": "on other people",
@@ -47,29 +44,43 @@ def model_section(
     profiles: Sequence[ColumnProfile],
     *,
     second: bool = False,
+    brief: bool = False,
 ) -> dict[str, Any]:
-    """Draw the choice of model; return the draft.
+    """Draw the choice of what decides; return the draft.
 
-    A `second` model leaves the data as they are, and an upload goes into the draft's ``compare``.
+    A `second` model leaves the data as they are, and an upload goes into the draft's ``compare``. The `brief`
+    choice leaves out what has a usual value.
     """
     old = draft["spec"]["model"]
     more = says_more(draft, profiles)
     way = st.segmented_control(
-        "Model",
-        [name for name in _WAYS if name != "endpoint" or endpoint_hosts() or name in old],
-        format_func=_WAYS.__getitem__,
-        default=next((name for name in _WAYS if name in old), "train"),
+        "What decides",
+        [name for name in WAYS if name != "endpoint" or endpoint_hosts() or name in old],
+        format_func=WAYS.__getitem__,
+        default=way_of(old),
         required=True,
         key=f"way-{draft['id']}",
     )
     if way == "path":
-        model = _file(space, draft, second=second) | _trained_on(draft, old.get("made"))
-    elif way == "predictions":
-        model = _column(draft, profiles)
+        model = _file(space, draft, second=second, brief=brief)
+    elif way in {"label", "score"}:
+        model = _column(draft, profiles, way)
     elif way == "endpoint":
-        model = _address(draft) | _trained_on(draft, old.get("made"))
+        model = _address(draft)
+    elif brief:
+        model = {"train": old.get("train", "logistic")}
     else:
         draft, model = _trained(draft, () if second else text_columns(draft, profiles))
+    people_decided = way == "label" and draft["spec"]["data"].get("label") is None
+    if way != "train" and not brief and not people_decided:
+        made = _trained_on(draft, old.get("made") or (old.get("predictions") or {}).get("made"))
+        part = model.get("predictions")
+        if part is None:
+            model |= made
+        elif part:
+            part |= made
+    if brief and way != "score":
+        return {**draft, "spec": {**draft["spec"], "model": model}}
     if more and (way in {"path", "endpoint"} or model.get("train") in PREDICT_LABELS):
         model |= _predicts(draft)
     draft = {**draft, "spec": {**draft["spec"], "model": model}}
@@ -79,7 +90,7 @@ def model_section(
     if isinstance(threshold, dict):
         st.text("Thresholds differ by group, as in the spec.")
         return draft
-    if way == "predictions" and "label" in (model.get("predictions") or {}):
+    if way == "label":
         return draft
     if "predict" in model and isinstance(draft["spec"]["data"].get("label"), dict):
         st.text("Decisions are favorable where the number predicted lies on the favorable side.")
@@ -96,9 +107,16 @@ def model_section(
     )
     if threshold == draft["spec"].get("threshold"):
         return draft  # a look at the page changes nothing
-    if threshold == 0.5 and way != "predictions":  # the model's own decision
+    if threshold == 0.5 and way != "score":  # the model's own decision
         return _without_threshold(draft)
     return {**draft, "spec": {**draft["spec"], "threshold": threshold}}
+
+
+def way_of(model: Mapping[str, Any]) -> str:
+    """Return which of `WAYS` a model section goes."""
+    if "predictions" in model:
+        return "score" if "score" in (model["predictions"] or {}) else "label"
+    return next((name for name in WAYS if name in model), "train")
 
 
 def _without_threshold(draft: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +150,7 @@ def _predicts(draft: dict[str, Any]) -> dict[str, Any]:
     words = {"decision": "favorable or not", "label": itself}
     kinds = list(words)
     chosen = st.selectbox(
-        "It predicts",
+        "Model output",
         kinds,
         index=kinds.index(draft["spec"]["model"].get("predict", "decision")),
         format_func=words.__getitem__,
@@ -178,7 +196,7 @@ def _held_out(draft: dict[str, Any]) -> dict[str, Any]:
     return {**draft, "spec": {**draft["spec"], "seed": int(seed)}}
 
 
-def _file(space: Workspace, draft: dict[str, Any], *, second: bool) -> dict[str, Any]:
+def _file(space: Workspace, draft: dict[str, Any], *, second: bool, brief: bool) -> dict[str, Any]:
     turn = state.remember("models", lambda: 0)
     key = f"model-{turn}"
     st.file_uploader(
@@ -199,7 +217,7 @@ def _file(space: Workspace, draft: dict[str, Any], *, second: bool) -> dict[str,
     if path:
         st.text(f"Chosen: {PurePosixPath(path).name}")
         state.keep(f"model of {draft['id']}", path)
-        return {"path": path} | _reading(draft)
+        return {"path": path} | ({} if brief else _reading(draft))
     return {"path": ""}
 
 
@@ -235,7 +253,7 @@ def _reading(draft: dict[str, Any]) -> dict[str, Any]:
             unchanged = _parts(classes) == [str(each) for each in old.get("classes") or ()]
             kept["classes"] = old["classes"] if unchanged else _parts(classes)
         gives = st.selectbox(
-            "It gives",
+            "Scores are",
             ["probabilities", "logits"],
             index=1 if old.get("output") == "logits" else 0,
             format_func={"probabilities": "probabilities", "logits": "log-odds"}.__getitem__,
@@ -314,32 +332,31 @@ def _address(draft: dict[str, Any]) -> dict[str, Any]:
     return {"endpoint": {**kept, "url": url.strip()} | ({"version": version} if version else {})}
 
 
-def _column(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
-    names = [item.name for item in profiles]
+def _column(draft: dict[str, Any], profiles: Sequence[ColumnProfile], way: str) -> dict[str, Any]:
     old = draft["spec"]["model"].get("predictions") or {}
-    column = old.get("score") or old.get("label")
+    column = old.get(way)
+    names = [each.name for each in profiles if way == "label" or each.kind in NUMBERS or each.name == column]
     with st.container(horizontal=True):
         chosen = st.selectbox(
-            "Column",
+            "Column of the decisions" if way == "label" else "Column of the score",
             names,
             index=names.index(column) if column in names else None,
-            key=f"predicted-{draft['id']}",
+            key=f"predicted-{draft['id']}-{way}",
             placeholder="Choose a column",
             width=320,
         )
-        words = st.selectbox(
-            "It holds a",
-            list(_COLUMNS),
-            index=list(_COLUMNS).index(_means(old, chosen, profiles)),
-            key=f"means-{draft['id']}-{chosen}",
-            width=260,
-        )
-    made = _trained_on(draft, old.get("made"))
-    key, higher = _COLUMNS[words]
-    if chosen is None:
-        return {"predictions": {}}
-    told = {"higher_is": higher} if higher != "favorable" else {}
-    return {"predictions": {key: chosen} | told | made}
+        told = {}
+        if way == "score":
+            higher = st.selectbox(
+                "Its direction",
+                list(_BETTER),
+                index=list(_BETTER).index(old.get("higher_is", "favorable")),
+                format_func=_BETTER.__getitem__,
+                key=f"means-{draft['id']}-{chosen}",
+                width=260,
+            )
+            told = {} if higher == "favorable" else {"higher_is": higher}
+    return {"predictions": {} if chosen is None else {way: chosen} | told}
 
 
 def _trained_on(draft: dict[str, Any], old: str | None) -> dict[str, str]:
@@ -354,12 +371,3 @@ def _trained_on(draft: dict[str, Any], old: str | None) -> dict[str, str]:
         help="On people used for training a model looks too accurate and too fair: no audit clears it there.",
     )
     return {} if made == "unknown" else {"made": made}
-
-
-def _means(old: Mapping[str, Any], chosen: str | None, profiles: Sequence[ColumnProfile]) -> str:
-    """Return what a column holds: as it was said of it, else by its values; words and two values decide."""
-    if chosen is not None and chosen in {old.get("score"), old.get("label")}:
-        said = ("score" if "score" in old else "label", old.get("higher_is", "favorable"))
-        return next((words for words, told in _COLUMNS.items() if told == said), "predicted label")
-    decides = any(item.name == chosen and item.kind in _DECISIONS for item in profiles)
-    return "predicted label" if decides else "score, higher is better"

@@ -9,13 +9,13 @@ from app import state
 __all__ = ["next_step"]
 
 
-def next_step(ready: bool, key: str, *, features: bool = True) -> None:
+def next_step(ready: bool, *, features: bool = True) -> None:
     """Offer the audit once the data and the model are settled; until then say what is missing.
 
     Without `features` people cannot be compared one by one: that is said.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Open At a glance →", type="primary", key=key, disabled=not ready):
+        if st.button("Open At a glance →", type="primary", key="next", disabled=not ready):
             st.switch_page("views/glance.py", query_params=state.address("At a glance"))
         if not ready:
             st.text("Fix the items marked on this page first.")

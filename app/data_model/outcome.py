@@ -1,4 +1,4 @@
-"""What the model decides: the label, and which of its values are good for the person."""
+"""What is good for the person, and who counts as one: label, favorable values, weights, person."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
 from audits.checks import choices
 
-__all__ = ["outcome_section", "says_more"]
+__all__ = ["NUMBERS", "good_answer", "outcome_section", "says_more", "who_counts"]
 
-_NUMBERS = {"continuous", "integer"}
+NUMBERS = {"continuous", "integer"}
 _MOST_LEVELS = 20
 _CUTS = {"at least": "at_least", "above": "above", "at most": "at_most", "below": "below"}
 
 
-def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
-    """Draw the choice of label, of favourable values, and of who counts as one; return the draft."""
+def outcome_section(
+    draft: dict[str, Any], profiles: Sequence[ColumnProfile], *, truth: bool = False
+) -> dict[str, Any]:
+    """Draw the choice of label and of the values that are good for the person; return the draft.
+
+    Of a decision the good values are not asked with the `truth` alone.
+    """
     data = draft["spec"]["data"]
     names = [item.name for item in profiles]
     old = data.get("label")
@@ -28,7 +33,7 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
     told = draft["spec"]["model"].get("predictions") or {}
     likely = [name for name in _likely(profiles) if name not in told.values()]  # these were predicted
     offered = list(dict.fromkeys([*likely, *names]))
-    left, middle, right = st.columns(3)
+    left, right = st.columns(2)
     label = left.selectbox(
         "Label (the true outcome)",
         offered,
@@ -38,29 +43,69 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
         help="What the model predicts, as it turned out. Needed to train a model here.",
     )
     with right:
-        draft = _who_counts(draft, names)
-    if label is None:
-        if likely:
-            left.text(f"Perhaps {choices(likely[:3])}.")
-        with middle:
-            return _favorable_alone(with_data(draft, label=None), profiles)
-    item = profiles[names.index(label)]
-    if item.kind in _NUMBERS and item.distinct > _MOST_LEVELS:
-        with middle:
+        if label is None:
+            draft = with_data(draft, label=None)
+            if likely:
+                left.text(f"Perhaps {choices(likely[:3])}.")
+            if "label" not in told:
+                return with_data(draft, favorable=None)
+            return draft if truth else good_answer(draft, profiles, told["label"])
+        item = profiles[names.index(label)]
+        if item.kind in NUMBERS and item.distinct > _MOST_LEVELS:
             return _cut(draft, item, old if isinstance(old, dict) and column == label else {})
-    kept = _list(data.get("favorable")) if column == label else []
-    chosen = middle.multiselect(
+        if "label" in told and (other := _other_values(profiles, label, told["label"])):
+            return _matched(with_data(draft, label=label), item, *other)
+        if column != label and "label" not in told:
+            draft = with_data(draft, favorable=None)
+        return good_answer(with_data(draft, label=label), profiles, label)
+
+
+def good_answer(draft: dict[str, Any], profiles: Sequence[ColumnProfile], column: str) -> dict[str, Any]:
+    """Draw which values of the label, or of the decision, are good for the person; return the draft."""
+    kept = _list(draft["spec"]["data"].get("favorable"))
+    values = next((item.values for item in profiles if item.name == column), ())
+    chosen = st.multiselect(
         "Good for the person",
-        list(dict.fromkeys([*item.values, *kept])),
+        list(dict.fromkeys([*values, *kept])),
         default=kept,
-        key=f"favorable-{draft['id']}-{label}",
+        key=f"favorable-{draft['id']}-{column}",
         placeholder="Choose the favorable value",
     )
-    favorable = data["favorable"] if kept and chosen == kept else _one(chosen)
-    return with_data(draft, label=label, favorable=favorable)
+    return draft if kept and chosen == kept else with_data(draft, favorable=_one(chosen))
 
 
-def _who_counts(draft: dict[str, Any], names: list[str]) -> dict[str, Any]:
+def _other_values(
+    profiles: Sequence[ColumnProfile], label: str, decision: str
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Return the values of label and decision, two each, where the label has others than the decision."""
+    told, decided = (next(i.values for i in profiles if i.name == name) for name in (label, decision))
+    return (told, decided) if len(told) == len(decided) == 2 and set(told) != set(decided) else None
+
+
+def _matched(
+    draft: dict[str, Any], item: ColumnProfile, told: Sequence[str], decided: Sequence[str]
+) -> dict[str, Any]:
+    """Ask which value of the label is good, and write it as the decision writes its own."""
+    recode = dict(draft["spec"]["data"].get("recode") or {})
+    good = next((each for each in decided if each in _list(draft["spec"]["data"].get("favorable"))), None)
+    made = (recode.get(item.name) or {}).get("map") or {}
+    chosen = st.selectbox(
+        "Good in truth",
+        told,
+        index=next((k for k, each in enumerate(told) if good and made.get(each) == good), None),
+        key=f"truth-{draft['id']}-{item.name}",
+        placeholder="Choose the value",
+    )
+    if chosen is None or good is None:
+        return draft
+    bad = next(each for each in decided if each != good)
+    return with_data(
+        draft,
+        recode={**recode, item.name: {"map": {each: good if each == chosen else bad for each in told}}},
+    )
+
+
+def who_counts(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Draw which column weighs, whether it counts people or stands for a sample, and who rows are of."""
     data, key = draft["spec"]["data"], draft["id"]
     given = data.get("weights")
@@ -101,7 +146,7 @@ def _who_counts(draft: dict[str, Any], names: list[str]) -> dict[str, Any]:
             named = {name: value for name, value in parts.items() if value is not None}
             weights = {"column": weights, "kind": kind, **named}
     told = "A column that repeats for one person: that person's rows are no evidence of their own."
-    person = column("Rows of one person share", "person", data.get("person"), "One row a person", told)
+    person = column("Person ID", "person", data.get("person"), "One row a person", told)
     return with_data(draft, weights=weights, person=person)
 
 
@@ -117,24 +162,6 @@ def _likely(profiles: Sequence[ColumnProfile]) -> list[str]:
     """Names of the columns that look like the label, the likeliest first."""
     ranked = [(item.likely_label, item.name) for item in profiles if item.likely_label is not None]
     return [name for _, name in sorted(ranked)]
-
-
-def _favorable_alone(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
-    """Without a label, the favourable value is one of the predicted labels."""
-    if "label" not in (draft["spec"]["model"].get("predictions") or {}):
-        return with_data(draft, favorable=None)
-    column = draft["spec"]["model"]["predictions"]["label"]
-    values = next((item.values for item in profiles if item.name == column), ())
-    kept = _list(draft["spec"]["data"].get("favorable"))
-    chosen = st.multiselect(
-        "Predicted label that is good for the person",
-        list(dict.fromkeys([*values, *kept])),
-        default=kept,
-        key=f"favorable-{draft['id']}-predicted",
-        placeholder="Choose the favorable value",
-    )
-    favorable = draft["spec"]["data"].get("favorable") if kept and chosen == kept else _one(chosen)
-    return with_data(draft, favorable=favorable)
 
 
 def _cut(draft: dict[str, Any], item: ColumnProfile, old: dict[str, Any]) -> dict[str, Any]:

@@ -21,13 +21,16 @@ from audits.stats.words import count, percent, several
 
 __all__ = ["overview", "overview_words"]
 
-_PLACES = {"columns": "Columns", "outcome": "Outcome", "rows": "Rows", "model": "Model", "rest": ""}
+_PLACES = {"columns": "Columns", "outcome": "Decision", "rows": "Rows", "model": "Decision", "rest": ""}
 
 
 def overview(space: Workspace, draft: Mapping[str, Any], found: Problems) -> None:
     """Write what there is, and below it what needs an answer before an audit can run."""
     with st.container(key="data-overview"):
-        st.text(overview_words(found, _share_favored(space, draft, found.summary)))
+        known = None if found.model is None else found.model.favored
+        st.text(
+            overview_words(found, _share_favored(space, draft, found.summary) if known is None else known)
+        )
     asked = [(_PLACES.get(place, ""), said) for place, each in found.sentences.items() for said in each]
     if asked:
         st.text("These need an answer:")
@@ -39,7 +42,7 @@ def overview_words(found: Problems, favored: float | None) -> str:
     words, summary = vocabulary(), found.summary
     if summary is None:
         return f"Not ready: {several(sum(map(len, found.sentences.values())), 'answer')} needed"
-    told = [f"{count(summary.people)} {words.people}", several(len(summary.features), "input")]
+    told = [f"{count(summary.people)} {words.people}", several(found.inputs, "input")]
     if favored is not None:
         told.append(f"{_percent(favored)} {words.yes or 'favored'}")
     elif summary.favorable is not None:

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app import examples, state, work
+from app.data_model.questions import FIRST_QUESTION
 from app.drafts import drafts
 from app.widgets import notices
 from app.workspaces.workspace import MAX_FILE_MB, Workspace
@@ -77,7 +78,7 @@ def _server_picker(space: Workspace, folder: Path) -> None:
             key="open-server",
             disabled=chosen is None,
             on_click=_begin,
-            args=(space, lambda: drafts.from_files([drafts.server_file(folder, str(chosen))], "server")),
+            args=(space, lambda: _new([drafts.server_file(folder, str(chosen))], "server")),
         )
 
 
@@ -93,7 +94,12 @@ def _uploaded(space: Workspace, key: str, turn: int) -> None:
     if not files:
         return
     state.keep("uploads", turn + 1)  # a fresh uploader lets go of the bytes held in memory
-    _begin(space, lambda: drafts.from_files(_brought(space, files), "upload"))
+    _begin(space, lambda: _new(_brought(space, files), "upload"))
+
+
+def _new(paths: list[Path], kind: str) -> dict[str, Any]:
+    """Return the draft of a table of which the questions are still to be asked."""
+    return drafts.from_files(paths, kind) | {"question": FIRST_QUESTION}
 
 
 def _begin(space: Workspace, make: Callable[[], dict[str, Any]], then: str = "") -> None:

@@ -41,10 +41,14 @@ _DOING = {
 
 @dataclass
 class Problems:
-    """Sentences by the part of the page they belong to; the data, and a model brought along, if right."""
+    """Sentences by the part of the page they belong to; the data, and a model brought along, if right.
+
+    `inputs` counts the features, a column of predictions aside.
+    """
 
     summary: Summary | None = None
     model: Checked | None = None
+    inputs: int = 0
     sentences: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -80,6 +84,8 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     except InputError as error:
         found.add(error)
     if found.summary is not None:
+        predicted = (spec["model"].get("predictions") or {}).values()
+        found.inputs = len(set(found.summary.features) - set(predicted))
         for missing in _missing_parts(spec, found.summary):
             found.add(missing)
     chosen = next((way for way in _DOING if spec["model"].get(way)), None)

@@ -7,14 +7,15 @@ import streamlit as st
 from app import state, work
 from app.data_model.columns import bins_section, columns_section
 from app.data_model.decision_words import words_section
-from app.data_model.doctor import doctor_section
+from app.data_model.doctor import SHAPES, doctor_section, open_findings
 from app.data_model.made_groups import made_groups_section
 from app.data_model.meanings import meanings_section
 from app.data_model.model_check import checked_section
 from app.data_model.model_choice import model_section
 from app.data_model.next_step import next_step
-from app.data_model.outcome import outcome_section
+from app.data_model.outcome import outcome_section, who_counts
 from app.data_model.overview import overview
+from app.data_model.questions import questions, without_questions
 from app.data_model.reading import preview_section, reading_section
 from app.data_model.recent import recent_section
 from app.data_model.rows import left_out_section, rows_section
@@ -45,7 +46,7 @@ if draft is None:
     file_sources(space)
     st.stop()
 
-title("Data & model", subject_line(draft))
+title("Data & model", source_name(draft) if "question" in draft else subject_line(draft))
 source_problem()
 top = st.container()
 other = st.expander("Change data", key=f"other-{draft['id']}", on_change="rerun")  # drawn once opened
@@ -54,57 +55,74 @@ if other.open:
         example_cards(space)
         file_sources(space)
 
-st.header("Data", anchor=False)
-if draft["source"].get("sentence"):
-    st.text(draft["source"]["sentence"])
 table: TableHeld | None = None
 try:
     table, profiles = wait_for(work.table(space, draft["spec"]["data"]), f"Reading {source_name(draft)}")
 except InputError as error:
     notices.problem(str(error))
-edited = reading_section(draft, table)
-if table is None or edited != draft:
+    edited = reading_section(draft, None)
     if edited != draft:
         space.save_draft(edited)
         st.rerun()
     st.stop()
-edited = suggest_columns(edited, profiles)
-preview_section(table)
-found = problems(space, edited)
-
+edited = suggest_columns(draft, profiles)
 names = [item.name for item in profiles]
-edited = doctor_section(space, edited, profiles)
-if edited.get("mended") != draft.get("mended") or edited.get("as it is") != draft.get("as it is"):
-    space.save_draft(edited)
-    st.rerun()
-st.header("Columns", anchor=False)
-edited = columns_section(edited, profiles)
-edited = bins_section(edited, profiles)
-edited = meanings_section(edited, profiles)
-found.show("columns")
-st.header("Outcome", anchor=False)
-edited = outcome_section(edited, profiles)
-edited = words_section(edited, profiles)
-found.show("outcome")
-st.header("Rows", anchor=False)
-edited = rows_section(edited, names)
-edited = made_groups_section(edited)
-found.show("rows")
-if found.summary is not None:
-    left_out_section(found.summary, table.report.sentences())
-st.header("Model", anchor=False)
-edited = model_section(space, edited, profiles)
-found.show("model")
-if found.model is not None:
-    checked_section(found.model)
+if "question" in edited:
+    with top:
+        asked_first = open_findings(space, edited, SHAPES)
+        edited = doctor_section(space, edited, profiles, only=SHAPES)
+        if not asked_first:
+            edited = questions(space, edited, profiles, table.shape[0])
+        if st.button("Skip the questions", type="tertiary", key="skip-questions"):
+            edited = without_questions(edited)
+    st.divider()
+    edited = reading_section(edited, table)
+    preview_section(table)
+    if edited != draft:
+        space.save_draft(edited)
+        st.rerun()
+    st.stop()
+
+found = problems(space, edited)
+if draft["source"].get("sentence"):
+    st.text(draft["source"]["sentence"])
+decision, columns, rows, quality, rest = st.tabs(
+    ["Decision", "Columns", "Rows", "Quality", "Table"], key="part", bind="query-params"
+)
+if decision.open:
+    with decision:
+        edited = model_section(space, edited, profiles)
+        found.show("model")
+        if found.model is not None:
+            checked_section(found.model)
+        edited = outcome_section(edited, profiles)
+        found.show("outcome")
+        edited = words_section(edited, profiles)
+if columns.open:
+    with columns:
+        edited = columns_section(edited, profiles)
+        edited = bins_section(edited, profiles)
+        edited = meanings_section(edited, profiles)
+        found.show("columns")
+if rows.open:
+    with rows:
+        edited = who_counts(edited, names)
+        edited = rows_section(edited, names)
+        edited = made_groups_section(edited)
+        found.show("rows")
+        if found.summary is not None:
+            left_out_section(found.summary, table.report.sentences())
+if quality.open:
+    with quality:
+        edited = doctor_section(space, edited, profiles)
+if rest.open:
+    with rest:
+        edited = reading_section(edited, table)
+        preview_section(table)
 if edited != draft:
     space.save_draft(edited)
     st.rerun()
-
-st.divider()
 found.show("rest")
-for place, key in ((top, "next-top"), (st.container(), "next")):
-    with place:
-        if place is top:
-            overview(space, edited, found)
-        next_step(found.ready, key, features=found.summary is None or bool(found.summary.features))
+with top:
+    overview(space, edited, found)
+    next_step(found.ready, features=found.summary is None or bool(found.summary.features))

@@ -39,7 +39,9 @@ def model_words(model: Mapping[str, Any], *, number: bool = False) -> str:
     if "endpoint" in model:
         return f"endpoint {str(model['endpoint'].get('url', '')).split('://')[-1] or 'without address'}"
     columns = model.get("predictions") or {}
-    return f"predictions in {columns.get('score') or columns.get('label') or 'a column'}"
+    if "score" in columns:
+        return f"score in {columns['score']}"
+    return f"decisions in {columns.get('label') or 'a column'}"
 
 
 def subject_line(draft: Mapping[str, Any], summary: Summary | None = None) -> str:

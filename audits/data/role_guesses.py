@@ -14,7 +14,14 @@ from typing import Any
 from audits.data.preprocessing.column_names import named_protected, stored
 from audits.data.values import text_of
 
-__all__ = ["GoodAnswer", "OutcomeGuess", "guess_good_answer", "guess_outcome", "words_of_name"]
+__all__ = [
+    "GoodAnswer",
+    "OutcomeGuess",
+    "guess_good_answer",
+    "guess_outcome",
+    "is_consequence",
+    "words_of_name",
+]
 
 MAX_ANSWERS = 20
 _LIKELY, _APART = 3.0, 1.0
@@ -52,6 +59,11 @@ _POSITIVE = re.compile(
 _NEGATIVE = re.compile(
     rf"{_BAD_NAMES}|bad|negative|<=50k\.?|ineligible|unqualified|failure|charged off|no offer"
     r"|not (?:hired|approved|admitted)|durchgefallen|schlecht|échoué|mauvais|malo"
+)
+_CONSEQUENCE = re.compile(
+    r"truth|default\w*|delinquent|recid\w*|reoffend\w*|churn\w*|attrition|fraud\w*|toxic\w*|injur\w*|readmit\w*"
+    r"|readmission|deceased|died|death|survived|repaid|paid|graduated|income|risk|gpa|wages?|salary|earnings"
+    r"|ausfall|betrug|zurückgezahlt|rückfall|einkommen|défaut|fraude|récidive|impago|fraude|reincidencia"
 )
 _SOUNDS = 2.0
 
@@ -165,6 +177,17 @@ def guess_good_answer(values: Sequence[Any], name: str) -> GoodAnswer:
     if words == ["y", "true"] and set(told) == {"0", "1"}:  # as scikit-learn's users write results
         return GoodAnswer(told["1"], f"1 is taken to be good for the person, as {name!r} is usually written.")
     return GoodAnswer(None, f"nothing says which value of {name!r} is good for the person")
+
+
+def is_consequence(name: str) -> bool:
+    """Whether a column's name tells what happened to people, which a model may predict, and nobody decided.
+
+    Examples
+    --------
+    >>> is_consequence("two_year_recid"), is_consequence("hired")
+    (True, False)
+    """
+    return any(_CONSEQUENCE.fullmatch(word) for word in words_of_name(name))
 
 
 def _is_good(text: str) -> bool:

@@ -60,6 +60,8 @@ class Checked:
         Favourable scores of the first five people.
     notes : tuple of str
         How inputs and outputs were read, in sentences.
+    favored : float or None
+        Share of people with the favorable decision, of a column of predictions.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Checked:
     classes: tuple[object, ...] | None
     scores: tuple[float, ...]
     notes: tuple[str, ...]
+    favored: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; classes as JSON has them, or as text."""
@@ -116,6 +119,7 @@ def check_model(
         None if model.classes is None else tuple(model.classes),
         tuple(subject.scores[:_PEOPLE].tolist()),
         subject.notes,
+        float(np.average(subject.decisions, weights=subject.data.weights)) if kind == "predictions" else None,
     )
 
 

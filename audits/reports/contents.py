@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -61,16 +61,15 @@ _MEANS: dict[Badge, str] = {
     "no material difference": "It lies wholly inside your limit, on average over the people compared.",
 }
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "onnxruntime", "POT", "plotly")
-_EXECUTIVE_FINDINGS = 8
-_MAX_FINDINGS = 5  # on page one
+_MAX_FINDINGS, _MAX_MORE = 5, 14  # on page one, and on the two pages for managers
+_MAX_LETTERS = 200  # of a finding there
 _CANNOT_SHOW = (
     FINDS,
     "Intervals cover sampling error alone: not wrong labels, missing people, or features measured worse for "
     "one group.",
     "It describes the people audited; it does not cover people or uses that differ from them.",
 )
-_EXECUTIVE_LETTERS = 360
-_EXECUTIVE_QUESTIONS = 3
+_MAX_QUESTIONS = 3
 _BLANK = "_" * 40
 ASSUMPTIONS = (
     "Rows are taken as independent people, and the audited rows as a sample of those the model is used on; "
@@ -120,23 +119,9 @@ Ordered = list[tuple[RunFinding, Section]]
 
 
 def full(run: RunLike, spec_text: str = "") -> Document:
-    """Arrange everything: headline, findings, audits with figures and tables, settings, reproduction."""
+    """Arrange everything: two pages for managers, audits with figures and tables, settings, reproduction."""
     ordered = sections(run)
-    found = findings(ordered)
-    blocks: list[Block] = [
-        *headline(run),
-        *_hero(run),
-        Heading("Findings, largest first"),
-        *found[:_MAX_FINDINGS],
-        Heading("What this cannot show"),
-        *map(Text, _CANNOT_SHOW),
-        *_sign_off(),
-        Heading("What was audited", page=True),
-        _opening(run),
-        Text(AID, "quiet"),
-    ]
-    if rest := found[_MAX_FINDINGS:]:
-        blocks += [Heading("More findings"), *rest]
+    blocks = _two_pages(run, findings(ordered))
     for place, (finding, section) in enumerate(ordered, start=1):
         blocks += _audit(place, finding, section)
     if run.compared is not None:
@@ -144,6 +129,35 @@ def full(run: RunLike, spec_text: str = "") -> Document:
     blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, ASSUMPTIONS)]
     blocks += [Heading("Settings"), *_settings(run, ordered), *reproduce(run, spec_text)]
     return Document("Audit report", head(run), tuple(blocks))
+
+
+def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (all templates are called alike)
+    """Arrange the two pages for managers alone."""
+    found = [dataclasses.replace(each, anchor="") for each in findings(sections(run))]
+    return Document("Audit summary", head(run), tuple(_two_pages(run, found)))
+
+
+def _two_pages(run: RunLike, found: Sequence[FindingBlock]) -> list[Block]:
+    """Return page one (headline, hero, findings, limits, sign-off) and two (scope, how to read it)."""
+    shown = [dataclasses.replace(each, finding=shortened(each.finding, _MAX_LETTERS)) for each in found]
+    first, more = shown[:_MAX_FINDINGS], shown[_MAX_FINDINGS:_MAX_MORE]
+    blocks: list[Block] = [
+        *headline(run),
+        *_hero(run),
+        Heading("Findings, largest first"),
+        *first,
+        Heading("What this cannot show"),
+        Text(" ".join(_CANNOT_SHOW)),
+        *_sign_off(),
+        Heading("What was audited", page=True),
+        _opening(run, ("Findings", _tally(run))),
+    ]
+    if more:
+        blocks += [Heading("More findings"), *more]
+    if len(found) > _MAX_MORE:
+        blocks.append(Text(f"{len(found) - _MAX_MORE} more findings are in the full report.", "quiet"))
+    blocks += [Heading("How to read this"), *_badges_explained(run), *map(Text, ASSUMPTIONS[:2])]
+    return [*blocks, Text(AID, "quiet")]
 
 
 def _hero(run: RunLike) -> list[Block]:
@@ -177,39 +191,14 @@ def beside(run: RunLike, spec_text: str = "") -> Document:
     return Document("Two models compared", head(run), tuple(blocks))
 
 
-def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (all templates are called alike)
-    """Arrange two pages: the headline, what was audited, the largest findings, what they rest on."""
-    ordered = findings(sections(run))
-    shown = [
-        FindingBlock(item.badge, shortened(item.title, 80), shortened(item.finding, _EXECUTIVE_LETTERS))
-        for item in ordered[:_EXECUTIVE_FINDINGS]
-    ]
-    blocks: list[Block] = [
-        *headline(run),
-        _opening(run, ("Findings", _tally(run))),
-        Heading("Findings, largest first"),
-        *shown,
-    ]
-    if len(ordered) > len(shown):
-        blocks.append(Text(f"{len(ordered) - len(shown)} more findings are in the full report.", "quiet"))
-    blocks += [
-        Heading("How to read this"),
-        *_badges_explained(run),
-        *(Text(text) for text in ASSUMPTIONS[:2]),
-        Text(f"{FINDS} {AID}", "quiet"),
-        *_sign_off(),
-    ]
-    return Document("Audit summary", head(run), tuple(blocks))
-
-
 def _opening(run: RunLike, *more: tuple[str, str]) -> Facts:
     """Say what was asked, of which data and which model."""
     asked = list(dict.fromkeys(AUDITS[audit.name].question for audit in run.audits))
-    others = f" And {len(asked) - _EXECUTIVE_QUESTIONS} more." if len(asked) > _EXECUTIVE_QUESTIONS else ""
+    others = f" And {len(asked) - _MAX_QUESTIONS} more." if len(asked) > _MAX_QUESTIONS else ""
     files = ", ".join(item["name"] for item in run.data.get("files") or []) or "a table given in memory"
     return Facts(
         (
-            ("Question", " ".join(asked[:_EXECUTIVE_QUESTIONS]) + others),
+            ("Question", " ".join(asked[:_MAX_QUESTIONS]) + others),
             *more,
             ("Data", shortened(files, 120)),
             ("People", f"{count(run.data['rows_audited'])} rows audited; {_left_out(run)}"),
@@ -223,7 +212,7 @@ def _opening(run: RunLike, *more: tuple[str, str]) -> Facts:
 def _sign_off() -> tuple[Block, Block]:
     """Leave room for whose model it is, and who decided what and when."""
     names = ("Owner of the model", "Decision", "Reviewed by", "Date")
-    return Heading("Sign-off"), Facts(tuple((name, _BLANK) for name in names))
+    return Heading("Sign-off", anchor="sign-off"), Facts(tuple((name, _BLANK) for name in names))
 
 
 def _badges_explained(run: RunLike) -> list[Block]:
@@ -244,7 +233,7 @@ def headline(run: RunLike) -> list[Block]:
 def findings(ordered: Ordered) -> tuple[FindingBlock, ...]:
     """Return the findings of `sections`, in their order, with the anchors of the full report."""
     return tuple(
-        FindingBlock(finding.badge_text, section.title, _told(finding), f"audit-{place}")
+        FindingBlock(finding.badge_text, section.title, finding.sentence, f"audit-{place}")
         for place, (finding, section) in enumerate(ordered, start=1)
     )
 
@@ -299,7 +288,7 @@ def reproduce(run: RunLike, spec_text: str = "") -> list[Block]:
 def _audit(place: int, finding: RunFinding, section: Section) -> list[Block]:
     audit, result = finding.audit, finding.audit.result
     blocks: list[Block] = [
-        Heading(section.title, 2, f"audit-{place}"),
+        Heading(section.title, 2, f"audit-{place}", page=place == 1),
         Text(AUDITS[audit.name].question, "quiet"),
         FindingBlock(finding.badge_text, "", _told(finding)),
         *([Text(result.finding)] if result.finding != finding.sentence else []),

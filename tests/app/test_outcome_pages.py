@@ -281,6 +281,8 @@ def test_a_model_that_reads_the_outcome_is_told_from_a_good_one_once_it_was_run(
     ended(space, at)
     assert any("The model is right about all 36 people" in text for text in texts(at))
     at.switch_page("views/data_model.py").run()
+    at.query_params["part"] = "Quality"
+    at.run()
     assert not at.exception
     assert any("closed (1.00) tells the outcome best" in text for text in texts(at))
     at.button(key="mend-unlikely-performance-0").click().run()

@@ -63,7 +63,7 @@ def test_every_example_opens_ready_to_run(space: Workspace, name: str) -> None:
     at = open_example(space, name)
     assert not at.exception
     assert not at.button(key="next").disabled
-    assert all(box.value is not None for box in at.selectbox if box.label == "It predicts")
+    assert all(box.value is not None for box in at.selectbox if box.label == "Model output")
     at.switch_page(FLIPSETS).run()
     assert not at.exception
     assert not at.button(key="run").disabled
@@ -96,7 +96,7 @@ def test_a_wrong_choice_leaves_the_controls_that_mend_it(space: Workspace, wrong
     space.save_draft(draft)
     at = visit(space)
     assert not at.exception
-    assert {"Columns", "Outcome", "Rows", "Model"} <= {each.value for each in at.header}
+    assert {"Decision", "Columns", "Rows", "Quality"} <= {each.label for each in at.tabs}
     assert at.button(key="next").disabled
     said, *_ = [each.value for each in at.text if "must" in each.value]
     assert any(word in said for word in ("hired", "[9, 1]", "skill")), said
@@ -119,7 +119,7 @@ def test_a_table_of_label_predictions_and_groups_is_ready_for_the_overview(space
 @pytest.mark.parametrize(
     ("predictions", "threshold", "said", "ready"),
     [
-        ({"score": "band"}, 0.5, "choose “predicted label” beside the column", False),
+        ({"score": "band"}, 0.5, "choose “A column of decisions”", False),
         ({"score": "decile"}, 0.5, "the scores run from 1 to 10", True),
         ({"score": "decile"}, 5, "", True),
         ({"label": "band"}, 0.5, "also holds 'high' or 'low'", False),
@@ -147,7 +147,7 @@ def test_a_predicted_label_alone_asks_for_its_good_value_from_a_list(space: Work
     bring(space, "sex,prediction\n" + "f,yes\nf,no\nm,yes\nm,no\n" * 15)
     at = visit(space)
     assert not at.exception
-    chosen = next(box for box in at.multiselect if box.key.endswith("-predicted"))
+    chosen = next(box for box in at.multiselect if box.key.endswith("-prediction"))
     assert sorted(chosen.options) == ["no", "yes"]
     at = chosen.set_value(["yes"]).run()
     assert space.draft()["spec"]["data"]["favorable"] == "yes"
@@ -198,37 +198,33 @@ def test_another_workspaces_data_do_not_show(space: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "data", "place", "words"),
+    ("content", "data", "words"),
     [
-        ("sex,skill,hired\n", {}, "Data", "people.csv"),
+        ("sex,skill,hired\n", {}, "people.csv"),
         (
             "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 9,
             {"label": "hried", "favorable": "1"},
-            "Outcome",
             "The label is missing",
         ),
         (
             "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 9,
             {"protected": []},
-            "Columns",
             "needs a protected attribute",
         ),
         (
             "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 9,
             {"keep": [{"column": "skill", "at_least": 99}]},
-            "Rows",
             "row filters",
         ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence_and_the_page_goes_on(
-    space: Workspace, content: str, data: dict[str, object], place: str, words: str
+    space: Workspace, content: str, data: dict[str, object], words: str
 ) -> None:
     bring(space, content, **data)
     at = visit(space)
     assert not at.exception
     assert any(words in text for text in texts(at))
-    assert any(header.value == place for header in at.header)
     assert not any("Traceback" in text for text in texts(at))
 
 
@@ -251,13 +247,11 @@ def test_the_web_process_never_loads_a_model_library() -> None:
 def outcome_page() -> None:
     import streamlit as st
 
-    from app.data_model.outcome import outcome_section
-    from app.tables.columns import ColumnProfile
+    from app.data_model.outcome import who_counts
 
     names = ("good", "w", "area", "who")
-    profiles = [ColumnProfile(name, "integer", 0, 9, "1, 2", (), None, False, None) for name in names]
     first = {"id": "d", "spec": {"data": {"path": "people.csv"}, "model": {"train": "logistic"}}}
-    st.session_state["draft"] = outcome_section(st.session_state.get("draft", first), profiles)
+    st.session_state["draft"] = who_counts(st.session_state.get("draft", first), names)
 
 
 def test_who_counts_as_one_is_said_on_the_page() -> None:

@@ -124,8 +124,8 @@ def open_example(page: Page, name: str) -> None:
     page.locator(f".st-key-open-{name} button").click()
     page.wait_for_selector(".st-key-question-1", timeout=SLOW)
     settle(page)
-    to_page(page, "Data & model", ".st-key-next-top button")
-    expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=SLOW)
+    to_page(page, "Data & model", ".st-key-next button")
+    expect(page.locator(".st-key-next button")).to_be_enabled(timeout=SLOW)
 
 
 def to_page(page: Page, name: str, selector: str) -> None:
@@ -162,14 +162,19 @@ def tab_to(page: Page, selector: str, most: int = 80) -> None:
     raise AssertionError(f"{selector} is not reached by {most} tabs")
 
 
-def upload(page: Page, *files: Path) -> None:
+def upload(page: Page, *files: Path, ask: bool = False) -> None:
+    """Bring a table; unless it is to `ask` its questions, skip them."""
     page.locator('[class*="st-key-upload-"] input[type=file]').set_input_files([str(file) for file in files])
-    page.wait_for_selector('.st-key-next, [class*="st-key-problem-"]', timeout=SLOW)
+    page.wait_for_selector('.st-key-skip-questions, [class*="st-key-problem-"]', timeout=SLOW)
     settle(page)
+    if not ask and page.locator(".st-key-skip-questions").count():
+        with answered(page):
+            page.locator(".st-key-skip-questions button").click()
+        page.wait_for_selector(".st-key-next", timeout=SLOW)
 
 
 def to_flipsets(page: Page) -> None:
-    expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=SLOW)
+    expect(page.locator(".st-key-next button")).to_be_enabled(timeout=SLOW)
     to_page(page, "Flipsets", ".st-key-run button")
 
 

@@ -35,7 +35,7 @@ def test_an_empty_file_then_a_good_one(
     assert "header.csv" in problem(page)
     page.get_by_text("Change data").click()
     acts.upload(page, ROOT / "sample_data" / "hiring.csv")
-    page.wait_for_selector(".st-key-next-top", timeout=acts.SLOW)
+    page.wait_for_selector(".st-key-next", timeout=acts.SLOW)
 
 
 def test_a_label_with_one_value_is_told_beside_the_label(
@@ -51,12 +51,12 @@ def test_a_label_with_one_value_is_told_beside_the_label(
     acts.choose(page, "favorable-", "1")
     page.keyboard.press("Escape")
     acts.settle(page)
-    if page.locator(".st-key-next-top button").is_enabled():
+    if page.locator(".st-key-next button").is_enabled():
         acts.to_flipsets(page)
         acts.run(page)
     assert "label" in problem(page)
     page.get_by_role("link", name="Data & model").click()
-    page.wait_for_selector(".st-key-next-top", timeout=acts.SLOW)
+    page.wait_for_selector(".st-key-next", timeout=acts.SLOW)
     acts.settle(page)
     acts.choose(page, "label-", "hired")
     acts.choose(page, "favorable-", "1")
@@ -80,7 +80,7 @@ def test_a_truncated_model_file_is_told_and_the_next_run_works(
     said = page.get_by_text("cut.onnx is not a whole ONNX model")  # and in what is left to do
     expect(said.first).to_be_visible(timeout=acts.SLOW)
     acts.narrow_and_shoot(page, artefacts, "error-model", 900)
-    page.get_by_role("radio", name="Train one here").click()
+    page.get_by_role("radio", name="No decision yet: train one").click()
     acts.settle(page)
     acts.to_flipsets(page)
     acts.shuffles(page, 0)

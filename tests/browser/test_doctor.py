@@ -68,6 +68,7 @@ def start(server: Server, watched: Watched, path: Path, favorable: str = "yes") 
 
 
 def settle_outcome(page: Page, favorable: str = "yes") -> None:
+    acts.open_tab(page, "Decision")
     acts.choose(page, "label-", "paid")
     acts.choose(page, "favorable-", favorable)
     page.keyboard.press("Escape")
@@ -78,6 +79,7 @@ def mend(page: Page, server: Server, kind: str, way: int = 0) -> Mapping[str, An
     """Click what mends a thing found, see that it is found no more, and return the data section then."""
     key = re.sub(r"\W", "-", kind)
     card = page.locator(f".st-key-found-{key}")
+    acts.open_tab(page, "Quality")
     expect(card).to_be_visible(timeout=acts.SLOW)
     said = card.inner_text().split("\n")[0]
     with acts.answered(page):
@@ -139,7 +141,7 @@ def test_a_second_header_becomes_the_names(server: Server, watched: Watched, tmp
     assert page.locator(".st-key-found-words-among-numbers").count() == 0
     assert mend(page, server, "second header")["read"] == {"skip_rows": 1}
     settle_outcome(page, "1")
-    expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=acts.SLOW)
+    expect(page.locator(".st-key-next button")).to_be_enabled(timeout=acts.SLOW)
 
 
 def test_another_sheet_of_a_workbook_is_read(server: Server, watched: Watched, tmp_path: Path) -> None:
@@ -149,6 +151,7 @@ def test_another_sheet_of_a_workbook_is_read(server: Server, watched: Watched, t
     page = start(server, watched, tmp_path / "people.xlsx", "")
     assert mend(page, server, "sheets")["read"] == {"sheet": "People"}
     settle_outcome(page)
+    acts.open_tab(page, "Table")
     page.wait_for_selector("text=400 rows and 4 columns", timeout=acts.SLOW)
     page.get_by_text("Read it differently").click()
     acts.settle(page)
@@ -165,11 +168,12 @@ def test_numbers_with_decimal_commas_and_marks_of_thousands(
     people().assign(income=written).to_csv(tmp_path / "people.csv", index=False, sep=";")
     page = start(server, watched, tmp_path / "people.csv")
     assert mend(page, server, "written numbers")["read"] == {"decimal": mark}
+    acts.open_tab(page, "Table")
     page.get_by_text("Read it differently").click()
     page.get_by_role("button", name="Read again").click()  # what the form does not change, stays
     acts.settle(page)
     expect(page.locator(".st-key-found-written-numbers")).to_have_count(0)
-    expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=acts.SLOW)
+    expect(page.locator(".st-key-next button")).to_be_enabled(timeout=acts.SLOW)
 
 
 def test_predictions_that_copy_the_label_are_audited_without_one(
@@ -180,7 +184,7 @@ def test_predictions_that_copy_the_label_are_audited_without_one(
     data = mend(page, server, "label equals predictions")
     assert "label" not in data
     assert data["favorable"] == "yes"
-    expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=acts.SLOW)
+    expect(page.locator(".st-key-next button")).to_be_enabled(timeout=acts.SLOW)
 
 
 def test_fractional_weights_equal_rows_and_identifiers(
@@ -193,8 +197,10 @@ def test_fractional_weights_equal_rows_and_identifiers(
     frame.to_csv(tmp_path / "people.csv", index=False)
     page = start(server, watched, tmp_path / "people.csv")
     assert mend(page, server, "equal rows")["repeated"] == "drop"
+    acts.open_tab(page, "Rows")
     acts.choose(page, "weights-", "w")
     assert mend(page, server, "fractional weights")["weights"] == {"column": "w", "kind": "sampling"}
+    acts.open_tab(page, "Columns")
     grid = page.locator('[class*="st-key-columns-"] [data-testid="stDataFrame"]')
     cell = {"x": 325, "y": 36 + 5 * 33 + 16}
     grid.click(position=cell)  # of the last column, the code; the key ticks it as a feature

@@ -59,7 +59,9 @@ def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
     page = watched.page
     acts.open_app(page, server.url)
     acts.upload(page, shared_data / "compas.csv")
+    acts.open_tab(page, "Table")
     expect(page.locator("text=7,214 rows and 14 columns")).to_be_visible()
+    acts.open_tab(page, "Decision")
     acts.choose(page, "label-", "two_year_recid")
     acts.choose(page, "favorable-", "0")
     page.keyboard.press("Escape")
@@ -149,7 +151,7 @@ def test_choices_are_in_the_address_and_the_back_button_passes_through(
     expect(page.locator(".st-key-source input")).to_have_value("male")
     chosen = page.url
     page.get_by_role("link", name="Data & model").click()
-    page.wait_for_selector(".st-key-next-top", timeout=acts.SLOW)
+    page.wait_for_selector(".st-key-next", timeout=acts.SLOW)
     acts.settle(page)
     page.get_by_role("link", name="Flipsets").click()
     page.wait_for_selector(".st-key-run", timeout=acts.SLOW)

@@ -77,7 +77,7 @@ def test_a_measure_is_chosen_and_a_link_opens_the_same_result_for_somebody_else(
     expect(drawn).to_contain_text(re.compile(r"balanced\s*accuracy"))  # in two lines
 
     link = page.url
-    acts.to_page(page, "Data & model", ".st-key-next-top button")
+    acts.to_page(page, "Data & model", ".st-key-next button")
     page.get_by_text("Change data", exact=True).click()
     acts.settle(page)
     acts.open_example(page, "admissions")

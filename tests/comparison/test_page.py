@@ -82,7 +82,7 @@ def test_what_is_wrong_with_the_second_model_is_told_on_the_page(space: Workspac
     at: Any = open_example(space, "hiring")
     at.switch_page(PAGE).run()
     identity = space.draft()["id"]  # type: ignore[index]
-    at.segmented_control(key=f"way-{identity}-second").set_value("predictions").run()
+    at.segmented_control(key=f"way-{identity}-second").set_value("label").run()
     assert not at.exception
     assert any("needs the column that holds the predictions" in error.value for error in at.error) or any(
         "needs the column that holds the predictions" in text for text in texts(at)

@@ -1,0 +1,195 @@
+"""The questions about a new table, one at a time, each with a proposal and its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app import state
+from app.data_model.columns import bins_section
+from app.data_model.decision_words import proposed_words, with_words, words_section
+from app.data_model.model_choice import model_section, way_of
+from app.data_model.outcome import NUMBERS, good_answer, outcome_section
+from app.drafts.drafts import made_groups, with_data
+from app.tables.columns import ColumnProfile
+from app.widgets.subject import model_words
+from app.workspaces.workspace import Workspace
+from audits.checks import choices
+from audits.data.role_guesses import guess_good_answer, guess_outcome, is_consequence
+
+__all__ = ["FIRST_QUESTION", "questions", "without_questions"]
+
+FIRST_QUESTION = "decision"
+_QUESTIONS = {
+    FIRST_QUESTION: "What was decided, and which answer is good?",
+    "groups": "Who is compared?",
+    "truth": "What happened in truth?",
+    "words": "What do you call them?",
+}
+_NO_GROUPS = {"identifier", "text", "datetime"}
+
+
+def questions(
+    space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile], rows: int
+) -> dict[str, Any]:
+    """Draw the answers so far and the question that is next; return the draft, without one after the last."""
+    if draft["question"] == FIRST_QUESTION:
+        draft = _proposed(draft, profiles, rows)
+    trains = "train" in draft["spec"]["model"]  # then the truth is what is learned, and asked first
+    order = [name for name in _QUESTIONS if not (name == "truth" and trains)]
+    now = draft["question"] if draft["question"] in order else order[-1]
+    place = order.index(now)
+    for name in order[:place]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(_answer(name, draft), width="stretch")
+            if st.button("Change", type="tertiary", key=f"change-{name}"):
+                return {**draft, "question": name}
+    st.caption(f"Question {place + 1} of {len(order)}")
+    st.header(_QUESTIONS[now], anchor=False)
+    edited = _ASKED[now](space, draft, profiles)
+    last = now == order[-1]
+    unanswered = not _is_answered(now, edited)
+    if not st.button("Finish" if last else "Next", type="primary", key="answer", disabled=unanswered):
+        return edited
+    return without_questions(edited) if last else {**edited, "question": order[place + 1]}
+
+
+def without_questions(draft: dict[str, Any]) -> dict[str, Any]:
+    """Return a draft of which nothing more is asked."""
+    return {name: value for name, value in draft.items() if name != "question"}
+
+
+def _proposed(draft: dict[str, Any], profiles: Sequence[ColumnProfile], rows: int) -> dict[str, Any]:
+    """Return the draft with a decision proposed, once, and why; where two are as likely, with none."""
+    if "proposal" in draft:
+        return draft
+    if "predictions" in draft["spec"]["model"]:
+        return {**draft, "proposal": "The column is named like stored predictions."}
+    columns = [
+        {"name": each.name, "kind": each.kind, "distinct": each.distinct, "examples": each.values[:5]}
+        for each in profiles
+    ]
+    guess = guess_outcome(columns, rows=rows)
+    name, why = guess.column, guess.why
+    if name is None:
+        others = f" Perhaps {choices(guess.candidates[:3])}." if guess.candidates else ""
+        return {**_with_model(draft, {"predictions": {}}), "proposal": f"{why[0].upper()}{why[1:]}.{others}"}
+    if is_consequence(name):
+        why = f"“{name}” sounds like what happened, which a model can predict. Is it a decision? Choose that."
+        return {**with_data(draft, label=name), "proposal": why}
+    why = f"“{name}” is proposed by its name and values."
+    return {**_with_model(draft, {"predictions": {"label": name}}), "proposal": why}
+
+
+def _decision(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    st.caption(draft["proposal"])
+    draft = _with_column(draft, state.widget(f"way-{draft['id']}"))
+    edited = model_section(space, draft, profiles, brief=True)
+    if "train" in edited["spec"]["model"]:
+        edited = _with_good(edited, profiles, edited["spec"]["data"].get("label"))
+        return outcome_section(edited, profiles)
+    column = (edited["spec"]["model"].get("predictions") or {}).get("label")
+    if column is None:
+        return edited
+    return good_answer(_with_good(edited, profiles, column), profiles, column)
+
+
+def _groups(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
+    data = draft["spec"]["data"]
+    decides = (draft["spec"]["model"].get("predictions") or {}).values()
+    names = [
+        each.name
+        for each in profiles
+        if each.kind not in _NO_GROUPS and each.name not in {data.get("label"), *decides}
+    ]
+    likely = [each.name for each in profiles if each.likely_protected and each.name in names]
+    if likely:
+        st.caption(f"Proposed by name: {', '.join(likely)}. Numbers such as age are cut into ranges.")
+    else:
+        st.caption("No column is named like a group of people. Numbers such as age are cut into ranges.")
+    now = data.get("protected") or []
+    chosen = st.multiselect(
+        "Compare people by",
+        [*likely, *(name for name in names if name not in likely)],
+        default=[name for name in now if name in names],
+        key=f"compared-{draft['id']}",
+        placeholder="Choose at least one column",
+    )
+    made = [name for name in made_groups(data) if name in now]
+    bins = dict(data.get("bins") or {})
+    for each in profiles:
+        if each.name in chosen and each.name not in bins and each.kind in NUMBERS and not each.values:
+            bins[each.name] = sorted({float(text) for text in each.examples.split(", ")})  # at the median
+    return bins_section(with_data(draft, protected=[*chosen, *made], bins=bins or None), profiles)
+
+
+def _truth(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
+    st.caption("Optional: with it, errors are compared, too. Leave it open where nobody knows.")
+    return outcome_section(draft, profiles, truth=True)
+
+
+def _words(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
+    st.caption("Optional: sentences and figures say it so.")
+    if "words" not in draft["spec"]["data"] and not draft.get("named"):
+        draft = {**with_words(draft, proposed_words(draft, profiles)), "named": True}
+    return words_section(draft, profiles)
+
+
+_ASKED: dict[str, Callable[[Workspace, dict[str, Any], Sequence[ColumnProfile]], dict[str, Any]]] = {
+    FIRST_QUESTION: _decision,
+    "groups": _groups,
+    "truth": _truth,
+    "words": _words,
+}
+
+
+def _with_column(draft: dict[str, Any], way: str | None) -> dict[str, Any]:
+    """Return the draft with its column of decisions as label, or its label as that, as `way` is chosen."""
+    label = draft["spec"]["data"].get("label")
+    decides = (draft["spec"]["model"].get("predictions") or {}).get("label")
+    if way == "label" and "train" in draft["spec"]["model"] and isinstance(label, str):
+        return with_data(_with_model(draft, {"predictions": {"label": label}}), label=None)
+    if way not in {None, "label"} and decides and not label:
+        return with_data(draft, label=decides)
+    return draft
+
+
+def _with_model(draft: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
+    return {**draft, "spec": {**draft["spec"], "model": model}}
+
+
+def _with_good(draft: dict[str, Any], profiles: Sequence[ColumnProfile], column: Any) -> dict[str, Any]:
+    """Return the draft with a good answer proposed, once for each column."""
+    if not isinstance(column, str) or draft.get("good of") == column:
+        return draft
+    values = next((each.values for each in profiles if each.name == column), ())
+    return {**with_data(draft, favorable=guess_good_answer(values, column).value), "good of": column}
+
+
+def _is_answered(name: str, draft: dict[str, Any]) -> bool:
+    data, model = draft["spec"]["data"], draft["spec"]["model"]
+    if name == "groups":
+        return bool(data.get("protected"))
+    if name != FIRST_QUESTION:
+        return True
+    way = way_of(model)
+    if way == "train":
+        return isinstance(data.get("label"), dict) or bool(data.get("label") and data.get("favorable"))
+    if way == "label":
+        return bool(model["predictions"] and data.get("favorable"))
+    return bool(model["predictions"] if way == "score" else model[way])
+
+
+def _answer(name: str, draft: dict[str, Any]) -> str:
+    data, model = draft["spec"]["data"], draft["spec"]["model"]
+    if name == "groups":
+        return f"Compared by {', '.join(data.get('protected') or ())}"
+    if name == "truth":
+        label = data.get("label")
+        return f"Truth: {label.get('column') if isinstance(label, dict) else label or 'not known'}"
+    way, good, label = way_of(model), data.get("favorable"), data.get("label")
+    decides = model["predictions"].get("label", "") if way == "label" else model_words(model)
+    said = f"Decision: {decides}" + (f", learned from {label}" if way == "train" and label else "")
+    return f"{said}, good is {' or '.join(good) if isinstance(good, list) else good}" if good else said

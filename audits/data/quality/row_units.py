@@ -1,0 +1,83 @@
+"""What a row is: one person, several who are alike, or one of several that belong together."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+
+from audits.data.quality.findings import Finding, Mend
+from audits.data.role_guesses import words_of_name
+from audits.data.spec import DataSpec
+from audits.stats.words import count
+
+__all__ = ["count_column", "row_units", "shared_id"]
+
+_COUNTS = re.compile(
+    r"freq|frequency|frequencies|counts?|n|num|number|total|weights?|wt|wgt|people|persons|cases|anzahl|häufigkeit"
+    r"|haeufigkeit|gewicht|personen|effectifs?|nombre|poids|personnes|frecuencia|cantidad|número|peso|personas"
+)
+_IDS = re.compile(
+    r"ids?|adid|persons?|patients?|applicants?|respondents?|subjects?|adverts?|ads?|households?|customers?"
+    r"|clients?|users?|students?|kunden?|kundennummer|anzeige|bewerber|personennummer|annonce|candidat|anuncio"
+)
+_CELLS = 20  # cells that the other columns make, in rows: more are measurements, no cross table
+_MIN_IDS, _MAX_ROWS, _SHARED = 20, 20, 0.5
+
+
+def count_column(frame: pd.DataFrame) -> str | None:
+    """Return the column that says how many people a row stands for: so named, whole, and of unlike rows.
+
+    Examples
+    --------
+    >>> count_column(pd.DataFrame({"sex": ["f", "m"], "Freq": [20, 14]}))
+    'Freq'
+    """
+    for name in map(str, frame.columns):
+        column, others = frame[name], frame.drop(columns=name)
+        if not _COUNTS.fullmatch(" ".join(words_of_name(name))) or others.empty:
+            continue
+        if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+            continue
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        whole = bool(np.isfinite(values).all() and (values >= 0).all() and not (values % 1).any())
+        if not whole or values.sum() < 2 * len(values):
+            continue
+        cells = math.prod(others.nunique(dropna=False).tolist())
+        if cells <= _CELLS * len(frame) and not others.duplicated().any():
+            return name
+    return None
+
+
+def shared_id(frame: pd.DataFrame) -> str | None:
+    """Return the column that tells which rows belong together: named like an id, of a few rows each."""
+    for name in map(str, frame.columns):
+        if not any(_IDS.fullmatch(word) for word in words_of_name(name)) or frame[name].isna().any():
+            continue
+        sizes = frame[name].value_counts()
+        shared = int(sizes[sizes > 1].sum())
+        if len(sizes) >= _MIN_IDS and sizes.max() <= _MAX_ROWS and shared >= _SHARED * len(frame):
+            return name
+    return None
+
+
+def row_units(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
+    """Find rows that stand for several people, and rows that belong together."""
+    found = []
+    counted = count_column(frame) if spec.weighing is None else None
+    if counted is not None:
+        said = f"{len(frame):,} rows stand for {count(float(frame[counted].sum()))} people, by “{counted}”."
+        put = {"weights": {"column": counted, "kind": "counts"}}
+        found.append(Finding("count table", said, (Mend(f"Count people by {counted}", put),)))
+    shared = shared_id(frame) if spec.person is None and spec.weighing is None and counted is None else None
+    if shared is not None:
+        n = frame[shared].nunique()
+        said = (
+            f"{len(frame):,} rows share {n:,} values of “{shared}”. If rows of one {shared} belong together, "
+            "intervals must count them once: they become wider."
+        )
+        mend = Mend(f"Keep rows of one {shared} together", {"person": shared})
+        found.append(Finding("rows that belong together", said, (mend,)))
+    return found

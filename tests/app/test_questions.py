@@ -1,0 +1,99 @@
+"""A new table's questions: decisions without a model come first, and each answer stands in the draft."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from app.data_model.questions import FIRST_QUESTION
+from app.drafts import drafts
+from tests.app.test_pages import texts, visit
+
+CALLS = "advert,sex,skill,call,kept\n" + "".join(
+    f"{k // 4},{'fm'[k % 2]},{k % 7},{('no', 'yes')[k % 3 == 0]},{k % 5 % 2}\n" for k in range(240)
+)
+COUNTS = "Admit,Gender,Dept,Freq\n" + "".join(
+    f"{admit},{sex},{dept},{20 + 3 * k}\n"
+    for k, (admit, sex, dept) in enumerate(
+        (a, s, d) for a in ("Admitted", "Rejected") for s in ("Female", "Male") for d in "ABC"
+    )
+)
+
+
+def new(space: Any, content: str) -> Any:
+    path = space.add_file("people.csv", io.BytesIO(content.encode()))
+    space.save_draft(drafts.from_files([path], "upload") | {"question": FIRST_QUESTION})
+    return visit(space)
+
+
+def spec(space: Any) -> dict[str, Any]:
+    found: dict[str, Any] = space.draft()["spec"]
+    return found
+
+
+def answer(at: Any) -> Any:
+    at.button(key="answer").click().run()
+    assert not at.exception
+    return at
+
+
+def test_decisions_in_a_column_need_no_model_and_may_meet_the_truth(space) -> None:
+    at = new(space, CALLS)
+    assert not [each for each in at.button if each.key == "answer"], "first, what a row is"
+    at.button(key="mend-rows-that-belong-together-0").click().run()
+    assert spec(space)["data"]["person"] == "advert"
+    assert spec(space)["model"] == {"predictions": {"label": "call"}}
+    assert spec(space)["data"]["favorable"] == "yes"
+    at = answer(at)
+    assert spec(space)["data"]["protected"] == ["sex"]
+    at = answer(at)
+    truth = next(box for box in at.selectbox if str(box.key).startswith("label-"))
+    truth.set_value("kept").run()
+    good = next(box for box in at.selectbox if str(box.key).startswith("truth-"))
+    good.set_value("1").run()
+    assert spec(space)["data"]["recode"] == {"kept": {"map": {"1": "yes", "0": "no"}}}
+    at = answer(answer(at))
+    assert "question" not in space.draft()
+    assert spec(space)["data"]["words"]["yes"] == "called back"
+    assert any(each.startswith("240 applicants, 1 input, 33% called back, ready") for each in texts(at))
+
+
+def test_a_count_table_counts_people_after_one_click(space) -> None:
+    at = new(space, COUNTS)
+    at.button(key="mend-count-table-0").click().run()
+    assert spec(space)["data"]["weights"] == {"column": "Freq", "kind": "counts"}
+    for _ in range(4):
+        at = answer(at)
+    assert any(each.startswith("438 applicants, 1 input") and each.endswith("ready") for each in texts(at))
+
+
+def test_what_happened_is_learned_and_can_be_called_a_decision(space) -> None:
+    at = new(space, CALLS.replace("call", "default").replace("advert", "town"))
+    assert spec(space)["model"] == {"train": "logistic"}
+    assert (spec(space)["data"]["label"], spec(space)["data"]["favorable"]) == ("default", "no")
+    way = next(each for each in at.segmented_control if str(each.key).startswith("way-"))
+    way.set_value("label").run()
+    assert not at.exception
+    assert spec(space)["model"] == {"predictions": {"label": "default"}}
+    assert "label" not in spec(space)["data"]
+    assert spec(space)["data"]["favorable"] == "no"
+
+
+def test_two_likely_columns_are_asked_and_questions_can_be_skipped(space) -> None:
+    at = new(space, "sex,hired,admitted,skill\n" + "f,yes,no,1\nm,no,yes,2\nf,no,no,3\nm,yes,yes,4\n" * 20)
+    assert spec(space)["model"] == {"predictions": {}}
+    assert at.button(key="answer").disabled
+    at.button(key="skip-questions").click().run()
+    assert not at.exception
+    assert [each.label for each in at.tabs] == ["Decision", "Columns", "Rows", "Quality", "Table"]
+
+
+@pytest.mark.parametrize("label", ["label", "score", "path", "train"])
+def test_every_way_stays_open_until_it_is_answered(space, label) -> None:
+    at = new(space, "sex,points,skill\n" + "f,3.5,1\nm,2.5,2\nf,1.5,3\nm,4.5,4\n" * 20)
+    way = next(each for each in at.segmented_control if str(each.key).startswith("way-"))
+    way.set_value(label).run()
+    assert not at.exception
+    assert at.button(key="answer").disabled

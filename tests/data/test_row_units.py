@@ -1,0 +1,54 @@
+"""What a row is: found in tables of counts and in rows that share an id, and nowhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import data_spec
+from audits.data.quality.row_units import count_column, row_units, shared_id
+
+CELLS = pd.MultiIndex.from_product(
+    [["f", "m"], ["A", "B", "C"], ["no", "yes"]], names=["sex", "town", "paid"]
+)
+RNG = np.random.default_rng(0)
+
+
+def cells(name: str, values: object) -> pd.DataFrame:
+    return CELLS.to_frame(index=False).assign(**{name: values})
+
+
+@pytest.mark.parametrize("name", ["Freq", "count", "n", "N", "weight", "Anzahl", "effectif"])
+def test_columns_of_counts(name: str) -> None:
+    frame = cells(name, np.arange(12) * 3 + 5)
+    assert count_column(frame) == name
+    (found,) = row_units(frame, data_spec({}))
+    assert found.mends[0].put == {"weights": {"column": name, "kind": "counts"}}
+    assert "12 rows" in found.said
+    assert "258 people" in found.said
+    assert row_units(frame, data_spec({"weights": name})) == []
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        cells("Freq", np.linspace(0.5, 9, 12)),  # sampling weights
+        cells("salary", np.arange(12) * 3 + 5),
+        cells("count", 1),
+        pd.concat([cells("n", np.arange(12) + 5)] * 2),  # people who are alike
+        pd.DataFrame({"weight": range(50, 350), "height": RNG.normal(170, 9, 300), "age": range(300)}),
+    ],
+)
+def test_other_columns_count_nobody(frame: pd.DataFrame) -> None:
+    assert count_column(frame) is None
+
+
+def test_ids_of_a_few_rows_each_belong_together() -> None:
+    frame = pd.DataFrame({"adid": np.repeat(np.arange(30), 4), "sex": RNG.choice(["f", "m"], 120)})
+    assert shared_id(frame) == "adid"
+    (found,) = row_units(frame, data_spec({}))
+    assert found.mends[0].put == {"person": "adid"}
+    assert row_units(frame, data_spec({"person": "adid"})) == []
+    assert shared_id(frame.assign(adid=range(120))) is None
+    assert shared_id(frame.assign(adid=np.arange(120) % 3)) is None
