@@ -39,6 +39,8 @@ from audits.outcome_transport.matching.resampling import distance_error, distanc
 from audits.progress import silent
 from audits.stats import EVIDENCE
 from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, simulation
+from tests.outcome_transport.conftest import crowd as crowd_of
+from tests.outcome_transport.conftest import scored
 
 _OFTEN = 0.25  # how often a person of group b is far from all, where means are the same
 _SHARE = 0.2  # of people in group b
@@ -185,6 +187,33 @@ def _policies(crowd: str, outcomes: str, n: int, number: int) -> Iterator[Found]
     yield alarm("evidence of a difference", said(world(crowd, outcomes, number, n)).evidence)
 
 
+@cache
+def _everyone(ties: bool) -> tuple[pd.DataFrame, OutcomeTransportResult, dict[str, tuple[float, float]]]:
+    """A population of 8,000, its own audit, and the unit of each feature."""
+    everyone = crowd_of(8000, seed=11, ties=ties)
+    everyone.loc[everyone["group"] == "a", "score"] *= 0.8
+    subject = scored(everyone)
+    exactly = OutcomeTransportOptions(source={"group": "a"}, target={"group": "b"}, permutations=0, draws=0)
+    return everyone, outcome_transport(subject, exactly), subject.space.scale
+
+
+def _sampled(ties: bool, people: int, number: int) -> Iterator[Found]:
+    """Whether everybody's bias, the distance and all shares of a sample hold the population's."""
+    everyone, whole, unit = _everyone(ties)
+    subject = scored(everyone.sample(people, random_state=10_000 + number).reset_index(drop=True))
+    asked = OutcomeTransportOptions(
+        source={"group": "a"}, target={"group": "b"}, draws=100, permutations=0, by=("group",)
+    )
+    result = outcome_transport(subject, asked, rng=number)
+    ratio = np.mean([subject.space.scale[name][1] / unit[name][1] for name in ("x", "z")])
+    truth, flows = np.array(whole.flows.share), result.flows
+    low, high = np.array(flows.sampling_low), np.array(flows.sampling_high)
+    bias, distance = result.bias[0].mean, result.wasserstein
+    yield covers("bias", bias.low <= whole.bias[0].mean.value / ratio <= bias.high)
+    yield covers("Wasserstein distance", distance.low <= whole.wasserstein.value <= distance.high)
+    yield covers("all shares together", bool(((low <= truth) & (truth <= high)).all()))
+
+
 _APART = {0.0: "equal distributions", 0.1: "0.1 apart"}
 SETTINGS = [
     *(
@@ -224,5 +253,9 @@ MORE = [
         simulation("outcome_transport", f"policies, {crowd}, {outcomes}", _policies, crowd, outcomes, 200)
         for crowd in ("alike", "same_mean", "spread_2", "spread_5", "spread_10")
         for outcomes in ("unique", "pairs", "fives", "plain", "decisions")
+    ),
+    *(
+        simulation("outcome_transport", f"samples of 200 people, outcomes {words}", _sampled, ties, 200)
+        for ties, words in ((True, "tied"), (False, "continuous"))
     ),
 ]  # fmt: skip
