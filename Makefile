@@ -2,7 +2,7 @@
 # make test   set up what is missing and run every check and test, browser tests included; a skipped test fails
 # make quick  style and the tests that catch most, while working (under 90 s on 2 cores)
 # make fuzz   try 100,000 damaged inputs (FUZZ) on what reads them
-# make calibrate   simulate every interval, test and verdict again, and write docs/calibration.md
+# make calibrate   simulate every interval, test and verdict again; write docs/calibration.md and .csv
 # make screenshots   draw every page in five states at two widths, into SCREENSHOTS, to be looked at
 # make lowest  try the lowest versions that pyproject.toml allows, in an environment of their own (4 minutes of processor time)
 # make docs   bring docs/architecture.md up to date, and build the documentation into site/

@@ -1,4 +1,4 @@
-"""Worlds without a difference for the verdict of the loss ratio, run by `loss_ratio_calibration`."""
+"""Worlds without a difference for the verdict of the loss ratio, drawn by `benchmarks.calibration`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _WRONG = {
     "a difference with a sign": r"\b(?:differ|differs|apart) by [-−]",
     "a difference in per cent": r"\bDifference of [^.]*\d %|\bdifference -?\d+ %",
     "a number that is none": r"\bnan\b|\binf\b|\bNone\b(?! of)|– to –|\(–|–––",
-    "part of a person": r"(?:^|[.;] )\d+\.\d+ of \d|\bof \d+\.\d+ [a-z]",
+    "part of a person": r"(?:^|[.;] )\d+\.\d+ of \d|\bof \d+\.\d+ (?!points|times)[a-z]",
     "two spellings": r"[Ff]avour|qualised",
     "a number in two ways": r"(?<![\d.,=])\d{4,}(?![\d.]) (?:people|of)\b",
     "a range in brackets": r"\[\d+, \d+[)\]] (?:people|counterparts)",

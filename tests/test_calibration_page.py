@@ -1,4 +1,4 @@
-"""docs/calibration.md is made from the simulations kept beside it, and small ones still run and hold."""
+"""docs/calibration.md is made from the table beside it, and small simulations still run and hold."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate, Judged
-from benchmarks.calibration import PAGE, Kept, Row, Simulation, page, simulations
-from benchmarks.whole_calibration import NOT_MEANS, WHOLE, is_p, leaves, people, subject
+from benchmarks.calibration.harness import PAGE, Kept, Row, alarm, covers, page, simulation, simulations
+from benchmarks.calibration.whole import NOT_MEANS, WHOLE, is_p, leaves, people, subject
 
 EVERY = simulations()
 SMALL = [each for each in EVERY if each.audit in {"all", "groups"}][::8]
@@ -32,7 +32,7 @@ def test_what_does_not_hold_is_said():
 
 def test_every_audit_with_a_verdict_of_its_own_is_simulated():
     simulated = {each.audit for each in EVERY}
-    assert simulated >= set(AUDITS.ours), "add benchmarks/<name>_calibration.py"
+    assert simulated >= set(AUDITS.ours), "add benchmarks/calibration/<name>.py"
     assert len({each.name for each in EVERY}) == len(EVERY)
 
 
@@ -174,8 +174,8 @@ ELSEWHERE = {
         "match_set.metrics.difference": "demographic parity difference",
     },
 }
-"""What no whole audit of whole_calibration.py states, by audit and path (which stands for all below it): the
-row that measures it in another script, or why there is nothing to measure."""
+"""What no whole audit of `benchmarks.calibration.whole` states, by audit and path (which stands for all below
+it): the row that measures it in another module, or why there is nothing to measure."""
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def walked() -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("audit", sorted(ELSEWHERE))
 def test_every_interval_and_p_value_of_a_result_is_simulated(audit: str, walked: dict[str, set[str]]):
-    scripts = PAGE.parents[1].glob("benchmarks/*_calibration.py")
+    scripts = PAGE.parents[1].glob("benchmarks/calibration/*.py")
     source = "".join(path.read_text(encoding="utf-8") for path in scripts)
     own, rows = ELSEWHERE[audit], walked.get(audit, set()) - set(NOT_MEANS.get(audit, {}))
     for path, row in own.items():
@@ -215,22 +215,31 @@ def test_small_simulations_run(simulation):
     for row in simulation.run(range(40)):
         # what holds is as far off in one row of a thousand at most
         if row.kind == "coverage":
-            chance = binom.cdf(row.hits, row.worlds, row.nominal - 0.015)
+            chance = binom.cdf(row.hits, row.worlds, row.claimed - 0.015)
         else:
-            chance = binom.sf(row.hits - 1, row.worlds, row.nominal)
+            chance = binom.sf(row.hits - 1, row.worlds, row.claimed)
         assert chance > 0.001, row.words
 
 
+def _coin(number):
+    """Holds but in every fifth world; of odd ones half alarm, of even ones there is nothing to state."""
+    yield covers("interval", number % 5 > 0)
+    if number % 2:
+        yield alarm("test", number % 4 == 1)
+
+
 def test_worlds_drawn_later_count_along():
-    simulation = Simulation("all", "by hand", lambda numbers: [])
-    kept = Kept({}, [])
-    for upto, hits in ((100, 95), (300, 180)):
-        row = Row("all", "interval", "by hand", "coverage", 0.95, hits, upto - len(kept.worlds) * 100)
-        kept.add(simulation, [row], upto)
+    by_hand, kept = simulation("all", "by hand", _coin), Kept({}, [])
+    for numbers in (range(100), range(100, 300)):
+        kept.add(by_hand, by_hand.run(numbers), numbers.stop)
     assert kept.worlds == {"all: by hand": 300}
-    assert kept.lacking([simulation, EVERY[0]]) == [EVERY[0].name]
-    assert [(row.hits, row.worlds) for row in kept.rows] == [(275, 300)]
-    kept.drop(simulation)
+    assert kept.lacking([by_hand, EVERY[0]]) == [EVERY[0].name]
+    assert [(row.shown, row.hits, row.worlds) for row in kept.rows] == [
+        ("interval", 240, 300),
+        ("test", 75, 150),
+    ]
+    assert all(row.drawn and row.code for row in kept.rows)
+    kept.drop(by_hand)
     assert kept.rows == [] == list(kept.worlds)
 
 

@@ -137,24 +137,3 @@ def test_every_exception_is_one():
         if not any(control.where.startswith(place) and not control.linked for control in ALL)
     ]
     assert not stale
-
-
-def test_most_choices_are_in_the_link():
-    audits = [each for each in ALL if "/choices.py" in each.where]
-    linked = sum(each.linked for each in audits)
-    assert linked >= 0.9 * len(audits) > 40
-
-
-def test_a_control_that_takes_no_side_would_be_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr("tests.test_choices.ROOT", tmp_path)
-    page = tmp_path / "page.py"
-    page.write_text(
-        "def one():\n    st.slider('a', **state.choice('a'))\n"
-        "def keep(key):\n    return state.choice(key)\n"
-        "def two():\n    st.toggle('b', **keep('b'))\n    st.toggle('c', key='c', persist_state='page')\n"
-    )
-    assert [(found.where.split()[-1], found.linked) for found in controls(page)] == [
-        ("'a'", True),
-        ("'c'", False),
-        ("'b'", True),
-    ]

@@ -19,6 +19,7 @@ from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
+from tests.cases import cases
 
 GOOD = {
     "data": {
@@ -70,73 +71,7 @@ def audited(*items):
 
 
 SPECS = [
-    ({"data": "people.csv"}, "data must be a mapping, got 'people.csv'; write data: {path: people.csv}"),
-    (model("logistic"), "model must be a mapping, got 'logistic'; write model: {train: logistic}"),
-    (model("model.onnx"), "write model: {path: model.onnx}"),
-    (model("RandomForestClassifier"), "write model: {train: forest}"),
-    (
-        {"audits": "groups"},
-        "audits must be a list of at least one audit, got 'groups'; write audits: [groups]",
-    ),
-    ({"audits": {"groups": {}}}, "write audits: - groups"),
-    (
-        audited("demographic_parity"),
-        "audits[0] must be the name of an audit, got 'demographic_parity'; write groups",
-    ),
-    (audited("fliptest"), "write flipset"),
-    (audited("grops"), "did you mean 'groups'"),
-    (
-        {"sensitive_features": ["sex"]},
-        "sensitive_features is not a known key; write protected: [COLUMN] under data",
-    ),
-    (
-        data(sensitive_features=["sex"]),
-        "data.sensitive_features is not a known key; write protected: [COLUMN]",
-    ),
-    (data(protected_attribute_names=["sex"]), "write protected: [COLUMN] under data"),
-    (data(privileged_groups=[{"sex": 1}]), "flipset: {source: {COLUMN: VALUE}, target: {COLUMN: VALUE}}"),
-    (data(favorable_label=1), "data.favorable_label is not a known key; write favorable: VALUE under data"),
-    (data(favourable_label=1), "data.favourable_label is not a known key; write favorable: VALUE under data"),
-    (model({"predictions": {"score": "score", "higher_is": "favourable"}}), "write higher_is: favorable"),
-    (audited("equalised_odds"), "write groups"),
-    (data(target="paid"), "data.target is not a known key; write label: COLUMN under data"),
-    (data(sample_weight="hours"), "write weights: COLUMN under data"),
-    (data(read={"sep": ";"}), "write read: {separator: ';'} under data"),
-    (model({"predictions": "y_prob"}), "write predictions: {score: y_prob} or {label: y_prob}"),
-    (
-        model({"y_prob": "score"}),
-        "model.y_prob is not a known key; write model: {predictions: {score: COLUMN}}",
-    ),
-    (model({"endpoint": "http://127.0.0.1:1/x"}), "write endpoint: {url: http://127.0.0.1:1/x}"),
-    (model({"train": "xgboost"}), "got 'xgboost'; write train: boosting"),
-    (model({"path": "model.pkl"}), "can run code hidden in the file"),
-    (model({"predictions": {"score": "sex"}}), "must name a column of numbers"),
-    (model({"predictions": {"score": "score", "higher_is": "worse"}}), "write higher_is: unfavorable"),
-    (model({"predictions": {"score": "score", "made": "test"}}), "write made: held_out"),
-    (data(path="s3://bucket/people.csv"), "must be a file on this machine, not an address"),
-    (data(path="peple.csv"), "did you mean 'people.csv'"),
-    (data(protected=["age"], features=["hours"], bins={"age": 40}), "write age: [LOWEST, 40, HIGHEST]"),
-    (data(protected=["age"], features=["hours"], bins={"age": [40]}), "write [LOWEST, 40, HIGHEST]"),
-    (data(features=["a1", "b2", "c3", "d4", "e5"]), "but 'a1', 'b2', 'c3', 'd4' or 'e5' are not"),
-    (data(favorable="yes"), "data.favorable must be a label value, got 'yes'; choose '0' or '1'"),
-    (data(favorable=None), "data.favorable is missing"),
-    (data(missing="mean"), "got 'mean'; write missing: impute"),
-    (data(kinds={"age": "numeric"}), "got 'numeric'; write age: continuous"),
-    (data(roles={"age": "immutable"}), "data.roles"),
-    (data(keep=[{"column": "age", "greater_than": 30}]), "write at_least: NUMBER"),
-    (data(test_size=30), "write test_size: 0.3, a share"),
-    ({"threshold": "50%"}, "write threshold: 0.5"),
-    ({"seed": "1"}, "seed must be a whole number, got '1'; write seed: 1"),
-    (audited({"groups": {"by": "sex"}}), "audits[0].groups.by must be a list, got 'sex'; write by: [sex]"),
-    (
-        audited({"flipset": {"privileged": {"sex": "m"}}}),
-        "audits[0].flipset.privileged is not a known key; write",
-    ),
-    (
-        audited({"flipset": {"source": "f", "target": "m"}}),
-        "audits[0].flipset.source must be a mapping, got 'f'",
-    ),
-    (audited({"loss_ratio": {"sensitive": "sex"}}), "write sensitive: [sex]"),
+    *cases(__file__, "newcomers_specs.yaml"),
 ]
 
 

@@ -48,17 +48,3 @@ def test_skips_fail_where_all_are_asked_for(variable: str, ended: str, tmp_path:
     )
     assert ended in done.stdout, done.stdout + done.stderr
     assert ("shared data" in done.stdout) == bool(variable)
-
-
-def test_a_module_that_is_skipped_whole_fails_too(tmp_path: Path):
-    (tmp_path / "test_none.py").write_text("import pytest\npytest.importorskip('no_such_library')\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.nothing_skipped", "-p", "no:cacheprovider", "-q", "."],
-        cwd=tmp_path,
-        env={**os.environ, "EVENHAND_ALL_TESTS": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode != 0
-    assert "no_such_library" in done.stdout

@@ -103,15 +103,6 @@ def test_boosting_is_audited_in_python(people, tmp_path, monkeypatch, native):
     np.testing.assert_allclose(found.subject.scores, model.predict_proba(X)[:, 1], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("native", [True, False])
-def test_boosting_does_not_export_as_the_page_says(people, tmp_path, monkeypatch, native):
-    """When it does one day, this fails, and the page can offer the export."""
-    X, y, _ = people
-    model = boosted(X.astype({"job": "category"}) if native else X, y, native)
-    with pytest.raises((ValueError, RuntimeError), match=r"TreeEnsembleClassifier|HistGradientBoosting"):
-        run("sklearn", tmp_path, monkeypatch, model=model, X=X)
-
-
 @pytest.mark.parametrize("recipe", ["torch", "torch-older"])
 def test_torch(people, tmp_path, monkeypatch, recipe):
     X = people[0][["age", "income"]]

@@ -99,10 +99,3 @@ def test_every_command_is_one_and_every_spec_is_valid(path: Path, tmp_path: Path
     shown = blocks(path, "python")
     run = path.name in {"README.md", "notebook.md", *ELSEWHERE}
     assert run or not shown, f"no test runs the Python of {path.name}"
-
-
-def test_the_readme_is_short_and_its_picture_is_there():
-    text = README.read_text(encoding="utf-8")
-    assert len(text.split()) <= 500
-    for path in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
-        assert (ROOT / path).is_file(), f"README shows {path}, which does not exist"

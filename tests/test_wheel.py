@@ -313,35 +313,6 @@ def test_an_audit_called_from_python_says_what_it_lacks(
     }
 
 
-ASKED = """
-import pandas as pd
-import audits
-from audits.connect import scorer
-from audits.errors import InputError
-
-table = pd.DataFrame({"sex": ["f", "m"] * 40, "y": [1, 0, 0, 1] * 20, "said": [1, 0] * 40})
-given = dict(favorable=1, protected="sex", predictions="said", audits="groups")
-found = audits.audit(None, table[["sex", "said"]], table["y"], **given)
-for ask in (scorer,):
-    try:
-        ask()
-    except InputError as error:
-        print(error)
-"""
-
-
-def test_what_python_asks_of_an_extra_says_which(env: Path, tmp_path: Path):
-    python = [env / "bin" / "python", "-c", ASKED]
-    settings = {"CORE_ALONE": "1"}
-    ended = subprocess.run(
-        python, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert ended.stdout.splitlines() == [
-        "scorer needs scikit-learn, which is not installed here; "
-        "install it with: pip install 'evenhand[train]'.",
-    ], ended.stderr
-
-
 def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):
     port = free_port()
     variables = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "EVENHAND_HOME": str(tmp_path / "home")}

@@ -235,7 +235,7 @@ def ratio_p_value(
 
     The statistic is the logarithm of the ratio over its standard error (Janssen, 1997, Statistics &
     Probability Letters 36:9-21: a permutation test of equal means keeps its level under unequal spread if it
-    is studentised). Measured by ``benchmarks/sensitivity_calibration.py``. Of more than 20,000 people the
+    is studentised). Measured by ``benchmarks/calibration/sensitivity.py``. Of more than 20,000 people the
     group is drawn with replacement.
 
     Parameters

@@ -6,7 +6,7 @@ Hall's transformation takes the skewness out of the studentised mean; it is mono
 every tolerance comes from the same four numbers without another look at the data.
 
 Coverage of 95 % intervals and Type I error at 5%, 2,000 replications each (Monte-Carlo error 0.005), by
-``benchmarks/loss_ratio_calibration.py``, here and by the normal interval:
+``benchmarks/calibration/loss_ratio.py``, here and by the normal interval:
 
     lognormal, σ 1      30 people   .918 .037   .868 .015   (bootstrap-t .911 .036)
                        100          .937 .043   .912 .018   (            .937 .043)

@@ -6,7 +6,7 @@ with a continuity correction of half a person it keeps its level down to a handf
 four counts.
 
 Coverage of 95 % intervals and Type I error at 5%, 10,000 replications each (Monte-Carlo error 0.002), by
-``benchmarks/loss_ratio_calibration.py``, here and by the delta method:
+``benchmarks/calibration/loss_ratio.py``, here and by the delta method:
 
     100 people,  5 wrong   .986 .011   .875 .000
     100         10         .978 .037   .917 .000

@@ -1,6 +1,6 @@
 """How long an exact coupling will take and how much memory, before it is begun.
 
-Fitted to the measurements that `benchmarks/transport.py` prints; a coupling of people with many equal rows
+Fitted to the measurements that `benchmarks/speed.py` prints; a coupling of people with many equal rows
 is faster. Half or twice the time is a hit.
 """
 

@@ -402,8 +402,3 @@ def test_bad_choices_are_refused_in_a_sentence() -> None:
     )
     with pytest.raises(InputError, match="must name a protected attribute"):
         swap(bare)
-
-
-def test_what_others_call_it() -> None:
-    for word in ("counterfactual swap", "Flip-the-attribute", "causal discrimination", "change one word"):
-        assert AUDITS.meant(word) == "attribute_swap"

@@ -76,17 +76,6 @@ def test_nothing_of_ours_names_it():
     assert not [path for path in ours if path.is_file() and NAME.encode() in path.read_bytes()]
 
 
-def test_without_the_package_it_is_not_there():
-    assert NAME not in AUDITS
-
-
-def test_it_is_listed_after_ours(beside: Path):
-    assert list(AUDITS)[-1] == NAME
-    assert AUDITS.brought(NAME)
-    assert not AUDITS.brought("groups")
-    assert AUDITS[NAME].title == "Best scores"
-
-
 def test_the_command_line_runs_it_with_all_its_options(ran: Path):
     found = entry(ran)
     assert found["audit"] == NAME
@@ -115,14 +104,6 @@ def test_wrong_options_are_told_as_ours_are(folder: Path, cli, options: dict, wo
     assert answer.status == 2
     assert f"audits[0].{NAME}" in answer.err
     assert words in answer.err
-
-
-@pytest.mark.parametrize(
-    ("name", "words"), [("top_score", f"did you mean '{NAME}"), ("best scores", f"; write {NAME}")]
-)
-def test_another_name_suggests_it(folder: Path, cli, name: str, words: str):  # noqa: F811
-    (folder / "wrong.yaml").write_text(json.dumps(make_spec({name: {}})), encoding="utf-8")
-    assert words in cli("run", folder / "wrong.yaml", "--out", folder / "out").err
 
 
 def test_a_fresh_process_finds_it(folder: Path):
@@ -182,15 +163,6 @@ def test_it_is_kept_shown_and_compared(ran: Path, cli):  # noqa: F811
     moved = [change for change in changes if change["part"] == NAME and change["where"] == "interval"]
     assert moved
     assert moved[0]["overlap"] in {True, False}  # an estimate is compared with its interval
-
-
-def test_the_gate_stops_it(ran: Path, cli):  # noqa: F811
-    answer = cli(
-        "run", ran / "spec.yaml", "--out", ran / "out", "--fail-on", "gate", "--junit", ran / "junit.xml"
-    )
-    assert answer.status == 1
-    assert f"audits[0].{NAME}" in answer.out
-    assert f'classname="evenhand.{NAME}.0"' in (ran / "junit.xml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,12 @@ import pandas as pd
 import pytest
 import yaml
 
-import audits
 from audits.runs.documents import load_document
 from audits.runs.spec import parse_spec
 
 ROOT = Path(__file__).resolve().parents[2]
-GATE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
 pytest_plugins = ["pytester"]
+GATE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -167,10 +166,3 @@ def test_the_fixture_runs_a_spec_beside_the_test(pytester, project: Path):
     done.stdout.fnmatch_lines(["*GateFailed: the audit does not pass*", "*evidence of a difference. table*"])
     [told] = ET.parse(pytester.path / "j.xml").getroot().findall(".//property[@name='evenhand.groups']")
     assert "people" in told.get("value")
-
-
-def test_without_pytest_it_is_a_call(project: Path):
-    with pytest.raises(audits.GateFailed, match="rule broken"):
-        audits.check(
-            write(project, [{"metric": "impact_ratio", "at_least": 0.999, "on": "lower"}], name="x.yaml")
-        )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -15,8 +13,6 @@ from audits.monitor.monitors import Batch, Monitors
 from audits.monitor.profile import Sent
 from audits.runs.storage.database import database
 from tests.cli.conftest import write_spec
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -116,13 +112,3 @@ def test_what_is_wrong_is_said_in_a_sentence(cli, project, exported):
     ):
         answer = cli("monitor", *command)
         assert (answer.status, words in answer.err) == (2, True), answer.err
-
-
-def test_streamlit_and_torch_are_not_needed(project, exported):
-    code = (
-        "import sys; from audits.cli.main import main\n"
-        "assert main(['monitor', 'score', sys.argv[1], sys.argv[2]]) == 0\n"
-        "assert not {'torch', 'streamlit', 'plotly'} & set(sys.modules)"
-    )
-    command = [sys.executable, "-c", code, str(exported), str(project / "people.csv")]
-    subprocess.run(command, check=True, cwd=ROOT, capture_output=True)

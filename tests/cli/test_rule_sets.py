@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -91,18 +90,6 @@ def test_thousands_of_values_are_refused_with_how_to_group_them(cli, folder, col
     )
 
 
-def test_context_with_thousands_of_values(cli, folder):
-    refused(
-        run(cli, spec(folder, context=["postcode"], **FAST)),
-        "rule_sets.context: 'postcode' must have at most 100 values, but has 2,000; group its values",
-    )
-
-
-def test_values_grouped_as_advised_are_audited(cli, folder):
-    data = {"protected": ["town", "income"], "bins": {"income": [0, 50000, 100000]}}
-    assert audited(cli, spec(folder, data=data, **FAST))["n_frequent"] == 8
-
-
 def test_a_support_that_no_group_has_names_one_that_would_do(cli, folder):
     answer = run(cli, spec(folder, support=0.95, **FAST))
     refused(
@@ -113,28 +100,6 @@ def test_a_support_that_no_group_has_names_one_that_would_do(cli, folder):
     found = audited(cli, spec(folder, support=would_do, **FAST))
     assert len(found["leaderboard"]) == 1
     refused(run(cli, spec(folder, support=round(would_do + 1e-3, 4), **FAST)), "give at most")
-
-
-def test_a_constant_model_is_said_and_no_group_differs(cli, folder):
-    change(folder, score=0.9)
-    found = audited(cli, spec(folder, **FAST))
-    assert found["verdict"] != "evidence of a difference"
-    assert "The model decides favorably on everyone audited" in " ".join(found["warnings"])
-    for row in found["leaderboard"]:
-        assert (row["score"]["value"], row["adjusted_p"]) == (0.0, 1.0)
-        assert row["score"]["high"] > 0.005, "shares seen in some people are not known for certain"
-
-
-def test_weights_count_people(cli, folder):
-    rng = np.random.default_rng(1)
-    change(folder, weight=rng.integers(0, 4, 2000))
-    found = audited(cli, spec(folder, data={"weights": "weight"}, **FAST))
-    people = pd.read_csv(folder / "people.csv")
-    assert found["n"] == people["weight"].sum()
-    first = found["leaderboard"][0]
-    assert first["rule_set"] == "town = south, area = (missing)"
-    inside = people[(people["town"] == "south") & people["area"].isna()]
-    assert first["n_in"] == inside["weight"].sum()
 
 
 def test_weights_that_add_up_to_one_are_no_evidence(cli, folder):
@@ -155,29 +120,6 @@ def test_half_weights_are_half_the_people(cli, folder):
     assert "Weights are not whole numbers" in " ".join(found["warnings"])
 
 
-@pytest.mark.parametrize("bad", [-1.0, None], ids=["negative", "missing"])
-def test_weights_that_are_none(cli, folder, bad):
-    change(folder, weight=[bad, *[1.0] * 1999])
-    refused(
-        run(cli, spec(folder, data={"weights": "weight"}, **FAST)),
-        "data.weights: column 'weight', row 1 must be a count of 0 or more",
-    )
-
-
-def test_missing_protected_values_are_a_value_of_their_own(cli, folder):
-    found = audited(cli, spec(folder, **FAST))
-    first = found["leaderboard"][0]
-    people = pd.read_csv(folder / "people.csv")
-    assert first["rule_set"] == "town = south, area = (missing)"
-    assert first["n_in"] == ((people["town"] == "south") & people["area"].isna()).sum()
-    assert first["verdict"] == "evidence of a difference"
-
-
-def test_a_label_that_is_a_cut_is_worded_as_the_cut(cli, folder):
-    data = {"label": {"column": "income", "at_least": 50000}, "favorable": None}
-    assert "(income >= 50000)" in audited(cli, spec(folder, data=data, **FAST))["finding"]
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -188,10 +130,6 @@ def test_a_label_that_is_a_cut_is_worded_as_the_cut(cli, folder):
 )
 def test_mitigation_refuses_alike(cli, folder, changes, message):
     refused(run(cli, spec(folder, "mitigation", model={"train": "logistic"}, **changes)), message)
-
-
-def test_mitigation_needs_a_model_trained_here(cli, folder):
-    refused(run(cli, spec(folder, "mitigation")), "model.train is needed to train again")
 
 
 def talk(path: Path, **columns: Any) -> pd.DataFrame:
@@ -226,37 +164,3 @@ def test_texts_with_scores_only(cli, tmp_path):
         "rule_sets.text must hold some of the 1 terms, but no text does",
     )
     refused(run(cli, spec(tmp_path, data=data, text="word", **FAST)), "did you mean 'words'")
-
-
-@pytest.mark.shared
-def test_toxicity_templates_with_a_model_trained_here(cli, tmp_path, shared_data):
-    """A twelfth of the templates, one term always called toxic: the model learns it, the audit says so."""
-    with gzip.open(shared_data / "wiki_sentence_templates.csv.gz", "rt", encoding="utf-8") as file:
-        frame = pd.read_csv(file).iloc[::12].reset_index(drop=True)
-    held = frame["phrase"].str.contains(r"\bmuslim\b", case=False)
-    frame.loc[held & (frame.index % 3 > 0), "toxicity"] = "toxic"
-    frame.to_csv(tmp_path / "people.csv", index=False)
-    data = {
-        "label": "toxicity",
-        "favorable": "nontoxic",
-        "protected": None,
-        "features": ["phrase"],
-        "kinds": {"phrase": "text"},
-    }
-    model = {"train": "text"}
-    options = {"text": "phrase", "support": 0.01, "samples": 200, "error": 0.12, "permutations": 99}
-    found = audited(cli, spec(tmp_path, data=data, model=model, **options))
-    first = found["leaderboard"][0]
-    assert first["rule_set"] == "“muslim”"
-    assert first["direction"] == "harmed"
-    assert found["verdict"] == "evidence of a difference"
-    assert first["sampled"]["score"]["value"] > 0.2
-    # a rule set of texts is frequent by its categories: none is dropped from the sweep's first row
-    sweep = found["sweep"]
-    assert (sweep[0]["n_frequent"], sweep[0]["rule_set"]) == (found["n_frequent"], "“muslim”")
-    assert sweep[1]["score"] == pytest.approx(first["score"]["value"])
-    assert sweep[-1]["n_frequent"] <= sweep[0]["n_frequent"]
-    after = audited(cli, spec(tmp_path, "mitigation", data=data, model=model, text="phrase", support=0.01))
-    assert "“muslim”" in after["rule_set"]
-    steps = after["steps"]
-    assert abs(steps[after["chosen"]]["difference"]["value"]) < abs(steps[0]["difference"]["value"])

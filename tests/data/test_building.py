@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.data import AuditData, DataSpec, build_data, data_spec
+from tests.cases import cases
 from tests.data.expect import refused
 
 PEOPLE = pd.DataFrame(
@@ -114,14 +115,6 @@ def test_recode():
     assert named.frame["old"].tolist()[:2] == ["minor", "20"]
 
 
-def test_a_recoded_source_among_the_features_is_pointed_out():
-    data = build(
-        recode={"group": {"from": "job", "map": {"cook": "a", "judge": "b", "nurse": "b"}}},
-        protected=["group"],
-    )
-    assert any("'job', from which 'group' was recoded" in note for note in data.notes)
-
-
 def test_yaml_words_for_true_and_false():
     section = yaml.safe_load("{label: hired, favorable: yes, protected: [sex]}")
     assert section["favorable"] is True
@@ -188,14 +181,6 @@ def test_bins():
     ]
 
 
-def test_many_groups_of_numbers_are_pointed_out():
-    frame = pd.concat([PEOPLE] * 10, ignore_index=True).assign(age=np.arange(80) % 40)
-    assert (
-        "'age' makes 35 groups, one a number; data.bins would cut it into fewer."
-        in build(frame, protected=["age"]).notes
-    )
-
-
 def test_empty_keys_and_single_names():
     section = yaml.safe_load(
         "{label: hired, favorable: 'yes', protected: sex, features: age, bins: , keep: , read: }"
@@ -230,14 +215,6 @@ def test_missing_values_filled():
     assert data.frame["gpa"].tolist()[3] == 2.5
     assert data.frame["job"].tolist()[2] == "cook"
     assert data.groups["sex"].tolist()[-1] == "(missing)"  # nobody's group is guessed
-
-
-def test_missing_values_kept():
-    data = build()
-    assert data.frame["job"].isna().sum() == 1
-    assert any(
-        "Missing values kept as a category of their own: age 1, job 1, gpa 1." in note for note in data.notes
-    )
 
 
 def test_default_features_leave_out_what_cannot_be_used():
@@ -297,144 +274,11 @@ def test_frames_of_every_dtype_are_taken():
 @pytest.mark.parametrize(
     ("section", "message"),
     [
-        ({"label": "hird"}, "data.label must be a column of the data, got 'hird'; did you mean 'hired'."),
-        (
-            {"favorable": None},
-            "data.favorable is missing; say which label is good for the person: 'no' or 'yes'.",
-        ),
-        ({"favorable": "yess"}, "data.favorable must be a label value, got 'yess'; did you mean 'yes'."),
-        ({"favorable": 1}, "data.favorable must be a label value, got 1; choose 'no' or 'yes'."),
-        ({"favorable": []}, "data.favorable must name at least one label value"),
-        ({"favorable": ["yes", "no"]}, "data.favorable covers every label value of the 7 rows used"),
-        (
-            {"keep": [{"column": "hired", "in": ["yes"]}]},
-            "data.label must have two values, but 'hired' is 'yes' in all 3 rows",
-        ),
-        ({"label": "age", "favorable": None, "bins": {}}, "data.favorable is missing"),
-        (
-            {"label": {"column": "job", "at_least": 1}},
-            "data.label can only cut a column of numbers, not 'job'",
-        ),
-        (
-            {"label": {"column": "nobody", "at_least": 1}},
-            "data.label.column must be a column of the data, got 'nobody'",
-        ),
-        (
-            {"label": {"column": "gpa"}},
-            "data.label must have exactly one of at_least, at_most, above, below, got 0",
-        ),
-        (
-            {"label": {"column": "gpa", "at_leest": 1}},
-            "data.label.at_leest is not a known key; did you mean 'at_least'",
-        ),
-        ({"features": ["age", "hired"]}, "data.features must not hold the column of label, got 'hired'"),
-        (
-            {"features": ["agee"]},
-            "data.features must be a column of the data, got 'agee'; did you mean 'age'",
-        ),
-        ({"features": ["age", "age"]}, "data.features must name each column once, got 'age'"),
-        (
-            {"features": ["count"], "weights": "count"},
-            "data.features must not hold the column of weights, got 'count'",
-        ),
-        ({"protected": ["hired"]}, "data.protected must not hold the column of label, got 'hired'"),
-        (
-            {"protected": ["gender"]},
-            "data.protected must be a column of the data, got 'gender'; choose 'age', 'sex'",
-        ),
-        ({"protected": ["age"], "bins": {"age": [30]}}, "data.bins.age must be edges, from the lowest"),
-        (
-            {"protected": ["age"], "bins": {"age": [30, 20]}},
-            "data.bins.age must be at least two finite edges",
-        ),
-        ({"protected": ["sex"], "bins": {"sex": [1, 2]}}, "data.bins.sex can only cut a column of numbers"),
-        (
-            {"bins": {"age": [1, 2]}},
-            "data.bins.age must name a protected attribute, got 'age'; add it to data.protected",
-        ),
-        (
-            {"protected": ["age"], "bins": {"age": [1, 100]}},
-            "data.protected: 'age' has one value only ('[1, 100]')",
-        ),
-        ({"weights": "job"}, "data.weights must be a column of counts, got 'job'"),
-        ({"weights": "gpa"}, "data.weights: column 'gpa', row 4 must be a count of 0 or more, got nan"),
-        (
-            {"roles": {"actionable": ["job"], "immutable": ["job"]}},
-            "data.roles must give a column one role, got 'job'",
-        ),
-        (
-            {"roles": {"actionable": ["jobs"]}},
-            "data.roles.actionable must be a column of the data, got 'jobs'",
-        ),
-        ({"kinds": {"jb": "text"}}, "data.kinds must be a column of the data, got 'jb'; did you mean 'job'"),
-        ({"kinds": {"job": "continuous"}}, "data.kinds.job must hold numbers to be continuous, got 'cook'"),
-        ({"kinds": {"job": "number"}}, "data.kinds.job"),
-        ({"kinds": {"job": "ordinal"}}, "data.orders.job has levels whose order cannot be told"),
-        (
-            {"orders": {"job": ["cook"]}},
-            "data.orders.job needs the column's kind to be ordinal in data.kinds",
-        ),
-        ({"recode": {"x": {"map": {"a": "b"}}}}, "data.recode.x.from must be a column of the data, got 'x'"),
-        ({"recode": {"job": {"map": {}}}}, "data.recode.job.map must name at least one value"),
-        ({"recode": {"job": {"mapp": {}}}}, "data.recode.job.mapp is not a known key; did you mean 'map'"),
-        (
-            {"keep": [{"column": "age", "between": [30, 20]}]},
-            "data.keep[0].between must go from low to high, got [30, 20]",
-        ),
-        (
-            {"keep": [{"column": "age"}]},
-            "data.keep[0] must have exactly one of between, in, not_in, at_least, at_most, above, below, "
-            "not_missing, missing",
-        ),
-        ({"keep": [{"column": "age", "at_least": 1, "at_most": 2}]}, "data.keep[0] must have exactly one of"),
+        *cases(__file__, "refused_data.yaml"),
         (
             {"keep": [{"column": "age", "at_least": float("nan")}]},
             "data.keep[0].at_least must be finite, got nan",
         ),
-        (
-            {"keep": [{"column": "job", "at_least": 3}]},
-            "data.keep[0].at_least needs numbers, but column 'job' holds text",
-        ),
-        ({"keep": [{"column": "age", "at_least": "x"}]}, "data.keep[0].at_least must be a number, got 'x'"),
-        (
-            {"keep": [{"column": "ag", "at_least": 3}]},
-            "data.keep[0].column must be a column of the data, got 'ag'",
-        ),
-        (
-            {"keep": [{"column": "age", "at_least": 300}]},
-            "data leaves no rows (7 because age is below 300; 1 because age is missing)",
-        ),
-        ({"missing": "ignore"}, "data.missing must be 'drop', 'impute' or 'category', got 'ignore'"),
-        ({"test_size": 1.5}, "data.test_size must be less than 1, got 1.5"),
-        ({"label": 5}, "data.label must be a column, or {column: ..., at_least: ...}, got 5"),
-        ({"protected": {"a": 1}}, "data.protected must be a list of columns, got {'a': 1}"),
-        ({"favorable": {"a": 1}}, "data.favorable must be a label value, or a list of them, got {'a': 1}"),
-        ({"favorable": [["yes"]]}, "data.favorable must hold texts, numbers or dates, got ['yes']"),
-        ({"path": 5}, "data.path must be a file, or a list of files with the same columns, got 5"),
-        (
-            {"keep": {"column": "age"}},
-            "data.keep must be a list of filters such as {column: age, at_least: 18}",
-        ),
-        (
-            {"keep": [{"column": "sex", "in": "f"}]},
-            "data.keep[0].in must be a list of values, got 'f'; put it in brackets",
-        ),
-        (
-            {"keep": [{"column": "sex", "in": [None]}]},
-            "data.keep[0].in must hold texts, numbers or dates, got None",
-        ),
-        (
-            {"recode": {"sex": {"map": {"f": [1]}}}},
-            "data.recode.sex.map must hold texts, numbers or dates, got [1]",
-        ),
-        ({"recode": {"sex": [1]}}, "data.recode.sex must be a mapping of option names to values, got [1]"),
-        ({"read": {"sep": ","}}, "data.read.sep is not a known key; write read: {separator: ';'} under data"),
-        (
-            {"read": {"skip_rows": 1.5}},
-            "data.read.skip_rows must be a number of lines, or a list with one a file, got 1.5",
-        ),
-        ({"kinds": ["age"]}, "data.kinds must be a mapping of column to kind, got ['age']"),
-        ({"protecte": ["sex"]}, "data.protecte is not a known key; did you mean 'protected'"),
     ],
 )
 def test_what_cannot_be(section: dict, message: str):

@@ -7,7 +7,6 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audits.data import build_data, data_spec
 from audits.data.preprocessing.leakage import _cut_errors, telling_features
 
 Y = np.repeat([True, False], 100)
@@ -45,16 +44,6 @@ def test_values_that_nobody_shares_tell_nothing():
 def test_few_rows_say_nothing():
     y = np.array([True] * 9 + [False] * 50)
     assert telling_features(pd.DataFrame({"leak": y.astype(int)}), ["leak"], y) == []
-
-
-def test_the_note_names_them():
-    frame = pd.DataFrame({"hired": np.where(Y, "yes", "no"), "sex": np.resize(["f", "m"], 200)})
-    frame["letter"] = np.where(Y, "sent", "not sent")
-    frame["age"] = np.resize(np.arange(20, 60), 200)
-    data = build_data(frame, data_spec({"label": "hired", "favorable": "yes", "protected": ["sex"]}))
-    assert data.notes[-1] == (
-        "'letter' tells the label almost without error: leave out what is only known after the decision."
-    )
 
 
 NUMBERS = st.sampled_from([np.nan, 0.0, 1.0, 2.0, 3.5, np.inf])

@@ -77,10 +77,3 @@ def test_plain_numbers_are_read_at_once():
     assert gaps.dtype == np.float64
     np.testing.assert_array_equal(gaps, [1, np.nan, 3])
     assert plain_numbers(_array(["0.5", "-1e-3"], 1)).tolist() == [0.5, -0.001]
-
-
-@pytest.mark.parametrize(
-    "cell", [*sorted(set(_ODD) - {"1.234", "12.345", "123456789012345678", "-1e-320"}), None]
-)
-def test_whatever_may_be_anything_else_is_left(cell):
-    assert plain_numbers(pa.chunked_array([pa.array(["1", cell, "2", ""], pa.string())])) is None

@@ -150,14 +150,6 @@ def test_lines_before_the_table_are_passed_over_and_shown(tmp_path: Path):
     assert given.report.files[0].skipped == ((1, "a,b"),)
 
 
-def test_many_lines_before_the_table_are_shortened(tmp_path: Path):
-    table = read(tmp_path, "x" * 500 + "\n" + "note\n" * 20 + "age,sex,wage\n30,f,5\n40,m,6\n")
-    said = table.report.sentences()
-    assert len(table.report.files[0].skipped) == 21
-    assert said[1] == f"people.csv: line 1 is not part of the table: {'x' * 100!r}."
-    assert said[6] == "people.csv: neither are 16 further lines."
-
-
 def test_the_line_that_names_the_separator(tmp_path: Path):
     table = read(tmp_path, "sep=;\nage;sex\n30;f\n40;m\n")
     assert table.frame["sex"].tolist() == ["f", "m"]

@@ -1,4 +1,4 @@
-"""The verdict and the level of chance under simulation; larger: benchmarks/flipset_calibration.py."""
+"""The verdict and the level of chance under simulation; larger: benchmarks/calibration/flipset.py."""
 
 from __future__ import annotations
 

@@ -121,16 +121,3 @@ def test_the_finding_names_an_error_rate_where_only_that_differs():
     assert result.verdict == "evidence of a difference"
     row, _, rate = most_telling(result.table)
     assert (row.group, rate) == ("m", "true_positive_rate")
-
-
-def test_numbers_are_named_with_their_attribute():
-    frame = pd.DataFrame({"black": np.resize([0, 1, 1], 600), "male": np.resize([1, 0], 600)})
-    frame["x"] = range(600)
-    frame["y"] = np.resize([1, 1, 0, 1, 0], 600)
-    frame["said"] = 1 - frame["black"]
-    spec = DataSpec(label="y", favorable=1, protected=("black", "male"))
-    subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "said"}}))
-    result = groups(subject)
-    assert {row.group for row in result.table if row.attribute == "black"} == {"0", "1"}
-    assert "black 1 & male 0" in {row.group for row in result.table if row.attribute == "black × male"}
-    assert "0 of 400 people in “black 1”" in result.finding or "black 1 & male" in result.finding

@@ -9,7 +9,7 @@ import pytest
 from audits.data import build_data, data_spec
 from audits.errors import InputError
 from audits.groups import at_threshold, groups
-from audits.groups.changing import PRESETS, gap_and_accuracy, preset_thresholds, trade_off
+from audits.groups.changing import gap_and_accuracy, preset_thresholds, trade_off
 from audits.groups.figures import curves
 from audits.groups.options import GroupsOptions
 from audits.models import ModelSpec, Predictions, make_subject
@@ -82,7 +82,3 @@ def test_without_labels_there_is_a_gap_but_nothing_to_be_right_about():
     drawn = curves.trade_off(table, (12.0, 0.4), "group")
     assert "favorable decision" in drawn.layout.yaxis.title.text
     assert list(drawn.data[1].text) == ["you are here"]
-
-
-def test_every_preset_is_told():
-    assert set(PRESETS) == {"equal rates", "four fifths", "equal opportunity"}

@@ -6,10 +6,8 @@ import re
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 
-from audits.drawing.columns import group_parts, rows_in_columns
 from audits.drawing.style import CLEAR, distinct
 from audits.groups import GroupsOptions, at_threshold, groups
 from audits.groups import beside as compare_models
@@ -61,20 +59,6 @@ def test_names_that_begin_alike_are_rows_of_their_own():
     names = [trace.name for trace in scores(result, "race").data]
     assert len(set(names)) == 3
     assert not any("<b>" in name for name in names)
-
-
-def test_names_of_several_attributes_stand_in_columns_and_shared_parts_are_said_once():
-    figure = go.Figure()
-    split = [group_parts("sex × region × age", f"f & north & age [{k}0, {k + 1}0)") for k in range(1, 5)]
-    rows_in_columns(
-        figure, [[*parts, str(40 * k)] for k, parts in enumerate(split)], ["sex", "region", "age", "n"]
-    )
-    written = {(note.xshift, note.y): note.text for note in figure.layout.annotations}
-    heads = [text for (_, y), text in sorted(written.items()) if y != int(y)]
-    assert heads == ["age", "n", "all f, all north"]
-    ages, sizes, _ = sorted({left for left, _ in written})
-    assert [written[ages, place] for place in range(4)] == [f"{k}0 to under {k + 1}0" for k in range(1, 5)]
-    assert [written[sizes, place] for place in range(4)] == ["0", "40", "80", "120"]
 
 
 def test_a_rate_has_the_colour_of_its_verdict_in_both_figures_and_the_legend_says_so():

@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
-import audits
 from audits.errors import InputError
 from audits.groups import metrics
 from audits.reports.html import render_report
@@ -73,21 +71,6 @@ def test_an_installed_metric_is_in_results_table_and_report(folder: Path):
         assert "jackknife" in estimate["method"]
     assert "Jaccard index" in found.to_frame().to_csv()
     assert "Jaccard index" in render_report(run)
-
-
-def test_a_metric_is_stated_from_python(folder: Path):
-    people = pd.read_csv(folder / "people.csv")
-    found = audits.audit(
-        None,
-        people[["skill"]],
-        y=people["paid"],
-        favorable=1,
-        protected=people[["group"]],
-        scores=np.asarray(people["score"]),
-        audits="groups",
-    )
-    stated = [row.metric("jaccard").value for row in found["groups"].table if row.metric("jaccard")]
-    assert sorted(stated) == pytest.approx(sorted(by_hand(folder).values()))
 
 
 def test_a_metric_named_as_one_of_ours_is_refused(folder: Path):

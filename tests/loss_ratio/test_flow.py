@@ -101,19 +101,6 @@ def test_the_gradient_written_out_is_that_of_autograd(hidden):
     np.testing.assert_allclose(fast.curve[50], slow.curve[50], rtol=1e-4, atol=1e-7)
 
 
-@pytest.mark.parametrize(
-    "network",
-    [
-        torch.nn.Sequential(torch.nn.Linear(2, 3)),
-        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)),
-        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()),
-        torch.nn.Sequential(),
-    ],
-)
-def test_other_networks_go_through_autograd(network):
-    assert layers_of(network) is None
-
-
 @given(st.integers(0, 1000), st.integers(1, 9))
 @settings(max_examples=15)
 def test_chunks_order_and_offsets_change_nothing(seed, chunk):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,6 @@ from audits.loss_ratio.attack.flow import step_sizes
 from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
 from audits.loss_ratio.ratio_tests import turned_metrics
 from audits.loss_ratio.sections import section as loss_ratio_section
-from audits.models import make_subject, model_spec
 from audits.models.networks.gradients import logits_over
 from audits.results import load_result, save_result
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
@@ -113,11 +111,6 @@ def test_weights_are_people(make, make_people):
     assert one.error_ratio.p_value == pytest.approx(other.error_ratio.p_value, rel=1e-6)
 
 
-def test_same_seed_same_result(biased, found):
-    again = loss_ratio(biased, LossRatioOptions())
-    assert json.dumps(again.to_json()) == json.dumps(found.to_json())
-
-
 @pytest.mark.parametrize("kind", ["forest", "boosting"])
 def test_a_model_without_gradient_is_estimated_and_says_so(make, make_people, kind):
     subject = make(make_people(200, bias=3.0), {"train": kind})
@@ -165,29 +158,6 @@ def test_metrics_from_comparable_people(biased):
         assert result.statistic.value >= 1
 
 
-def test_zero_losses_and_nobody_wrong_are_told(make, make_people):
-    frame = make_people(400)
-    frame["hired"] = np.where(frame["skill"] > 0, "yes", "no")
-    result = loss_ratio(
-        make(frame, {"train": "boosting"}, features=("skill", "hair")), LossRatioOptions(steps=20)
-    )
-    wrong = int(result.people["wrong"].sum())
-    assert wrong < 10
-    assert any("misclassified before the move" in warning for warning in result.warnings)
-
-
-def test_one_person_is_no_people(make, make_people):
-    frame = make_people(300)
-    frame["hired"] = np.where(frame["skill"] + 0.1 * frame["hair"] > 0, "yes", "no")
-    subject = make(frame, features=("skill", "hair"))
-    wrong = subject.decisions != np.asarray(subject.data.y)
-    kept = np.sort(np.r_[np.flatnonzero(wrong)[:1], np.flatnonzero(~wrong)])
-    result = loss_ratio(dataclasses.replace(subject, data=subject.data.take(kept)), LossRatioOptions(steps=2))
-    told = " ".join((result.finding, *result.warnings))
-    assert "Only 1 person is misclassified before the move" in told
-    assert "1 people" not in told
-
-
 def test_a_long_tail_of_few_people_is_told(make, make_people):
     jobs = {"metric": "expert", "free_features": ["job"], "steps": 3}  # which the model hardly reads
     few = loss_ratio(make(make_people(160, bias=0.3), {"train": "boosting"}), LossRatioOptions(**jobs))
@@ -195,15 +165,6 @@ def test_a_long_tail_of_few_people_is_told(make, make_people):
     assert any("long right tail for 80 people" in warning for warning in few.warnings)
     short = loss_ratio(make(make_people(400)), LossRatioOptions(steps=10))
     assert not any("long right tail" in warning for warning in short.warnings)
-
-
-def test_a_trace_that_is_noise_is_doubted(make, make_people):
-    frame = make_people(400)
-    frame["sex"] = np.random.default_rng(9).choice(["f", "m"], 400)
-    assert any(
-        "do not predict sex beyond chance" in warning
-        for warning in loss_ratio(make(frame), LossRatioOptions(steps=5)).warnings
-    )
 
 
 def test_models_compared_over_splits(make, make_people):
@@ -292,57 +253,6 @@ def test_json_has_the_contracts_keys(found):
     json.dumps(document, allow_nan=False)
 
 
-def test_every_figure_says_what_it_shows(found):
-    drawn = [
-        figures.against_tolerance(found.at(2.0)),
-        figures.along_flow(found),
-        figures.ratios(found.at(3.0)),
-        figures.subspace(found),
-        figures.moved_person(found, found.worst[0]),
-    ]
-    said = [alt_text(figure) for figure in drawn]
-    assert all(re.search(r"\d", text) for text in said), "the finding, with its numbers"
-    assert len(set(said)) == len(said)
-    family = drawn[0].layout.font.family.split(", ")
-    # a browser drops the whole list for one bare name with a digit, and then cuts labels off
-    assert all(name.startswith("'") or name.replace("-", "").isalpha() for name in family)
-    assert "limit 2" in alt_text(drawn[0])
-    interval = found.at(2.0).judged.interval
-    assert drawn[0].data[0].meta == {"value": interval.value, "low": interval.low, "high": interval.high}
-    section = loss_ratio_section(found)
-    assert len(section.exhibits) == 4
-    assert all(len(exhibit.table()) for exhibit in section.exhibits)
-
-
-def test_long_names_stay_apart_in_the_figures(make, make_people):
-    frame = make_people(200)
-    long = "a name of a feature that is far too long for an axis, "
-    frame = frame.rename(columns={"hair": f"{long}one", "skill": f"{long}two"})
-    result = loss_ratio(
-        make(frame), LossRatioOptions(steps=5, metric="expert", free_features=[f"{long}one", f"{long}two"])
-    )
-    assert len(set(figures.subspace(result).data[0].y)) == 2
-    assert len(set(figures.moved_person(result, result.worst[0]).data[0].y)) == 4
-
-
-def test_groups_with_long_names_can_be_told_apart(make, make_people):
-    frame = make_people(200)
-    long = "declared by the person or found in the register"
-    frame["sex"] = frame["sex"].map({"f": f"female, {long}", "m": f"male, {long}"})
-    frame = frame.rename(columns={"sex": f"sex, {long}"})
-    one = loss_ratio(
-        make(frame, protected=(f"sex, {long}",), features=("hair", "skill")), LossRatioOptions(steps=5)
-    )
-    labels = list(figures.against_tolerance(one).data[1].customdata)
-    assert labels[-1] == "everyone, share of errors"
-    assert len(set(labels[:-1])) == 2
-    assert all("male, declared" in label for label in labels[:-1])
-    more = {"protected": (f"sex, {long}", "job"), "features": ("hair", "skill")}
-    both = loss_ratio(make(frame, **more), LossRatioOptions(sensitive=[f"sex, {long}"], steps=5))
-    labels = list(figures.against_tolerance(both).data[1].customdata)
-    assert {label.partition(" (")[0] for label in labels} >= {"cook people", "judge people"}
-
-
 def test_the_tolerance_is_written_at_its_line(found):
     """A label's place on a log axis is the logarithm of the line's."""
     for figure in (figures.against_tolerance(found.at(2.0)), figures.ratios(found.at(2.0))):
@@ -369,6 +279,9 @@ def test_the_tolerance_is_written_at_its_line(found):
         ({"metric": "expert", "matrix": [[1.0]]}, "must have 4 rows and 4 columns"),
         ({"metric": "factor"}, "comparable must name a column"),
         ({"loss": "hinge"}, "loss must be"),
+        ({"metric": "factor", "comparable": "job", "factors": 9}, "factors must be at most"),
+        ({"metric": "explore", "comparable": "jobb"}, "did you mean 'job'"),
+        ({"metric": "expert", "free_features": ["hair"], "odds_slack": 0}, "odds_slack must be greater"),
         ({"level": 0.7}, "level must be less than"),
     ],
 )
@@ -396,30 +309,3 @@ def test_bad_subjects(make, make_people):
     )
     with pytest.raises(InputError, match="'sex' has one value only"):
         loss_ratio(lonely, LossRatioOptions())
-
-
-def test_an_onnx_file_of_trees_is_a_black_box_and_one_of_layers_is_not(tmp_path, make_people):
-    onnx = pytest.importorskip("onnx")
-    from skl2onnx import to_onnx
-    from sklearn.ensemble import GradientBoostingClassifier
-    from sklearn.linear_model import LogisticRegression
-
-    from audits.data import DataSpec, build_data
-
-    frame = make_people(300)
-    x = frame[["hair", "skill"]].to_numpy(np.float32)
-    ways = {
-        "estimate without gradient": GradientBoostingClassifier(n_estimators=50, random_state=0),
-        "gradient flow, exact gradients": LogisticRegression(),
-    }
-    data = build_data(
-        frame, DataSpec(label="hired", favorable="yes", protected=("sex",), features=("hair", "skill"))
-    )
-    for method, model in ways.items():
-        path = tmp_path / "model.onnx"
-        onnx.save(to_onnx(model.fit(x, frame["hired"]), x[:2], options={"zipmap": False}), path)
-        subject = make_subject(data, model_spec({"path": str(path), "columns": ["hair", "skill"]}))
-        result = loss_ratio(subject, LossRatioOptions(metric="expert", free_features=["hair"]))
-        assert result.method.startswith(method)
-        assert result.reject
-    assert any("was not trained on the people audited" in warning for warning in result.warnings)

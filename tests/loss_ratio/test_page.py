@@ -15,12 +15,6 @@ from tests.rule_sets.test_page import open_tab
 PAGE = "views/loss_ratio.py"
 
 
-def test_without_data_the_page_asks_for_some(space) -> None:
-    at = visit(space).switch_page(PAGE).run()
-    assert not at.exception
-    assert "There are no data yet." in texts(at)
-
-
 def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:
     bring(
         space,
@@ -53,34 +47,6 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:
     at.selectbox(key="person").select(str(result.worst[0])).run()
     assert not at.exception
     assert any("need not exist" in text for text in texts(at))
-
-
-def test_steps_that_diverge_are_refused_with_a_step_that_does_not(space) -> None:
-    bring(space, people(100).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
-    at = visit(space).switch_page(PAGE).run()
-    at.number_input(key="with-step_size").set_value(0.05).run()
-    at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    run.wait(90)
-    at.run()
-    assert not at.exception
-    assert any("a step size of 0.01 does not" in text for text in texts(at))
-
-
-def test_features_that_span_everything_are_refused(space) -> None:
-    frame = people(100)[["hair", "skill", "sex", "hired"]]
-    bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
-    at = visit(space).switch_page(PAGE).run()
-    at.selectbox(key="metric").select("expert").run()
-    at.multiselect(key="free").set_value(["hair", "skill"]).run()
-    at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    run.wait(90)
-    at.run()
-    assert not at.exception
-    assert any("spans all 2 of the encoded features" in text for text in texts(at))
 
 
 def test_a_tolerance_beyond_the_slider_of_the_next_result_is_cut_back(space) -> None:
@@ -155,36 +121,6 @@ def test_without_labels_the_page_says_that_it_needs_them(space, brought) -> None
     assert any("The label is missing: a loss compares the model with the true" in text for text in texts(at))
     assert not any(button.key == "run" for button in at.button)
     assert "Settle it on the data page" in [link.proto.label for link in at.get("page_link")]
-
-
-def test_one_class_is_refused(space) -> None:
-    frame = people(100).assign(hired="yes")
-    bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
-    at = visit(space).switch_page(PAGE).run()
-    assert not at.exception
-    assert any("must have two values, but 'hired' is 'yes' in all 100 rows" in text for text in texts(at))
-
-
-def test_no_tolerance_below_one_can_be_chosen_and_a_model_without_gradient_is_labelled(space) -> None:
-    bring(
-        space,
-        people(200).to_csv(index=False),
-        label="hired",
-        favorable="yes",
-        protected=["sex"],
-        features=["hair", "skill"],
-    )
-    draft = space.draft()
-    draft["spec"]["model"] = {"train": "forest"}
-    space.save_draft(draft)
-    at = visit(space).switch_page(PAGE).run()
-    at.number_input(key="with-steps").set_value(2).run()
-    _ran(space, at)
-    open_tab(at, "Limit")
-    assert at.slider(key="delta").min > 1
-    open_tab(at, "How we tested")
-    assert any("estimate without gradient" in text for text in texts(at))
-    assert any("random forest has no gradient" in text for text in texts(at))
 
 
 def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> None:

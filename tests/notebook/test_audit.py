@@ -304,15 +304,6 @@ def test_protected_attributes_in_every_form(crowd, pipeline):
     assert all(table == tables[0] for table in tables)
 
 
-def test_dir_shows_what_there_is_and_all_of_it_is_there():
-    names = dir(audits)
-    assert {"audit", "check", "groups", "flipset", "rule_sets", "data", "models", "stats"} <= set(names)
-    assert not [name for name in names if name.startswith("_") or name in {"importlib", "annotations", "Any"}]
-    assert all(getattr(audits, name) for name in names)
-    with pytest.raises(AttributeError, match="has no attribute 'fairness'"):
-        _ = audits.fairness
-
-
 def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     frame, hired = crowd
     found = groups(pipeline, frame, hired, favorable=1, protected="sex")
@@ -396,22 +387,6 @@ def test_an_audit_that_nobody_named_may_be_refused(crowd, monkeypatch):
     assert told <= set(AUDITS)
     for why in found.not_run.values():
         assert why.endswith(".")
-
-
-def test_two_models_have_two_digests(crowd):
-    frame, hired = crowd
-    X = frame[["age", "income"]]
-    first, second = (LogisticRegression(C=c).fit(X, hired) for c in (1.0, 0.1))
-    digests = [groups(model, frame, hired, favorable=1, protected="sex").model["sha256"]
-               for model in (first, second, first)]  # fmt: skip
-    assert digests[0] == digests[2] != digests[1]
-
-
-@pytest.mark.parametrize("nobody", [None, [], (), {}, ""])
-def test_no_protected_attribute_is_asked_for(crowd, nobody):
-    frame, hired = crowd
-    with pytest.raises(InputError, match=r"protected is missing: whose groups .* such as protected='sex'"):
-        audits.audit(None, frame, hired, favorable=1, protected=nobody, predictions=hired)
 
 
 def test_rows_of_one_person_and_sampling_weights_are_said_as_in_a_spec(crowd, pipeline):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.outcome_transport_calibration import distance_covers
+from benchmarks.calibration.outcome_transport import distance_covers
 
 
 @pytest.mark.parametrize("kind", ["normal", "binary"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.outcome_transport_calibration import Said, said, world
+from benchmarks.calibration.outcome_transport import Said, said, world
 
 
 def _worlds(crowd: str, outcomes: str, number: int) -> list[Said]:

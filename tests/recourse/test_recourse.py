@@ -8,7 +8,6 @@ import pytest
 
 from audits.data import FeatureSpace
 from audits.drawing.style import alt_text
-from audits.errors import RunCancelled
 from audits.models import Subject
 from audits.recourse import RecourseResult
 from audits.recourse.figures import groups
@@ -121,18 +120,6 @@ def test_the_slider_has_every_score_without_a_new_run():
     result = recourse_of(subject, fewest=False)
     fine = recourse_of(subject, steps=(0.32,), fewest=False)
     assert result.scores["0.32"].mean() == pytest.approx(fine.by_alpha[0].mean_score.value, abs=1e-6)
-
-
-def test_same_seed_same_numbers_and_cancel():
-    subject = mixed()
-    assert plain(recourse_of(subject, rng=1)) == plain(recourse_of(subject, rng=1))
-
-    def cancel(fraction: float, doing: str) -> None:
-        if fraction > 0.2:
-            raise RunCancelled
-
-    with pytest.raises(RunCancelled):
-        recourse_of(subject, progress=cancel)
 
 
 def test_one_persons_path_slides_through_the_steps_that_were_scored():

@@ -236,21 +236,6 @@ def test_page_one_is_headline_groups_five_findings_limits_and_sign_off(document)
     assert heads == ["Findings, largest first", "What this cannot show", "Sign-off"]
 
 
-def test_the_whole_is_there_scope_digests_excluded_settings_seed_versions_command(run):
-    text = render_report(run)
-    for needed in (
-        run.data["sha256"],
-        run.model["sha256"],
-        "Rows read",
-        "Assumptions and limits",
-        "Seed",
-        "scikit-learn",
-    ):
-        assert needed in text
-    assert "python -m audits run spec.yaml --out results" in text
-    assert "not legal advice" in text
-
-
 @pytest.mark.parametrize("template", list(TEMPLATES))
 def test_every_template_says_that_it_is_no_legal_advice_in_html_and_pdf(template, run, pdf):
     parser = Tables()
@@ -379,11 +364,6 @@ def test_alt_texts_state_numbers_that_the_result_holds(run):
             assert text.endswith("."), f"{audit.name} {exhibit.key}: {text!r} is no sentence"
     assert not wrong, "\n".join(wrong)
     assert not silent, "these say nothing of what is drawn"
-
-
-def test_an_alt_text_of_another_result_would_be_seen(run):
-    values = np.array([value for _, value in _numbers(run.audits[0].to_json())])
-    assert not (np.abs(np.abs(np.concatenate([values, 100 * values])) - 98765.43) <= 0.0051).any()
 
 
 def _numbers(value, path=""):

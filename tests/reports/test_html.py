@@ -11,14 +11,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from audits.brief import unbroken
 from audits.drawing.style import finish
 from audits.records import Exhibit
 from audits.reports import render_report
 from audits.reports.blocks import Document, Figure, grid
 from audits.reports.html import MOST_BYTES, html_of
 from audits.runs.result import AuditResult
-from audits.stats.words import count
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 
 NASTY = "</script><img src=x onerror=alert(1)> =1+1 $x$ "
@@ -75,17 +73,6 @@ def test_no_button_of_a_figure_sends_the_data_away(nasty):
     drawer = re.search(r"Plotly\.newPlot\(name, [^)]*\)", nasty[nasty.index("function draw") :])
     assert drawer is not None
     assert '"modeBarButtonsToRemove":["sendChartToCloud"]' in drawer[0]
-
-
-def test_report_shows_the_findings_numbers():
-    result = audited(
-        draw_crowd(90, 70, seed=3), source={"group": "a"}, target={"group": "b"}, permutations=19
-    )
-    html = render_report(run_of(result))
-    assert unbroken(result.finding.split(";")[0]) in html.replace("&gt;", ">")
-    assert result.verdict in html
-    assert count(result.n_source) in html
-    assert len(html.encode()) < 6_000_000
 
 
 def test_table_frames_hold_the_numbers():

@@ -62,13 +62,6 @@ def test_neighbours_and_profile_label_their_rows(audited):
     assert np.allclose(figure.data[0].x, table["distance"][::-1])
 
 
-def test_nothing_to_show_is_said(audited):
-    _, result = audited
-    assert alt_text(figures.leaderboard(result, [])) == "No rule set fits these choices."
-    none = dataclasses.replace(result, sweep=())
-    assert alt_text(figures.sweep(none)) == "No rule set reaches any of the thresholds."
-
-
 def test_sunburst_sweep_and_scatter_say_what_they_show(audited):
     _, result = audited
     tree = combination_tree(result)

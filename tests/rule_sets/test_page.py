@@ -14,12 +14,6 @@ from tests.app.test_pages import figures, open_example, texts, visit
 PAGE = "views/rule_sets.py"
 
 
-def test_without_data_the_page_asks_for_some(space) -> None:
-    at = visit(space).switch_page(PAGE).run()
-    assert not at.exception
-    assert "There are no data yet." in texts(at)
-
-
 def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:
     at = open_example(space, "loans")
     at.switch_page(PAGE).run()
@@ -66,37 +60,6 @@ def open_tab(at, title):
     at.run()
     assert not at.exception
     return at
-
-
-def test_identity_terms_can_be_chosen_where_there_is_text(space) -> None:
-    moods = (("nice", "fine"), ("awful", "toxic"))
-    lines = [
-        f"my {who} friend number {k} is {mood} today,{verdict},{k % 2}"
-        for k in range(60)
-        for who in ("gay", "male")
-        for mood, verdict in moods
-    ]
-    path = space.add_file("talk.csv", io.BytesIO(("text,verdict,half\n" + "\n".join(lines)).encode()))
-    draft = drafts.with_data(
-        drafts.from_files([path], "upload"),
-        label="verdict",
-        favorable="fine",
-        protected=["half"],
-        features=["text"],
-        kinds={"text": "text"},
-    )
-    draft["spec"]["model"] = {"train": "text"}
-    space.save_draft(draft)
-    at = visit(space).switch_page(PAGE).run()
-    assert not at.exception
-    at.selectbox(key="rules").select("identity terms in text").run()
-    assert not at.exception
-    at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
-    assert run.wait(90)
-    at.run()
-    assert not at.exception
-    assert "exts with" in at.container(key="finding").text[0].value
 
 
 def loan_book(space, **data):
@@ -223,93 +186,3 @@ def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space)
     at.selectbox(key=f"train-{space.draft()['id']}").select("logistic").run()
     assert not at.exception
     assert "features" not in space.draft()["spec"]["data"]
-
-
-def test_without_text_no_model_of_words_is_offered(space) -> None:
-    loan_book(space)
-    at = visit(space)
-    box = at.selectbox(key=f"train-{space.draft()['id']}")
-    assert "logistic regression on words" not in box.options
-    assert "logistic regression" in box.options
-
-
-def ask(space, **data):
-    """Return the page on the loan book with other choices of data."""
-    loan_book(space, **data)
-    at = visit(space).switch_page(PAGE).run()
-    assert not at.exception
-    return at
-
-
-def test_without_a_protected_attribute_the_page_asks_for_one(space) -> None:
-    at = ask(space, protected=[])
-    assert "Choose at least one protected attribute, or a column of text." in texts(at)
-    assert not [button for button in at.button if button.key == "run"]
-
-
-def test_thousands_of_protected_values_are_refused_with_how_to_group_them(space) -> None:
-    at = ask(space, protected=["sex", "income"])
-    assert any("'income' has 1,9" in item or "'income' has 2," in item for item in texts(at))
-    assert any("cut it: bins: {income: [...]}" in item for item in texts(at))
-    assert not [button for button in at.button if button.key == "run"]
-
-
-def test_a_support_that_no_group_has_says_which_would_do(space) -> None:
-    loan_book(space)
-    path = space.folder / space.draft()["spec"]["data"]["path"]
-    frame = pd.read_csv(path)
-    frame["group"] = [f"part {place % 13}" for place in range(len(frame))]
-    name = space.add_file("parts.csv", io.BytesIO(frame.to_csv(index=False).encode()))
-    space.save_draft(drafts.with_data(space.draft(), path=str(name)))
-    at = visit(space).switch_page(PAGE).run()
-    at.multiselect(key="attributes").set_value(["group"]).run()
-    at.select_slider(key="support").set_value(0.2).run()
-    at.button(key="run").click().run()
-    finish(space, at, "rule_sets")
-    assert not at.exception
-    assert any(
-        item.startswith("The choice “Smallest group") and "give at most 0.0" in item for item in texts(at)
-    )
-
-
-def test_a_constant_model_weights_and_missing_values_on_the_page(space) -> None:
-    loan_book(space)
-    path = space.folder / space.draft()["spec"]["data"]["path"]
-    frame = pd.read_csv(path)
-    rng = np.random.default_rng(0)
-    frame["weight"] = rng.integers(1, 4, len(frame))
-    frame.loc[rng.random(len(frame)) < 0.2, "group"] = None
-    frame["always"] = 0.9
-    frame["risky"] = np.where(frame["group"].isna(), 0.1, rng.random(len(frame))).round(3)
-    name = space.add_file("weighted.csv", io.BytesIO(frame.to_csv(index=False).encode()))
-    for score in ("always", "risky"):
-        draft = drafts.with_data(space.draft(), path=str(name), weights="weight", features=["income", "debt"])
-        draft["spec"]["model"] = {"predictions": {"score": score}}
-        space.save_draft(draft)
-        at = visit(space).switch_page(PAGE).run()
-        assert not at.exception
-        at.button(key="run").click().run()
-        finish(space, at, "rule_sets")
-        assert not at.exception
-        finding = at.container(key="finding").text[0].value
-        open_tab(at, "How we tested")
-        if score == "always":
-            assert any("The model decides favorably on everyone audited" in item for item in texts(at))
-        else:
-            inside = frame["group"].isna()
-            assert "group = (missing)" in finding
-            assert f"of {int(frame.loc[inside, 'weight'].sum()):,})" in finding
-
-
-def test_how_groups_are_sampled_corrected_and_joined_goes_into_the_spec(space) -> None:
-    loan_book(space)
-    at = visit(space).switch_page(PAGE).run()
-    asked = {"samples": 200, "error": 0.1, "confidence": 0.9, "top": 7, "overlap": 0.8}
-    for name, value in asked.items():
-        at.number_input(key=f"with-{name}").set_value(value)
-    at.selectbox(key="with-correction").select("holm").run()
-    assert not at.exception
-    at.button(key="run").click().run()
-    spec = space.runs()[0]["spec"]["audits"][0]["rule_sets"]
-    assert {name: spec[name] for name in asked} == asked
-    assert spec["correction"] == "holm"

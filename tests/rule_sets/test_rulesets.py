@@ -434,12 +434,6 @@ def test_result_survives_saving(tmp_path):
     assert keys <= set(result.to_json()["leaderboard"][0])
 
 
-def test_same_seed_same_numbers():
-    subject = subject_of(crowd(400), ("sex", "race"))
-    first, second = (rule_sets(subject, RuleSetsOptions(support=0.05, **FAST), rng=7) for _ in range(2))
-    assert plain(first) == plain(second)
-
-
 def test_progress_cancels():
     def stop(fraction: float, doing: str) -> None:
         if fraction > 0.2:

@@ -28,11 +28,6 @@ def test_more_people_and_larger_differences_are_seen_more_often(base):
     assert rows[2000, 0.0].evidence.value <= 3 / 12
 
 
-def test_the_same_seed_plans_the_same(base):
-    spec = parse_spec(make_spec({"groups": {"bootstrap": 0}}), base)
-    assert plan(spec, sizes=(50,), worlds=3) == plan(spec, sizes=(50,), worlds=3)
-
-
 def test_what_needs_a_model_says_so(base):
     spec = parse_spec(make_spec({"loss_ratio": {"sensitive": ["group"]}}), base)
     [row, *_] = plan(spec, sizes=(50,), differences=(0.0,), worlds=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import sqlite3
 import subprocess
@@ -178,37 +177,6 @@ def test_a_full_disk_leaves_nothing_half(store, base, tmp_path, monkeypatch):
     assert store.finish(identity, result)
 
 
-_FULL = """
-import json, resource, signal, sys
-from pathlib import Path
-from audits.errors import RunFailed
-from audits.runs.executors.inline import InlineExecutor
-from audits.runs.storage.saved import SavedRuns
-from audits.stats.estimate import Estimate
-store, base = SavedRuns(), Path(sys.argv[1])
-result = InlineExecutor().submit(json.loads(sys.argv[2]), base).result()
-identity = store.begin(result.spec, base)
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-try:
-    store.finish(identity, result)
-except RunFailed as error:
-    print(identity, error, flush=True)
-"""
-
-
-def test_a_disk_that_takes_no_more_keeps_nothing_of_the_run(base, tmp_path):
-    """A real limit on the size of files, which the database meets too."""
-    said = python(_FULL, str(base), json.dumps(make_spec({"groups": {"by": ["group"]}}))).stdout
-    identity, sentence = said.strip().split(" ", 1)
-    assert sentence == "The result could not be saved (File too large); make room and start the run again."
-    store = SavedRuns()
-    assert store.get(identity).status in {"failed", "interrupted"}
-    assert files_of(tmp_path) == []
-    assert not list((tmp_path / "home" / "artefacts").iterdir())
-    store.begin_again(identity)
-
-
 _CRASH = """
 import os, sys
 from pathlib import Path
@@ -267,20 +235,6 @@ def test_two_processes_at_once_lose_nothing(request, tmp_path, monkeypatch, stor
     assert titles == {f"{who} {place}" for who in "ab" for place in range(15)}
 
 
-def test_two_processes_make_the_database_at_once(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "fresh"))
-    answers = []
-    threads = [
-        threading.Thread(target=lambda who=who: answers.append(python(_MANY, who))) for who in ("a", "b")
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [answer.stderr for answer in answers] == ["", ""]
-    assert len(SavedRuns(tmp_path / "fresh").list()) == 30
-
-
 def test_a_fresh_file_that_another_process_holds_is_waited_for(tmp_path):
     # SQLite turns to writing ahead at once or not at all: its own patience does not cover that
     other = sqlite3.connect(tmp_path / "fresh.sqlite", isolation_level=None, check_same_thread=False)
@@ -320,14 +274,6 @@ def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):
             connection.execute(sa.text("SELECT version FROM schema_version ORDER BY version")).scalars().all()
         )
     assert versions == list(range(1, len(MIGRATIONS) + 1))
-
-
-def test_results_of_a_newer_schema_are_refused(base, tmp_path):
-    carry_out(base).save(tmp_path / "out")
-    path = tmp_path / "out" / "results.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema": 99}))
-    with pytest.raises(RunFailed, match="holds results of schema 99, and this version reads 1"):
-        RunResult.load(tmp_path / "out")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audits.notebook import audit
 from audits.runs.execute import execute
 from audits.runs.gates.gate import MATERIAL, STRICT, judge
 from audits.runs.result import RunResult
@@ -71,28 +70,6 @@ def test_search_can_be_left_out(tmp_path):
     assert result.search is None
     assert "see" not in result.audits[0].result.judged.badge_text
     assert parse_spec(result.spec, tmp_path).search is False
-
-
-def test_a_notebook_can_leave_it_out():
-    frame = people(4000, 1, rate=0.15)
-    asked = {"protected": "sex", "favorable": 1, "audits": {"groups": {"bootstrap": 0}}}
-    features = ["age", "children", "income", "debt"]
-    both = [
-        audit(
-            None,
-            frame[["sex", *features]],
-            predictions=frame["accepted"],
-            features=features,
-            search=search,
-            **asked,
-        )
-        for search in (True, False)
-    ]
-    assert both[0].search.result.verdict == EVIDENCE
-    assert both[1].search is None
-    assert "search" not in both[0].spec
-    assert both[1].spec["search"] == "off"
-    assert both[1]["groups"].judged.see == ""
 
 
 def test_what_follows_from_features_alone_is_no_finding(tmp_path):

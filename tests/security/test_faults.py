@@ -67,30 +67,6 @@ def test_a_result_returns_to_the_list_once_the_database_is_back(tmp_path, monkey
     assert kept.load(identity).audits[0].name == "groups"
 
 
-def test_a_server_without_its_database_says_so_in_a_line(tmp_path, monkeypatch, caplog):
-    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
-    monkeypatch.setenv("EVENHAND_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
-    ingest = Ingest(tick_seconds=0.05)
-    ingest.start()
-    try:
-        until(lambda: {"Alarms", "Monitors"} <= {each.getMessage().split()[0] for each in caplog.records})
-    finally:
-        ingest.close()
-    assert not any(each.exc_info for each in caplog.records)
-
-
-def test_another_fault_is_not_tried_again(tmp_path):
-    kept = SavedRuns(tmp_path / "home")
-
-    class Broken:
-        status = "done"
-
-        def result(self):
-            raise RunFailed("The result is damaged.")
-
-    assert kept._noted("nobody", Broken())
-
-
 def spec_beside(folder) -> dict:
     rows = "".join(f"{'fm'[k % 2]},{k % 7},{int(k % 7 > 3)}\n" for k in range(80))
     (folder / "people.csv").write_text("sex,skill,hired\n" + rows)

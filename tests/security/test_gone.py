@@ -63,7 +63,9 @@ def test_a_deleted_workspace_leaves_no_byte(base):
     data, _ = work.data(space, space.draft()["spec"]["data"]).result(60)
     assert data.n == 120
     run(space)
+    Shares().make(space, 3)
     assert holding(base, _MARK), "or the test could not fail"
+    assert holding(base, space.token)
     deletion.erase(space)
     assert not holding(base, _MARK)
     assert not holding(base, space.token)
@@ -109,14 +111,6 @@ def test_what_nobody_opens_grows_old_unless_the_clock_has_jumped(base, monkeypat
     monkeypatch.setattr(time, "time", lambda: now + 365 * 86_400)
     tending.tidy()
     assert used.exists, "a year at once is a clock that jumped"
-
-
-def test_a_deleted_workspace_takes_its_links_along(base):
-    space = bring(issue_token())
-    Shares().make(space, 3)
-    assert holding(base, space.token)
-    deletion.erase(space)
-    assert not holding(base, space.token)
 
 
 def test_what_one_has_found_is_not_handed_to_another_with_the_same_file(base):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -143,13 +142,6 @@ def test_where_the_kernel_filters_nothing_python_opens_no_sockets(monkeypatch):
     sandbox._forget_sockets()
     with pytest.raises(PermissionError):
         socket.create_connection(("127.0.0.1", 9))
-
-
-def test_a_sentence_names_the_limit_and_its_amount(readers, tmp_path):
-    path = write(tmp_path, "wide.parquet", TABLES["wide.parquet"][0])
-    with pytest.raises(InputError) as found:
-        ask(readers, path)
-    assert re.search(rf"takes more memory than one user's data may \({_MEMORY_MB} MB\)", str(found.value))
 
 
 def test_what_forks_ends_by_itself_where_its_server_has_gone_before_it_was_ready():

@@ -6,11 +6,10 @@ import dataclasses
 
 import pytest
 
-from audits.runs.registry import AUDITS
 from audits.sensitivity import SensitivityOptions, SensitivityResult, figures, sensitivity
 from audits.sensitivity.text import headline
 from audits.stats import EVIDENCE, INSUFFICIENT
-from benchmarks.sensitivity_calibration import penalized
+from benchmarks.calibration.sensitivity import penalized
 from tests.sensitivity.conftest import people, subject_of
 
 ASKED = SensitivityOptions(match_set="off", bootstrap=100)
@@ -62,14 +61,6 @@ def test_a_status_model_at_chance_gives_no_verdict_whatever_the_seed():
     assert headline(found).startswith("The other features don't reveal sex. The model also reads sex itself")
     colors = {trace.marker.color for trace in figures.histogram(found).data}
     assert "#D55E00" not in colors, "nobody is flagged in the color of a finding"
-
-
-def test_the_first_mark_is_the_interval_that_decides(direct, audited):
-    for found in (*direct[:1], audited):
-        said = found.judged.interval
-        mark = AUDITS["sensitivity"].section(found).exhibits[0].figure().data[0]
-        assert mark.meta == {"value": said.value, "low": said.low, "high": said.high}
-        assert found.judged.decided_by in {f"{item.attribute}: {item.group}" for item in found.groups}
 
 
 def test_cross_fits_measure_everybody_of_a_model_that_was_brought_along():

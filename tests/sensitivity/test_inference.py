@@ -77,7 +77,7 @@ def test_chance_makes_no_evidence_of_small_groups(logistic, rounded, studies, mo
     """At 5 % more than 5 of 30 have a chance of 0.3 %, more than 7 of 60 of 1 %.
 
     By t intervals alone it was 7 and 11 of 60: the rounded ones are caught. In large:
-    benchmarks/sensitivity_calibration.py.
+    benchmarks/calibration/sensitivity.py.
     """
     rng = np.random.default_rng(2)
     sizes = {"a": 3, "b": 10, "c": 12, "d": 15, "e": 20, "f": 40}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from audits.data import DataSpec, build_data
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
-from audits.options import options_of
 from audits.results import load_result, save_result
 from audits.runs.registry import AUDITS
 from audits.sensitivity import SensitivityOptions, figures, sensitivity
@@ -88,28 +86,6 @@ def test_the_protected_column_is_read_only_when_asked(fed, audited_fed):
     assert audited_fed.status[0].auc.value > 0.99
     assert any("given the column itself" in warning for warning in audited_fed.warnings)
     assert audited_fed.contributions["group"].gt(0).any()
-
-
-def test_options_without_effect_say_so(logistic):
-    found = sensitivity(logistic, SensitivityOptions(give_protected=True, bootstrap=100))
-    assert not found.status[0].given_protected
-    [warning] = [each for each in found.warnings if "give_protected" in each]
-    assert "no effect for group, which is no feature" in warning
-    assert "Add group to data.features" in warning
-    trees = subject_of(people(300), "boosting")
-    found = sensitivity(
-        trees, SensitivityOptions(smooth=20, bootstrap=100, match_set="off", status_model="logistic")
-    )
-    assert any("smooth: 20 had no effect" in warning for warning in found.warnings)
-    assert not any(
-        "smooth" in each
-        for each in sensitivity(logistic, SensitivityOptions(smooth=3, bootstrap=100)).warnings
-    )
-
-
-def test_a_threshold_of_ones_own_has_no_interval(logistic):
-    found = sensitivity(logistic, SensitivityOptions(threshold=0.25, bootstrap=100))
-    assert "above the threshold of 0.250. The mean" in found.finding
 
 
 def test_the_literal_form_warns_and_falls_to_nothing(fed, audited_fed):
@@ -237,11 +213,6 @@ def test_swaps_by_hand():
     assert found.sensitivity[2] == pytest.approx((2 * 0.2 * 1 + 1 * 0.3 * 2) / 3)
 
 
-def test_the_same_seed_gives_the_same_numbers(logistic, audited):
-    again = sensitivity(logistic, SensitivityOptions(bootstrap=100))
-    assert again.to_json() == audited.to_json()
-
-
 def test_weights_count_as_rows():
     frame = people(700)
     frame["count"] = np.random.default_rng(0).integers(1, 4, 700)
@@ -310,19 +281,6 @@ def test_two_logistic_regressions_say_who_is_close_to_one_half_and_get_no_verdic
     assert ratio.max() > 1.5 * ratio.min()
 
 
-def test_sentence_figure_and_json_state_the_interval_of_the_verdict(audited_fed):
-    said, document = audited_fed.judged.interval, audited_fed.to_json()
-    assert said in [item.ratio for item in audited_fed.groups]
-    assert document["interval"]["low"] == said.low
-    assert document["verdict"] == audited_fed.verdict
-    assert f"({number(said.low)}–{number(said.high)})" in audited_fed.finding
-    drawn = figures.groups(audited_fed).data[0]
-    assert drawn.meta == {"value": said.value, "low": said.low, "high": said.high}
-    excludes = said.low > 1 or said.high < 1
-    assert (audited_fed.verdict == "evidence of a difference") == excludes
-    assert "would have been seen" not in audited_fed.finding
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -371,25 +329,7 @@ def test_people_of_whom_all_are_alike_have_no_threshold_above():
         assert alt_text(draw(found))
 
 
-def test_figures_and_section_say_what_they_show(audited_fed):
-    section = AUDITS["sensitivity"].section(audited_fed)
-    assert len(section.exhibits) == 8
-    for exhibit in section.exhibits:
-        assert re.search(r"\d", alt_text(exhibit.figure())), "the finding, with its numbers"
-        assert not exhibit.table().empty
-    assert "AUC" in section.facts["Protected-status model for group"]
-    one_bar = figures.histogram(audited_fed)
-    assert sum(one_bar.data[1].y) == audited_fed.above
-    assert sum(sum(trace.y) for trace in one_bar.data) == len(audited_fed.people)
-
-
 def test_max_people_counts_who_is_left_out(logistic):
     found = sensitivity(logistic, SensitivityOptions(max_people=100, bootstrap=100))
     assert found.rows["used"] == len(found.people) == 100
     assert sum(found.rows["left_out"].values()) + 100 == found.rows["audited"]
-
-
-def test_every_option_says_what_it_is():
-    for each in options_of(SensitivityOptions):
-        assert each.help.endswith("."), each.name
-    assert [each.name for each in options_of(SensitivityOptions)][:2] == ["protected", "status_model"]

@@ -6,10 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from audits.errors import InputError
 from benchmarks.samples import arrests
 
 
@@ -47,36 +44,3 @@ def test_a_large_sample_paired_by_rank_meets_the_theory() -> None:
     assert gap.mean() == pytest.approx(
         truth.mean_difference, abs=0.02
     )  # the steps' edges move by 0.001 of rank
-
-
-@pytest.mark.parametrize(("group", "chance"), [("north", 1 / 4), ("south", 1 / 2)])
-def test_arrests_are_geometric(group: str, chance: float) -> None:
-    n = 200_000
-    people = arrests.generate(n, rng=1)
-    counts = people.loc[people["group"] == group, "prior_arrests"]
-    mean, variance = (1 - chance) / chance, (1 - chance) / chance**2
-    assert counts.mean() == pytest.approx(mean, abs=5 * np.sqrt(variance / n))
-    for k in range(4):
-        share = chance * (1 - chance) ** k
-        assert (counts == k).mean() == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / n))
-
-
-@given(n=st.integers(1, 60), seed=st.integers(0, 2**32 - 1))
-def test_only_the_coin_at_one_is_open(n: int, seed: int) -> None:
-    people = arrests.generate(n, rng=seed)
-    assert people["group"].value_counts().to_dict() == {"north": n, "south": n}
-    assert (people["prior_arrests"] >= 0).all()
-    decided = people[people["prior_arrests"] != 1]
-    assert (decided["high_risk"] == (decided["prior_arrests"] >= 2)).all()
-    assert people.equals(arrests.generate(n, rng=np.random.default_rng(seed)))
-
-
-def test_the_coin_is_fair() -> None:
-    people = arrests.generate(100_000, rng=2)
-    ones = people.loc[people["prior_arrests"] == 1, "high_risk"]
-    assert ones.mean() == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(len(ones)))
-
-
-def test_nobody_is_refused_by_message() -> None:
-    with pytest.raises(InputError, match=r"^n must be at least 1 person of each group, got -3\.$"):
-        arrests.generate(-3)

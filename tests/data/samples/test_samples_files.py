@@ -38,18 +38,6 @@ def test_the_committed_files_come_out_again_byte_for_byte(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_the_readme_tells_of_every_set(name: str) -> None:
-    sample = CATALOGUE[name]
-    assert sample.name == name
-    text = SAID[sample.title]
-    assert sample.sentence in text
-    assert all(f"`{file}`" in text for file in sample.files)
-    for file in [file for file in sample.files if file.endswith(".csv")]:
-        told = text.split(f"column of `{file}`")[1].split("\n\n")[0].splitlines()[2:]
-        assert [line.split("|")[1].strip() for line in told] == list(_table(file))
-
-
-@pytest.mark.parametrize("name", CATALOGUE)
 def test_every_spec_names_files_columns_and_groups_that_exist(name: str) -> None:
     sample = CATALOGUE[name]
     spec = sample.spec

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audits.errors import InputError
 from benchmarks.samples import loans
 from benchmarks.samples.loans import LOG_ODDS, PLANTED, THRESHOLD
 
@@ -107,32 +106,3 @@ def test_repayment_and_finances_know_nothing_of_sex_and_ethnicity(drawn: loans.L
             gap = logs[member].mean() - logs[~member].mean()
             error = logs.std() * np.sqrt(1 / member.sum() + 1 / (~member).sum())
             assert abs(gap) < 5 * error, column
-
-
-def test_blanks_come_at_their_rates_and_independently(drawn: loans.Loans) -> None:
-    a = drawn.applications
-    blank = a.isna()
-    assert set(blank.columns[blank.any()]) == set(loans.BLANK)
-    for column, share in loans.BLANK.items():
-        assert blank[column].mean() == pytest.approx(share, abs=5 * np.sqrt(share / LARGE))
-        women = blank.loc[a["sex"] == "female", column].mean()
-        assert women == pytest.approx(share, abs=5 * np.sqrt(share / (LARGE / 2)))
-
-
-@given(n=st.integers(1, 200), seed=st.integers(0, 2**32 - 1))
-def test_every_value_is_possible(n: int, seed: int) -> None:
-    a = loans.generate(n, rng=seed).applications
-    assert list(a) == list(loans.COLUMNS)
-    assert a["application_id"].is_unique
-    assert a["age"].between(18, 75).all()
-    assert (a["employment_years"].dropna() <= (a["age"] - 18)[a["employment_years"].notna()]).all()
-    assert (a[["income", "debt", "savings", "amount"]].min().dropna() >= 0).all()
-    assert a["dependants"].between(0, 5).all()
-    assert a["model_score"].between(0, 1, inclusive="neither").all()
-    for column, points in LOG_ODDS.categories.items():
-        assert set(a[column].dropna()) <= set(points)
-
-
-def test_nobody_is_refused_by_message() -> None:
-    with pytest.raises(InputError, match=r"^n must be at least 1 application, got 0\.$"):
-        loans.generate(0)

@@ -1,8 +1,6 @@
 """Every interval and p-value of a result, whole audits: is the mean over studies in, and is chance rare?
 
-    python -m benchmarks.calibration --only whole
-
-The other scripts simulate what verdicts follow from, of which the truth is known beforehand. This one walks
+The other modules simulate what verdicts follow from, of which the truth is known beforehand. This one walks
 through results and takes whatever has ends or is called a p-value, so that nothing shown is left out by
 forgetting it; the truth is the mean over all worlds of a round, each by its people. What is no interval for
 such a mean (the largest of many, a range that chance gives) is simulated by itself or is none: `NOT_MEANS`.
@@ -27,9 +25,8 @@ from audits.groups import GroupsOptions, groups
 from audits.models import Subject
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, Estimate, Judged
-from benchmarks.calibration import SLOW, Row, Simulation
+from benchmarks.calibration.harness import LEVEL, SLOW, Found, Row, Simulation, alarm, simulation
 
-LEVEL = 0.05
 _NAMES = (
     "attribute", "group", "rule_set", "method", "feature", "column", "name", "columns", "value", "level",
     "alpha", "added", "role",
@@ -250,82 +247,65 @@ WHOLE: tuple[tuple[str, str, Audited, int, float], ...] = (
 )
 
 
-def simulations() -> list[Simulation]:
-    """Return the settings of `benchmarks.calibration`."""
-    found = []
-    for audit, what, run, n, part in WHOLE:
-        for apart in (0.0, 0.8):
-            words = "groups alike" if apart == 0 else "one group lower"
-            setting = f"{what}, {n:,} people, {words}"
-            found.append(
-                Simulation(audit, setting, partial(_round, audit, setting, run, n, apart), part=part)
-            )
-    for audit, what, run, n, part in WHOLE:
-        setting = f"whole audits, {5 * n:,} rows, five a person that hang together"
-        drawn = partial(_persons, audit, setting, run, 5 * n)
-        if what == "whole audits":
-            found.append(Simulation(audit, setting, drawn, part=part))
-    for audit, run, part in (
-        ("groups", _groups, 1.0),
-        ("rule_sets", _rule_sets, 1.0),
-        ("flipset", _flipset_by_chance, SLOW),
-    ):
-        setting = "72 rows of 1 to 500 people, groups alike"
-        found.append(Simulation(audit, setting, partial(_counts, audit, setting, run), part=part))
-    setting = "session of groups, rule sets and a second groups by site, 400 people, groups alike"
-    found.append(Simulation("groups", setting, partial(_session, setting), part=SLOW))
-    return found
+def _counts(run: Audited, number: int) -> Iterator[Found]:
+    """Whether an audit finds evidence in a table of counts in which no group differs."""
+    rng = np.random.default_rng([number, 32])
+    each = (-1.0, 0.1, 1.2), (-0.5, 0.7, 1.4), "ab", "st", (0, 1)
+    frame = pd.DataFrame(itertools.product(*each), columns=["x", "z", "group", "site", "label"])
+    sizes = np.clip(rng.lognormal(3, 1.5, 9), 1, 400).repeat(8)  # in every group and with either label alike
+    frame["n"] = np.clip(rng.poisson(sizes), 1, 500)
+    yield alarm(EVIDENCE, run(subject(frame, weights="n"), number).verdict == EVIDENCE)
 
 
-def _counts(audit: str, setting: str, run: Audited, numbers: range) -> Iterator[Row]:
-    """How often an audit finds evidence in a table of counts in which no group differs."""
-    hits = 0
-    for number in numbers:
-        rng = np.random.default_rng([number, 32])
-        each = (-1.0, 0.1, 1.2), (-0.5, 0.7, 1.4), "ab", "st", (0, 1)
-        frame = pd.DataFrame(itertools.product(*each), columns=["x", "z", "group", "site", "label"])
-        sizes = np.clip(rng.lognormal(3, 1.5, 9), 1, 400).repeat(
-            8
-        )  # in every group and with either label alike
-        frame["n"] = np.clip(rng.poisson(sizes), 1, 500)
-        hits += run(subject(frame, weights="n"), number).verdict == EVIDENCE
-    yield Row(audit, "evidence of a difference", setting, "false alarms", LEVEL, hits, len(numbers))
-
-
-def _session(setting: str, numbers: range) -> Iterator[Row]:
-    """How often a session in a notebook shows any evidence where no group differs."""
+def _session(number: int) -> Iterator[Found]:
+    """Whether a session in a notebook shows any evidence where no group differs."""
     import audits
 
-    hits = 0
-    for number in numbers:
-        frame = people(400, 0.0, np.random.default_rng([number, 33]))
-        frame["decided"] = (frame["x"] > 0).astype(int)
-        found = audits.audit(
-            None, frame[["x", "z", "decided", "group", "site"]], predictions="decided", favorable=1,
-            protected=["group", "site"], features=["x", "z"],
-            audits=[
-                "groups", {"rule_sets": {"permutations": 99, "samples": 0}}, {"groups": {"by": ["site"]}}
-            ],
-        )  # fmt: skip
-        hits += bool((found.verdicts["verdict"] == EVIDENCE).any())
-    yield Row("groups", "any evidence of `verdicts`", setting, "false alarms", LEVEL, hits, len(numbers))
+    frame = people(400, 0.0, np.random.default_rng([number, 33]))
+    frame["decided"] = (frame["x"] > 0).astype(int)
+    told = audits.audit(
+        None, frame[["x", "z", "decided", "group", "site"]], predictions="decided", favorable=1,
+        protected=["group", "site"], features=["x", "z"],
+        audits=["groups", {"rule_sets": {"permutations": 99, "samples": 0}}, {"groups": {"by": ["site"]}}],
+    )  # fmt: skip
+    yield alarm("any evidence of `verdicts`", bool((told.verdicts["verdict"] == EVIDENCE).any()))
 
 
-def _persons(audit: str, setting: str, run: Audited, n: int, numbers: range) -> Iterator[Row]:
-    """How often an audit finds evidence among groups alike where five rows are of one person."""
-    hits = 0
-    for number in numbers:
-        rng = np.random.default_rng([number, n, 19])
-        rows = subject(people(n, 0.0, rng, persons=5), person="who")
-        if not AUDITS[audit].designs:
-            rows = dataclasses.replace(rows, data=rows.data.one_row_each(rng))
-        hits += run(rows, number).verdict == EVIDENCE
-    yield Row(audit, "evidence of a difference", setting, "false alarms", LEVEL, hits, len(numbers))
+def _persons(audit: str, run: Audited, n: int, number: int) -> Iterator[Found]:
+    """Whether an audit finds evidence among groups alike where five rows are of one person."""
+    rng = np.random.default_rng([number, n, 19])
+    rows = subject(people(n, 0.0, rng, persons=5), person="who")
+    if not AUDITS[audit].designs:
+        rows = dataclasses.replace(rows, data=rows.data.one_row_each(rng))
+    yield alarm(EVIDENCE, run(rows, number).verdict == EVIDENCE)
 
 
 def _round(audit: str, setting: str, run: Audited, n: int, apart: float, numbers: range) -> Iterator[Row]:
-    results = []
-    for number in numbers:
-        rng = np.random.default_rng([number, n, 11])
-        results.append(run(subject(people(n, apart, rng)), number))
+    results = [run(subject(people(n, apart, np.random.default_rng([k, n, 11]))), k) for k in numbers]
     yield from measured(audit, setting, results, alike=apart == 0)
+
+
+_ALIKE = "72 rows of 1 to 500 people, groups alike"
+_SESSION = "session of groups, rule sets and a second groups by site, 400 people, groups alike"
+SETTINGS = [
+    *(
+        Simulation(audit, setting, partial(_round, audit, setting, run, n, apart), part)
+        for audit, what, run, n, part in WHOLE
+        for apart, words in ((0.0, "groups alike"), (0.8, "one group lower"))
+        for setting in (f"{what}, {n:,} people, {words}",)
+    ),
+    *(
+        simulation(
+            audit,
+            f"whole audits, {5 * n:,} rows, five a person that hang together",
+            *(_persons, audit, run, 5 * n),
+            part=part,
+        )
+        for audit, what, run, n, part in WHOLE
+        if what == "whole audits"
+    ),
+    simulation("groups", _ALIKE, _counts, _groups),
+    simulation("rule_sets", _ALIKE, _counts, _rule_sets),
+    simulation("flipset", _ALIKE, _counts, _flipset_by_chance, part=SLOW),
+    simulation("groups", _SESSION, _session, part=SLOW),
+]

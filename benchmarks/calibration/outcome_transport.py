@@ -1,7 +1,5 @@
 """How often groups' bias is said to differ in every optimal coupling: where it does not, and where it does.
 
-    python -m benchmarks.outcome_transport_calibration [WORLDS [CROWD ...]]      default 1,000, all crowds
-
 Every world is a whole audit of two policies on the same people, a fifth of whom are group b. Both policies'
 outcomes are drawn at random, so that everybody's counterparts are a draw from everybody, and groups' bias can
 differ by their features alone:
@@ -12,20 +10,15 @@ differ by their features alone:
 * `spread_2`, `spread_5`, `spread_10`: group b's features are spread so many times as widely. Evidence is
   found.
 
-`distance` measures the interval of W instead: how often it holds the truth, and how often it lies above 0,
-for groups of 100 and 100, 500 and 500, 300 and 60 people, equal distributions and others.
-
 Outcomes: `unique` (scores of any value under the squared norm: one optimal coupling), `pairs` and `fives`
 (scores rounded, so that two or five people share each outcome), `plain` (scores of any value under the plain
-norm) and `decisions` (labels against decisions).
+norm) and `decisions` (labels against decisions). W is measured by itself, between groups of one size.
 """
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -44,12 +37,11 @@ from audits.outcome_transport.inference import ResultParts, distances
 from audits.outcome_transport.matching.outcomes import OutcomeCost, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null
 from audits.progress import silent
-from audits.stats import EVIDENCE, wilson
-from benchmarks.calibration import SLOW, Row, Simulation
+from audits.stats import EVIDENCE
+from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, simulation
+from tests.outcome_transport.conftest import crowd as crowd_of
+from tests.outcome_transport.conftest import scored
 
-LEVEL = 0.05
-OUTCOMES = ("unique", "pairs", "fives", "plain", "decisions")
-CROWDS = ("alike", "same_mean", "spread_2", "spread_5", "spread_10")
 _OFTEN = 0.25  # how often a person of group b is far from all, where means are the same
 _SHARE = 0.2  # of people in group b
 
@@ -178,80 +170,88 @@ def distance_covers(
     return low <= truth + 1e-9 and truth <= high, low > 0
 
 
-def distance_table(count: int) -> None:
-    """Print one line a setting of the distance's interval."""
-    for ground in ("euclidean", "squared_euclidean"):
-        for kind in ("normal", "binary", "fives", "lognormal"):
-            for apart in (0.0, 0.1, 0.3):
-                for sizes in ((100, 100), (500, 500), (300, 60)):
-                    drawn = [distance_covers(kind, apart, sizes, ground, seed) for seed in range(count)]
-                    print(
-                        f"{ground:<18}{kind:<10}{apart:<4} {sizes[0]} and {sizes[1]} people: holds the truth "
-                        f"{_share([one[0] for one in drawn])}, above 0 {_share([one[1] for one in drawn])}",
-                        flush=True,
-                    )
-
-
-def _share(hits: list[bool]) -> str:
-    found = wilson(float(sum(hits)), float(len(hits)), level=0.05)
-    value, low, high = (100 * (part or 0.0) for part in (found.value, found.low, found.high))
-    return f"{value:.1f} % ({low:.1f} to {high:.1f})"
-
-
-def main() -> None:
-    """Print one line a setting."""
-    count, *chosen = sys.argv[1:] or ["1000"]
-    start = time.perf_counter()
-    if chosen == ["distance"]:
-        distance_table(int(count))
-        return
-    for crowd in chosen or CROWDS:
-        for outcomes in OUTCOMES:
-            drawn = [said(world(crowd, outcomes, seed)) for seed in range(int(count))]
-            ratio = float(np.mean([one.ratio for one in drawn]))
-            print(
-                f"{crowd:<11}{outcomes:<10} bias of b {ratio:.2f} times a's; evidence in every optimal "
-                f"coupling {_share([one.evidence for one in drawn])}; p below {LEVEL} in the even one "
-                f"{_share([one.even for one in drawn])}",
-                flush=True,
-            )
-    print(f"{time.perf_counter() - start:.0f} s for {count} worlds a setting")
-
-
-def simulations() -> list[Simulation]:
-    """Return the settings of `benchmarks.calibration`."""
-    found = []
-    for kind in ("normal", "binary", "fives", "lognormal"):
-        for apart in (0.0, 0.1):
-            for n in (100, 500, 2000):
-                words = "equal distributions" if apart == 0 else f"{apart} apart"
-                setting = f"{kind}, {words}, {n:,} and {n:,} people"
-                run = partial(_distances, kind, apart, n, setting)
-                found.append(Simulation("outcome_transport", setting, run, part=SLOW))
-    for crowd in ("alike", "same_mean"):
-        for outcomes in ("unique", "fives", "decisions"):
-            for n in (200, 1000):
-                setting = f"two policies, groups {crowd.replace('_', ' of the ')}, {outcomes}, {n:,} people"
-                run = partial(_policies, crowd, outcomes, n, setting)
-                found.append(Simulation("outcome_transport", setting, run, part=SLOW))
-    return found
-
-
-def _distances(kind: str, apart: float, n: int, setting: str, numbers: range) -> Iterator[Row]:
-    drawn = [distance_covers(kind, apart, (n, n), "euclidean", number) for number in numbers]
-    audit, worlds = "outcome_transport", len(drawn)
-    held = sum(one for one, _ in drawn)
-    yield Row(audit, "Wasserstein distance", setting, "coverage", 0.95, held, worlds)
+def _distance(
+    kind: str, apart: float, sizes: tuple[int, int], ground: OutcomeCost, number: int
+) -> Iterator[Found]:
+    held, above = distance_covers(kind, apart, sizes, ground, number)
+    yield covers("Wasserstein distance", held)
     if apart == 0:
-        above = sum(one for _, one in drawn)
-        yield Row(audit, "evidence of a difference", setting, "false alarms", LEVEL, above, worlds)
+        yield alarm("evidence of a difference", above)
 
 
-def _policies(crowd: str, outcomes: str, n: int, setting: str, numbers: range) -> Iterator[Row]:
-    hits = sum(said(world(crowd, outcomes, number, n)).evidence for number in numbers)
-    shown = "evidence of a difference"
-    yield Row("outcome_transport", shown, setting, "false alarms", LEVEL, hits, len(numbers))
+def _policies(crowd: str, outcomes: str, n: int, number: int) -> Iterator[Found]:
+    yield alarm("evidence of a difference", said(world(crowd, outcomes, number, n)).evidence)
 
 
-if __name__ == "__main__":
-    main()
+@cache
+def _everyone(ties: bool) -> tuple[pd.DataFrame, OutcomeTransportResult, dict[str, tuple[float, float]]]:
+    """A population of 8,000, its own audit, and the unit of each feature."""
+    everyone = crowd_of(8000, seed=11, ties=ties)
+    everyone.loc[everyone["group"] == "a", "score"] *= 0.8
+    subject = scored(everyone)
+    exactly = OutcomeTransportOptions(source={"group": "a"}, target={"group": "b"}, permutations=0, draws=0)
+    return everyone, outcome_transport(subject, exactly), subject.space.scale
+
+
+def _sampled(ties: bool, people: int, number: int) -> Iterator[Found]:
+    """Whether everybody's bias, the distance and all shares of a sample hold the population's."""
+    everyone, whole, unit = _everyone(ties)
+    subject = scored(everyone.sample(people, random_state=10_000 + number).reset_index(drop=True))
+    asked = OutcomeTransportOptions(
+        source={"group": "a"}, target={"group": "b"}, draws=100, permutations=0, by=("group",)
+    )
+    result = outcome_transport(subject, asked, rng=number)
+    ratio = np.mean([subject.space.scale[name][1] / unit[name][1] for name in ("x", "z")])
+    truth, flows = np.array(whole.flows.share), result.flows
+    low, high = np.array(flows.sampling_low), np.array(flows.sampling_high)
+    bias, distance = result.bias[0].mean, result.wasserstein
+    yield covers("bias", bias.low <= whole.bias[0].mean.value / ratio <= bias.high)
+    yield covers("Wasserstein distance", distance.low <= whole.wasserstein.value <= distance.high)
+    yield covers("all shares together", bool(((low <= truth) & (truth <= high)).all()))
+
+
+_APART = {0.0: "equal distributions", 0.1: "0.1 apart"}
+SETTINGS = [
+    *(
+        simulation(
+            "outcome_transport",
+            f"{kind}, {words}, {n:,} and {n:,} people",
+            *(_distance, kind, apart, (n, n), "euclidean"),
+            part=SLOW,
+        )
+        for kind in ("normal", "binary", "fives", "lognormal")
+        for apart, words in _APART.items()
+        for n in (100, 500, 2000)
+    ),
+    *(
+        simulation(
+            "outcome_transport",
+            f"two policies, groups {words}, {outcomes}, {n:,} people",
+            *(_policies, crowd, outcomes, n),
+            part=SLOW,
+        )
+        for crowd, words in (("alike", "alike"), ("same_mean", "same of the mean"))
+        for outcomes in ("unique", "fives", "decisions")
+        for n in (200, 1000)
+    ),
+]
+_GROUNDS: tuple[OutcomeCost, ...] = ("euclidean", "squared_euclidean")
+MORE = [
+    *(
+        simulation("outcome_transport", f"distance, {kind}, {apart} apart, {a} and {b} people, {ground}",
+                   *(_distance, kind, apart, (a, b), ground))
+        for kind in ("normal", "binary", "fives", "lognormal")
+        for apart in (0.0, 0.1, 0.3)
+        for a, b in ((100, 100), (500, 500), (300, 60))
+        for ground in _GROUNDS
+    ),
+    *(
+        simulation("outcome_transport", f"policies, {crowd}, {outcomes}", _policies, crowd, outcomes, 200)
+        for crowd in ("alike", "same_mean", "spread_2", "spread_5", "spread_10")
+        for outcomes in ("unique", "pairs", "fives", "plain", "decisions")
+    ),
+    *(
+        simulation("outcome_transport", f"samples of 200 people, outcomes {words}", _sampled, ties, 200)
+        for ties, words in ((True, "tied"), (False, "continuous"))
+    ),
+]  # fmt: skip

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,9 +15,8 @@ from audits.attribute_swap import AttributeSwapOptions, AttributeSwapResult, att
 from audits.data import DataSpec, build_data
 from audits.models.subject import subject_of
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
-from benchmarks.calibration import SLOW, Row, Simulation
+from benchmarks.calibration.harness import SLOW, Found, alarm, covers, found, simulation
 
-LEVEL = 0.05
 _TRAITS = ("as_woman", "as_man", "e")
 _FEW = "Where few of 30 people or fewer change, mean score changes hold in about 82 of 100 samples."
 
@@ -122,44 +120,6 @@ _WORLDS = {
 }
 
 
-def simulations() -> list[Simulation]:
-    """Return the settings of `benchmarks.calibration`."""
-    return [
-        Simulation("attribute_swap", setting, partial(_rows, world, setting), part=SLOW)
-        for setting, world in _WORLDS.items()
-    ]
-
-
-def _rows(world: World, setting: str, numbers: range) -> Iterator[Row]:
-    drawn = [audit_of(world, number) for number in numbers]
-    worlds = len(drawn)
-
-    def row(shown: str, kind: str, hits: int, nominal: float = LEVEL) -> Row:
-        said = _FEW if world.n < 100 and shown.startswith("mean") else ""
-        return Row("attribute_swap", shown, setting, kind, nominal, hits, worlds, said)
-
-    hits = sum(each.verdict == EVIDENCE for each in drawn)
-    yield (
-        row("evidence of a difference", "false alarms", hits)
-        if world.null
-        else row("evidence of a difference", "power", hits, 0.8)
-    )
-    hits = sum(each.verdict == NO_MATERIAL for each in drawn)
-    cleared = "no material difference"
-    yield (
-        row(f"{cleared}, where there is one", "false alarms", hits)
-        if world.material
-        else row(cleared, "power", hits, 0.8)
-    )
-    for shown, name, truth in (
-        ("net share, all groups together", "net", world.net),
-        ("share changed, all groups together", "changed", world.gross),
-        ("mean score change, all groups together", "mean_score_change", world.net / 2),
-    ):
-        hits = sum(all(_holds(each, name, truth)) for each in drawn)
-        yield row(shown, "coverage", hits, 1 - LEVEL)
-
-
 def _holds(found: AttributeSwapResult, name: str, truth: float) -> Iterator[bool]:
     """Yield whether the interval of women as men, and that of men as women, hold the truth."""
     for row in found.swaps:
@@ -167,3 +127,26 @@ def _holds(found: AttributeSwapResult, name: str, truth: float) -> Iterator[bool
             stated: Estimate = getattr(row, name)
             own = truth if row.source == "f" or name == "changed" else -truth
             yield stated.low is None or bool(stated.low - 1e-12 <= own <= (stated.high or 0.0) + 1e-12)
+
+
+def _audit(world: World, number: int) -> Iterator[Found]:
+    told = audit_of(world, number)
+    yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=world.null)
+    cleared = told.verdict == NO_MATERIAL
+    yield (
+        alarm("no material difference, where there is one", cleared)
+        if world.material
+        else found("no material difference", cleared)
+    )
+    for shown, name, truth in (
+        ("net share, all groups together", "net", world.net),
+        ("share changed, all groups together", "changed", world.gross),
+        ("mean score change, all groups together", "mean_score_change", world.net / 2),
+    ):
+        said = _FEW if world.n < 100 and shown.startswith("mean") else ""
+        yield covers(shown, all(_holds(told, name, truth)), said=said)
+
+
+SETTINGS = [
+    simulation("attribute_swap", setting, _audit, world, part=SLOW) for setting, world in _WORLDS.items()
+]

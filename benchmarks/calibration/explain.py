@@ -17,68 +17,11 @@ import pandas as pd
 from scipy.special import expit
 
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration import SLOW, Row, Simulation
+from benchmarks.calibration.harness import SLOW, Found, alarm, covers, found, inside, simulation
 from tests.explain.test_explain import audited, cancelling, crowd, masked, rule_of
 
 World = Callable[..., pd.DataFrame]
 _LEFT = "left with all columns, on average"
-
-
-def simulations() -> list[Simulation]:
-    """Return the settings of `benchmarks.calibration`."""
-    cells: dict[str, World] = {
-        "200 people, 3 departments": partial(crowd, 200, noise=0),
-        "1,000 people, 3 departments": partial(crowd, 1000, noise=0),
-        "1,000 people, 3 departments, rates of about 2%": partial(_rare, 1000),
-        "1,000 a group, 5 binary columns, one rule": _binary,
-    }
-    learned: dict[str, World] = {
-        "500 a group, 1 column": partial(_logistic, 1, 500),
-        "500 a group, 3 columns": partial(_logistic, 3, 500),
-        "500 a group, 3 columns, a curve and a product": partial(_curved, 500),
-        "500 a group, 4 columns of both kinds": partial(_hiring, 500),
-        "1,000 a group, 8 columns of both kinds, 10% missing": partial(_mixed, 1000),
-        "300 a group, 2 columns of 4 values, one rule": partial(_categories, 300),
-        "1,000 a group, 2 columns, one rule": partial(rule_of, 2, 1000),
-        "1,000 a group, 3 columns, one rule": partial(rule_of, 3, 1000),
-        "1,000 a group, 5 columns, one rule": partial(rule_of, 5, 1000),
-        "500 a group, 8 columns, one rule": partial(rule_of, 8, 500, shift=0.3),
-        "500 a group, 3 columns, a rule of boxes": partial(_boxes, 500),
-    }
-    limit = "500 a group, 3 columns, 10 points left"
-    hidden: dict[str, World] = {
-        "1,000 a group, hidden by a better group": partial(masked, 1000),
-        "500 a group, −40 and +40 points cancel": partial(cancelling, 500),
-    }
-    return [
-        *(_simulation(setting, world, 1.0) for setting, world in cells.items()),
-        *(_simulation(setting, world, SLOW) for setting, world in learned.items()),
-        _simulation(limit, partial(_logistic, 3, 500, left=-0.1), SLOW, truth=-0.1),
-        *(_simulation(setting, world, SLOW, truth=None) for setting, world in hidden.items()),
-    ]
-
-
-def _simulation(setting: str, world: World, part: float, truth: float | None = 0.0) -> Simulation:
-    return Simulation("explain", setting, partial(_rows, world, setting, truth), part=part)
-
-
-def _rows(world: World, setting: str, truth: float | None, numbers: range) -> Iterator[Row]:
-    evidence = cleared = held = 0
-    for number in numbers:
-        found = audited(world(seed=number), rng=number)
-        evidence += found.verdict == EVIDENCE
-        cleared += found.verdict == NO_MATERIAL
-        left = found.together.unexplained
-        held += left.low is None or left.low <= (truth or 0.0) <= left.high
-    worlds = len(numbers)
-    if truth == 0.0:
-        yield Row("explain", EVIDENCE, setting, "false alarms", 0.05, evidence, worlds)
-        yield Row("explain", _LEFT, setting, "coverage", 0.95, held, worlds)
-        return
-    yield Row("explain", EVIDENCE, setting, "power", 0.8, evidence, worlds)
-    yield Row("explain", NO_MATERIAL, setting, "false alarms", 0.05, cleared, worlds)
-    if truth is not None:
-        yield Row("explain", _LEFT, setting, "coverage", 0.95, held, worlds)
 
 
 def _framed(columns: pd.DataFrame, source: np.ndarray, yes: np.ndarray) -> pd.DataFrame:
@@ -148,3 +91,45 @@ def _mixed(n: int, seed: int) -> pd.DataFrame:
     chance = expit(seen[:, 0] + seen[:, 1] * seen[:, 2] + (town == "u") - flags[:, 0] + 0.5 * seen[:, 3])
     columns = pd.DataFrame(x).add_prefix("x").assign(town=town, first=flags[:, 0], second=flags[:, 1])
     return _framed(columns, source, rng.random(2 * n) < chance)
+
+
+def _world(drawn: World, truth: float | None, number: int) -> Iterator[Found]:
+    told = audited(drawn(seed=number), rng=number)
+    left = told.together.unexplained
+    yield found(EVIDENCE, told.verdict == EVIDENCE, no_difference=truth == 0.0)
+    if truth != 0.0:
+        yield alarm(NO_MATERIAL, told.verdict == NO_MATERIAL)
+    if truth is not None:
+        yield covers(_LEFT, left.low is None or inside(left, truth))
+
+
+_CELLS: dict[str, World] = {
+    "200 people, 3 departments": partial(crowd, 200, noise=0),
+    "1,000 people, 3 departments": partial(crowd, 1000, noise=0),
+    "1,000 people, 3 departments, rates of about 2%": partial(_rare, 1000),
+    "1,000 a group, 5 binary columns, one rule": _binary,
+}
+_LEARNED: dict[str, World] = {
+    "500 a group, 1 column": partial(_logistic, 1, 500),
+    "500 a group, 3 columns": partial(_logistic, 3, 500),
+    "500 a group, 3 columns, a curve and a product": partial(_curved, 500),
+    "500 a group, 4 columns of both kinds": partial(_hiring, 500),
+    "1,000 a group, 8 columns of both kinds, 10% missing": partial(_mixed, 1000),
+    "300 a group, 2 columns of 4 values, one rule": partial(_categories, 300),
+    "1,000 a group, 2 columns, one rule": partial(rule_of, 2, 1000),
+    "1,000 a group, 3 columns, one rule": partial(rule_of, 3, 1000),
+    "1,000 a group, 5 columns, one rule": partial(rule_of, 5, 1000),
+    "500 a group, 8 columns, one rule": partial(rule_of, 8, 500, shift=0.3),
+    "500 a group, 3 columns, a rule of boxes": partial(_boxes, 500),
+}
+_HIDDEN: dict[str, World] = {
+    "1,000 a group, hidden by a better group": partial(masked, 1000),
+    "500 a group, −40 and +40 points cancel": partial(cancelling, 500),
+}
+_LIMIT = "500 a group, 3 columns, 10 points left"
+SETTINGS = [
+    *(simulation("explain", setting, _world, drawn, 0.0) for setting, drawn in _CELLS.items()),
+    *(simulation("explain", setting, _world, drawn, 0.0, part=SLOW) for setting, drawn in _LEARNED.items()),
+    simulation("explain", _LIMIT, _world, partial(_logistic, 3, 500, left=-0.1), -0.1, part=SLOW),
+    *(simulation("explain", setting, _world, drawn, None, part=SLOW) for setting, drawn in _HIDDEN.items()),
+]

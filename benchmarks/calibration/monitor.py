@@ -1,20 +1,14 @@
 """A monitor's false alarms and delays, of every kind, over simulated deployments.
 
-    python -m benchmarks.monitor_calibration [--deployments 1000] [--people 20000]    # printed
-    python -m benchmarks.calibration --only monitor_calibration --resume    # 1,000, into docs/calibration.md
-
 People have six columns that hang together, scores, sensitivities, two groups and outcomes; with `persons` a
 third of them come again, five times in a row. Without a change, alarms of all kinds together are counted
-against the promise of one in 10,000 people; with a change, the people until the first alarm of its kind.
+against the promise of one in 10,000 people; with a change, whether its kind alarms within so many people.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -25,25 +19,12 @@ from audits.sensitivity.monitor.bins import hashed, number_cells, numbers
 from audits.sensitivity.monitor.reference import beside_others
 from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
-from benchmarks.calibration import SLOW, Row, Simulation
+from benchmarks.calibration.harness import SLOW, Found, alarm, covers, found, inside, simulation
 
 BUDGET = 10_000.0
 REFERENCE = 1000
 COLUMNS = 6
 BATCH = 500
-CHANGES = {
-    "inputs": "a column moves by half a standard deviation",
-    "joint": "a column that hangs together with five others moves by a quarter of a standard deviation",
-    "impossible": "1 in 50 has a value that cannot be",
-    "repeats": "1 in 10 is sent twice",
-    "sensitivity": "everybody's is a quarter larger",
-    "scores": "scores fall by 0.1",
-    "decisions": "1 in 5 favourable decisions is refused",
-    "model": "1 in 20 gets another score",
-    "groups": "1 in 3 favourable decisions of one group is refused",
-    "outcomes": "outcomes of one group turn out 15 points worse",
-    "flags": "twice the flags",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,47 +160,6 @@ def deployment(
     return [*found, (seen, "end")]
 
 
-def false_alarms(deployments: int, people: int, *, again: bool, seed: int = 0) -> tuple[int, int, Counter]:
-    """Return people counted, alarms of all kinds together, and alarms by kind, without a change."""
-    kinds: Counter = Counter()
-    counted = 0
-    for k in range(deployments):
-        found = deployment(np.random.default_rng((seed, k)), people, again=again)
-        counted += found[-1][0]
-        kinds.update(kind for _, kind in found[:-1])
-    return counted, sum(kinds.values()), kinds
-
-
-def delays(change: str, deployments: int, people: int, seed: int = 1) -> list[int | None]:
-    """Return the people until the first alarm of the kind that changed; None where there was none."""
-    found = []
-    for k in range(deployments):
-        alarms = deployment(np.random.default_rng((seed, k)), people, change=change)
-        found.append(next((at for at, kind in alarms if kind == change), None))
-    return found
-
-
-def simulations() -> list[Simulation]:
-    """Return the settings of `benchmarks.calibration`."""
-    return [
-        Simulation("monitor", _RATES, _rates, part=SLOW),
-        Simulation("monitor", _CHART, _chart, part=SLOW),
-        *(
-            Simulation("monitor", setting, partial(_quiet, setting, again), part=_THOUSAND)
-            for setting, again in (
-                (f"{_PEOPLE:,} people, each once", False),
-                (f"{_PEOPLE:,} people, a third of them five times in a row, with `persons`", True),
-            )
-        ),
-        *(
-            Simulation("monitor", setting, partial(_found, setting, change, before, within), part=part)
-            for change, words in CHANGES.items()
-            for before, within, part in ([_LATE, _EVER] if change in _SLOW_KINDS else [_SOON])
-            for setting in [f"{words}, after {before:,} people; found within {within:,} more"]
-        ),
-    ]
-
-
 _PEOPLE = 2000
 _THOUSAND = 0.5  # of the 2,000 worlds of `benchmarks.calibration`
 # people before a change, people within which it is found, and the share of worlds
@@ -231,91 +171,96 @@ _RATES = f"{_PEOPLE:,} people of three groups, looked at after every 50"
 _CHART = "1,000 people, 5 % flagged as in the audit, one false alarm in 10,000 asked for"
 
 
-def _rates(numbers: range) -> Iterator[Row]:
+def false_alarms(deployments: int, people: int, *, again: bool) -> tuple[int, int]:
+    """Return people counted, and alarms of all kinds together, without a change."""
+    told = [deployment(np.random.default_rng((0, k)), people, again=again) for k in range(deployments)]
+    return sum(each[-1][0] for each in told), sum(len(each) - 1 for each in told)
+
+
+def delays(change: str, deployments: int, people: int) -> list[int | None]:
+    """Return the people until the first alarm of the kind that changed; None where there was none."""
+    told = (deployment(np.random.default_rng((1, k)), people, change=change) for k in range(deployments))
+    return [next((at for at, kind in alarms if kind == change), None) for alarms in told]
+
+
+def _rates(number: int) -> Iterator[Found]:
     """Whether every interval of every group holds the truth at every look."""
-    held = 0
-    for number in numbers:
-        rng = np.random.default_rng([number, 15])
-        tally, fine = Tally({}), True
-        for _ in range(_PEOPLE // 50):
-            group = rng.choice(["a", "b", "c"], 50, p=[0.6, 0.3, 0.1]).tolist()
-            score = rng.random(50)
-            good, decided = rng.random(50) < score, (rng.random(50) < 0.4).astype(int)
-            tally.add({"group": group}, decided, np.ones(50, dtype=bool))
-            tally.learn(Outcomes(good, score, decided, [{"group": name} for name in group]))
-            for each in tally.rates():
-                told = (each.selection, each.true_positives, each.false_positives)
-                fine &= all(one.low is None or one.low <= 0.4 <= one.high for one in told)
-                gaps = (
-                    each.calibration, each.selection_gap, each.true_positives_gap,
-                    each.false_positives_gap, each.calibration_gap,
-                )  # fmt: skip
-                fine &= all(one.low is None or one.low <= 0 <= one.high for one in gaps)
-        held += fine
-    shown = "rates of groups, all of them at all times"
-    yield Row("monitor", shown, _RATES, "coverage", 0.95, held, len(numbers))
+    rng = np.random.default_rng([number, 15])
+    tally, fine = Tally({}), True
+    for _ in range(_PEOPLE // 50):
+        group = rng.choice(["a", "b", "c"], 50, p=[0.6, 0.3, 0.1]).tolist()
+        score = rng.random(50)
+        good, decided = rng.random(50) < score, (rng.random(50) < 0.4).astype(int)
+        tally.add({"group": group}, decided, np.ones(50, dtype=bool))
+        tally.learn(Outcomes(good, score, decided, [{"group": name} for name in group]))
+        for each in tally.rates():
+            told = (each.selection, each.true_positives, each.false_positives)
+            fine &= all(inside(one, 0.4) for one in told)
+            gaps = (
+                each.calibration, each.selection_gap, each.true_positives_gap,
+                each.false_positives_gap, each.calibration_gap,
+            )  # fmt: skip
+            fine &= all(inside(one, 0) for one in gaps)
+    yield covers("rates of groups, all of them at all times", fine)
 
 
-def _chart(numbers: range) -> Iterator[Row]:
+def _chart(number: int) -> Iterator[Found]:
     """Whether the chart alarms sooner than once in so many people, reference of 1,000 drawn anew."""
-    alarmed = covered = 0
-    for number in numbers:
-        rng = np.random.default_rng([number, 16])
-        chart = design_chart(flag_rate_bound(50, 1000), people_between=10_000)
-        own = float(rng.beta(51, 950))  # what share of people to come the reference's threshold flags
-        flags = rng.random(1000) < own
-        alarmed += bool(chart.follow(flags).alarms)
-        latest = wilson(float(flags[-500:].sum()), 500.0)
-        covered += (latest.low or 0.0) <= own <= (latest.high or 1.0)
-    shown = "an alarm of the chart"
-    yield Row("monitor", shown, _CHART, "false alarms", 0.1, alarmed, len(numbers))
-    yield Row("monitor", "share flagged among the latest", _CHART, "coverage", 0.95, covered, len(numbers))
+    rng = np.random.default_rng([number, 16])
+    chart = design_chart(flag_rate_bound(50, 1000), people_between=10_000)
+    own = float(rng.beta(51, 950))  # what share of people to come the reference's threshold flags
+    flags = rng.random(1000) < own
+    yield alarm("an alarm of the chart", bool(chart.follow(flags).alarms), claimed=0.1)
+    yield covers("share flagged among the latest", inside(wilson(float(flags[-500:].sum()), 500.0), own))
 
 
-def _quiet(setting: str, again: bool, numbers: range) -> Iterator[Row]:
-    """How often an alarm comes without a change: of one in BUDGET people on average, at most this often.
+def _quiet(again: bool, number: int) -> Iterator[Found]:
+    """Whether an alarm comes without a change: of one in BUDGET people on average, at most this often.
 
     All kinds together have the whole budget, each kind its share.
     """
-    alarmed: Counter[str] = Counter()
-    for number in numbers:
-        found = deployment(np.random.default_rng((number, 7)), _PEOPLE, again=again)
-        kinds = {kind for _, kind in found[:-1]}
-        alarmed.update([*kinds, *(["any"] if kinds else [])])
-    for kind, share in {"any": 1.0, **SHARES}.items():
-        shown = "any alarm" if kind == "any" else f"an alarm of {kind}"
-        most = share * _PEOPLE / BUDGET
-        yield Row("monitor", shown, setting, "false alarms", most, alarmed[kind], len(numbers))
+    told = deployment(np.random.default_rng((number, 7)), _PEOPLE, again=again)
+    kinds = {kind for _, kind in told[:-1]}
+    yield alarm("any alarm", bool(kinds), claimed=_PEOPLE / BUDGET)
+    for kind, share in SHARES.items():
+        yield alarm(f"an alarm of {kind}", kind in kinds, claimed=share * _PEOPLE / BUDGET)
 
 
-def _found(setting: str, change: str, before: int, within: int, numbers: range) -> Iterator[Row]:
-    """How often a change is found, by an alarm of its own kind, within so many people."""
-    hits = 0
-    for number in numbers:
-        found = deployment(np.random.default_rng((number, 8)), within, change=change, before=before)
-        hits += any(kind == change for _, kind in found)
-    yield Row("monitor", f"an alarm of {change}", setting, "power", 0.8, hits, len(numbers))
+def _changed(change: str, before: int, within: int, number: int) -> Iterator[Found]:
+    """Whether a change is found, by an alarm of its own kind, within so many people."""
+    told = deployment(np.random.default_rng((number, 8)), within, change=change, before=before)
+    yield found(f"an alarm of {change}", any(kind == change for _, kind in told))
 
 
-def main() -> None:
-    """Simulate and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--deployments", type=int, default=1000)
-    parser.add_argument("--people", type=int, default=20_000)
-    given = parser.parse_args()
-    for again in (False, True):
-        counted, alarms, kinds = false_alarms(given.deployments, given.people, again=again)
-        who = "people who come again, with `persons`" if again else "people independent of each other"
-        rate = alarms / counted * BUDGET
-        print(f"{who}: {alarms:,} alarms in {counted:,} people, {rate:.3f} a promise of 1; {dict(kinds)}")
-    for change, words in CHANGES.items():
-        times = delays(change, max(given.deployments // 10, 5), given.people)
-        there = [time for time in times if time is not None]
-        middle = f"{np.median(there):,.0f} people" if there else "never"
-        print(f"{change:12} {words:55} found in {len(there)} of {len(times)}, median {middle}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+_CHANGES = {
+    "inputs": "a column moves by half a standard deviation",
+    "joint": "a column that hangs together with five others moves by a quarter of a standard deviation",
+    "impossible": "1 in 50 has a value that cannot be",
+    "repeats": "1 in 10 is sent twice",
+    "sensitivity": "everybody's is a quarter larger",
+    "scores": "scores fall by 0.1",
+    "decisions": "1 in 5 favourable decisions is refused",
+    "model": "1 in 20 gets another score",
+    "groups": "1 in 3 favourable decisions of one group is refused",
+    "outcomes": "outcomes of one group turn out 15 points worse",
+    "flags": "twice the flags",
+}
+_AGAIN = {False: "each once", True: "a third of them five times in a row, with `persons`"}
+SETTINGS = [
+    simulation("monitor", _RATES, _rates, part=SLOW),
+    simulation("monitor", _CHART, _chart, part=SLOW),
+    *(
+        simulation("monitor", f"{_PEOPLE:,} people, {words}", _quiet, again, part=_THOUSAND)
+        for again, words in _AGAIN.items()
+    ),
+    *(
+        simulation(
+            "monitor",
+            f"{words}, after {before:,} people; found within {within:,} more",
+            *(_changed, change, before, within),
+            part=part,
+        )
+        for change, words in _CHANGES.items()
+        for before, within, part in ([_LATE, _EVER] if change in _SLOW_KINDS else [_SOON])
+    ),
+]

@@ -1,0 +1,72 @@
+"""How often `barycenter` sees a difference of three groups where there is none, and how its intervals cover.
+
+    python -m benchmarks.calibration --only barycenter
+
+The last of three groups, the smallest, is like the others or decided less favourably. Without a difference
+flips above chance are 0, and every group's at once must be covered; a net difference is that of the rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from audits.barycenter import BarycenterOptions, barycenter
+from audits.flipset import FlipsetOptions, flipset
+from audits.stats import EVIDENCE
+from benchmarks.calibration.harness import SLOW, Found, covers, found, inside, simulation
+from tests.barycenter.test_barycenter import subject_of
+
+_SIZES = (0.5, 0.3, 0.2)
+
+
+def world(n: int, lower: float, number: int) -> pd.DataFrame:
+    """Two features, one of which decisions follow; the last group is favoured less often by `lower`."""
+    rng = np.random.default_rng([number, n, 16])
+    group = np.repeat([0, 1, 2], np.round(np.array(_SIZES) * n).astype(int))
+    x = rng.normal(size=(len(group), 2))
+    chance = np.where(group == 2, 1 - lower, 1.0) / (1 + np.exp(-x[:, 0]))
+    frame = pd.DataFrame({"x": x[:, 0], "z": x[:, 1], "group": np.array(list("abc"))[group]})
+    return frame.assign(decision=(rng.random(len(group)) < chance).astype(int))
+
+
+def _two_groups(number: int) -> Iterator[Found]:
+    """Whether a barycenter of two groups flips the people whom a flipset flips."""
+    frame = world(2 * (60 + number % 61), 0.3, number)
+    frame["group"] = np.where(frame["group"] == "a", "a", "b")
+    people = subject_of(frame)
+    one = barycenter(people, BarycenterOptions(permutations=0), rng=number).group("a")
+    asked = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, permutations=0, bootstrap=100)
+    other = flipset(people, asked, rng=number)
+    shares = other.positive.share.value, other.negative.share.value
+    same = np.allclose((one.only_self, one.only_counterpart), shares, atol=1e-3)
+    yield covers("flips are a flipset's", same)
+
+
+def _world(n: int, lower: float, seconds: float, number: int) -> Iterator[Found]:
+    rates, shares = np.array([0.5, 0.5, 0.5 * (1 - lower)]), np.array(_SIZES)
+    truth = dict(zip("abc", rates - (shares @ rates - shares * rates) / (1 - shares), strict=True))
+    options = BarycenterOptions(permutations=39, seconds=seconds, rounds=0)
+    told = barycenter(subject_of(world(n, lower, number)), options, rng=number)
+    yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=not lower)
+    # both kinds of intervals share the level: each holds for all groups at half of it
+    if not lower:
+        above = all(inside(each.excess, 0) for each in told.groups)
+        yield covers("flips above chance, all groups together", above, claimed=0.975)
+    net = all(inside(each.net, truth[each.group]) for each in told.groups)
+    yield covers("net flips, all groups together", net, claimed=0.975)
+    yield covers("favorable share of a group", inside(told.groups[2].rate, rates[2]))
+
+
+_WORLDS = {
+    "120 people of three groups alike, everybody matched again": (120, 0.0, 20.0),
+    "400 people of three groups alike, samples matched again": (400, 0.0, 0.5),
+    "400 people, the smallest of three groups favored 30 % less often": (400, 0.3, 0.5),
+}
+_TWO = "two groups of 60 to 120 people, flips of either group within a thousandth of the flipset's"
+SETTINGS = [
+    *(simulation("barycenter", words, _world, *told, part=SLOW / 2) for words, told in _WORLDS.items()),
+    simulation("barycenter", _TWO, _two_groups, part=SLOW),
+]

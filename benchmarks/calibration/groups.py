@@ -1,0 +1,238 @@
+"""Do the overview's intervals and verdicts hold as often as they say?
+
+Worlds of 2, 8 and 20 groups of 20, 50, 200 and 1,000 people: without a difference, and with one group of a
+rate of 0.6 among rates of 0.4. Impact ratios (all of a table together, and one of them), verdicts on
+differences, partially pooled rates of intersections, and bounds from probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from audits.groups.audit import groups_from_people
+from audits.groups.by_probability import column_name, compare_probable
+from audits.groups.judging import GroupLimit, judge_difference
+from audits.groups.labels import KNOWN, LABEL
+from audits.groups.metrics import Metric, by_jackknife
+from audits.groups.options import GroupsOptions
+from audits.stats import EVIDENCE, Estimate, largest_gap
+from audits.stats.pooling import pooled_shares
+from audits.stats.ratios import ratios_to_highest
+from benchmarks.calibration.harness import LEVEL, Found, alarm, covers, found, inside, simulation
+
+MATERIAL = 0.10
+LIMIT = GroupLimit(difference=MATERIAL)
+GROUPS = (2, 8, 20)
+PEOPLE = (20, 50, 200, 1000)
+
+
+def rates_of(k: int, setting: str) -> np.ndarray:
+    """Return the true rates of k groups."""
+    rates = np.full(k, 0.02 if setting == "rare" else 0.4)
+    if setting == "one":
+        rates[0] = 0.6
+    return rates
+
+
+_SELECTIVE = {(0.5, 0.5): "decision rates of .5 and .5", (0.4, 0.65): "decision rates of .4 and .65"}
+_LOW = (
+    ((0.0645, 0.0965), 2435, "call-backs of 6.45 and 9.65 %"),
+    ((0.06, 0.06), 1000, "equal rates of .06"),
+    ((0.04, 0.05), 10_000, "rates of .04 and .05, at the ratio"),
+)
+
+
+def _decided(rates: Sequence[float], n: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Two groups of so many people, decided at these rates."""
+    group = np.repeat(["a", "b"], n)
+    yes = rng.random(2 * n) < np.repeat(rates, n)
+    return pd.DataFrame({"group: g": group, "decision": yes, "score": yes.astype(float), "people": 1.0})
+
+
+def _holds(gap: Estimate, rates: Sequence[float]) -> bool:
+    """Whether an interval holds the difference of decision rates, one way round or the other."""
+    ends = sorted((abs(gap.low or 0.0), abs(gap.high or 0.0)))
+    return ends[0] <= abs(rates[0] - rates[1]) <= ends[1]
+
+
+def _selective(rates: tuple[float, float], refused: float, number: int) -> Iterator[Found]:
+    """Labels of those who were accepted and of some others, more often favorable in the second group."""
+    equal, rng = rates[0] == rates[1], np.random.default_rng([number, 41])
+    people = _decided(rates, 400, rng)
+    yes = people["decision"].to_numpy(dtype=bool)
+    good = rng.random(800) < np.where(yes, 0.85, np.repeat([0.3, 0.6], 400))
+    known = yes | (rng.random(800) < refused)
+    people = people.assign(**{LABEL: good & known, KNOWN: known})
+    judged = groups_from_people(people, ("g",), GroupsOptions(bootstrap=0), "", 800, 0).judged
+    wrong = judged.verdict == EVIDENCE and (equal or not _holds(judged.interval, rates))
+    yield alarm("evidence of a difference" if equal else "evidence of another difference", wrong)
+    if not equal:
+        yield alarm("all-clear of 25 points", judged.verdict == "no material difference")
+
+
+def _least_ratio(k: int, tiny: int, number: int) -> Iterator[Found]:
+    """The smallest impact ratio among groups of at least 2 %, beside tiny ones."""
+    n = np.r_[np.full(k, 300), np.full(tiny, 4)]
+    rates = np.r_[0.6, np.full(k - 1, 0.4), np.linspace(0.05, 0.95, tiny)]
+    count = np.random.default_rng([number, k, tiny, 42]).binomial(n, rates)
+    _, least = ratios_to_highest(count, n, level=LEVEL)
+    yield covers("smallest impact ratio", inside(least, 0.4 / 0.6))
+    yield alarm("smallest impact ratio, upper end too low", least.high < 0.4 / 0.6)
+
+
+def _low_rates(rates: tuple[float, float], n: int, number: int) -> Iterator[Found]:
+    """Differences far below 10 points, whose ratio is not."""
+    people = _decided(rates, n, np.random.default_rng([number, n, 43]))
+    judged = groups_from_people(people, ("g",), GroupsOptions(bootstrap=0), "", 2 * n, 0).judged
+    if rates[0] == rates[1]:
+        yield alarm("evidence of a difference", judged.verdict == EVIDENCE)
+    else:
+        small = judged.badge in ("small difference", "no material difference")
+        yield alarm("called small or immaterial", small)
+
+
+def _ratios(k: int, n: int, setting: str, number: int) -> Iterator[Found]:
+    """Impact ratios, gaps and differences."""
+    rates, full = rates_of(k, setting), np.full(k, float(n))
+    truth, equal = rates / rates.max(), setting != "one"
+    count = np.random.default_rng([number, k, n, 3]).binomial(n, rates).astype(float)
+    ratios, _ = ratios_to_highest(count, full, level=LEVEL)
+    together = all(
+        r.value is None or r.low - 1e-9 <= true <= r.high + 1e-9
+        for r, true in zip(ratios, truth, strict=True)
+    )
+    yield covers("impact ratios, all together", together)
+    gap = largest_gap(count, full, level=LEVEL)
+    held = gap.low - 1e-9 <= rates.max() - rates.min() <= gap.high
+    yield covers("demographic parity difference", held)
+    judged = [
+        judge_difference((count[j], n), (count[-1], n), n, limit=LIMIT, level=LEVEL / (k - 1))
+        for j in range(k - 1)
+    ]
+    wrong = any(one.verdict == EVIDENCE for one in judged[0 if equal else 1 :])
+    yield alarm("evidence of a difference", wrong)
+    if equal:
+        below = any(r.value is not None and r.high < 0.8 for r in ratios)
+        yield alarm("some impact ratio wholly below 0.8", below)
+
+
+def _f1(labels: np.ndarray, decisions: np.ndarray, people: np.ndarray) -> float:
+    return float(2 * (people @ (labels & decisions)) / (people @ labels + people @ decisions))
+
+
+def _own_metric(n: int, number: int) -> Iterator[Found]:
+    """A function of labels and decisions that somebody added, by the jackknife."""
+    metric = Metric(name="f1", words="F1", function=_f1)
+    cells = np.random.default_rng([number, n, 18]).multinomial(n, [0.35, 0.15, 0.35, 0.15]).astype(float)
+    told = by_jackknife(metric, cells, LEVEL)
+    yield covers("a metric added", told.low is None or told.high is None or inside(told, 0.7))
+
+
+def _pooled(first: int, second: int, n: int, spread: float, number: int) -> Iterator[Found]:
+    """Partially pooled rates of intersections that differ by main effects and by more."""
+    k = first * second
+    cells = np.array([(a, b) for a in range(first) for b in range(second)])
+    design = np.column_stack(
+        [cells[:, 0] == a for a in range(1, first)] + [cells[:, 1] == b for b in range(1, second)]
+    ).astype(float)
+    rng = np.random.default_rng([number, k, n, 2])
+    odds = -0.4 + design @ rng.normal(0, 0.5, design.shape[1]) + rng.normal(0, spread, k)
+    truth, size = 1 / (1 + np.exp(-odds)), rng.poisson(n, k) + 1
+    own = pooled_shares(rng.binomial(size, truth), size, design, rng, level=LEVEL)
+    for item, true in zip(own, truth, strict=True):
+        yield covers("partially pooled rate", inside(item, true))
+
+
+def _gap(k: int, n: int, gap: float, number: int) -> Iterator[Found]:
+    """The verdict on a last group whose rate lies apart, and any wrong one on the others."""
+    rates = np.full(k, 0.4)
+    rates[-1] += gap
+    count = np.random.default_rng([number, k, n, 1]).binomial(n, rates).astype(float)
+    judged = [
+        judge_difference((count[j], n), (count[0], n), n, limit=LIMIT, level=LEVEL / (k - 1))
+        for j in range(1, k)
+    ]
+    wrong = any(item.verdict == EVIDENCE for item in (judged if gap == 0 else judged[:-1]))
+    cleared = gap >= MATERIAL and judged[-1].verdict == "no material difference"
+    yield alarm("any wrong verdict", wrong or cleared)
+    yield found("evidence on the last group", judged[-1].verdict == EVIDENCE, no_difference=gap == 0)
+
+
+@cache
+def _truth(sharp: float, by_group: float) -> float:
+    chance = np.random.default_rng(0).beta(sharp, sharp, 400_000)
+    p_mean, spread = chance.mean(), (chance * (1 - chance)).mean()
+    truth = -0.2 * ((chance**2).mean() / p_mean - spread / (1 - p_mean))
+    return float(truth - by_group * spread * (1 / p_mean + 1 / (1 - p_mean)))
+
+
+def _probable(n: int, sharp: float, by_group: float, number: int) -> Iterator[Found]:
+    """Bounds of a difference of two groups known by probability, and the estimate where its terms hold."""
+    rng, truth = np.random.default_rng([number, n, 4]), _truth(sharp, by_group)
+    p = rng.beta(sharp, sharp, n)
+    member = rng.random(n) < p
+    decided = rng.random(n) < 0.6 - 0.2 * p - by_group * (member - p)
+    people = pd.DataFrame({"decision": decided, "people": 1.0})
+    people[column_name("g", "a")], people[column_name("g", "b")] = p, 1 - p
+    told = compare_probable(
+        people, "g", {"a": "", "b": ""}, reference="b", proxy_error=0.0,
+        material=MATERIAL, level=LEVEL, corrected=LEVEL, rng=rng,
+    )  # fmt: skip
+    item = next(group for group in told if group.group == "a")
+    held = inside(item.difference_bounds, truth)
+    yield covers("bounds of a difference, groups known by probability", held)
+    if by_group == 0:
+        estimated = inside(item.difference, truth)
+        yield covers("estimate of a difference, groups known by probability", estimated)
+
+
+_RATES = {"none": "equal rates of .4", "one": "rates of .4, of one group .6", "rare": "equal rates of .02"}
+_BESIDE = {0.0: "nothing beside", 0.2: "something beside"}
+SETTINGS = [
+    *(
+        simulation("groups", f"{_RATES[rates]}, {k} groups of {n:,}", _ratios, k, n, rates)
+        for k, n, rates in product(GROUPS, PEOPLE, _RATES)
+    ),
+    *(
+        simulation("groups", f"{a * b} groups of about {n:,}, which differ", _pooled, a, b, n, 0.3)
+        for (a, b), n in product(((1, 3), (2, 4), (4, 5)), (20, 100, 400))
+    ),
+    *(simulation("groups", f"{n:,} people, a metric of one's own (F1)", _own_metric, n) for n in (100, 1000)),
+    *(
+        simulation(
+            "groups",
+            f"{n:,} people, probabilities of beta({sharp:g}, {sharp:g}), {_BESIDE[more]} them",
+            *(_probable, n, sharp, more),
+        )
+        for n, sharp, more in product((100, 400, 2000), (0.1, 0.3, 1.0), _BESIDE)
+    ),
+    *(
+        simulation(
+            "groups",
+            f"{words}, labels of the accepted and {100 * refused:.0f} % of the refused",
+            *(_selective, rates, refused),
+        )
+        for (rates, words), refused in product(_SELECTIVE.items(), (0.0, 0.2))
+    ),
+    *(
+        simulation("groups", f"{k} groups of 300, {tiny} of 4, one of .6 among .4", _least_ratio, k, tiny)
+        for k, tiny in product((3, 5, 8), (0, 2))
+    ),
+    *(simulation("groups", f"{words}, 2 groups of {n:,}", _low_rates, rates, n) for rates, n, words in _LOW),
+]
+MORE = [
+    *(
+        simulation("groups", f"difference of {gap:g}, {k} groups of {n:,}", _gap, k, n, gap)
+        for k, n, gap in product(GROUPS, PEOPLE, (0.0, 0.05, 0.1, 0.2))
+    ),
+    *(
+        simulation("groups", f"pooled, {a} x {b} groups of about {n:,}, interaction {spread:g}",
+                   *(_pooled, a, b, n, spread))
+        for (a, b), n, spread in product(((1, 3), (2, 4), (4, 5)), PEOPLE, (0.0, 0.3, 1.0))
+    ),
+]  # fmt: skip

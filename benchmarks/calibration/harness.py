@@ -1,0 +1,393 @@
+"""What a simulation is, how its worlds are drawn and counted, and what is kept of them.
+
+A module beside this one states its `SETTINGS`: a `Simulation` each, made by `simulation` of a function that
+draws one world from its number and yields what holds in it. All settings go round by round through twice as
+many worlds; what a round found is kept at once in docs/calibration.csv, of which docs/calibration.md tells.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import importlib
+import math
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from scipy.stats import beta
+
+from audits.runs.version import stamp
+from audits.stats import Estimate
+
+__all__ = [
+    *("LEVEL", "SLOW", "Found", "Kept", "Row", "Simulation"),
+    *("alarm", "covers", "found", "inside", "measure", "page", "rows_of_means", "simulation", "simulations"),
+]
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "docs" / "calibration.csv"
+PAGE = ROOT / "docs" / "calibration.md"
+LEVEL = 0.05
+SLOW = 0.25  # of the worlds, where one takes long: 500 resolve a point
+_FIRST_ROUND = 100  # worlds
+_DOUBT = 0.01
+_COMMIT = "commit "  # in place of a stamp: what recorded the row
+
+
+@dataclass(frozen=True)
+class Found:
+    """What holds in one world: of which interval, test or verdict, and whether it does (or in which part)."""
+
+    shown: str
+    kind: str
+    claimed: float
+    hit: float
+    said: str = ""
+
+
+def covers(shown: str, hit: float, *, claimed: float = 1 - LEVEL, said: str = "") -> Found:
+    """Whether an interval holds the truth; of several, the share that does."""
+    return Found(shown, "coverage", claimed, hit, said)
+
+
+def alarm(shown: str, hit: float, *, claimed: float = LEVEL, said: str = "") -> Found:
+    """Whether something is stated that is not so."""
+    return Found(shown, "false alarms", claimed, hit, said)
+
+
+def found(shown: str, hit: float, *, no_difference: bool = False) -> Found:
+    """Whether a difference is found: an alarm where there is `no_difference`."""
+    return alarm(shown, hit) if no_difference else Found(shown, "power", 0.8, hit)
+
+
+def inside(interval: Estimate, truth: float) -> bool:
+    """Whether an interval holds the truth; an end that is not stated does not leave it out."""
+    return (interval.low is None or interval.low <= truth) and (
+        interval.high is None or truth <= interval.high
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one simulation measured: `hits` of `worlds`, and when and by which code they were drawn.
+
+    `said` is what the page says of it where it does not hold; `drawn` and `code` are empty of rows that were
+    drawn before either was kept.
+    """
+
+    audit: str
+    shown: str
+    setting: str
+    kind: str
+    claimed: float
+    hits: int
+    worlds: int
+    said: str = ""
+    drawn: str = ""
+    code: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What is the same of two rows whose worlds count together."""
+        return self.audit, self.setting, self.shown, self.kind
+
+    @property
+    def measured(self) -> float:
+        """The share of worlds."""
+        return self.hits / self.worlds
+
+    @property
+    def error(self) -> float:
+        """Monte-Carlo standard error, at the rate claimed."""
+        return math.sqrt(self.claimed * (1 - self.claimed) / self.worlds)
+
+    @property
+    def words(self) -> str:
+        """The row as it is printed."""
+        what = f"{self.audit}: {self.shown}; {self.setting}"
+        return f"{what}: {self.measured:.3f} ({self.kind}, {self.claimed:g})"
+
+    @property
+    def holds(self) -> bool:
+        """Coverage at most 1.5 points and two Monte-Carlo errors short, alarms at most two errors over."""
+        if self.kind == "coverage":
+            return self.measured >= self.claimed - 0.015 - 2 * self.error
+        return self.kind == "power" or self.measured <= self.claimed + 2 * self.error
+
+    @property
+    def settled(self) -> bool:
+        """Whether it holds beyond doubt: the end of Clopper and Pearson's interval that matters says so."""
+        n, k = self.worlds, self.hits
+        if self.kind == "power" or n < _FIRST_ROUND:
+            return self.kind == "power"
+        if self.kind == "coverage":
+            return bool(k and beta.ppf(_DOUBT, k, n - k + 1) >= self.claimed - 0.015)
+        return bool(k < n and beta.isf(_DOUBT, k + 1, n - k) <= self.claimed)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One setting: ``run(numbers)`` draws worlds by their numbers and gives rows.
+
+    `part` is how many of the worlds asked for are drawn: below 1 where a world takes long.
+    """
+
+    audit: str
+    setting: str
+    run: Callable[[range], Iterable[Row]]
+    part: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """What its count of worlds is kept under."""
+        return f"{self.audit}: {self.setting}"
+
+    def worlds(self, asked: int) -> int:
+        """How many worlds it draws when so many are asked for."""
+        return max(round(asked * self.part), 20)
+
+
+def simulation(
+    audit: str, setting: str, draw: Callable[..., Iterable[Found]], *given: Any, part: float = 1.0
+) -> Simulation:
+    """Return the simulation of a setting whose world ``draw(*given, number)`` draws."""
+    return Simulation(audit, setting, partial(_summed, audit, setting, draw, given), part)
+
+
+def _summed(
+    audit: str, setting: str, draw: Callable[..., Iterable[Found]], given: tuple[Any, ...], numbers: range
+) -> Iterator[Row]:
+    """Rows of what the worlds of these numbers found; a world may have nothing to state."""
+    hits: dict[Found, float] = {}
+    worlds: dict[Found, int] = {}
+    for number in numbers:
+        for each in draw(*given, number):
+            kind = replace(each, hit=0.0)
+            hits[kind] = hits.get(kind, 0.0) + float(each.hit)
+            worlds[kind] = worlds.get(kind, 0) + 1
+    for kind, hit in hits.items():
+        yield Row(audit, kind.shown, setting, kind.kind, kind.claimed, round(hit), worlds[kind], kind.said)
+
+
+def rows_of_means(
+    audit: str, setting: str, stated: dict[str, list[Estimate]], *, claimed: float = 1 - LEVEL
+) -> Iterator[Row]:
+    """Rows of intervals whose truth is not known beforehand: the mean over the worlds of a round."""
+    for shown, estimates in stated.items():
+        known = [each for each in estimates if each.value is not None and each.low is not None]
+        truth = sum(each.value for each in known) / len(known)  # type: ignore[misc]
+        yield Row(
+            audit, shown, setting, "coverage", claimed, sum(inside(each, truth) for each in known), len(known)
+        )
+
+
+def modules() -> list[str]:
+    """Return the names of the modules that state settings."""
+    here = {"__init__", "__main__", "harness"}
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in here)
+
+
+def simulations(only: str = "") -> list[Simulation]:
+    """Return all simulations, or those with `only` in the name of their module or setting.
+
+    A module's `MORE` are rivals and settings that the page does not tell of: drawn where they are asked for,
+    printed and not kept.
+    """
+    listed = []
+    for name in modules():
+        module = importlib.import_module(f"benchmarks.calibration.{name}")
+        own = [*module.SETTINGS, *(getattr(module, "MORE", ()) if only else ())]
+        listed += [each for each in own if only in name or only in each.name]
+    return listed
+
+
+@dataclass
+class Kept:
+    """What was found so far: how many worlds each simulation was asked for, and rows."""
+
+    worlds: dict[str, int]
+    rows: list[Row]
+
+    @classmethod
+    def read(cls) -> Kept:
+        """Read docs/calibration.csv."""
+        if not TABLE.is_file():
+            return cls({}, [])
+        worlds, rows = {}, []
+        with TABLE.open(encoding="utf-8", newline="") as file:
+            for line in csv.DictReader(file):
+                told: dict[str, Any] = {each.name: line[each.name] for each in fields(Row)}
+                told |= {"claimed": float(line["claimed"]), "hits": int(line["hits"])}
+                rows.append(Row(**told | {"worlds": int(line["worlds"])}))
+                worlds[f"{line['audit']}: {line['setting']}"] = int(line["asked"])
+        return cls(worlds, rows)
+
+    def add(self, each: Simulation, rows: Iterable[Row], upto: int) -> None:
+        """Count in what further worlds of a simulation gave, drawn now."""
+        known = {row.key: row for row in self.rows}
+        now = {
+            "drawn": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "code": stamp()["source"][:12],
+        }
+        for row in rows:
+            hits, worlds = int(row.hits), int(row.worlds)
+            if (before := known.get(row.key)) is not None:
+                hits, worlds = hits + before.hits, worlds + before.worlds
+                if before.code != now["code"]:  # the oldest code that has a part in it
+                    now |= {"drawn": before.drawn, "code": before.code}
+            known[row.key] = replace(row, hits=hits, worlds=worlds, **now)
+        self.rows = list(known.values())
+        self.worlds[each.name] = upto
+
+    def drop(self, each: Simulation) -> None:
+        """Forget a simulation."""
+        self.worlds.pop(each.name, None)
+        self.rows = [row for row in self.rows if (row.audit, row.setting) != (each.audit, each.setting)]
+
+    def settled(self, each: Simulation) -> bool:
+        """Whether more worlds would tell nothing: every row of a simulation holds beyond doubt."""
+        own = [row for row in self.rows if (row.audit, row.setting) == (each.audit, each.setting)]
+        enough = self.worlds.get(each.name, 0) >= _FIRST_ROUND
+        return enough and any(row.kind != "power" for row in own) and all(row.settled for row in own)
+
+    def lacking(self, order: Iterable[Simulation]) -> list[str]:
+        """Return the simulations of which no world has been drawn."""
+        return [each.name for each in order if each.name not in self.worlds]
+
+    def write(self, order: Sequence[Simulation]) -> None:
+        """Write docs/calibration.csv and docs/calibration.md; rows of simulations that are no more go."""
+        place = {(each.audit, each.setting): k for k, each in enumerate(order)}
+        self.rows = [row for row in self.rows if (row.audit, row.setting) in place]
+        self.rows.sort(key=lambda row: place[row.audit, row.setting])
+        newest = _newest(self.rows)
+        with TABLE.open("w", encoding="utf-8", newline="") as file:
+            own = [each.name for each in fields(Row)]
+            writer = csv.DictWriter(
+                file, [*own, "measured", "error", "holds", "older", "asked"], lineterminator="\n"
+            )
+            writer.writeheader()
+            for row in self.rows:
+                told = {"measured": f"{row.measured:.4f}", "error": f"{row.error:.4f}"}
+                told["holds"] = "" if row.kind == "power" else "yes" if row.holds else "no"
+                told["older"] = _older(row, newest)
+                writer.writerow(asdict(row) | told | {"asked": self.worlds[f"{row.audit}: {row.setting}"]})
+        PAGE.write_text(page(self.rows, self.lacking(order)), encoding="utf-8")
+
+
+def _newest(rows: Sequence[Row]) -> str:
+    """Return the stamp of the code that the last row was drawn by; empty where none has one."""
+    stamped = [row for row in rows if not row.code.startswith(_COMMIT)]
+    return max(stamped, key=lambda row: row.drawn).code if stamped else ""
+
+
+def _older(row: Row, newest: str) -> str:
+    """Say of a row that it is of older code than the newest, or of before rows had stamps."""
+    if row.code.startswith(_COMMIT):
+        return "recorded before rows had a stamp"
+    return "" if row.code == newest else "older code"
+
+
+_HEAD = """# Calibration
+
+Does every interval, test and verdict that a page shows hold what it says? `make calibrate` simulates all of
+them, with and without a difference, by `benchmarks/calibration`: a setting is a function that draws a world
+from its number, and its table of people and truths stands in the module of the audit's name. A coverage holds
+if it is at most 1.5 points and two Monte-Carlo errors below the claim, false alarms if at most two errors
+above it; more is on the safe side. A setting is drawn until 2,000 worlds (500 where one takes long), or until
+all of its rows hold beyond doubt: an exact interval of level 0.99 has them on the safe side, from 100 worlds
+on. Rows that are neither are of few worlds and show gross defects only.
+
+Every row is in [calibration.csv](calibration.csv): what is shown, the setting, the rate claimed, hits,
+worlds, Monte-Carlo error, whether it holds, when it was drawn and by which code.
+"""
+
+
+def page(rows: Sequence[Row], lacking: Sequence[str] = ()) -> str:
+    """Return docs/calibration.md: what was simulated by audit, what holds and what does not."""
+    newest = _newest(rows)
+    told = [_older(row, newest) for row in rows]
+    before, older = told.count("recorded before rows had a stamp"), told.count("older code")
+    unsettled = sum(row.error > 0.01 and row.kind != "power" and not row.settled for row in rows)
+    lines = [
+        _HEAD,
+        f"{len(rows):,} rows, of {sum(row.worlds for row in rows):,} simulated worlds; {unsettled:,} of them "
+        f"are neither within a point nor beyond doubt. {before:,} rows were recorded before rows had a stamp "
+        f"of their code (the table names the commit), {older:,} were drawn by older code than the newest.",
+        "",
+    ]
+    if lacking:
+        lines += [f"Not drawn yet (`make calibrate` does): {'; '.join(lacking)}.", ""]
+    for audit in sorted({row.audit for row in rows}):
+        lines += [f"## {audit}", "", *_told([row for row in rows if row.audit == audit]), ""]
+    return "\n".join(lines)
+
+
+def _told(rows: list[Row]) -> Iterator[str]:
+    """Yield the lines of an audit: a row of a table for what is shown, and what does not hold."""
+    yield "| shown | kind | settings | worlds | claimed | measured | holds |"
+    yield "|---|---|--:|--:|--:|--:|---|"
+    for shown, kind in sorted({(_name(row), row.kind) for row in rows}):
+        own = [row for row in rows if (_name(row), row.kind) == (shown, kind)]
+        shares, claims = [row.measured for row in own], sorted({row.claimed for row in own})
+        span = f"{min(shares):.3f}" if len(own) == 1 else f"{min(shares):.3f} to {max(shares):.3f}"
+        holds = sum(row.holds for row in own)
+        said = "–" if kind == "power" else "all" if holds == len(own) else f"{holds} of {len(own)}"
+        worlds = f"{sum(row.worlds for row in own):,}"
+        claimed = " or ".join(f"{each:g}" for each in claims)
+        yield f"| {shown} | {kind} | {len(own)} | {worlds} | {claimed} | {span} | {said} |"
+    broken: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if not row.holds:
+            broken.setdefault((row.shown, row.said), []).append(row)
+    if broken:
+        yield ""
+        yield "What does not hold, and what is said of it:"
+        yield ""
+    for (shown, said), own in broken.items():
+        where = "; ".join(f"{row.setting} ({row.measured:.3f} of {row.claimed:g})" for row in own)
+        yield f"* {shown}: {where}. {said}"
+
+
+def _name(row: Row) -> str:
+    """What is shown; what whole audits state, which goes by its path in the result, is told together."""
+    what = "p-values" if row.kind == "false alarms" else "intervals"
+    return f"{what} of whole results, each by its path" if row.shown.startswith("`") else row.shown
+
+
+def _measured(each: Simulation, numbers: range) -> list[Row]:
+    """Rows of worlds, in a process of their own."""
+    import torch
+
+    torch.set_num_threads(1)
+    return list(each.run(numbers))
+
+
+def measure(chosen: list[Simulation], worlds: int, processes: int, kept: Kept) -> None:
+    """Draw what `kept` lacks of so many worlds of each simulation, and keep it as it comes."""
+    order, start = simulations(), time.perf_counter()
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        upto = min(_FIRST_ROUND, worlds)
+        while True:
+            going: dict[Future[list[Row]], tuple[Simulation, int]] = {}
+            for each in chosen:
+                first, last = kept.worlds.get(each.name, 0), each.worlds(upto)
+                if first < last and not kept.settled(each):
+                    going[pool.submit(_measured, each, range(first, last))] = (each, last)
+            for done in as_completed(going):
+                each, last = going[done]
+                rows = done.result()
+                kept.add(each, rows, last)
+                kept.write(order)
+                for row in rows:
+                    print(f"{time.perf_counter() - start:6.0f} s  {row.words}", flush=True)
+            if upto >= worlds:
+                return
+            upto = min(2 * upto, worlds)

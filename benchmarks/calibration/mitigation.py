@@ -1,0 +1,67 @@
+"""Does what mitigation states of the model it chose hold, although it was chosen among several?
+
+Models are simulated by their decisions on the people held out: each decides by a number that it has in part
+in common with the others, none treats the group otherwise than the rest, or each by five points less so.
+Counting, choosing and judging are the audit's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import ndtri
+
+from audits.mitigation.audit import chosen_step
+from audits.mitigation.judging import judge_step, level_of_a_step
+from audits.mitigation.result import Step
+from audits.stats import EVIDENCE, wilson
+from audits.stats.intervals import cautious_difference
+from benchmarks.calibration.harness import LEVEL, Found, alarm, covers, inside, simulation
+
+_MODELS = 4
+
+
+def _step(decided: np.ndarray, member: np.ndarray, label: np.ndarray, added: int) -> Step:
+    n, total = float(member.sum()), float(len(member))
+    favorable, good = float(decided[member].sum()), float(decided.sum())
+    level = level_of_a_step(LEVEL, _MODELS)
+    return Step(
+        added=added,
+        difference=cautious_difference(favorable, n, good - favorable, total - n, level=level),
+        favorable_in=wilson(favorable, n, level=LEVEL),
+        favorable_out=wilson(good - favorable, total - n, level=LEVEL),
+        accuracy=wilson(float((decided == label).sum()), total, level=LEVEL),
+        worst="",
+        worst_score=0.0,
+        also=(),
+    )
+
+
+def _world(n: int, gap: float, number: int) -> Iterator[Found]:
+    gaps = np.linspace(-gap, -gap / 4, _MODELS)
+    rng = np.random.default_rng([number, n, 17])
+    member = rng.random(n) < 0.2
+    common = rng.normal(size=n)
+    label = common > 0
+    own = np.sqrt(0.7) * common + np.sqrt(0.3) * rng.normal(size=(_MODELS, n))
+    chance = 0.5 + np.outer(gaps, member)
+    steps = [_step(each, member, label, k) for k, each in enumerate(own > -ndtri(chance))]
+    chosen = chosen_step(steps)
+    step = steps[chosen]
+    judged = judge_step(steps, chosen, level=LEVEL, material=0.1)
+    if gap == 0:  # decisions and labels are both signs of normal numbers that hang together
+        yield alarm("evidence of a difference", judged.verdict == EVIDENCE)
+        truth = 0.5 + np.arcsin(np.sqrt(0.7)) / np.pi
+        yield covers("accuracy of the model chosen", inside(step.accuracy, truth))
+    yield covers("difference that is left", inside(judged.interval, gaps[chosen]))
+    yield covers("favorable share of the group", inside(step.favorable_in, 0.5 + gaps[chosen]))
+    yield covers("favorable share of everyone else", inside(step.favorable_out, 0.5))
+
+
+_TOLD = {0.0: "none treats the group otherwise", 0.2: "the first 20 points, the last 5"}
+SETTINGS = [
+    simulation("mitigation", f"{n:,} people held out, {_MODELS} models, {words}", _world, n, gap)
+    for n in (200, 1000, 5000)
+    for gap, words in _TOLD.items()
+]

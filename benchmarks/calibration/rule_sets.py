@@ -1,0 +1,198 @@
+"""Is evidence of a rule-set audit as rare without an effect as it says, and found when there is one?
+
+Every world is a whole audit (search, shuffles, intervals, halves, verdict) of people with a sex, one of four
+races and an age in five bins. Without an effect decisions are drawn alike for all: the share of worlds with
+evidence must be at most the level, and so must the share in which any corrected interval misses. With an
+effect, women of race d (5 % of people) are decided favorably less often by so many points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.data import DataSpec, build_data
+from audits.models import make_subject, model_spec
+from audits.progress import silent
+from audits.rule_sets import RuleSetsOptions, RuleSetsResult, rule_sets
+from audits.rule_sets.audit import audit_cells
+from audits.rule_sets.measures.values import WORDS, compared_values, measured
+from audits.rule_sets.options import MEASURES, search_options
+from audits.rule_sets.packing import AuditedPeople
+from audits.rule_sets.perturbation.terms import _adjusted, _Pattern
+from audits.stats import EVIDENCE, Estimate
+from audits.stats.means import mean_test
+from audits.subgroups.attributes import Attribute, End, category, interval
+from audits.subgroups.cells import Cells, count_cells, memberships
+from audits.subgroups.search import Search
+from audits.subgroups.sums import GroupSums
+from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, found, inside, simulation
+
+NOBODY = pd.DataFrame({"cell": [], "favorable": [], "score": []})
+
+
+def people(n: int, rng: np.random.Generator) -> tuple[tuple[Attribute, ...], list[int]]:
+    """Return attributes of random people, and their levels' numbers."""
+    bins = [End(str(k), str(k + 1)) for k in range(5)]
+    attributes = (
+        category("sex", rng.integers(0, 2, n), ["f", "m"]),
+        category("race", rng.choice(4, n, p=[0.5, 0.25, 0.15, 0.1]), list("abcd")),
+        interval("age", rng.integers(0, 5, n), list("01234"), bins),
+    )
+    return attributes, [2, 4, 5]
+
+
+def world(
+    n: int, rate: float, effect: float, options: RuleSetsOptions, seed: int
+) -> tuple[RuleSetsResult, np.ndarray]:
+    """Draw a world, audit it, and return the true difference of every rule set of its table."""
+    rng = np.random.default_rng(seed)
+    attributes, sizes = people(n, rng)
+    chance = rate - effect * ((attributes[0].codes == 0) & (attributes[1].codes == 3))
+    cells = count_cells([item.codes for item in attributes], sizes, rng.random(n) < chance)
+    audited = AuditedPeople(n, "favorable", False, NOBODY)
+    unsampled = (lambda *_: None), silent, (lambda _: None), ()
+    result = audit_cells(audited, attributes, cells, options, (), rng.spawn(5), *unsampled)
+    return result, _truth(result, attributes, cells, chance)
+
+
+def _truth(
+    result: RuleSetsResult, attributes: tuple[Attribute, ...], cells: Cells, chance: np.ndarray
+) -> np.ndarray:
+    table = result.rule_sets
+    inside = memberships(cells, attributes, table[["rule 0", "rule 1", "rule 2"]].to_numpy()).astype(float)
+    good, n = inside @ np.bincount(cells.row_cell, chance), table["n_in"].to_numpy()
+    return np.asarray(good / n - (chance.sum() - good) / (cells.total - n))
+
+
+def held(result: RuleSetsResult, truth: np.ndarray) -> bool:
+    """Whether every corrected interval holds the truth."""
+    table = result.rule_sets
+    return bool(((truth >= table["low"]) & (truth <= table["high"])).all())
+
+
+def first_held(result: RuleSetsResult, truth: np.ndarray) -> bool:
+    """Whether the score without the luck of being picked has an interval that holds the first one's truth."""
+    gaps = result.rule_sets["difference"].to_numpy()
+    place = int(np.abs(gaps).argmax())
+    return bool(result.shrunken.low <= np.sign(gaps[place]) * truth[place] <= result.shrunken.high)
+
+
+def _apart(decided: np.ndarray) -> list[Estimate]:
+    rest = (decided.sum(1, keepdims=True) - decided) / (decided.shape[1] - 1)
+    level = LEVEL / decided.shape[1]
+    return [mean_test(column).interval(level) for column in (decided - rest).T]
+
+
+def _listed(drawn: tuple[RuleSetsResult, np.ndarray]) -> Iterator[Found]:
+    yield covers("every interval of the list", held(*drawn))
+    yield covers("first score, without the luck of being picked", first_held(*drawn))
+
+
+def _no_effect(n: int, rate: float, correction: str, number: int) -> Iterator[Found]:
+    options = RuleSetsOptions(permutations=199, samples=0, level=LEVEL, correction=correction)
+    result, truth = world(n, rate, 0.0, options, number)
+    yield alarm("evidence of a difference", result.verdict == EVIDENCE)
+    yield alarm("a group confirmed on a half", result.discovery.confirmed > 0)
+    yield from _listed((result, truth))
+
+
+def _planted(n: int, effect: float, number: int) -> Iterator[Found]:
+    options = RuleSetsOptions(permutations=199, samples=0, level=LEVEL, support=0.04)
+    result, truth = world(n, 0.4, effect, options, 10**6 + number)
+    yield found("evidence of a difference", result.verdict == EVIDENCE)
+    yield from _listed((result, truth))
+
+
+def _errors(n: int, number: int) -> Iterator[Found]:
+    """Each measure of error of a model that is right about everybody alike, at its whole level."""
+    rng = np.random.default_rng(number)
+    attributes, sizes = people(n, rng)
+    frame = pd.DataFrame({"p": rng.beta(2, 3, n)})
+    frame["label"] = (rng.random(n) < frame["p"]).astype(int)
+    frame["group"] = rng.choice(["a", "b"], n)
+    spec = DataSpec(label="label", favorable=1, protected=("group",), features=("group",))
+    subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"score": "p"}}))
+    cells = count_cells([item.codes for item in attributes], sizes, subject.decisions)
+    search = Search(cells, attributes, support=0.05)
+    search.run(10**6)
+    groups = GroupSums(cells, attributes, search.found().rules)
+    for values in measured(subject, cells, MEASURES, {}):
+        tested = compared_values([values], groups, draws=199, level=LEVEL, rng=rng)[0]
+        yield alarm(WORDS[values.name].name.lower(), bool((tested.adjusted_p <= LEVEL).any()))
+        yield covers("every interval of a measure", not ((tested.low > 0) | (tested.high < 0)).any())
+
+
+def _exchanged(n: int, number: int) -> Iterator[Found]:
+    """Texts with terms exchanged: alike for all terms, and with one of them 20 points less often favored."""
+    rng = np.random.default_rng([number, n, 20])
+    share = 0.2 + 0.8 * rng.beta(1, 1, n)[:, None]
+    drawn = rng.random((n, 14))
+    p = _adjusted([_Pattern((0,), np.arange(14)[:, None], drawn < share)], 199, rng)[0]
+    apart = zip(p, _apart(drawn < share), strict=True)
+    yield alarm("evidence on exchanged texts", any(q <= LEVEL and not inside(gap, 0.0) for q, gap in apart))
+    lower = np.where(np.arange(14) == 0, 0.2, 0.0)
+    truth = -lower + (lower.sum() - lower) / 13
+    yield covers("every interval on exchanged texts", all(map(inside, _apart(drawn < share - lower), truth)))
+
+
+def _searched(n: int, of: str, number: int) -> Iterator[Found]:
+    """The run's search with five features, where nothing is to be found, or women over 50 with children."""
+    rng = np.random.default_rng([number, n, 21])
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["woman", "man"], n),
+            "age": rng.integers(18, 71, n),
+            "children": rng.choice([0, 1], n, p=[0.83, 0.17]),
+            "city": rng.choice(list("abcd"), n),
+            "income": rng.normal(size=n),
+            "debt": rng.normal(size=n),
+        }
+    )
+    hidden = (frame["sex"] == "woman") & (frame["age"] > 50) & (frame["children"] == 1)
+    frame["accepted"] = (rng.random(n) < np.where(hidden & (of == "hidden"), 0.15, 0.6)).astype(int)
+    if of == "by income":
+        frame["accepted"] = (frame["income"] + 0.3 * rng.normal(size=n) > -0.2).astype(int)
+    features = tuple(name for name in frame if name not in {"sex", "accepted"})
+    spec = DataSpec(label="accepted", favorable=1, protected=("sex",), features=features)
+    subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "accepted"}}))
+    told = rule_sets(subject, search_options(subject.data), rng=number)
+    yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=of != "hidden")
+
+
+_WORLDS: dict[str, tuple[Any, ...]] = {
+    "no difference, 300 people, rate 0.4": (_no_effect, 300, 0.4, "max"),
+    "no difference, 2,000 people, rate 0.4": (_no_effect, 2000, 0.4, "max"),
+    "no difference, 2,000 people, rate 0.05": (_no_effect, 2000, 0.05, "max"),
+    "no difference, 300 people, errors": (_errors, 300),
+    "no difference, 2,000 people, errors": (_errors, 2000),
+    "1,000 people, one of 40 groups 20 points lower": (_planted, 1000, 0.2),
+    "4,000 people, one of 40 groups 20 points lower": (_planted, 4000, 0.2),
+    "30 texts, 14 terms exchanged": (_exchanged, 30),
+    "200 texts, 14 terms exchanged": (_exchanged, 200),
+    "run's search, 500 people, decided by lot": (_searched, 500, "by lot"),
+    "run's search, 2,000 people, decided by lot": (_searched, 2000, "by lot"),
+    "run's search, 2,000 people, decided by income": (_searched, 2000, "by income"),
+    "run's search, 2,000 people, 3.4 % accepted 15 % instead of 60 %": (_searched, 2000, "hidden"),
+    "run's search, 5,000 people, 3.4 % accepted 15 % instead of 60 %": (_searched, 5000, "hidden"),
+}
+SETTINGS = [
+    simulation("rule_sets", setting, *told, part=0.2 if told[0] is _exchanged else SLOW)
+    for setting, told in _WORLDS.items()
+]
+MORE = [
+    *(
+        simulation("rule_sets", f"no effect, {n:,} people, rate {rate:g}, {correction}",
+                   *(_no_effect, n, rate, correction))
+        for n, rate, correction in (
+            (2000, 0.4, "holm"), (2000, 0.05, "holm"), (2000, 0.4, "bh"), (20_000, 0.4, "max")
+        )
+    ),
+    *(
+        simulation("rule_sets", f"planted, {n:,} people, {100 * effect:.0f} points", _planted, n, effect)
+        for n, effect in ((1000, 0.3), (4000, 0.1), (4000, 0.3), (16_000, 0.1))
+    ),
+]  # fmt: skip

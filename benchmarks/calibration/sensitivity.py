@@ -1,0 +1,254 @@
+"""Do a sensitivity audit's verdicts and intervals hold? Ratios of groups of one mean, areas, whole audits.
+
+Of ratios the corrected interval and studentised permutations decide together; both groups have the same mean,
+spread and shape differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from scipy.stats import norm
+
+from audits.data import DataSpec, build_data
+from audits.models import Subject, make_subject, model_spec
+from audits.models.quality import area_under_curve
+from audits.sensitivity.inference import baseline_of, feature_shares, ratio_p_value, threshold_of
+from audits.sensitivity.measurement.status_models import calibration_bins
+from audits.sensitivity.options import SensitivityOptions
+from audits.stats import EVIDENCE, NO_MATERIAL, p_value, wilson
+from audits.stats.curves import area_equally_far, area_within, roc_curves
+from audits.stats.means import mean_test
+from audits.stats.ratios import mean_ratio
+from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, inside, simulation
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+
+
+def lognormal(spread: float) -> Draw:
+    """Mean 1, standard deviation of the logarithm `spread`."""
+    return lambda rng, n: np.exp(spread * rng.normal(size=n) - spread**2 / 2)
+
+
+def gamma(variation: float) -> Draw:
+    """Mean 1, standard deviation `variation`."""
+    return lambda rng, n: rng.gamma(variation**-2, variation**2, n)
+
+
+WORLDS: dict[str, tuple[Draw, Draw]] = {
+    "alike, lognormal 0.8": (lognormal(0.8), lognormal(0.8)),
+    "group wider, lognormal 1 against 0.5": (lognormal(1.0), lognormal(0.5)),
+    "group narrower, lognormal 0.5 against 1": (lognormal(0.5), lognormal(1.0)),
+    "group wider, gamma 0.9 against 0.3": (gamma(0.9), gamma(0.3)),
+    "group narrower, gamma 0.3 against 0.9": (gamma(0.3), gamma(0.9)),
+}
+SIZES = ((20, 400), (50, 400), (150, 600), (300, 300), (500, 4500))
+
+
+def outscored(scores: np.ndarray, member: np.ndarray) -> float:
+    """Area under the curve of so many people that it is the truth."""
+    return float(area_under_curve(scores, member, np.ones(len(member))).value or 0.0)
+
+
+_SKEWED = (
+    "“Among 50 people or fewer … an interval of their mean holds in about 87 to 90 of 100 samples, not 95”"
+)
+
+
+_FEW = "“Of about 100 people, all intervals hold together in 91 of 100 samples, not 95”"
+_FEW_OTHERWISE = (
+    "“With 20 people or fewer decided otherwise, intervals of areas hold in about 90 of 100 samples, and in "
+    "87 within bands, not in 95”"
+)
+
+
+def penalized(n: int, apart: float, seed: int, penalty: float = 4.0) -> Subject:
+    """People half of whom are women, `apart` deviations taller; the model takes log-odds from every woman.
+
+    It is trained on labels that do so.
+    """
+    rng = np.random.default_rng([seed, 21])
+    woman = rng.random(2 * n) < 0.5
+    frame = pd.DataFrame({"skill": rng.normal(size=2 * n), "height": rng.normal(size=2 * n) + apart * woman})
+    score = 1.2 * frame["skill"] + 0.6 * frame["height"] - penalty * woman + 1.4
+    frame["hired"] = (rng.random(2 * n) < expit(score)).astype(int)
+    frame["sex"] = np.where(woman, "f", "m")
+    features = ("skill", "height", "sex") if penalty else ("skill", "height")
+    spec = DataSpec(label="hired", favorable=1, protected=("sex",), features=features)
+    return make_subject(build_data(frame, spec), model_spec({"train": "logistic"}), test_size=0.5, seed=seed)
+
+
+def _ratio(name: str, first: int, second: int, number: int) -> Iterator[Found]:
+    """Whether equal means are rejected, by interval and permutations together."""
+    group, others = WORLDS[name]
+    rng = np.random.default_rng([number, first])
+    mine, rest = group(rng, first), others(rng, second)
+    members = np.arange(first + second) < first
+    ratio = mean_ratio(mean_test(mine), mean_test(rest), level=LEVEL)
+    p = ratio_p_value(np.r_[mine, rest], np.ones(first + second), members, rng, draws=199)
+    yield alarm("ratio of mean sensitivities", not inside(ratio, 1) and p <= LEVEL)
+    said = _SKEWED if first <= 50 else ""
+    yield covers("mean sensitivity of the group", inside(mean_test(mine).interval(LEVEL), 1), said=said)
+
+
+def _rivals(name: str, first: int, second: int, number: int) -> Iterator[Found]:
+    """The interval alone, and permutations of the plain difference, which take spreads for means."""
+    group, others = WORLDS[name]
+    rng = np.random.default_rng([number, first])
+    mine, rest = group(rng, first), others(rng, second)
+    ratio = mean_ratio(mean_test(mine), mean_test(rest), level=LEVEL)
+    yield alarm("ratio, by its interval alone", not inside(ratio, 1))
+    shuffled = rng.permuted(np.tile(np.r_[mine, rest], (199, 1)), axis=1)
+    own, null = float(mine.mean()), shuffled[:, :first].mean(axis=1)
+    plain = min(1.0, 2 * min(p_value(own, null), p_value(-own, -null)))
+    yield alarm("ratio, by plain permutations", plain <= LEVEL)
+
+
+def _alone(n: int, number: int) -> Iterator[Found]:
+    """Quantiles, the threshold, whom it flags of people to come, and each feature's part."""
+    options, parts = SensitivityOptions(bootstrap=200), np.array([0.5, 0.3, 0.2])
+    rng = np.random.default_rng([number, n, 12])
+    values, ones = rng.exponential(size=n), np.ones(n)
+    told = baseline_of(values, ones, level=LEVEL).quantiles
+    held = np.mean([inside(each, -np.log1p(-float(share))) for share, each in told.items()])
+    yield covers("quantiles of sensitivity", float(held))
+    threshold = threshold_of(values, ones, options)
+    yield covers("threshold", inside(threshold, -np.log(options.false_alarm_rate)))
+    above, to_come = values > threshold.value, float(np.exp(-(threshold.value or 0.0)))
+    flagged = wilson(float(above.sum()), float(n))
+    yield covers("share flagged, of people to come", inside(flagged, to_come))
+    own = wilson(float(above[: n // 2].sum()), float(n // 2))
+    yield covers("share of a group flagged, of people to come", inside(own, to_come))
+    contributions = values[:, None] * rng.dirichlet(5 * parts, n)
+    features = feature_shares(contributions, ("a", "b", "c"), above, ones, options, rng)
+    together = all(inside(one.share, parts["abc".index(one.feature)]) for one in features)
+    yield covers("each feature's part, all together", together, said=_FEW if n <= 100 else "")
+
+
+def _beside(n: int, number: int) -> Iterator[Found]:
+    """Area among people of one band of distance, and equally far: .5 where a score is distance and noise."""
+    rng = np.random.default_rng([number, n, 13])
+    distance = rng.exponential(size=n)
+    member = rng.random(n) < 0.2 * np.exp(-distance)
+    if min(member.sum(), (~member).sum()) < 5:
+        return
+    band = np.digitize(distance, np.quantile(distance, [0.25, 0.5, 0.75]))
+    noise = rng.normal(size=n)  # tells nothing within a band, whatever the distance
+    one = area_within(noise, member, band, rng, draws=200)
+    held = one.low is not None and inside(one, 0.5)
+    yield covers("area within bands of distance", held, said=_FEW_OTHERWISE if n <= 100 else "")
+    two = area_equally_far(-distance, member, distance, rng, draws=200)
+    three = area_equally_far(noise, member, distance, rng, draws=200)
+    own = area_under_curve(noise[band == 0], member[band == 0], np.ones((band == 0).sum()))
+    yield covers("area in one band", inside(own, 0.5))
+    yield covers("area among people equally far", inside(two, 0.5) and inside(three, 0.5))
+
+
+@cache
+def _outscored() -> float:
+    """Area under the curve of so many people that it is the truth."""
+    drawn = np.random.default_rng(0).normal(size=400_000)
+    member = np.random.default_rng(1).random(len(drawn)) < 1 / (1 + np.exp(-1.5 * drawn))
+    return float(area_under_curve(drawn, member, np.ones(len(member))).value or 0.0)
+
+
+def _status(n: int, number: int) -> Iterator[Found]:
+    """A protected-status model's area and its bins, where what it states is so."""
+    rng = np.random.default_rng([number, n, 14])
+    z = rng.normal(size=n)
+    p = 1 / (1 + np.exp(-1.5 * z))
+    member = rng.random(n) < p
+    area = area_under_curve(z, member, np.ones(n))
+    yield covers("area of a protected-status model", inside(area, _outscored()))
+    bins = calibration_bins(np.maximum(p, 1 - p), member == (p > 0.5), np.ones(n), 0.05)
+    held = float(np.mean([inside(each.observed, each.stated) for each in bins]))
+    yield covers("bins of a protected-status model", held)
+
+
+def _areas(n: int, share: float, number: int) -> Iterator[Found]:
+    """Areas of two scores, normal with means one and a half apart."""
+    first, second = (float(norm.cdf(gap / np.sqrt(2))) for gap in (1.0, 0.5))
+    rng = np.random.default_rng([number, n, 7])
+    member = np.arange(n) < round(share * n)
+    scores = rng.normal(size=(2, n)) + np.outer([1.0, 0.5], member)
+    curves = roc_curves(scores, member, rng, draws=200)
+    low, high = np.quantile(curves.draws[:, 0], [0.025, 0.975])
+    said = _FEW_OTHERWISE if share * n <= 20 else ""
+    yield covers("area under the curve", bool(low <= first <= high), said=said)
+    yield covers("difference of two areas", inside(curves.difference(0, 1, float(n)), first - second))
+
+
+_QUICK = {"match_set": "off", "bootstrap": 100}
+
+
+def _direct(apart: float, penalty: float, number: int) -> Iterator[Found]:
+    """Whole audits of a model that reads the attribute: how often it is cleared."""
+    from audits.sensitivity import sensitivity
+
+    told = sensitivity(penalized(600, apart, number, penalty), SensitivityOptions(**_QUICK), rng=number)
+    yield alarm("all-clear of direct use", told.verdict == NO_MATERIAL)
+    if not apart:
+        yield alarm("verdict of a status model at chance", told.verdict in {NO_MATERIAL, EVIDENCE})
+
+
+def _unread(apart: float, number: int) -> Iterator[Found]:
+    """Whole audits of a model that reads only proxies, whose slopes are the same for both groups."""
+    from audits.sensitivity import sensitivity
+
+    rng = np.random.default_rng([number, 22])
+    woman = rng.random(1200) < 0.5
+    frame = pd.DataFrame({"skill": rng.normal(size=1200)})
+    frame["height"] = rng.normal(size=1200) + apart * (woman - 0.5)
+    frame["hired"] = (rng.random(1200) < expit(1.2 * frame["skill"])).astype(int)
+    frame["sex"] = np.where(woman, "f", "m")
+    spec = DataSpec(label="hired", favorable=1, protected=("sex",), features=("skill", "height"))
+    model = model_spec({"train": "logistic"})
+    subject = make_subject(build_data(frame, spec), model, test_size=0.5, seed=number)
+    told = sensitivity(subject, SensitivityOptions(**_QUICK), rng=number)
+    yield alarm("evidence of a difference", told.verdict == EVIDENCE)
+
+
+def _audits(n: int, number: int) -> Iterator[Found]:
+    """Whole audits of a logistic model, groups drawn alike."""
+    from audits.sensitivity import sensitivity
+    from benchmarks.loss_ratio_worlds import people, subject_of
+
+    told = {"sex": 0.4}
+    frame = people(2 * n, 4, told, np.random.default_rng([number, n]))
+    options = SensitivityOptions(status_model="logistic", **_QUICK)
+    result = sensitivity(subject_of(frame, told, "logistic", number), options, rng=number)
+    yield alarm("evidence of a difference", result.verdict == EVIDENCE)
+
+
+_OTHERWISE = "a tenth of them decided otherwise, sensitivity follows the distance in part"
+_WORLDS: dict[str, tuple[Any, ...]] = {
+    **{
+        f"equal means, {name}, {first:,} and {second:,} people": (_ratio, name, first, second)
+        for name in WORLDS
+        for first, second in SIZES
+    },
+    **{f"whole audits, groups alike, {n:,} people": (_audits, n) for n in (300, 1000)},
+    "reads the attribute: 4 log-odds from every woman, whom nothing reveals, 600 people": (_direct, 0.0, 4.0),
+    "reads the attribute: 4 log-odds from every woman, revealed in part, 600 people": (_direct, 0.8, 4.0),
+    "reads the attribute: 1 log-odds from every woman, revealed in part, 600 people": (_direct, 0.8, 1.0),
+    "does not read it: proxies used alike, revealed in part, 600 people": (_unread, 0.8),
+    "does not read it: proxies used alike, hardly revealed, 600 people": (_unread, 0.25),
+    **{
+        f"{n:,} people, {100 * share:.0f} % of them decided otherwise": (_areas, n, share)
+        for n, share in ((200, 0.1), (200, 0.3), (1000, 0.1))
+    },
+    **{f"{n:,} people, exponential sensitivities": (_alone, n) for n in (100, 1000)},
+    **{f"{n:,} people, {_OTHERWISE}": (_beside, n) for n in (100, 1000)},
+    **{f"{n:,} people, probabilities of group membership that are right": (_status, n) for n in (100, 1000)},
+}
+SETTINGS = [simulation("sensitivity", setting, *told, part=SLOW) for setting, told in _WORLDS.items()]
+MORE = [
+    simulation("sensitivity", f"rivals, {name}, {first:,}, {second:,} people", _rivals, name, first, second)
+    for name in WORLDS
+    for first, second in SIZES
+]
