@@ -106,6 +106,8 @@ class Judged:
         What the run's search found in the attribute that this clears on average; empty where nothing.
     times : float
         How many times the auditor's limit the immaterial values are, as where a level decides an all-clear.
+    unit : str
+        What the values are counted in where they are neither shares nor ratios: ``"standard deviations"``.
     """
 
     verdict: Verdict
@@ -121,6 +123,7 @@ class Judged:
     decided_by: str = AVERAGE
     see: str = ""
     times: float = 1.0
+    unit: str = ""
 
     @property
     def badge_text(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -14,7 +14,7 @@ from app.widgets.people.row_choice import choose_row
 from app.widgets.results.exhibits import Instead, show_facts, show_section
 from app.widgets.results.plot import plot
 from app.widgets.results.result_frame import fine_print, headline
-from audits.records import Audit, Section
+from audits.records import Audit, Exhibit, Section
 from audits.results import tables
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
@@ -31,6 +31,10 @@ TABS = {
 """Tabs that every page may have, in their order; a page's own come before the last two."""
 
 Panel = Callable[[], object]
+
+_TALLEST, _HEAD, _TITLE = 1800, 640, 96  # pixels: of a page, of what is no figure on it, of a figure's title
+_BELOW = {"tested": 360, "people": 500}  # of what a tab has beside its figures; a panel of another takes
+_PANEL = 560
 
 
 def result_page(
@@ -76,9 +80,31 @@ def result_page(
                 _tested(result, section)
             if tab in drawn:
                 drawn[tab]()
-            show_section(Section(section.title, tuple(kept.get(tab, ()))), instead=instead, prefix=f"{name}-")
+            below = _BELOW.get(tab, _PANEL if tab in drawn else 0)
+            _fitting(kept.get(tab, []), _TALLEST - _HEAD - _height(hero) - below, instead or {}, f"{name}-")
             if tab == "tested":
                 fine_print(found, draft, name, **(settings or {}))
+
+
+def _height(exhibit: Exhibit | None) -> int:
+    """Return how high a figure is, in pixels."""
+    return 0 if exhibit is None else exhibit.figure().layout.height or 0
+
+
+def _fitting(exhibits: Sequence[Exhibit], room: float, instead: Instead, prefix: str) -> None:
+    """Draw exhibits one below the other while there is room; the others fold, and are drawn once opened."""
+    for exhibit in exhibits:
+        if exhibit.key in instead and instead[exhibit.key] is None:
+            continue
+        one = Section("", (exhibit,))
+        room -= _TITLE + _height(exhibit)
+        if room >= 0:
+            show_section(one, instead=instead, prefix=prefix)
+        elif (
+            fold := st.expander(exhibit.heading, key=f"fold-{prefix}{exhibit.key}", on_change="rerun")
+        ).open:
+            with fold:
+                show_section(one, instead=instead, prefix=prefix)
 
 
 def earlier_page(record: Audit, result: Any) -> None:
