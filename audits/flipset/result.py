@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -122,6 +122,10 @@ class FlipsetResult:
     levels: tuple[LevelDifference, ...] = ()
     not_compared: tuple[str, ...] = ()
     caliper: float = CALIPER
+
+    def __post_init__(self) -> None:
+        # of runs saved before values had a unit, too
+        object.__setattr__(self, "judged", replace(self.judged, unit="points"))
 
     @property
     def verdict(self) -> Verdict:

@@ -218,7 +218,7 @@ def limit_words(judged: _Judged) -> str:
     limit = _limit(judged)
     if limit is None or limit.width == 0:
         return ""
-    if judged.unit:
+    if judged.unit and judged.unit != "points":
         return ""  # a share of the mean
     low, high = judged.immaterial_low, judged.immaterial_high
     if judged.none_low == 0 and low and high and abs(FOUR_FIFTHS * high + low) < 1e-9:
@@ -231,7 +231,7 @@ def limit_words(judged: _Judged) -> str:
 def _unit(judged: _Judged) -> tuple[float, str]:
     """Return what an interval is multiplied by and called: its own unit, or that of either side's limit."""
     if judged.unit:
-        return 1.0, f" {judged.unit}"
+        return 100.0 if judged.unit == "points" else 1.0, f" {judged.unit}"
     ends = [judged.immaterial_low, judged.immaterial_high]
     words = [
         limit_words(judged),

@@ -107,7 +107,8 @@ class Judged:
     times : float
         How many times the auditor's limit the immaterial values are, as where a level decides an all-clear.
     unit : str
-        What the values are counted in where they are neither shares nor ratios: ``"standard deviations"``.
+        What the values are counted in where the limit does not tell: ``"standard deviations"``, or
+        ``"points"`` of shares, which are a hundredth.
     """
 
     verdict: Verdict

@@ -45,6 +45,7 @@ def result_page(
     panels: Mapping[str, Panel] | None = None,
     instead: Instead | None = None,
     settings: Mapping[str, Any] | None = None,
+    below_hero: int = 0,
 ) -> None:
     """Draw a finished run of the audit `name`.
 
@@ -57,6 +58,8 @@ def result_page(
         What draws an exhibit here, by its key; None leaves it out. The first exhibit is the hero.
     settings : mapping, optional
         What belongs to the settings used beside the run's spec.
+    below_hero : int
+        Pixels that the page draws between the first figure and the tabs.
     """
     record, result = AUDITS[name], found.audits[0].result
     section = presented(record, result)
@@ -81,7 +84,8 @@ def result_page(
             if tab in drawn:
                 drawn[tab]()
             below = _BELOW.get(tab, _PANEL if tab in drawn else 0)
-            _fitting(kept.get(tab, []), _TALLEST - _HEAD - _height(hero) - below, instead or {}, f"{name}-")
+            room = _TALLEST - _HEAD - _height(hero) - below_hero - below
+            _fitting(kept.get(tab, []), room, instead or {}, f"{name}-")
             if tab == "tested":
                 fine_print(found, draft, name, **(settings or {}))
 

@@ -193,6 +193,9 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
     marks = {row.verdict == EVIDENCE for row in shown}
     looks = [("more than chance", "circle", True), ("may be chance", "circle-open", False)]
     named(figure, [(words, dot(INK, symbol)) for words, symbol, sure in looks if sure in marks])
+    about = [row for row in shown if row.rule_set == result.about]
+    symbols = ["circle" if row.verdict == EVIDENCE else "circle-open" for row in about[:1]]
+    named(figure, [("the group named above", dot(FOCUS, symbol)) for symbol in symbols])
     figure.update_xaxes(title="share of people in the group (%)", rangemode="tozero")
     figure.update_yaxes(title="difference from the others (points)", zeroline=True)
     alt = (
