@@ -201,7 +201,7 @@ def _group_rows(
         table,
         key=clicks,
         hide_index=True,
-        height=min(36 * (len(table) + 1), 252),
+        height=min(36 * (len(table) + 1), 196),
         column_config=number_columns(table),
         on_select=lambda: _select_group(result, attribute, groups, key, clicks),
         selection_mode=ROWS,

@@ -23,7 +23,8 @@ def test_groups_and_thresholds(server: Server, watched: Watched, artefacts: Path
     assert "less often than women" in finding
     for tab, names in (
         (None, ("groups-deciding", "group-rates")),
-        ("Errors and scores", ("group-scores", "group-calibration")),
+        ("Errors and scores", ("group-scores",)),
+        ("Calibration", ("group-calibration",)),
         ("All combinations", ("group-differences",)),
     ):
         if tab is not None:

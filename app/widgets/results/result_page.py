@@ -32,7 +32,7 @@ TABS = {
 
 Panel = Callable[[], object]
 
-_TALLEST, _HEAD, _TITLE = 1800, 640, 96  # pixels: of a page, of what is no figure on it, of a figure's title
+_TALLEST, _HEAD, _TITLE = 1800, 670, 96  # pixels: of a page, of what is no figure on it, of a figure's title
 _BELOW = {"tested": 360, "people": 500}  # of what a tab has beside its figures; a panel of another takes
 _PANEL = 560
 
