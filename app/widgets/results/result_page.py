@@ -34,7 +34,7 @@ Panel = Callable[[], object]
 
 _TALLEST, _HEAD, _TITLE = 1800, 670, 96  # pixels: of a page, of what is no figure on it, of a figure's title
 _BELOW = {"tested": 360, "people": 500}  # of what a tab has beside its figures; a panel of another takes
-_PANEL = 560
+_PANEL, _CHOICES = 560, 80  # what a panel takes, and the choices above a figure that a page draws itself
 
 
 def result_page(
@@ -101,7 +101,7 @@ def _fitting(exhibits: Sequence[Exhibit], room: float, instead: Instead, prefix:
         if exhibit.key in instead and instead[exhibit.key] is None:
             continue
         one = Section("", (exhibit,))
-        room -= _TITLE + _height(exhibit)
+        room -= _TITLE + _height(exhibit) + (_CHOICES if exhibit.key in instead else 0)
         if room >= 0:
             show_section(one, instead=instead, prefix=prefix)
         elif (
