@@ -252,8 +252,8 @@ def outcomes() -> Iterator[str]:
     from audits.outcome_transport import OutcomeTransportOptions, outcome_transport
     from audits.outcome_transport.bias.groups import group_list, measure, measure_flows, tie_ranges
     from audits.outcome_transport.comparison.sides import ComparedSides, Side
-    from audits.outcome_transport.matching.outcomes import match_outcomes
     from audits.outcome_transport.matching.optimal_face import optimal_face
+    from audits.outcome_transport.matching.outcomes import match_outcomes
     from tests.outcome_transport.conftest import crowd, scored
 
     n, names = 50_000, tuple("abcd")

@@ -75,8 +75,9 @@ def _choose_way(result: BarycenterResult, group: str) -> str:
 
 def _who(result: BarycenterResult) -> None:
     """Draw who flips in a group, by features of choice."""
-    group = _choose_group(result)
-    way = _choose_way(result, group)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        group = _choose_group(result)
+        way = _choose_way(result, group)
     names = [each.feature for each in result.marginals(group, way)]
     chosen = st.multiselect(
         "Features, in this order", names, placeholder="The 3 that differ most", **state.choice("all-features")
@@ -88,15 +89,16 @@ def _who(result: BarycenterResult) -> None:
 
 def _apart(result: BarycenterResult) -> None:
     """Draw how those of a group who flip differ from their matches, in either ranking."""
-    group = _choose_group(result)
-    ranking = st.segmented_control(
-        "Ranked by",
-        list(_RANKINGS),
-        format_func=_RANKINGS.__getitem__,
-        default="difference",
-        required=True,
-        **state.choice("all-ranking"),
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        group = _choose_group(result)
+        ranking = st.segmented_control(
+            "Ranked by",
+            list(_RANKINGS),
+            format_func=_RANKINGS.__getitem__,
+            default="difference",
+            required=True,
+            **state.choice("all-ranking"),
+        )
     by_sign = ranking == "sign"
     exhibit = transparency_exhibit(result, group, by_sign=by_sign)
     show_exhibit(
@@ -107,8 +109,9 @@ def _apart(result: BarycenterResult) -> None:
 def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
     """Draw the people of a group who flip one way, and one of them."""
     result: BarycenterResult = found.audits[0].result
-    group = _choose_group(result)
-    way = _choose_way(result, group)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        group = _choose_group(result)
+        way = _choose_way(result, group)
     people = result.people[(result.people["group"] == group) & (result.people[way] > 0)]
     size = count(float((people[way] * people["people"]).sum()))
     st.subheader(notices.label(f"{size} {people_in(group)}: {way_words(way)}", longest=120), anchor=False)

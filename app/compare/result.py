@@ -118,11 +118,17 @@ def _audits(found: RunResult, told: Sequence[tuple[AuditChange, Across]]) -> Non
 
 
 def _audit(found: RunResult, place: int, change: AuditChange, across: Across) -> None:
-    """Draw one audit: how it changes, what either model's own finding is, every number."""
-    st.subheader(title_of(change), anchor=False)
-    if change.tested or change.refused:
-        with st.container(horizontal=True, vertical_alignment="center", key=f"verdict-{place}"):
-            st.badge(across.badge_text, color="gray")
+    """Draw one audit, which folds: how it changes, what either model's own finding is, every number."""
+    badge = f"  {across.badge_text}" if change.tested or change.refused else ""
+    label = notices.label(f"{title_of(change)}{badge}", longest=120)
+    fold = st.expander(label, expanded=not place, key=f"audit-{place}", on_change="rerun")
+    if not fold.open:
+        return
+    with fold:
+        _change(found, place, change, across)
+
+
+def _change(found: RunResult, place: int, change: AuditChange, across: Across) -> None:
     st.text(change.headline)
     if change.refused:
         notices.note(change.refused)

@@ -56,6 +56,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         panels["Threshold"] = lambda: _threshold(found, result, pair, threshold, space, draft)
     panels |= {
         "Errors and scores": lambda: _scores(result),
+        **({"Calibration": lambda: _calibration(result)} if result.table[0].calibration is not None else {}),
         "All combinations": lambda: _combinations(result),
         "Like for like?": lambda: _like(found, space, draft, result),
         "tested": lambda: _tested(result, section.exhibits),
@@ -143,7 +144,7 @@ def _threshold(
 
 
 def _scores(result: GroupsResult) -> None:
-    """Draw errors by measure, the spread of scores and whether they mean the same."""
+    """Draw errors by measure, and the spread of scores."""
     attribute = _attribute(result)
     measure_tiles(result, attribute)
     if curves.graded(result, attribute):
@@ -151,16 +152,22 @@ def _scores(result: GroupsResult) -> None:
         _card("scores", drawing, attribute, lambda: result.scores_frame(attribute))
     else:
         st.caption("These predictions are decisions alone: there are no scores to draw.")
-    if result.table[0].calibration is not None:
-        drawing = drawn(curves.calibration, result, attribute)
-        _card("calibration", drawing, attribute, lambda: result.calibration_frame(attribute))
+
+
+def _calibration(result: GroupsResult) -> None:
+    """Draw whether scores mean the same in every group."""
+    attribute = _attribute(result)
+    drawing = drawn(curves.calibration, result, attribute)
+    _card("calibration", drawing, attribute, lambda: result.calibration_frame(attribute))
 
 
 def _combinations(result: GroupsResult) -> None:
     """Draw each group's differences from the reference, and list every group."""
-    attribute = _attribute(result)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        attribute = _attribute(result)
+        order = _order(result, attribute)
     spread = next(item for item in result.spreads if item.attribute == attribute)
-    drawing = drawn(dots.differences, result, attribute, **_order(result, attribute))
+    drawing = drawn(dots.differences, result, attribute, **order)
     _card("differences", drawing, attribute, lambda: result.differences_frame(attribute))
     st.text(f"Reference group: {people_in(spread.reference)}.")
     table = _rows(result, attribute)
@@ -194,7 +201,7 @@ def _group_rows(
         table,
         key=clicks,
         hide_index=True,
-        height=min(36 * (len(table) + 1), 300),
+        height=min(36 * (len(table) + 1), 196),
         column_config=number_columns(table),
         on_select=lambda: _select_group(result, attribute, groups, key, clicks),
         selection_mode=ROWS,

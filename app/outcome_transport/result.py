@@ -49,6 +49,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         draft,
         panels={"people": lambda: _people(found, space)},
         instead={"judged": partial(_hero, flows), "flows": None, "flow_matrix": partial(_matrix, result)},
+        below_hero=flows.figure().layout.height or 0,
     )
 
 

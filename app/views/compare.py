@@ -46,8 +46,8 @@ if not data.labelled:
     )
     if "predictions" in draft["spec"]["model"]:
         offer_stand_in(space, draft, data)
-with st.container(border=True, key="second-model"):
-    st.subheader("The second model", anchor=False)
+compared = any("compare" in record["spec"] for record in space.runs())
+with st.expander("The second model", expanded=not compared, key="second-model"):
     edited = choose_model(space, draft)
 if edited.get("compare") != draft.get("compare") and not space.read_only:
     space.save_draft(edited)

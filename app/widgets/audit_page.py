@@ -229,15 +229,14 @@ def _next_look(space: Workspace, draft: Mapping[str, Any], audit: str) -> None:
     for name in (*AUDITS[audit].then, "saved"):
         if name == "saved":
             query = state.address("Report & saved audits")
-            label = "Look at this next: take the report with you →"
+            label = "Next: get the report →"
             st.page_link("views/saved.py", label=label, query_params=query)
             return
         if name in done or AUDITS.brought(name) or (stored and AUDITS[name].asks_anew):
             continue
         record = AUDITS[name]
-        with st.container(key="next-look"):
-            st.subheader("Look at this next", anchor=False)
-            st.text(record.question)
+        with st.container(key="next-look", horizontal=True, vertical_alignment="center"):
+            st.text(f"Next: {record.question}")
             query = state.address(record.title)
             st.page_link(f"views/{name}.py", label=f"{record.title} →", query_params=query)
         return

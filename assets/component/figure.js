@@ -11,7 +11,7 @@ const CORNERS = {
 const DARK = {
   "white": "#14171B", "#FFFFFF": "#14171B", "#22262B": "#E8EBEE", "#9AA1A9": "#6C757F", "#B8BDC4": "#5A636C",
   "#D55E00": "#FF8A3D", "#0072B2": "#4A9FD8", "#009E73": "#2FC497", "#EEF0F2": "#22282E", "#ECEEF1": "#2A3037",
-  "#EBF0F8": "#3A424B",
+  "#EBF0F8": "#3A424B", "#E4E7EA": "#2E353C", "#565E67": "#AEB6BE",
 };
 const scheme = matchMedia("(prefers-color-scheme: dark)");
 const inScheme = text => scheme.matches

@@ -33,7 +33,7 @@ def section(result: AttributeSwapResult) -> Section:
             "changes.",
             lambda: figures.net(result),
             result.to_frame,
-            tab="people",
+            tab="All pairs",
         ),
     ]
     if len(figures.moved_people(result)):

@@ -55,6 +55,7 @@ def section(result: BarycenterResult) -> Section:
                 "their own.",
                 partial(figures.everybody, result),
                 result.to_frame,
+                tab="Against everyone",
             )
         )
     exhibits.append(
@@ -64,6 +65,7 @@ def section(result: BarycenterResult) -> Section:
             "Near the gray dots: the group is like everybody. Far: its matches are people unlike it.",
             partial(figures.distances, result),
             result.distances_frame,
+            tab="Against everyone",
         )
     )
     return Section(

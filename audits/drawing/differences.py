@@ -77,7 +77,7 @@ def differences(
     figure.update_xaxes(title=title)
     each = rows_named(figure, names)
     told = "; ".join(f"{name} {end}" for name, end in zip(names, ends, strict=True))
-    return finish(figure, height=150 + (each + 6) * len(names), alt=f"{title.replace('<br>', ' ')}: {told}.")
+    return finish(figure, height=120 + (each + 4) * len(names), alt=f"{title.replace('<br>', ' ')}: {told}.")
 
 
 def _told(found: Estimate, unit: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import reaching
+from audits.drawing.marks import dot, named, reaching
 from audits.drawing.style import CONTEXT, FOCUS, INK, distinct, empty, finish, rows_named
 from audits.stats import Estimate
 from audits.stats.words import count
@@ -97,6 +97,8 @@ def interval_rows(
             showlegend=False,
         )
     )
+    if CONTEXT in colors:
+        named(figure, [("too few for an interval", dot(CONTEXT))])
     more = f" · {len(kept)} of {len(known)} rows" if len(known) > len(kept) else ""
     far = [_reach(row) for row in kept]
     figure.update_xaxes(title=f"{title}{more}", range=ends or [0.0, 1.05 * unit * max(*far, 1e-9)])

@@ -13,7 +13,7 @@ from audits.stats.badges import interval_text
 
 __all__ = ["with_strip"]
 
-_STRIP, _GAP = 58, 64  # pixels of the strip, and below it for its axis and a legend
+_STRIP, _GAP = 76, 64  # pixels of the strip, and below it for its axis and a legend
 _REACH = 30.0  # points to both sides, unless the interval reaches further
 
 
@@ -56,7 +56,7 @@ def with_strip(figure: go.Figure, judged: Judged, label: str, *, unit: float = 1
         shapes.append({"type": "rect", "x0": max(start, -edge), "x1": unit * high, **look})
     where = {"xref": "x2", "yref": "y2 domain", "y0": 0, "y1": 0.6}
     made.layout.shapes = [*made.layout.shapes, *({**where, **shape} for shape in shapes)]
-    said = describe(f"{label}: {interval_text(judged) or 'no interval'}", longest=120)
+    said = f"{describe(label, longest=50)}<br><b>{interval_text(judged) or 'no interval'}</b>"
     left = {"xref": "paper", "x": 0, "xanchor": "left", "xshift": CLEAR, "yref": "y2 domain", "y": 1.0}
-    annotate(made, [{**left, "yanchor": "top", "showarrow": False, "text": said}])
+    annotate(made, [{**left, "yanchor": "top", "align": "left", "showarrow": False, "text": said}])
     return made

@@ -141,7 +141,9 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
         if axis.ticktext is not None:
             axis.zeroline = False  # names have no 0, either
         if axis.title.text and "<br>" not in axis.title.text:
-            axis.title.text = wrapped(axis.title.text)
+            ends = axis.domain or (0.0, 1.0)  # an axis over all the width has room for more, on a phone too
+            whole = axis.plotly_name.startswith("xaxis") and ends[1] - ends[0] > 0.8
+            axis.title.text = wrapped(axis.title.text, 40 if whole else 30)
     return figure
 
 

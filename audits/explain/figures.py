@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import decisive, dot, named, reaching
+from audits.drawing.marks import dashes, decisive, dot, named, reaching
 from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish, rows_named
 from audits.explain.result import ExplainResult
@@ -77,6 +77,8 @@ def left(result: ExplainResult) -> go.Figure:
     each = rows_named(figure, labels[::-1])
     gap = {"color": GREY, "dash": "dot", "width": 2}
     figure.add_vline(x=100 * result.gap.value, line=gap)
+    few = [("few are comparable", dot(CONTEXT))] if any(not trusted for _, _, trusted in rows) else []
+    named(figure, [("gap overall", dashes(GREY)), *few])
     ends = [abs(each) for each in (result.gap.value, judged.interval.low, judged.interval.high) if each]
     edge = max([figure.layout.xaxis.range[1], *(103 * each for each in ends)])
     figure.update_xaxes(range=[-edge, edge])

@@ -515,6 +515,10 @@ class FlipsetResult:
     not_compared: tuple[str, ...] = ()
     caliper: float = CALIPER
 
+    def __post_init__(self) -> None:
+        # of runs saved before values had a unit, too
+        object.__setattr__(self, "judged", replace(self.judged, unit="points"))
+
     @property
     def verdict(self) -> Verdict:
         """The verdict, which follows from ``judged.interval``."""

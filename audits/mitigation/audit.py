@@ -72,7 +72,7 @@ def mitigation(
     rng, options = generator(rng), checked(MitigationOptions, options, "mitigation")
     if subject.training is None or subject.train is None:
         raise InputError(
-            "model.train", "is needed to train again", subject.model.name, "train the model here"
+            "model.train", "must be trained here, to be trained again", subject.model.name, "train one here"
         )
     progress(0.0, "Finding the worst rule set on the training rows")
     before = subject_on(subject, subject.training, subject.model)

@@ -96,7 +96,7 @@ def _between(result: OutcomeTransportResult, r: int, c: int) -> str:
     ):
         if low is not None and high is not None:
             said += (
-                f"<br>{percent(low[r][c], people).removesuffix(' %')}–{percent(high[r][c], people)} {words}"
+                f"<br>{percent(low[r][c], people).removesuffix('%')}–{percent(high[r][c], people)} {words}"
             )
     return said
 

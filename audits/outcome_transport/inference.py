@@ -202,7 +202,11 @@ def judge_all(parts: ResultParts, options: OutcomeTransportOptions, distance: Es
     )
     names = parts.comparison.source.groups
     found, alone = (
-        {name: _never_clear(one) for name, one in zip(names, each, strict=True) if one is not None}
+        {
+            name: replace(_never_clear(one), unit="standard deviations")
+            for name, one in zip(names, each, strict=True)
+            if one is not None
+        }
         for each in (everywhere, even)
     )
     first = sorted(found.values(), key=lambda one: -(one.interval.value or 0.0))
@@ -232,7 +236,7 @@ def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance:
         reach = distance.high - distance.value
         small = min(float(parts.a.sum()), float(parts.b.sum()))
         needed = max(small + 1, np.ceil(small * (2 * reach / material) ** 2)) if material > 0 else np.inf
-    return judge(
+    judged = judge(
         distance,
         immaterial=(-math.inf, material),
         p_value=p,
@@ -241,6 +245,7 @@ def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance:
         reason=why,
         only_estimated=why if p is None else "",
     )
+    return replace(judged, unit="apart")
 
 
 def _difference_ranges(parts: ResultParts, tested: GroupMeans) -> tuple[np.ndarray, np.ndarray] | None:

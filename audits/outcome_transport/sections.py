@@ -35,6 +35,7 @@ def section(result: OutcomeTransportResult) -> Section:
             "Bands link people to those with the nearest outcome. Number: share of the row's people.",
             lambda: figures.sankey(result),
             lambda: flows,
+            wide=True,
             tab="who",
         ),
         Exhibit(

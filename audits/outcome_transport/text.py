@@ -136,7 +136,8 @@ def finding(
     of = (
         f"Outcomes of {people(result.n_source)} by {ours} and by {theirs}"
         if comparison.same_people
-        else f"Outcomes of {people(result.n_source)} ({ours}) and {count(result.n_target)} ({theirs})"
+        else f"Outcomes of {count(result.n_source)} {people_in(ours)} and {count(result.n_target)} "
+        f"{people_in(theirs)}"
     )
     apart = f"{number(distance.value)} apart{interval_words(distance)}"
     text = f"{of} lie {apart}: Wasserstein distance of {order}{p}."
@@ -195,13 +196,13 @@ def _stranger(result: OutcomeTransportResult) -> str:
         said.append(f"{_range(flows.low[r][c], flows.high[r][c], n)} over all optimal couplings")
     between = f" ({'; '.join(said)})" if said else ""
     return (
-        f" {percent(flows.share[r][c], n)} of the outcomes of “{in_words(flows.rows[r])}” ({people(n)}) are "
-        f"mapped to “{in_words(flows.columns[c])}”{between}."
+        f" {percent(flows.share[r][c], n)} of the outcomes of {subgroup_words(flows.rows[r])} ({people(n)}) "
+        f"are mapped to {subgroup_words(flows.columns[c])}{between}."
     )
 
 
 def _range(low: float, high: float, n: float) -> str:
-    return f"{percent(low, n).removesuffix(' %')}–{percent(high, n)}"
+    return f"{percent(low, n).removesuffix('%')}–{percent(high, n)}"
 
 
 def _groups(result: OutcomeTransportResult, found: JudgedBiases) -> str:

@@ -6,7 +6,7 @@ go for whom some step helps. Each is held against everybody else's, all groups t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -85,7 +85,10 @@ def _burdens(
         return (None,) * len(people.names), None
     known = np.isfinite(cost)
     material = options.material * float(np.average(cost[known], weights=people.weights[known]))
-    judged = judge_groups(tested, material=material, looks=_LOOKS)
+    judged = tuple(
+        one and replace(one, unit="standard deviations")
+        for one in judge_groups(tested, material=material, looks=_LOOKS)
+    )
     return judged, min(1.0, _LOOKS * tested.p_value)
 
 

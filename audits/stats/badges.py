@@ -87,6 +87,8 @@ class _Judged(Protocol):
     def decided_by(self) -> str: ...
     @property
     def times(self) -> float: ...
+    @property
+    def unit(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -148,12 +150,16 @@ def interval_text(judged: _Judged) -> str:
 
     Examples
     --------
+    >>> import dataclasses
     >>> from audits.stats import Estimate, judge
     >>> share = Estimate(0.13, 0.01, 0.25, 100, "Newcombe 95 %")
     >>> interval_text(judge(share, immaterial=(-0.1, 0.1)))
     '13 points (1 to 25)'
     >>> interval_text(judge(Estimate(1.594, 1.3, None, 100, "MOVER-R"), none=1.0, immaterial=(0.8, 1.25)))
     '1.59 times (1.3 or more)'
+    >>> burden = judge(Estimate(0.05, -0.2, 0.3, 100, "Welch"), immaterial=(-0.2, 0.2))
+    >>> interval_text(dataclasses.replace(burden, unit="standard deviations"))
+    '0.05 standard deviations (−0.2 to 0.3)'
     """
     interval = judged.interval
     if interval.value is None or (interval.low is None and interval.high is None):
@@ -212,6 +218,8 @@ def limit_words(judged: _Judged) -> str:
     limit = _limit(judged)
     if limit is None or limit.width == 0:
         return ""
+    if judged.unit and judged.unit != "points":
+        return ""  # a share of the mean
     low, high = judged.immaterial_low, judged.immaterial_high
     if judged.none_low == 0 and low and high and abs(FOUR_FIFTHS * high + low) < 1e-9:
         return f"ratio of {FOUR_FIFTHS}"
@@ -221,7 +229,9 @@ def limit_words(judged: _Judged) -> str:
 
 
 def _unit(judged: _Judged) -> tuple[float, str]:
-    """Return what an interval is multiplied by and called: the unit of either side's limit."""
+    """Return what an interval is multiplied by and called: its own unit, or that of either side's limit."""
+    if judged.unit:
+        return 100.0 if judged.unit == "points" else 1.0, f" {judged.unit}"
     ends = [judged.immaterial_low, judged.immaterial_high]
     words = [
         limit_words(judged),

@@ -106,6 +106,9 @@ class Judged:
         What the run's search found in the attribute that this clears on average; empty where nothing.
     times : float
         How many times the auditor's limit the immaterial values are, as where a level decides an all-clear.
+    unit : str
+        What the values are counted in where the limit does not tell: ``"standard deviations"``, or
+        ``"points"`` of shares, which are a hundredth.
     """
 
     verdict: Verdict
@@ -121,6 +124,7 @@ class Judged:
     decided_by: str = AVERAGE
     see: str = ""
     times: float = 1.0
+    unit: str = ""
 
     @property
     def badge_text(self) -> str:

@@ -16,10 +16,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
+from audits.comparison.intervals import Moved, People, apart, mean_moved, ratio_moved, share_moved
 from audits.groups import GroupsOptions
 from audits.groups.audit import groups_from_people
 from audits.groups.labels import LABEL
-from audits.comparison.intervals import Moved, People, apart, mean_moved, ratio_moved, share_moved
 from audits.runs.comparison.two_models import audit_change
 from audits.runs.result import AuditResult
 from audits.stats import EVIDENCE

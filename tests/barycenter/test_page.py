@@ -56,7 +56,8 @@ def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
     assert "How people in “c” who flip differ from their matches" in open_tab(at, "What sets them apart?")
     at.segmented_control(key="all-ranking").set_value("sign").run()
     assert not at.exception
-    assert "The same against everybody" in open_tab(at, "How we tested")
+    assert "The same against everybody" in open_tab(at, "Against everyone")
+    open_tab(at, "How we tested")
     assert found.result.finding in [text.value for text in at.text]
     open_tab(at, "People")
     flipped = found.result.people.query("group == 'c' and only_counterpart > 0")

@@ -39,19 +39,19 @@ def test_a_band_and_a_bar_open_their_people_and_their_matches(
     acts.narrow_and_shoot(page, artefacts, "flows-map", 1800)
     page.set_viewport_size({"width": 400, "height": 900})
     acts.settle(page)
-    expect(page.locator(".st-key-fit-flows")).to_be_hidden()
+    expect(page.locator(".st-key-wide-flows")).to_be_hidden()
     expect(page.locator(".st-key-fit-flow_matrix .js-plotly-plot")).to_be_visible()
 
 
 def _a_band_selects_its_people(page: Page) -> None:
-    bands = page.locator(".st-key-fit-flows .sankey-link")
+    bands = page.locator(".st-key-wide-flows .sankey-link")
     bands.first.scroll_into_view_if_needed()
     across, down = page.evaluate(
         """([across, top, bottom]) => {
             for (let down = top; down < bottom; down += 3)
                 if (document.elementFromPoint(across, down)?.closest(".sankey-link")) return [across, down];
         }""",
-        _middle(page.locator(".st-key-fit-flows .figure")),
+        _middle(page.locator(".st-key-wide-flows .figure")),
     )
     page.mouse.move(across, down)
     expect(page.locator(".figure.of-people")).to_be_visible()

@@ -64,13 +64,14 @@ def fine_print(
         "Settings used": lambda: st.code(_written(found, settings), language=None, wrap_lines=True),
         "Export": lambda: export_section(found, draft["source"].get("sample")),
     }
-    for title, draw in sections.items():
-        if title not in further:
-            with st.expander(title):
-                draw()
-        elif (panel := st.expander(title, key=f"beside-{texts}", on_change="rerun")).open:
-            with panel:
-                draw()
+    with st.container(horizontal=True, key="fine-print"):
+        for title, draw in sections.items():
+            if title not in further:
+                with st.popover(title):
+                    draw()
+            elif (panel := st.popover(title, key=f"beside-{texts}", on_change="rerun")).open:
+                with panel:
+                    draw()
 
 
 _yaml: weakref.WeakKeyDictionary[RunResult, tuple[dict[str, Any], str]] = weakref.WeakKeyDictionary()

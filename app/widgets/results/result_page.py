@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -14,7 +14,7 @@ from app.widgets.people.row_choice import choose_row
 from app.widgets.results.exhibits import Instead, show_facts, show_section
 from app.widgets.results.plot import plot
 from app.widgets.results.result_frame import fine_print, headline
-from audits.records import Audit, Section
+from audits.records import Audit, Exhibit, Section
 from audits.results import tables
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
@@ -32,6 +32,10 @@ TABS = {
 
 Panel = Callable[[], object]
 
+_TALLEST, _HEAD, _TITLE = 1800, 670, 96  # pixels: of a page, of what is no figure on it, of a figure's title
+_BELOW = {"tested": 360, "people": 500}  # of what a tab has beside its figures; a panel of another takes
+_PANEL, _CHOICES = 560, 80  # what a panel takes, and the choices above a figure that a page draws itself
+
 
 def result_page(
     name: str,
@@ -41,6 +45,7 @@ def result_page(
     panels: Mapping[str, Panel] | None = None,
     instead: Instead | None = None,
     settings: Mapping[str, Any] | None = None,
+    below_hero: int = 0,
 ) -> None:
     """Draw a finished run of the audit `name`.
 
@@ -53,6 +58,8 @@ def result_page(
         What draws an exhibit here, by its key; None leaves it out. The first exhibit is the hero.
     settings : mapping, optional
         What belongs to the settings used beside the run's spec.
+    below_hero : int
+        Pixels that the page draws between the first figure and the tabs.
     """
     record, result = AUDITS[name], found.audits[0].result
     section = presented(record, result)
@@ -76,9 +83,32 @@ def result_page(
                 _tested(result, section)
             if tab in drawn:
                 drawn[tab]()
-            show_section(Section(section.title, tuple(kept.get(tab, ()))), instead=instead, prefix=f"{name}-")
+            below = _BELOW.get(tab, _PANEL if tab in drawn else 0)
+            room = _TALLEST - _HEAD - _height(hero) - below_hero - below
+            _fitting(kept.get(tab, []), room, instead or {}, f"{name}-")
             if tab == "tested":
                 fine_print(found, draft, name, **(settings or {}))
+
+
+def _height(exhibit: Exhibit | None) -> int:
+    """Return how high a figure is, in pixels."""
+    return 0 if exhibit is None else exhibit.figure().layout.height or 0
+
+
+def _fitting(exhibits: Sequence[Exhibit], room: float, instead: Instead, prefix: str) -> None:
+    """Draw exhibits one below the other while there is room; the others fold, and are drawn once opened."""
+    for exhibit in exhibits:
+        if exhibit.key in instead and instead[exhibit.key] is None:
+            continue
+        one = Section("", (exhibit,))
+        room -= _TITLE + _height(exhibit) + (_CHOICES if exhibit.key in instead else 0)
+        if room >= 0:
+            show_section(one, instead=instead, prefix=prefix)
+        elif (
+            fold := st.expander(exhibit.heading, key=f"fold-{prefix}{exhibit.key}", on_change="rerun")
+        ).open:
+            with fold:
+                show_section(one, instead=instead, prefix=prefix)
 
 
 def earlier_page(record: Audit, result: Any) -> None:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from audits.brief import begun
 from audits.data import group_name, named_with
-from audits.drawing.marks import decisive
+from audits.drawing.marks import dashes, decisive, named
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
 from audits.groups.judging import FEWEST_COVERED, RATIO, most_telling, ordered
 from audits.groups.metrics import METRICS
@@ -46,9 +46,11 @@ def deciding(result: GroupsResult, *, most: int = MOST_ROWS) -> go.Figure:
             figure.add_traces(_others(known, unit, small=small))
     none = 1.0 if by_ratio else 0.0
     figure.add_vline(x=none, line={"color": INK, "width": 1})
-    for end in (judged.immaterial_low, judged.immaterial_high):
-        if end is not None:
-            figure.add_vline(x=unit * end, line={"color": CONTEXT, "dash": "dot"})
+    limits = [end for end in (judged.immaterial_low, judged.immaterial_high) if end is not None]
+    for end in limits:
+        figure.add_vline(x=unit * end, line={"color": CONTEXT, "dash": "dot"})
+    if limits:
+        named(figure, [("your limit", dashes(CONTEXT))])
     ends = [
         abs(unit * (end - none)) for row in rows for end in (row.gap.low, row.gap.high) if end is not None
     ]
@@ -69,9 +71,9 @@ def deciding(result: GroupsResult, *, most: int = MOST_ROWS) -> go.Figure:
         ],
     )
     alt = f"{rows[0].name}: {stated(judged.interval, unit)}, and {several(first, 'other group')}."
-    finish(figure, height=56 + pitch * len(rows), alt=alt)
+    finish(figure, height=84 + pitch * len(rows), alt=alt)
     left = 14 + 7 * max(len(row.name) for row in rows) if pitch == 30 else 12
-    figure.layout.margin = {"l": left, "r": 16 + 7 * max(map(len, told)), "t": 8, "b": 40}
+    figure.layout.margin = {"l": left, "r": 16 + 7 * max(map(len, told)), "t": 36, "b": 40}
     return figure
 
 

@@ -88,7 +88,7 @@ def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) 
     edges = np.linspace(low, high, _BINS + 1)
     cuts = sorted({*edges[1:-1].round(6).tolist(), at})
     middles = (edges[1:] + edges[:-1]) / 2
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.24)
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.34)
     for place, (row, color) in enumerate(zip(pair, (FOCUS, INK), strict=True), start=1):
         inside = members(result, row)
         share, _ = np.histogram(sign * scores[inside], edges, weights=result.people["people"][inside])
@@ -120,7 +120,7 @@ def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) 
     figure.layout.shapes = moved["shapes"]
     annotate(figure, moved["annotations"])
     alt = f"Scores of two groups with the threshold at {at:g}. {'. '.join(told)}."
-    return with_slider(figure, labels, active, height=430, alt=alt)
+    return with_slider(figure, labels, active, height=490, alt=alt)
 
 
 def _filled(middles: np.ndarray, cut: float, sign: float, color: str) -> dict[str, Any]:
@@ -155,6 +155,6 @@ def _counts(result: GroupsResult, row: GroupRow, cut: float, sign: float) -> str
         return f"{told}: {count(found['yes'])} of {count(whole)}"
     good, bad = words.truth_yes or "favorable outcome", words.truth_no or "not"
     return (
-        f"{told}: {count(found['true_yes'])} {good}, {count(found['false_yes'])} {bad} · "
+        f"{told}: {count(found['true_yes'])} {good}, {count(found['false_yes'])} {bad}<br>"
         f"{words.no or 'not'}: {count(found['false_no'])} {good}, {count(found['true_no'])} {bad}"
     )

@@ -11,7 +11,7 @@ from audits.drawing.differences import differences
 from audits.drawing.intervals import MAX_ROWS, IntervalRow, interval_rows
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.strip import with_strip
-from audits.drawing.style import CONTEXT, GREY, INK, describe, empty, finish, rows_named
+from audits.drawing.style import CONTEXT, GREY, INK, describe, distinct, empty, finish, rows_named
 from audits.recourse.result import RecourseResult
 from audits.recourse.text import judged_row
 from audits.stats import Judged
@@ -62,9 +62,9 @@ def needed(result: RecourseResult) -> go.Figure:
         )
     figure.update_layout(barmode="stack", legend_traceorder="normal")
     figure.update_xaxes(range=[0, 104], ticksuffix="%", tickvals=[0, 25, 50, 75, 100])
-    each = rows_named(
-        figure, [f"{describe(people_in(row.group), longest=40)} ({count(row.n)})" for row in rows], beside=0
-    )
+    names = distinct([people_in(row.group) for row in rows], longest=40)
+    named = [f"{name} ({count(row.n)})" for name, row in zip(names, rows, strict=True)]
+    each = rows_named(figure, named, beside=0)
     figure.update_traces(width=0.36, offset=-0.38)
     told = "; ".join(f"{people_in(row.group)}: {percent(row.never.value, row.n)} never" for row in rows)
     done = finish(figure, height=70 + (each + 8) * len(rows), alt=f"What it would take, by group. {told}.")

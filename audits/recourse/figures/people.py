@@ -17,7 +17,7 @@ from audits.recourse.result import AlphaRow, RecourseResult
 from audits.recourse.text import judged_row, rejected, way_to
 from audits.stats import Estimate
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, people_in, percent, percent_interval, several
+from audits.stats.words import count, number, people_in, percent, percent_interval, several
 
 __all__ = [
     "changes",
@@ -39,12 +39,13 @@ def _reached(result: RecourseResult) -> str:
 
 
 def _curves(result: RecourseResult) -> list[go.Scatter]:
-    """Return a line and a band for everybody and the largest groups, the one in question in its color."""
+    """Return a line for everybody and the largest groups, with a band around the one in question."""
     lines: list[tuple[str, str, Sequence[Estimate], list[dict[str, Any]]]] = [
         ("everybody", INK, [row.reclassified for row in result.by_alpha], [])
     ]
+    focus = judged_row(result)
+    banded = INK if focus is None or len(result.by_group) < 2 else FOCUS
     if len(result.by_group) > 1:
-        focus = judged_row(result)
         groups = sorted(result.by_group, key=lambda row: (row != focus, -row.n))[:MAX_GROUPS]
         names = distinct([people_in(row.group) for row in groups])
         hues = iter(GROUPS)
@@ -62,8 +63,9 @@ def _curves(result: RecourseResult) -> list[go.Scatter]:
         ends = [100 * (s.high or 0.0) for s in shares] + [100 * (s.low or 0.0) for s in shares[::-1]]
         look = {"fill": "toself", "fillcolor": color, "opacity": 0.12, "line": {"width": 0}}
         quiet = {"hoverinfo": "skip", "showlegend": False, "legendgroup": name, "mode": "lines"}
-        traces += [
-            go.Scatter(x=[100 * step for step in steps + steps[::-1]], y=ends, **look, **quiet),
+        if color == banded:
+            traces.append(go.Scatter(x=[100 * step for step in steps + steps[::-1]], y=ends, **look, **quiet))
+        traces.append(
             go.Scatter(
                 x=[100 * step for step in steps],
                 y=[None if s.value is None else 100 * s.value for s in shares],
@@ -77,8 +79,8 @@ def _curves(result: RecourseResult) -> list[go.Scatter]:
                     for step in steps
                 ],
                 hovertemplate=f"{name}: %{{y:.1f}}% accepted %{{x:.3g}}% of the way<extra></extra>",
-            ),
-        ]
+            )
+        )
     return traces
 
 
@@ -125,14 +127,16 @@ def cut_off(result: RecourseResult) -> float | None:
     return lowest if accepted.all() or float(score[~accepted].max()) < lowest else None
 
 
-def _cut_off(figure: go.Figure, result: RecourseResult, **axes: str) -> None:
+def _cut_off(figure: go.Figure, result: RecourseResult) -> None:
+    """Draw the cut-off through the scores, with what lies on either side of it above."""
     if (cut := cut_off(result)) is not None:
-        line = {"color": INK, "width": 1, "dash": "dot"}
-        yref = f"{axes.get('yref', 'y')} domain"
-        where = {"xref": axes.get("xref", "x"), "yref": yref}
+        line, where = {"color": INK, "width": 1, "dash": "dot"}, {"xref": "x2", "yref": "y2 domain"}
         figure.add_shape(type="line", x0=cut, x1=cut, y0=0, y1=1, line=line, **where)
-        note = {**where, "x": cut, "y": 1, "yanchor": "bottom", "showarrow": False, "text": "cut-off"}
-        annotate(figure, [note])
+        figure.layout.xaxis2.title = f"score (dotted: cut-off {number(cut)})"
+        words = vocabulary()
+        above = {**where, "x": cut, "y": 1, "yanchor": "bottom", "showarrow": False}
+        sides = (("right", words.no or "declined"), ("left", words.yes or "accepted"))
+        annotate(figure, [{**above, "xanchor": anchor, "text": f" {text} "} for anchor, text in sides])
 
 
 def sliding(result: RecourseResult) -> go.Figure:
@@ -162,14 +166,14 @@ def sliding(result: RecourseResult) -> go.Figure:
     ]
     highest = max(max(_shares(row)) for row in result.by_alpha)
     figure.update_layout(
-        yaxis={"domain": [0.56, 1.0], "title": f"{words.share_yes} (%)", "range": [0, 100]},
+        yaxis={"domain": [0.58, 1.0], "title": f"{words.share_yes} (%)", "range": [0, 100]},
         xaxis={"title": "how far towards the accepted match (%)", "range": [0, 102]},
         yaxis2={"domain": [0.0, 0.36], "title": "people (%)", "range": [0, 1.08 * highest]},
         xaxis2={"anchor": "y2", "title": "score"},
     )
-    _cut_off(figure, result, xref="x2", yref="y2")
+    _cut_off(figure, result)
     alt = f"{_reached(result)} A slider moves through the steps; the table holds them."
-    return with_slider(figure, labels, len(labels) - 1, height=560, alt=alt, link="alpha")
+    return with_slider(figure, labels, len(labels) - 1, height=600, alt=alt, link="alpha")
 
 
 def _point(step: AlphaRow) -> dict[str, Any]:
@@ -213,7 +217,7 @@ def changes(result: RecourseResult) -> go.Figure:
     figure.update_xaxes(title="mean change (standard deviations; shares)", range=[-1.05 * edge, 1.5 * edge])
     told = f"{features[-1]}, {words['text'][-1]}"
     alt = f"Mean change of {several(len(features), 'feature')} {way_to(step)}; largest: {told}."
-    height = 190 + 26 * len(features)
+    height = 240 + 26 * len(features)
     labels = [way_to(at) for at in result.steps]
     return with_slider(figure, labels, len(labels) - 1, height=height, alt=alt)
 

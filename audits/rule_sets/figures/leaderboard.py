@@ -193,13 +193,16 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
     marks = {row.verdict == EVIDENCE for row in shown}
     looks = [("more than chance", "circle", True), ("may be chance", "circle-open", False)]
     named(figure, [(words, dot(INK, symbol)) for words, symbol, sure in looks if sure in marks])
+    about = [row for row in shown if row.rule_set == result.about]
+    symbols = ["circle" if row.verdict == EVIDENCE else "circle-open" for row in about[:1]]
+    named(figure, [("the group named above", dot(FOCUS, symbol)) for symbol in symbols])
     figure.update_xaxes(title="share of people in the group (%)", rangemode="tozero")
     figure.update_yaxes(title="difference from the others (points)", zeroline=True)
     alt = (
         f"{len(table):,} rule sets by share of people and difference of favorable shares; "
         f"the largest difference is {number(100 * result.top_score)} points."
     )
-    return finish(figure, height=380, alt=alt)
+    return finish(figure, height=310, alt=alt)
 
 
 def _paths(tree: pd.DataFrame) -> list[dict[str, str]]:
@@ -242,7 +245,7 @@ def sunburst(tree: pd.DataFrame) -> go.Figure:
         f"for {worst['attribute']} {worst['level']} ({number(100 * worst['difference'])} points)."
     )
     # a letter smaller than these is not read: the segment's name is told where it is pointed at
-    return finish(figure, height=460, alt=alt).update_layout(uniformtext={"minsize": 10, "mode": "hide"})
+    return finish(figure, height=400, alt=alt).update_layout(uniformtext={"minsize": 10, "mode": "hide"})
 
 
 def sweep(result: RuleSetsResult) -> go.Figure:
