@@ -199,6 +199,9 @@ class Audit:
     distances : bool
         Whether it tells people alike by numbers in standard deviations: a single cell that carries a column's
         whole spread is then refused, as all others would be alike.
+    units : mapping of str to str
+        Unit of measures by the end of their path in results.json, of all others under ``""``, where that is
+        not a share of people.
     needs : tuple of str
         Packages that an extra brings and that it cannot do without, as they are imported: where one is not
         installed, a run says so before it begins, and a guessed list of audits leaves it out.
@@ -257,6 +260,7 @@ class Audit:
     about_words: bool = False
     asks_anew: bool = False
     distances: bool = False
+    units: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     unplanned: str = ""
     decided: Named | None = None
@@ -322,14 +326,12 @@ class Audit:
         """
         from IPython.display import HTML, display
 
-        from audits.drawing.svg import to_svg
-
         display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
         exhibits = self.section(result).exhibits
         if exhibits:
             figure = exhibits[0].figure()
             shown = {"application/vnd.plotly.v1+json": json.loads(figure.to_json())}
-            picture = to_svg(figure)
+            picture = loaded("audits.drawing.svg:to_svg")(figure)
             display(shown if picture is None else {**shown, "image/svg+xml": picture}, raw=True)  # type: ignore[no-untyped-call]
 
     def usual_options(self, data: Any) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ __all__ = ["FIRST_QUESTION", "questions", "without_questions"]
 FIRST_QUESTION = "decision"
 _QUESTIONS = {
     FIRST_QUESTION: "What was decided, and which answer is good?",
-    "groups": "Who is compared?",
+    "compared": "Who is compared?",
     "truth": "What happened in truth?",
     "words": "What do you call them?",
 }
@@ -139,7 +139,7 @@ def _words(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnPro
 
 _ASKED: dict[str, Callable[[Workspace, dict[str, Any], Sequence[ColumnProfile]], dict[str, Any]]] = {
     FIRST_QUESTION: _decision,
-    "groups": _groups,
+    "compared": _groups,
     "truth": _truth,
     "words": _words,
 }
@@ -170,7 +170,7 @@ def _with_good(draft: dict[str, Any], profiles: Sequence[ColumnProfile], column:
 
 def _is_answered(name: str, draft: dict[str, Any]) -> bool:
     data, model = draft["spec"]["data"], draft["spec"]["model"]
-    if name == "groups":
+    if name == "compared":
         return bool(data.get("protected"))
     if name != FIRST_QUESTION:
         return True
@@ -184,7 +184,7 @@ def _is_answered(name: str, draft: dict[str, Any]) -> bool:
 
 def _answer(name: str, draft: dict[str, Any]) -> str:
     data, model = draft["spec"]["data"], draft["spec"]["model"]
-    if name == "groups":
+    if name == "compared":
         return f"Compared by {', '.join(data.get('protected') or ())}"
     if name == "truth":
         label = data.get("label")

@@ -41,11 +41,7 @@ _SEARCH = "search"  # name of its files
 
 
 _TIDY = ("audit", "attribute", "group", "measure", "value", "low", "high", "n", "unit", "method", "verdict")
-_UNITS = {  # by the end of a measure's path, or by its audit; all else is a share of people or between shares
-    "loss_ratio": "ratio",
-    "sensitivity.interval": "ratio",
-    "sensitivity.ratio": "ratio",
-    "sensitivity": "change of score",
+_UNITS = {  # by the end of a measure's path, where its audit's record says nothing; all else is a share
     "auc": "area under the curve",
     "impact_ratio": "ratio",
     "demographic_parity_ratio": "ratio",
@@ -416,8 +412,10 @@ class Figures(Mapping[str, Any]):
 def _unit(audit: str, measure: str) -> str:
     """Return in which unit a measure is, by its path in results.json."""
     *before, leaf = measure.split(".")
-    ends = (f"{audit}.{leaf}", ".".join([*before[-1:], leaf]), leaf, *([] if leaf in _SHARES else [audit]))
-    return next((_UNITS[end] for end in ends if end in _UNITS), "share")
+    ends = (".".join([*before[-1:], leaf]), leaf)
+    own = AUDITS[audit].units
+    asked = {**_UNITS, **own, **dict.fromkeys(_SHARES - own.keys(), "share")}
+    return next((asked[end] for end in ends if end in asked), own.get("", "share"))
 
 
 def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -52,6 +52,7 @@ AUDIT = Audit(
     result="audits.sensitivity.result:SensitivityResult",
     runs="audits.sensitivity.audit:sensitivity",
     paired="audits.comparison.sensitivity:paired",
+    units={"": "change of score", "interval": "ratio", "ratio": "ratio"},
     keys="audits.sensitivity:keys.json",
     says="audits.sensitivity.text:headline",
     needs=("torch",),
