@@ -33,7 +33,7 @@ def test_no_host_is_offered_unless_the_owner_allows_one(
     monkeypatch.setenv("EVENHAND_ENDPOINT_HOSTS", "")
     bring_people(space)
     at = visit(space)
-    (way,) = (group for group in at.segmented_control if group.label == "Model")
+    (way,) = (group for group in at.segmented_control if str(group.key).startswith("way-"))
     assert "HTTP endpoint" not in way.options
 
 
@@ -44,7 +44,7 @@ def test_an_endpoint_is_asked_and_its_finding_shown(
         monkeypatch.setenv("EVENHAND_ENDPOINT_HOSTS", f"{scorer.url.split('/')[2]},127.0.0.1:9")
         bring_people(space)
         at = visit(space)
-        (way,) = (group for group in at.segmented_control if group.label == "Model")
+        (way,) = (group for group in at.segmented_control if str(group.key).startswith("way-"))
         way.set_value("endpoint").run()
         assert any("needs the address" in text for text in texts(at))
         (address,) = (field for field in at.text_input if field.label == "Address")

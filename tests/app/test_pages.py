@@ -41,8 +41,17 @@ def texts(at: AppTest) -> list[str]:
     return [element.value for element in at.text]
 
 
+def unfold(at: AppTest) -> AppTest:
+    """Open what is folded: it is drawn once opened."""
+    folds = [str(each.key) for each in at.expander if str(each.key).startswith("fold-")]
+    for key in folds:
+        at.session_state[key] = True
+    return at.run() if folds else at
+
+
 def figures(at: AppTest) -> list[dict[str, Any]]:
-    """Return the figures of a page as its browser is given them."""
+    """Return the figures of a page as its browser is given them, those in folds too."""
+    unfold(at)
     return [json.loads(each.proto.bytes)["figure"] for each in at.get("bidi_component")]
 
 

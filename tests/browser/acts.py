@@ -119,6 +119,20 @@ def choose(page: Page, key: str, option: str) -> None:
     raise AssertionError(f"{option!r} is not offered in {key!r}")
 
 
+def train_on(page: Page, label: str, good: str = "") -> None:
+    """Have a model trained here on a label, and say which of its values is good for the person."""
+    way = page.get_by_role("radio", name="No decision yet: train one")
+    if way.get_attribute("aria-checked") != "true":
+        with answered(page):
+            way.click()
+    choose(page, "label-", label)
+    kept = page.locator('[class*="st-key-favorable-"]').get_by_role("button", name=f"Remove {good}")
+    if good and not kept.count():
+        choose(page, "favorable-", good)
+    page.keyboard.press("Escape")  # the open list hides the rest
+    settle(page)
+
+
 def open_example(page: Page, name: str) -> None:
     """Open an example, which lands At a glance, and go back to its data."""
     page.locator(f".st-key-open-{name} button").click()
@@ -145,6 +159,14 @@ def open_tab(page: Page, name: str) -> None:
     with answered(page):
         tab.click()
     expect(tab).to_have_attribute("aria-selected", "true")
+
+
+def unfold(page: Page) -> None:
+    """Open all that is folded in the open tab: it is drawn once opened."""
+    folded = page.locator('[role="tabpanel"] [class*="st-key-fold-"] details:not([open]) > summary')
+    for _ in range(folded.count()):
+        with answered(page):
+            folded.first.click()
 
 
 def open_menu(page: Page, name: str) -> None:

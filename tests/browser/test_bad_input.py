@@ -46,11 +46,7 @@ def test_a_label_with_one_value_is_told_beside_the_label(
     (tmp_path / "people.csv").write_text("sex,skill,always,hired\n" + rows)
     acts.open_app(page, server.url)
     acts.upload(page, tmp_path / "people.csv")
-    assert problem(page) == "The label is missing; choose the outcome that the model learns."
-    acts.choose(page, "label-", "always")
-    acts.choose(page, "favorable-", "1")
-    page.keyboard.press("Escape")
-    acts.settle(page)
+    acts.train_on(page, "always", "1")
     if page.locator(".st-key-next button").is_enabled():
         acts.to_flipsets(page)
         acts.run(page)
@@ -58,9 +54,7 @@ def test_a_label_with_one_value_is_told_beside_the_label(
     page.get_by_role("link", name="Data & model").click()
     page.wait_for_selector(".st-key-next", timeout=acts.SLOW)
     acts.settle(page)
-    acts.choose(page, "label-", "hired")
-    acts.choose(page, "favorable-", "1")
-    page.keyboard.press("Escape")
+    acts.train_on(page, "hired", "1")
     acts.to_flipsets(page)
 
 
@@ -115,9 +109,7 @@ def test_names_from_the_data_are_shown_as_they_are(
     (tmp_path / "nasty.csv").write_text("\n".join(lines) + "\n")
     acts.open_app(page, server.url)
     acts.upload(page, tmp_path / "nasty.csv")
-    acts.choose(page, "label-", "hired")
-    acts.choose(page, "favorable-", "1")
-    page.keyboard.press("Escape")
+    acts.train_on(page, "hired", "1")
     acts.narrow_and_shoot(page, artefacts, "names-data", 2000)
     acts.to_flipsets(page)
     acts.run(page)

@@ -69,10 +69,7 @@ def start(server: Server, watched: Watched, path: Path, favorable: str = "yes") 
 
 def settle_outcome(page: Page, favorable: str = "yes") -> None:
     acts.open_tab(page, "Decision")
-    acts.choose(page, "label-", "paid")
-    acts.choose(page, "favorable-", favorable)
-    page.keyboard.press("Escape")
-    acts.settle(page)
+    acts.train_on(page, "paid", favorable)
 
 
 def mend(page: Page, server: Server, kind: str, way: int = 0) -> Mapping[str, Any]:

@@ -62,9 +62,7 @@ def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
     acts.open_tab(page, "Table")
     expect(page.locator("text=7,214 rows and 14 columns")).to_be_visible()
     acts.open_tab(page, "Decision")
-    acts.choose(page, "label-", "two_year_recid")
-    acts.choose(page, "favorable-", "0")
-    page.keyboard.press("Escape")
+    acts.train_on(page, "two_year_recid", "0")
     acts.to_flipsets(page)
     page.locator(".st-key-by [data-testid=stMultiSelect] svg").last.scroll_into_view_if_needed()
     with acts.answered(page):

@@ -31,11 +31,7 @@ def test_limit_and_one_person(server: Server, watched: Watched, artefacts: Path,
     file = tmp_path / "hired.csv"
     people(400)[["hair", "skill", "sex", "hired"]].to_csv(file, index=False)
     _bring(page, server.url, file)
-    acts.choose(page, "label-", "hired")
-    page.locator('[class*="st-key-favorable-"] input').first.click()
-    page.get_by_role("option", name="yes", exact=True).click()
-    page.keyboard.press("Escape")  # the open list hides the rest
-    acts.settle(page)
+    acts.train_on(page, "hired", "yes")
     _to_page(page)
     acts.run(page)
     assert "beyond your 25% limit" in acts.finding(page)
@@ -70,7 +66,7 @@ def test_a_model_of_a_number_and_comparable_people(
     noise = np.random.default_rng(0).normal(size=400)
     frame.assign(pay=(30 + 4 * frame["skill"] - 3 * frame["hair"] + noise).round(2)).to_csv(file, index=False)
     _bring(page, server.url, file)
-    acts.choose(page, "label-", "pay")
+    acts.train_on(page, "pay")
     with acts.answered(page):
         page.locator('[class*="st-key-bound-"] input').fill("28")
         page.locator('[class*="st-key-bound-"] input').press("Enter")

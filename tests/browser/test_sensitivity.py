@@ -36,9 +36,11 @@ def test_the_law_school_from_the_finding_to_one_person(
     assert "times as much on proxies for race" in acts.finding(page)
     figure(page, "sensitivity-by_group")
     acts.open_tab(page, "Who is flagged?")
+    acts.unfold(page)
     expect(page.get_by_text("5% of people are flagged (45 of 900)")).to_be_visible(timeout=acts.SLOW)
     figure(page, "sensitivity-histogram")
     acts.open_tab(page, "How well do proxies reveal it?")
+    acts.unfold(page)
     match = page.locator('[class*="-sensitivity-match_set"] .js-plotly-plot').first
     expect(match).to_contain_text("closeness to the threshold alone, AUC", timeout=acts.SLOW)
     figure(page, "sensitivity-status")
