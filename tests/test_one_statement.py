@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from audits.errors import InputError
-from audits.flipset import words as flipset_words
+from audits.flipset import text as flipset_text
 from audits.records import Audit
 from audits.runs.documents import load_document
 from audits.runs.execute import execute, prepared_subject
@@ -151,6 +151,6 @@ def test_whole_people_and_values_as_values() -> None:
 def test_long_names_are_cut_where_they_are_alike() -> None:
     """The ninth word tells these apart: from their beginning they could be either."""
     ours, theirs = (f"people who were counted in the old town's {side} district in 1991" for side in "ab")
-    for us, them, _ in flipset_words._sides(SimpleNamespace(source=ours, target=theirs)):
+    for us, them, _ in flipset_text._sides(SimpleNamespace(source=ours, target=theirs)):
         assert " a district" in us.replace("…", " ")
         assert them == "others" or " b district" in them.replace("…", " ")

@@ -185,6 +185,7 @@ export default function ({data, parentElement, setTriggerValue}) {
     if (alt) box.setAttribute("aria-label", alt);
     own.config ??= {
       displaylogo: false,
+      showTips: false,
       displayModeBar: tools ? "hover" : false,
       toImageButtonOptions: {filename: name, scale: 2},
       // dragging zooms, nothing is selected by a box, and no data go to a cloud

@@ -48,7 +48,7 @@ def test_the_page_runs_and_sensitivity_begins_with_it(space: Workspace) -> None:
     assert not at.exception
     [result] = [each.result for each in work.result(space, spec).audits]
     assert result.verdict == "evidence of a difference"
-    for tab in ("Who are they?", "People"):
+    for tab in ("Who are they?", "All pairs"):
         at.session_state["tab"] = tab
         at.run()
         assert not at.exception

@@ -75,7 +75,7 @@ def test_every_table_is_there_on_paper(out: Path, browser: Browser) -> None:
     assert page.locator("details table").count() > 5
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     widths = page.evaluate(
-        "[...document.querySelectorAll('.figure .main-svg')].map(e => +e.getAttribute('width'))"
+        "[...document.querySelectorAll('.figure .main-svg')].map(e => e.getBoundingClientRect().width)"
     )
     assert max(widths) <= 670, "figures are as wide as paper between its margins"
     page.set_viewport_size({"width": 673, "height": 1000})  # A4 between its margins

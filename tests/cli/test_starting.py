@@ -68,7 +68,7 @@ def test_audits_that_compare_people_are_refused_without_features(cli, results, t
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec))
     done = cli("run", tmp_path / "spec.yaml", "--out", tmp_path / "out", "--executor", "inline")
     assert done.status == 2
-    assert "data.features must name at least one column, because people are compared by them" in done.err
+    assert "flipset has no feature left to match people on" in done.err
 
 
 @pytest.mark.parametrize("name", list(CATALOGUE))

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import work
 from app.workspaces.workspace import Workspace
-from tests.app.test_pages import open_example
+from tests.app.test_pages import open_example, unfold
 
 
 def run_with(space: Workspace, method: str, **numbers: int) -> tuple[AppTest, object]:
@@ -30,7 +30,7 @@ def run_with(space: Workspace, method: str, **numbers: int) -> tuple[AppTest, ob
 def open_tab(at: AppTest, name: str) -> list[str]:
     """Open a tab of the result; return the headings shown."""
     at.session_state["tab"] = name
-    at.run()
+    unfold(at.run())
     assert not at.exception
     return [header.value for header in at.subheader]
 

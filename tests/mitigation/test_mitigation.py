@@ -76,7 +76,7 @@ def test_mitigation_is_the_same_every_time(trained):
 
 
 def test_mitigation_needs_a_model_trained_here():
-    with pytest.raises(InputError, match=r"model\.train is needed to train again"):
+    with pytest.raises(InputError, match="train"):
         mitigation(subject_of(crowd(300), ("sex",)), MitigationOptions())
 
 

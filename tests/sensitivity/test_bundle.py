@@ -154,7 +154,7 @@ def test_damaged_bundles_are_refused(bundle, tmp_path: Path):
     for bad, words in (
         ((text, weights[:-9]), "damaged"),
         (("{", weights), "damaged"),
-        ((other, weights), "must have a format from 1 to 5"),
+        ((other, weights), "must have a format from 1 to 6"),
         ((narrow, weights), "networks as wide"),
         (("{}", weights), "damaged"),
     ):
