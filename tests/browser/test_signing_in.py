@@ -98,7 +98,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
 
         bob.goto(link)
         expect(bob.get_by_text("You can look at this workspace")).to_be_visible(timeout=acts.SLOW)
-        expect(bob.get_by_role("heading", name="Columns")).to_be_visible(timeout=acts.SLOW)
+        expect(bob.get_by_role("tab", name="Columns")).to_be_visible(timeout=acts.SLOW)
         assert hers.split("w=")[1][:32] not in bob.content()
         bob.get_by_role("link", name=re.compile("Groups$")).first.click()
         button = bob.locator(".st-key-run button").first
