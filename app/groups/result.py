@@ -183,7 +183,7 @@ def _tested(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
     attribute = _attribute(result)
     pooled = next((each for each in exhibits if each.key == f"pooled_{attribute}"), None)
     if pooled is not None:
-        with st.expander(pooled.heading):
+        with st.expander(notices.label(pooled.heading)):
             show_exhibit(pooled, name="group-pooled")
     again = result.bootstrap_frame(attribute)
     if len(again):

@@ -105,7 +105,9 @@ def _fitting(exhibits: Sequence[Exhibit], room: float, instead: Instead, prefix:
         if room >= 0:
             show_section(one, instead=instead, prefix=prefix)
         elif (
-            fold := st.expander(exhibit.heading, key=f"fold-{prefix}{exhibit.key}", on_change="rerun")
+            fold := st.expander(
+                notices.label(exhibit.heading), key=f"fold-{prefix}{exhibit.key}", on_change="rerun"
+            )
         ).open:
             with fold:
                 show_section(one, instead=instead, prefix=prefix)
