@@ -43,7 +43,7 @@ def with_slider(
                 for name, label in zip(names, labels, strict=True)
             ],
             "font": {"color": "rgba(0,0,0,0)"},  # only the step chosen is written
-            "currentvalue": {"xanchor": "left", "font": {"size": 14, "color": INK}},
+            "currentvalue": {"xanchor": "right", "font": {"size": 14, "color": INK}},
             "pad": {"t": 56, "b": 0, "l": 88},
             "ticklen": 4,
             "minorticklen": 0,
