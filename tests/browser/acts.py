@@ -126,8 +126,14 @@ def train_on(page: Page, label: str, good: str = "") -> None:
         with answered(page):
             way.click()
     choose(page, "label-", label)
+    if good:
+        say_good(page, good)
+
+
+def say_good(page: Page, good: str) -> None:
+    """Say which value is good for the person, unless it is proposed."""
     kept = page.locator('[class*="st-key-favorable-"]').get_by_role("button", name=f"Remove {good}")
-    if good and not kept.count():
+    if not kept.count():
         choose(page, "favorable-", good)
     page.keyboard.press("Escape")  # the open list hides the rest
     settle(page)

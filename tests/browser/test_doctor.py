@@ -177,7 +177,9 @@ def test_predictions_that_copy_the_label_are_audited_without_one(
     server: Server, watched: Watched, tmp_path: Path
 ) -> None:
     people().assign(y_pred=lambda each: each["paid"]).to_csv(tmp_path / "people.csv", index=False)
-    page = start(server, watched, tmp_path / "people.csv")
+    page = start(server, watched, tmp_path / "people.csv", favorable="")
+    acts.choose(page, "label-", "paid")  # the decisions stay those of y_pred
+    acts.say_good(page, "yes")
     data = mend(page, server, "label equals predictions")
     assert "label" not in data
     assert data["favorable"] == "yes"
