@@ -108,7 +108,8 @@ chromium: | $(BIN)/python
 postgresql: | chromium
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
 		|| { $(APT) update -qq && $(APT) install -y -qq postgresql; }
-	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || $(APT) install -y -qq libfaketime
+	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 \
+		|| { $(APT) update -qq && $(APT) install -y -qq libfaketime; }
 
 docs: setup-tests
 	$(BIN)/python docs/make_architecture.py
