@@ -195,9 +195,14 @@ def upload(page: Page, *files: Path, ask: bool = False) -> None:
     page.locator('[class*="st-key-upload-"] input[type=file]').set_input_files([str(file) for file in files])
     page.wait_for_selector('.st-key-skip-questions, [class*="st-key-problem-"]', timeout=SLOW)
     settle(page)
-    if not ask and page.locator(".st-key-skip-questions").count():
+    skip = page.locator(".st-key-skip-questions button")
+    try:
+        skip.wait_for(timeout=5_000)  # a page that is drawn anew is without it for a moment
+    except NotInTime:
+        return  # a table that cannot be read
+    if not ask:
         with answered(page):
-            page.locator(".st-key-skip-questions button").click()
+            skip.click()
         page.wait_for_selector(".st-key-next", timeout=SLOW)
 
 
