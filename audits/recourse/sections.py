@@ -97,8 +97,8 @@ def _compared(result: RecourseResult) -> tuple[Exhibit, ...]:
 
 def section(result: RecourseResult) -> Section:
     """Arrange a recourse audit."""
-    never = result.never.value if result.never is not None else None
-    stuck = "" if never is None else f": {percent(never, result.n_rejected)} never get there"
+    lost = percent(groups.never_helped(result), result.n_rejected) if len(result.people) else ""
+    stuck = f": {lost} never get there" if lost else ""
     exhibits: tuple[Exhibit, ...] = (
         Exhibit(
             "needed",

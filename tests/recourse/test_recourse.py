@@ -15,6 +15,7 @@ from audits.recourse.figures import people as figures
 from audits.recourse.figures.person import person_path
 from audits.results import load_result, plain, save_result
 from audits.runs.registry import AUDITS
+from audits.stats.words import percent
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 
 
@@ -145,3 +146,17 @@ def test_one_persons_path_slides_through_the_steps_that_were_scored():
     assert "accepted" in labels[slider.active]
     assert list(figure.data[1].x) == [100 * result.steps[slider.active]]
     assert alt_text(person_path(result, -1)) == "Choose a rejected person."
+
+
+def test_the_title_of_what_it_would_take_states_what_its_bars_show():
+    result = recourse_of(mixed())
+    shown = groups.needed(result)
+    never = next(trace for trace in shown.data if trace.name == "never")
+    sizes = sorted(
+        (row for row in result.by_group), key=lambda row: (row.never.value or 0.0, row.n)
+    )  # as the rows are ordered
+    share = np.average(list(never.x), weights=[row.n for row in sizes]) / 100
+    assert groups.never_helped(result) == pytest.approx(share)
+    assert groups.never_helped(result) <= result.never.value  # some are helped by columns alone
+    heading = AUDITS["recourse"].section(result).exhibits[0].heading
+    assert percent(share, result.n_rejected) in heading

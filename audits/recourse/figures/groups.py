@@ -18,7 +18,7 @@ from audits.stats import Judged
 from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count, number, people_in, percent, percent_interval
 
-__all__ = ["apart", "burden", "further", "group_actions", "needed", "ways"]
+__all__ = ["apart", "burden", "further", "group_actions", "needed", "never_helped", "ways"]
 
 _ROOM = 0.08  # share of a bar that has room for a number
 PALE = "#EEF0F2"
@@ -28,7 +28,7 @@ def needed(result: RecourseResult) -> go.Figure:
     """Draw what it takes, a row a group: one change, two, more, or nothing that helps; the verdict above."""
     people = result.people
     sought = bool(result.options.get("fewest")) and people["fewest"].notna().any()
-    helped = people["alpha"].notna() | people["fewest"].notna()
+    helped = _helped(people)
     fewest = people["fewest"].fillna(99).astype(int).where(helped, 0)
     kinds = {"one change": fewest == 1, "two": fewest == 2, "more": fewest > 2, "never": fewest == 0}
     if not sought:
@@ -66,13 +66,25 @@ def needed(result: RecourseResult) -> go.Figure:
     named = [f"{name} ({count(row.n)})" for name, row in zip(names, rows, strict=True)]
     each = rows_named(figure, named, beside=0)
     figure.update_traces(width=0.36, offset=-0.38)
-    told = "; ".join(f"{people_in(row.group)}: {percent(row.never.value, row.n)} never" for row in rows)
+    told = "; ".join(
+        f"{people_in(row.group)}: {percent(_share(people, ~helped, row.group), row.n)} never" for row in rows
+    )
     done = finish(figure, height=70 + (each + 8) * len(rows), alt=f"What it would take, by group. {told}.")
     done.update_yaxes(range=[-0.6, len(rows) - 0.15])
     by_share = focus is not None and focus.accepted_judged == result.judged
     what = f"share {vocabulary().share_yes}" if by_share else "burden"
     label = f"{people_in(focus.group)}, {what} minus the others" if focus else "groups compared"
     return with_strip(done, result.judged, label, unit=100.0 if by_share else 1.0)
+
+
+def never_helped(result: RecourseResult) -> float:
+    """Return the share of rejected people whom neither a step of the way nor any set of columns helps."""
+    people = result.people
+    return float(people["people"][~_helped(people)].sum() / people["people"].sum())
+
+
+def _helped(people: pd.DataFrame) -> pd.Series:
+    return people["alpha"].notna() | people["fewest"].notna()
 
 
 def _share(people: pd.DataFrame, inside: pd.Series, group: str) -> float:
