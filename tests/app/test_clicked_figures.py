@@ -32,25 +32,6 @@ AUDITED: list[dict[str, Any]] = [
 ]
 _UNCOUNTED = {"groups", "flipset", "barycenter", "outcome_transport", "recourse"}  # marks that are shares
 FEATURES = ["skill", "years", "job"]
-NOBODY = {
-    "above_chance": "estimates of the whole flipset",
-    "deciding": "the interval that decides",
-    "null_distribution": "permutations",
-    "same_values": "estimates for everybody, feature by feature",
-    "score_change": "pairs of people, as a person may have several counterparts",
-    "transparency": "features",
-    "everybody": "another matching, of which no table of people is kept",
-    "left": "estimates of the gap",
-    "along_flow": "means of everybody",
-    "subspace": "features",
-    "changes": "features",
-    "features": "features",
-    "status": "how well the attribute is told, in people of whom no table says what was stated",
-}
-"""Exhibits whose marks select nobody, and what their marks are instead of people.
-
-Of those that pages alone draw, accuracy against the gap over thresholds is one, too: a dot is a threshold.
-"""
 
 
 @pytest.fixture(scope="module")
@@ -121,39 +102,6 @@ def test_marks_lead_to_their_people(
             assert len(inside) == stated, f"{key}: {chosen.words(lambda _: found)}"
             counted += 1
     assert counted or AUDITED[place].keys() & _UNCOUNTED
-
-
-def test_a_share_of_the_way_is_said_in_words(run: tuple[RunResult, AuditData]) -> None:
-    whole, _ = run
-    (recourse,) = (audit for audit in whole.audits if audit.name == "recourse")
-    found = dataclasses.replace(whole, audits=(recourse,))
-    term = {"run": "key", "column": "alpha"}
-    for own, words in (
-        ({"at_most": 0.55}, "accepted within 55% of the way"),
-        ({"at_least": 0.5}, "part of the way to be accepted at least 0.5"),
-        ({"missing": True}, "never accepted"),
-    ):
-        assert read_selection(json.dumps([{**term, **own}])).words(lambda _: found) == words
-
-
-@pytest.mark.parametrize("place", range(len(AUDITED)))
-def test_what_selects_nobody_is_told_why(run: tuple[RunResult, AuditData], place: int) -> None:
-    audit = run[0].audits[place]
-    silent = set()
-    for exhibit in AUDITS[audit.name].section(audit.result).exhibits:
-        traces = [trace for trace in exhibit.figure().data if _has_marks(trace)]
-        if traces and not any(isinstance(trace.meta, (list, tuple)) for trace in traces):
-            silent.add(next((key for key in NOBODY if exhibit.key.startswith(key)), exhibit.key))
-    assert silent <= NOBODY.keys()
-
-
-def _has_marks(trace: Any) -> bool:
-    """Whether a trace draws what a pointer finds: no line, no legend's sample, nothing it passes over."""
-    if trace.hoverinfo == "skip":
-        return False
-    return trace.type != "scatter" or (
-        "markers" in (trace.mode or "") and len(trace.x) > 0 and trace.x[0] is not None
-    )
 
 
 def _stated(result: Any, key: str, trace: Any, point: int) -> int | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.data_model.decision_words import proposed_words
-from audits.data.samples import CATALOGUE
-from tests.app.test_pages import bring, open_example, visit
+from tests.app.test_pages import bring, visit
 
 
 @pytest.mark.parametrize(
@@ -44,14 +43,3 @@ def test_words_are_taken_with_a_click_and_changed_in_their_boxes(space) -> None:
     box.set_value("nurses").run()
     assert space.draft()["spec"]["data"]["words"]["person"] == "nurse"
     assert any(each.value.startswith("80 nurses, 1 input") for each in at.text)
-
-
-@pytest.mark.parametrize("name", list(CATALOGUE))
-def test_to_look_at_an_examples_data_changes_nothing(space, name) -> None:
-    at = open_example(space, name)
-    spec = CATALOGUE[name].spec
-    at.run()
-    kept = space.draft()["spec"]
-    assert kept["data"].keys() == spec["data"].keys()
-    assert kept.get("threshold") == spec.get("threshold")
-    assert at.container(key="data-overview").text[0].value.endswith(", ready")

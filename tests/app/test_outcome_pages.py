@@ -13,18 +13,12 @@ from app.drafts.drafts import from_files, with_data
 from app.tables.exports import portable
 from audits.options import options_of
 from audits.recourse import RecourseOptions
-from tests.app.test_pages import figures, open_example, texts, visit
+from tests.app.test_pages import open_example, texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"
 
 
 CONTROLS = ("checkbox", "multiselect", "number_input", "selectbox", "text_area", "text_input", "toggle")
-
-
-def told(at):
-    """Return what the tab that says how it was tested holds."""
-    at.session_state["tab"] = "How we tested"
-    return texts(at.run())
 
 
 def finish(space, at):
@@ -35,33 +29,6 @@ def finish(space, at):
     at.run()
     assert not at.exception
     return work.result(space, space.runs()[0]["spec"]).audits[0].result
-
-
-@pytest.mark.parametrize("page", [FLOWS, RECOURSE])
-def test_without_data_the_page_asks_for_some(space, page) -> None:
-    at = visit(space).switch_page(page).run()
-    assert not at.exception
-    assert "There are no data yet." in texts(at)
-
-
-def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:
-    at = open_example(space, "loans")
-    at.switch_page(FLOWS).run()
-    assert not at.exception
-    at.multiselect(key="flows-by").set_value(["sex"]).run()
-    at.number_input(key="with-permutations").set_value(19).run()
-    result = finish(space, at)
-    assert any(result.judged.badge_text in element.value for element in at.markdown)
-    assert result.finding in told(at)
-    at.session_state["tab"] = "People"
-    at.run()
-    at.session_state["flow-from"], at.session_state["flow-to"] = result.flows.rows[0], result.flows.columns[0]
-    at.run()
-    assert not at.exception
-    row = str(result.cell(result.flows.rows[0], result.flows.columns[0]).index[0])
-    at.selectbox(key="flow-person").select(row).run()
-    assert not at.exception
-    assert any("is matched with row" in text for text in texts(at))
 
 
 def test_two_models_are_compared_and_two_files_too(space) -> None:
@@ -141,25 +108,6 @@ def test_recourse_asks_what_a_person_can_change_and_never_proposes_what_nobody_d
     assert chosen["limits"] == {"education_num": {"direction": "up"}, "age": {"direction": "up"}}
 
 
-def test_recourse_slides_in_the_browser_without_another_run(space) -> None:
-    at = open_example(space, "hiring")
-    at.switch_page(RECOURSE).run()
-    result = finish(space, at)
-    assert result.finding in told(at)
-    runs = len(space.runs())
-    for tab in ("Step by step", "Average changes"):
-        at.session_state["tab"] = tab
-        at.run()
-        slid = next(figure for figure in figures(at) if figure.get("frames"))
-        assert [frame["name"] for frame in slid["frames"]] == [f"{step:g}" for step in result.steps]
-    at.session_state["tab"] = "People"
-    at.run()
-    at.selectbox(key="recourse-person").select(str(result.people.index[0])).run()
-    assert not at.exception
-    assert sum(len(figure.get("frames") or []) == len(result.steps) for figure in figures(at)) == 1
-    assert len(space.runs()) == runs
-
-
 def test_every_option_of_recourse_is_on_its_page(space) -> None:
     at = open_example(space, "hiring")
     at.switch_page(RECOURSE).run()
@@ -237,33 +185,6 @@ def test_no_actionable_feature_is_a_sentence(space) -> None:
 def test_everybody_accepted_is_a_sentence(space) -> None:
     at = brought(space, people(), threshold=0.0).switch_page(RECOURSE).run()
     assert any("accepts everyone audited" in text for text in ended(space, at))
-
-
-def test_identical_outcomes_are_no_distance_apart(space) -> None:
-    frame = people(chance=0.4)
-    at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
-    at.selectbox(key="compare").set_value("two groups of people").run()
-    ended(space, at)
-    said = told(at)
-    assert any("apart" in text for text in said), said
-    assert any("All outcomes are the same" in text for text in said)
-
-
-def test_a_group_of_one_is_named(space) -> None:
-    frame = people(chance=np.linspace(0, 1, 120))
-    frame.loc[0, "group"] = "c"
-    at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
-    ended(space, at)
-    assert any("One person alone says nothing about a group" in text for text in told(at))
-
-
-def test_probabilities_beyond_one_are_refused_by_value(space) -> None:
-    frame = people(chance=np.linspace(0, 1.5, 120))
-    at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
-    at.selectbox(key="compare").set_value("two groups of people").run()
-    at.selectbox(key="with-outcome").set_value("probability").run()
-    said = ended(space, at)
-    assert any("gives 40 of 120 people another number" in text for text in said), said
 
 
 def test_a_role_of_a_column_that_the_model_does_not_read_helps_nobody(space) -> None:

@@ -31,12 +31,6 @@ def open_tab(at, name):
     return at.run()
 
 
-def test_without_data_the_page_asks_for_some(space) -> None:
-    at = visit(space).switch_page(PAGE).run()
-    assert not at.exception
-    assert "There are no data yet." in texts(at)
-
-
 def test_the_page_shows_the_runs_finding_and_moves_with_the_threshold(space) -> None:
     at = open_example(space, "hiring")
     at.switch_page(PAGE).run()

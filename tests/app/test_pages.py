@@ -14,11 +14,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import work
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace, issue_token
 from audits.data.samples import CATALOGUE
-from audits.runs.executors.pool import InlineExecutor
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = str(ROOT / "app" / "main.py")
@@ -170,25 +168,6 @@ def test_a_threshold_that_no_probability_has_is_told_where_it_is_typed(space: Wo
     assert not at.exception
     assert any("Threshold must lie in [0, 1]" in text for text in texts(at))
     assert at.button(key="next").disabled
-
-
-def test_the_finding_on_the_page_is_the_inline_executors(space: Workspace) -> None:
-    at = open_example(space, "hiring")
-    at.switch_page(FLIPSETS).run()
-    at.number_input(key="shuffles").set_value(0).run()  # tests/app/test_same_numbers.py runs with chance
-    at.button(key="run").click().run()
-    record = space.runs()[0]
-    run = work.executor().run(record["id"])
-    assert run is not None
-    assert run.wait(240)
-    at.run()
-    audit = InlineExecutor().submit(record["spec"], space.folder).result().audits[0]
-    expected = audit.result
-    assert at.container(key="finding").text[0].value == audit.headline
-    assert any(expected.judged.badge_text in element.value for element in at.markdown)
-    assert expected.positive.size == 157
-    assert expected.negative.size == 136
-    assert not at.exception
 
 
 def test_a_token_that_was_never_given_out_is_not_taken_over(space: Workspace) -> None:

@@ -120,14 +120,6 @@ def test_an_order_is_that_of_the_sorted_table_with_ties_and_missing_numbers(fall
         assert table.index[order.places(table, most)].equals(by_pandas[:most])
 
 
-def test_a_file_of_people_in_order_holds_them_all_in_that_order(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(exports, "_TOGETHER", 300)
-    table = pd.DataFrame({"ratio": np.random.default_rng(5).random(1000)})
-    content = b"".join(exports.people_parts(lambda: table, None, Order("ratio", falling=True), None))
-    written = pd.read_csv(io.BytesIO(content))
-    assert written["row"].tolist() == table.sort_values("ratio", ascending=False).index.tolist()
-
-
 def named_rows() -> None:
     from types import SimpleNamespace
 

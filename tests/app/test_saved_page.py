@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from app import work
-from app.tour.screens import SCREENS
 from app.workspaces.workspace import Workspace, issue_token
 from audits.runs.storage.saved import SavedRuns
 from tests.app.test_pages import open_example, texts, visit
@@ -79,20 +78,3 @@ def test_what_is_run_here_is_not_shown_or_handed_out_elsewhere_and_may_be_delete
     at.run()
     assert not at.exception
     assert "Nothing has been run yet." in texts(at)
-
-
-def test_the_demo_is_ready_at_once_and_walks_through_five_screens(space) -> None:
-    at = visit(space).switch_page("views/tour.py").run()
-    for _ in range(20):
-        if at.get("html") and [each for each in at.segmented_control if each.key == "step"]:
-            break
-        time.sleep(0.5)
-        at.run()
-    assert not space.runs(), "nothing is computed"
-    for place, (title, _) in enumerate(SCREENS, start=1):
-        at.segmented_control(key="step").set_value(place).run()
-        assert not at.exception
-        assert at.container(key="tour-title").title[0].value == title
-    for call in ("retrain", "review", "use"):
-        at.segmented_control(key="call").set_value(call).run()
-        assert not at.exception

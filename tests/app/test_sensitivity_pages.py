@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
-import re
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +17,6 @@ from app.workspaces.workspace import Workspace
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Batch
 from audits.monitor.profile import Sent
-from tests.app.test_pages import figures
 from tests.rule_sets.test_page import open_tab
 from tests.sensitivity.conftest import people
 
@@ -64,28 +61,6 @@ def audit(space: Workspace) -> None:
     assert run.error is None, run.error
 
 
-def test_the_page_before_and_after_the_run(space: Workspace) -> None:
-    at = visit(space, SENSITIVITY)
-    assert not at.exception
-    assert not at.button(key="run").disabled
-    audit(space)
-    at = visit(space, SENSITIVITY)
-    assert not at.exception
-    for tab in (
-        "What sets them apart?",
-        "Who is flagged?",
-        "How well do proxies reveal it?",
-    ):
-        open_tab(at, tab)
-        assert len(figures(at)) >= 2, tab
-    open_tab(at, "How well do proxies reveal it?")
-    assert "guessed from the other features: AUC" in texts(at)
-    open_tab(at, "People")
-    row = at.selectbox(key="person").options[0]
-    at.selectbox(key="person").set_value(row).run()
-    assert f"Row {row}: sensitivity" in texts(at)
-
-
 def test_units_stand_beside_one_persons_values_and_in_what_if(space: Workspace) -> None:
     space.save_draft(drafts.with_data(space.draft(), units={"height": "cm"}))
     audit(space)
@@ -105,37 +80,6 @@ def test_without_attributes_it_asks_for_one(space: Workspace) -> None:
     at = visit(space, SENSITIVITY)
     at.multiselect(key="about").set_value([]).run()
     assert "Choose at least one protected attribute" in texts(at)
-
-
-def test_a_monitor_is_made_watched_and_its_alarm_acknowledged(space: Workspace) -> None:
-    at = visit(space, MONITOR)
-    assert not at.exception
-    audit(space)
-    at = visit(space, MONITOR)
-    at.text_input[0].set_value("hiring desk")
-    at.number_input[0].set_value(1000)
-    next(button for button in at.button if button.label == "Make the monitor").click().run()
-    assert not at.exception, at.exception
-    assert "kept nowhere" in texts(at)
-    [monitor] = monitor_api.INGEST.monitors.of_owner(space.token)
-    assert monitor.opens(at.code[0].value)
-    bundle = monitor.bundle
-    tall = [{"skill": 0.0, "height": 150 + place % 60, "town": "west"} for place in range(400)]
-    scored = bundle.score(tall)
-    loud = dataclasses.replace(scored, flagged=np.ones(400, dtype=bool))
-    monitor_api.INGEST.monitors.store([Batch(monitor.id, bundle.score(tall[:1]), "w")])
-    at = visit(space, MONITOR)
-    assert "From one person little can be told" in texts(at)
-    assert re.search(r"\b[01] of 1 person was flagged: ", texts(at))
-    monitor_api.INGEST.monitors.store([Batch(monitor.id, loud, "x")])
-    at = visit(space, MONITOR)
-    assert not at.exception, at.exception
-    assert re.search(r"\b40[01] of 401 people were flagged: ", texts(at))
-    button = next(button for button in at.button if button.label == "Acknowledge")
-    waiting = sum(alarm.acknowledged is None for alarm in monitor_api.INGEST.monitors.alarms(monitor.id))
-    button.click().run()
-    after = sum(alarm.acknowledged is None for alarm in monitor_api.INGEST.monitors.alarms(monitor.id))
-    assert after == waiting - 1
 
 
 def test_a_window_of_what_came_in_is_audited(space: Workspace) -> None:

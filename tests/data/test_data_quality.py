@@ -110,6 +110,14 @@ def _coded(frame):
     return frame.assign(education=np.arange(N) % 4 + 1)
 
 
+def test_a_feature_that_names_people_is_found_and_left_out(tmp_path):
+    frame = people().assign(code=[f"K{each}" for each in np.random.default_rng(0).integers(10**9, size=N)])
+    seen, after = found(tmp_path, frame, features=["skill", "town", "code"])
+    left, data = after(seen["identifiers"].mends[0])
+    assert "identifiers" not in left
+    assert data.features == ("skill", "town")
+
+
 @pytest.mark.parametrize(
     ("kind", "wrong", "columns"),
     [
