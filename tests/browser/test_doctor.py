@@ -1,4 +1,4 @@
-"""Each card of the data doctor in a browser: its button mends the table, and what was mended is told on."""
+"""Cards of the data doctor in a browser: each mends the table, and what was mended stands in the report."""
 
 from __future__ import annotations
 
@@ -129,81 +129,3 @@ def test_much_that_is_wrong_with_one_table_is_mended_card_by_card_and_stands_in_
     acts.settle(page)
     report = html.unescape(download(page, "HTML", tmp_path).read_text(encoding="utf-8"))
     assert [said for said in data["mended"] if said not in report] == []
-
-
-def test_a_second_header_becomes_the_names(server: Server, watched: Watched, tmp_path: Path) -> None:
-    rows = "\n".join(f"{k % 2 + 1},{k % 37},{k * 7 % 61},{k // 2 % 2}" for k in range(N))
-    (tmp_path / "people.csv").write_text(f"X1,X2,X3,Y\nsex,skill,amount,paid\n{rows}\n")
-    page = start(server, watched, tmp_path / "people.csv", "")
-    assert page.locator(".st-key-found-words-among-numbers").count() == 0
-    assert mend(page, server, "second header")["read"] == {"skip_rows": 1}
-    settle_outcome(page, "1")
-    expect(page.locator(".st-key-next button")).to_be_enabled(timeout=acts.SLOW)
-
-
-def test_another_sheet_of_a_workbook_is_read(server: Server, watched: Watched, tmp_path: Path) -> None:
-    with pd.ExcelWriter(tmp_path / "people.xlsx") as book:
-        pd.DataFrame({"read me": ["of this file"] * 3}).to_excel(book, sheet_name="Notes", index=False)
-        people().to_excel(book, sheet_name="People", index=False)
-    page = start(server, watched, tmp_path / "people.xlsx", "")
-    assert mend(page, server, "sheets")["read"] == {"sheet": "People"}
-    settle_outcome(page)
-    acts.open_tab(page, "Table")
-    page.wait_for_selector("text=400 rows and 4 columns", timeout=acts.SLOW)
-    page.get_by_text("Read it differently").click()
-    acts.settle(page)
-    expect(page.get_by_role("textbox", name="Sheet of a workbook")).to_have_value("People")
-
-
-@pytest.mark.parametrize("mark", [",", "."])
-def test_numbers_with_decimal_commas_and_marks_of_thousands(
-    server: Server, watched: Watched, tmp_path: Path, mark: str
-) -> None:
-    written = [f"{20_000 + 3_000 * skill:,.2f} €" for skill in people()["skill"]]
-    if mark == ",":
-        written = [each.translate(str.maketrans(",.", ".,")) for each in written]
-    people().assign(income=written).to_csv(tmp_path / "people.csv", index=False, sep=";")
-    page = start(server, watched, tmp_path / "people.csv")
-    assert mend(page, server, "written numbers")["read"] == {"decimal": mark}
-    acts.open_tab(page, "Table")
-    page.get_by_text("Read it differently").click()
-    page.get_by_role("button", name="Read again").click()  # what the form does not change, stays
-    acts.settle(page)
-    expect(page.locator(".st-key-found-written-numbers")).to_have_count(0)
-    expect(page.locator(".st-key-next button")).to_be_enabled(timeout=acts.SLOW)
-
-
-def test_predictions_that_copy_the_label_are_audited_without_one(
-    server: Server, watched: Watched, tmp_path: Path
-) -> None:
-    people().assign(y_pred=lambda each: each["paid"]).to_csv(tmp_path / "people.csv", index=False)
-    page = start(server, watched, tmp_path / "people.csv", favorable="")
-    acts.choose(page, "label-", "paid")  # the decisions stay those of y_pred
-    acts.say_good(page, "yes")
-    data = mend(page, server, "label equals predictions")
-    assert "label" not in data
-    assert data["favorable"] == "yes"
-    expect(page.locator(".st-key-next button")).to_be_enabled(timeout=acts.SLOW)
-
-
-def test_fractional_weights_equal_rows_and_identifiers(
-    server: Server, watched: Watched, tmp_path: Path
-) -> None:
-    rng = np.random.default_rng(0)
-    codes = [f"K{each}" for each in rng.integers(10**9, size=N)]
-    frame = people().assign(w=rng.uniform(0.3, 3, N).round(3), code=codes)
-    frame = pd.concat([frame, frame.iloc[: N // 2]])
-    frame.to_csv(tmp_path / "people.csv", index=False)
-    page = start(server, watched, tmp_path / "people.csv")
-    assert mend(page, server, "equal rows")["repeated"] == "drop"
-    acts.open_tab(page, "Rows")
-    acts.choose(page, "weights-", "w")
-    assert mend(page, server, "fractional weights")["weights"] == {"column": "w", "kind": "sampling"}
-    acts.open_tab(page, "Columns")
-    grid = page.locator('[class*="st-key-columns-"] [data-testid="stDataFrame"]')
-    cell = {"x": 325, "y": 36 + 5 * 33 + 16}
-    grid.click(position=cell)  # of the last column, the code; the key ticks it as a feature
-    with acts.answered(page):
-        page.keyboard.press("Space")
-    data = mend(page, server, "identifiers")
-    assert data["features"] == ["skill", "town"]

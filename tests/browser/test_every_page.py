@@ -1,7 +1,8 @@
-"""Every page: no serious finding of axe, nothing wider than a phone, and the dark scheme too."""
+"""Every page: no serious finding of axe in either scheme, nothing wider than a phone or too high."""
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 
 import pytest
@@ -15,6 +16,13 @@ from tests.browser.conftest import Server, Watched
 pytestmark = pytest.mark.browser
 
 _RUN = {"groups", "explain", "barycenter"}  # other pages' results are looked at where they are made
+_TALLEST = 1_800
+_COMPUTED = ("glance", "groups", "rule_sets", "flipset", "attribute_swap", "recourse")
+"""Pages whose result arrives with the loans."""
+_SIZES = """() => {
+    const main = document.querySelector('[data-testid="stMain"]');
+    return [main.scrollHeight, main.scrollWidth, main.clientWidth];
+}"""
 
 
 def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
@@ -40,13 +48,39 @@ def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
             acts.finding(page)
         found += acts.serious(page)
         found += _white_in_the_dark(page)
-        page.set_viewport_size({"width": 400, "height": 900})
-        page.wait_for_timeout(300)
-        wide = page.locator('[data-testid="stMain"]').evaluate("e => [e.scrollWidth, e.clientWidth]")
-        if wide[0] > wide[1]:
-            found.append(f"/{name}: {wide[0]} px wide where {wide[1]} are shown")
-        page.set_viewport_size({"width": 1280, "height": 900})
+        found += _too_large(page, name)
     assert not found, "\n".join(dict.fromkeys(found))
+
+
+def test_no_tab_of_a_result_is_higher_than_two_screens_or_wider_than_a_phone(
+    server: Server, watched: Watched
+) -> None:
+    page, found = watched.page, list[str]()
+    acts.open_app(page, server.url)
+    acts.open_example(page, "loans")
+    address = page.url.partition("?")[2]
+    for name in _COMPUTED:
+        page.goto(Served(server.url, server.pid).page(name, address))
+        page.wait_for_selector(".st-key-finding", timeout=acts.SLOW)
+        acts.settle(page)
+        for tab in page.locator(".stMain").get_by_role("tab").all_inner_texts() or [""]:
+            if tab:
+                acts.open_tab(page, tab)
+            found += _too_large(page, f"{name}, {tab}", _TALLEST)
+    assert not found, "\n".join(found)
+
+
+def _too_large(page: Page, name: str, tallest: float = math.inf) -> list[str]:
+    """Tell of a page that is too high on a screen, or too wide on a phone."""
+    page.wait_for_timeout(300)  # figures take their room a moment later
+    high = page.evaluate(_SIZES)[0]
+    page.set_viewport_size({"width": 400, "height": 900})
+    page.wait_for_timeout(300)
+    acts.settle(page)
+    _, inner, outer = page.evaluate(_SIZES)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    found = [f"{name}: {high} px high"] if high > tallest else []
+    return found + ([f"{name}: {inner} px wide where {outer} are shown"] if inner > outer else [])
 
 
 def _white_in_the_dark(page: Page) -> list[str]:

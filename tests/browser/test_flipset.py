@@ -1,4 +1,4 @@
-"""The flipset page in real Chromium: other lives in one click, and a map that is watched while it trains."""
+"""The flipset page in real Chromium: a map that is watched while it trains."""
 
 from __future__ import annotations
 
@@ -11,26 +11,6 @@ from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 
 pytestmark = pytest.mark.browser
-
-
-def test_the_law_school_shows_transport_beside_the_other_lives_that_it_knows(
-    server: Server, watched: Watched, artefacts: Path
-) -> None:
-    page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "law_school")
-    acts.to_flipsets(page)
-    acts.shuffles(page, 0)
-    acts.run(page)
-    assert "Black" in acts.finding(page)
-    acts.open_tab(page, "What sets them apart?")
-    acts.unfold(page)
-    expect(page.get_by_role("heading", name="Compared with the true counterfactuals")).to_be_visible()
-    expect(page.locator(".st-key-fit-flipset-causal .js-plotly-plot")).to_be_visible(timeout=acts.SLOW)
-    acts.open_tab(page, "How we tested")
-    acts.unfold(page)
-    expect(page.locator(".st-key-wide-flipset-same_values .js-plotly-plot")).to_be_visible()
-    acts.narrow_and_shoot(page, artefacts, "flipsets-causal", 3900, last=True)
 
 
 def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(

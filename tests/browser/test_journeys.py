@@ -25,10 +25,11 @@ def test_health_and_the_address_of_a_first_visit(server: Server) -> None:
         assert re.fullmatch(rf"{server.url}/flipset\?source=x&w=[0-9a-f]{{32}}", answer.url)
 
 
-def test_an_example_gives_its_published_finding_in_three_clicks(
+def test_an_example_gives_its_published_finding_in_three_clicks_and_its_choices_stand_in_the_address(
     server: Server, watched: Watched, artefacts: Path
 ) -> None:
     page = watched.page
+    page.goto("about:blank")
     acts.open_app(page, server.url)
     acts.narrow_and_shoot(page, artefacts, "empty", 1300)
     acts.open_example(page, "hiring")
@@ -51,6 +52,7 @@ def test_an_example_gives_its_published_finding_in_three_clicks(
     expect(page.locator(".st-key-person-card")).to_be_visible()
     assert page.url == address
     _on_a_touch_screen(page)
+    _back_passes_through_choices(page)
 
 
 def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
@@ -99,7 +101,7 @@ def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
     expect(page.locator(".st-key-person-card")).to_contain_text("African-American")
 
 
-def test_a_long_run_is_cancelled_and_the_next_one_works(
+def test_a_long_run_survives_a_reload_is_cancelled_and_the_next_one_works(
     server: Server, watched: Watched, artefacts: Path
 ) -> None:
     page = watched.page
@@ -110,6 +112,9 @@ def test_a_long_run_is_cancelled_and_the_next_one_works(
     acts.run(page)
     expect(page.locator(".st-key-running")).to_contain_text("permutation", timeout=acts.SLOW)
     acts.shoot(page, artefacts / "running-1280.png")
+    page.reload()  # a run goes on without its page
+    expect(page.locator(".st-key-running")).to_contain_text("permutation", timeout=acts.SLOW)
+    acts.settle(page)
     page.locator(".st-key-cancel button").click()
     expect(page.locator("text=The run was cancelled")).to_be_visible(timeout=8_000)
     acts.shuffles(page, 19)
@@ -117,43 +122,16 @@ def test_a_long_run_is_cancelled_and_the_next_one_works(
     assert "Velian women under 30" in acts.finding(page)
 
 
-def test_a_run_survives_a_reload_and_its_result_a_colleagues_link(server: Server, watched: Watched) -> None:
-    page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "arrests")
-    acts.to_flipsets(page)
-    acts.shuffles(page, 300)
-    acts.run(page)
-    expect(page.locator(".st-key-running")).to_be_visible(timeout=acts.SLOW)
-    page.reload()
-    page.wait_for_selector(".st-key-running, .st-key-finding", timeout=acts.SLOW)
-    found = acts.finding(page)
-    other = page.context.browser.new_context().new_page()  # type: ignore[union-attr]
-    other.goto(page.url)
-    assert acts.finding(other) == found
-    other.context.close()
-
-
-def test_choices_are_in_the_address_and_the_back_button_passes_through(
-    server: Server, watched: Watched
-) -> None:
-    page = watched.page
-    page.goto("about:blank")
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    acts.to_flipsets(page)
+def _back_passes_through_choices(page: Page) -> None:
+    """Change choices and pages; the back button leads through them, and out of the app."""
     acts.choose(page, "condition", "(the true label)")
     assert "condition=" in page.url
     page.get_by_role("button", name="Swap direction").click()
     acts.settle(page)
     expect(page.locator(".st-key-source input")).to_have_value("male")
     chosen = page.url
-    page.get_by_role("link", name="Data & model").click()
-    page.wait_for_selector(".st-key-next", timeout=acts.SLOW)
-    acts.settle(page)
-    page.get_by_role("link", name="Flipsets").click()
-    page.wait_for_selector(".st-key-run", timeout=acts.SLOW)
-    acts.settle(page)
+    acts.to_page(page, "Data & model", ".st-key-next")
+    acts.to_page(page, "Flipsets", ".st-key-run")
     expect(page.locator(".st-key-source input")).to_have_value("male")
     for _ in range(page.evaluate("history.length")):
         page.go_back()

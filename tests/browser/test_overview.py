@@ -14,13 +14,16 @@ from tests.browser.conftest import Server, Watched, watch
 pytestmark = pytest.mark.browser
 
 
-def test_groups_and_thresholds(server: Server, watched: Watched, artefacts: Path) -> None:
+def test_groups_thresholds_a_measure_and_a_link(
+    server: Server, watched: Watched, browser: Browser, artefacts: Path
+) -> None:
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
     acts.to_page(page, "Groups", ".st-key-finding")
     finding = acts.finding(page)
     assert "less often than women" in finding
+    first = page.locator(".stMain").get_by_role("tab").first.inner_text()
     for tab, names in (
         (None, ("groups-deciding", "group-rates")),
         ("Errors and scores", ("group-scores",)),
@@ -56,16 +59,12 @@ def test_groups_and_thresholds(server: Server, watched: Watched, artefacts: Path
     assert "cut=" in page.url
     page.reload()
     expect(page.locator(".st-key-moved")).to_have_text(moved, timeout=acts.SLOW)
+    acts.open_tab(page, first)
+    _a_link_opens_the_same_result(page, server, browser, finding)
 
 
-def test_a_measure_is_chosen_and_a_link_opens_the_same_result_for_somebody_else(
-    server: Server, watched: Watched, browser: Browser, artefacts: Path
-) -> None:
-    page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    acts.to_page(page, "Groups", ".st-key-finding")
-    finding = acts.finding(page)
+def _a_link_opens_the_same_result(page: Page, server: Server, browser: Browser, finding: str) -> None:
+    """Choose a measure; whoever is sent the address sees it of the same run, whatever is theirs."""
     assert "run=" in page.url
     _choose_a_measure(page)
     with acts.answered(page):

@@ -65,32 +65,3 @@ def test_texts_are_brought_learned_audited_and_treated(
     expect(page.locator(".st-key-mitigated")).to_contain_text("held-out texts", timeout=acts.SLOW)
     acts.settle(page)
     acts.narrow_and_shoot(page, artefacts, "rule-sets-texts-mitigated", 4000, last=True)
-
-
-def test_long_names_fit_and_the_model_trained_here_is_trained_again(
-    server: Server, watched: Watched, tmp_path: Path, artefacts: Path
-) -> None:
-    page = watched.page
-    rng = np.random.default_rng(0)
-    long = "people of a very long administrative description without any abbreviation, part "
-    part = rng.integers(0, 13, 1500)
-    frame = pd.DataFrame({
-        "sex": rng.choice(["f", "m"], 1500),
-        "race": [f"{long}{place}" for place in part],
-        "skill": (rng.normal(size=1500) - 3 * (part == 1)).round(3),  # all that the model is given
-    })  # fmt: skip
-    frame["hired"] = np.where(rng.random(1500) < np.where(part == 1, 0.1, 0.7), "yes", "no")
-    frame.to_csv(tmp_path / "long.csv", index=False)
-    acts.open_app(page, server.url)
-    acts.upload(page, tmp_path / "long.csv")
-    acts.train_on(page, "hired", "yes")
-    page.get_by_role("link", name="Rule sets").click()
-    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
-    acts.settle(page)
-    acts.run(page)
-    assert "administrative description" in acts.finding(page)
-    acts.open_tab(page, "Train again")
-    page.locator(".st-key-mitigate button").click()
-    expect(page.locator(".st-key-mitigated")).to_contain_text("held-out people", timeout=acts.SLOW)
-    acts.settle(page)
-    acts.narrow_and_shoot(page, artefacts, "rule-sets-mitigated", 4600, last=True)

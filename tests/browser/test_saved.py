@@ -1,4 +1,4 @@
-"""Saved audits and the guided demo in real Chromium: reports, comparison, links, deletion, findings."""
+"""Saved audits in real Chromium: reports, comparison, links, deletion, findings."""
 
 from __future__ import annotations
 
@@ -88,25 +88,3 @@ def test_reports_comparison_link_and_deletion(
     expect(seen.page.get_by_text("Something broke")).to_have_count(0)
     other.close()
     assert seen.errors == seen.foreign == []
-
-
-def test_the_demo_walks_through_five_screens(server: Server, watched: Watched, artefacts: Path) -> None:
-    page = watched.page
-    acts.open_app(page, server.url)
-    acts.to_page(page, "Demo", ".st-key-tour-title")
-    said = page.locator(".tour-sentence")
-    sentences = []
-    for step in range(1, 6):
-        if step > 1:
-            with acts.answered(page):
-                page.locator(".st-key-next button").click()
-        sentences.append(said.inner_text())
-        acts.narrow_and_shoot(page, artefacts, f"demo-{step}", 900)
-    expect(page.locator(".st-key-next button")).to_have_count(0)
-    assert len(set(sentences)) == 5
-    assert "Velian women under 30" in sentences[1]
-    assert not acts.serious(page)
-    page.reload()
-    expect(said).to_have_text(sentences[-1], timeout=acts.SLOW)  # the address carries the step
-    page.locator(".st-key-how button").click()
-    expect(page.get_by_text("Difference found").first).to_be_visible()
