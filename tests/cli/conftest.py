@@ -47,9 +47,13 @@ def cli(capfd, monkeypatch, tmp_path):
 
 @pytest.fixture
 def project(tmp_path) -> Path:
-    """A folder with people.csv (two groups, a label, a stored score) and spec.yaml on it."""
     folder = tmp_path / "project"
     folder.mkdir()
+    return make_project(folder)
+
+
+def make_project(folder: Path) -> Path:
+    """Put people.csv (two groups, a label, a stored score) and spec.yaml on it into a folder."""
     rng = np.random.default_rng(0)
     group = rng.choice(["north", "south"], PEOPLE)
     skill = rng.normal(0, 1, PEOPLE) + (group == "north")

@@ -168,10 +168,9 @@ def test_describe_and_sample_data_refuse_in_the_same_way(cli, project, tmp_path)
     assert (tmp_path / "taken" / "hiring.csv").read_text() == "mine"
 
 
-@pytest.mark.parametrize("executor", ["inline", "process"])
-def test_a_real_process_ends_the_same_way(project, executor, tmp_path):
+def test_a_real_process_ends_the_same_way(project, tmp_path):
     spec = write_spec(project, source={"group": "nort"})
-    command = [sys.executable, "-m", "audits", "run", str(spec), "--executor", executor]
+    command = [sys.executable, "-m", "audits", "run", str(spec), "--executor", "process"]
     home = {"EVENHAND_HOME": str(tmp_path / "home")}
     ended = subprocess.run(command, cwd=ROOT, env={**os.environ, **home}, capture_output=True, text=True)
     assert ended.returncode == 2
@@ -189,9 +188,7 @@ def test_a_results_folder_that_cannot_be_made_is_told_before_the_run(cli, projec
     )
 
 
-@pytest.mark.parametrize(
-    "arguments", [("describe", "people.csv"), ("run", "spec.yaml"), ("runs", "list"), ("report", "out")]
-)
+@pytest.mark.parametrize("arguments", [("describe", "people.csv"), ("runs", "list")])
 def test_a_python_without_the_packages_is_one_sentence(project, arguments):
     ended = subprocess.run(
         [sys.executable, "-S", "-m", "audits", arguments[0], *map(str, arguments[1:])],

@@ -13,11 +13,8 @@ import pytest
     ("words", "found"),
     [
         ("base", {"baseline"}),
-        ("runs com", {"compare"}),
         ("run audit.yaml --fail", {"--fail-on"}),
         ("run audit.yaml --fail-on ", {"evidence", "material", "gate"}),
-        ("runs start --fail-on g", {"gate"}),
-        ("completion z", {"zsh"}),
     ],
 )
 def test_what_a_shell_is_told(words, found):

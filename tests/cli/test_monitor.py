@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from audits.cli.main import main
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Batch, Monitors
 from audits.monitor.profile import Sent
 from audits.runs.storage.database import database
-from tests.cli.conftest import write_spec
+from tests.cli.conftest import make_project, write_spec
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory) -> Path:
+    """A folder with people.csv, a logistic regression audited on it in out, and its bundle."""
+    folder = make_project(tmp_path_factory.mktemp("audited"))
+    audits = [{"sensitivity": {"bootstrap": 100, "protected": "group"}}]
+    spec = write_spec(folder, model={"train": "logistic"}, audits=audits)
+    for command in (
+        ("run", spec, "--out", folder / "out", "--executor", "inline", "--no-save"),
+        ("monitor", "export", folder / "out", "--out", folder / "bundle", "--note", "ours"),
+    ):
+        assert main([str(word) for word in command]) == 0
+    assert (folder / "bundle" / "monitor.safetensors").is_file()
+    return folder
 
 
 @pytest.fixture
-def exported(cli, project) -> Path:
-    """The bundle of a logistic regression audited on people.csv."""
-    spec = write_spec(
-        project,
-        model={"train": "logistic"},
-        audits=[{"sensitivity": {"bootstrap": 100, "protected": "group"}}],
-    )
-    done = cli("run", spec, "--out", project / "out", "--executor", "inline", "--no-save")
-    assert done.status == 0, done.err
-    answer = cli("monitor", "export", project / "out", "--out", project / "bundle", "--note", "ours")
-    assert answer.status == 0, answer.err
-    assert "monitor.safetensors" in answer.out
+def project(audited, tmp_path) -> Path:
+    return Path(shutil.copytree(audited, tmp_path / "project"))
+
+
+@pytest.fixture
+def exported(project) -> Path:
     return project / "bundle"
 
 

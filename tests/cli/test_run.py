@@ -57,36 +57,10 @@ def test_run_writes_what_the_contract_names(cli, project):
     assert " ".join(audit["finding"].split()) in text
     assert str(out) in answer.out
     assert RunResult.load(out).to_json() == results
-
-
-def test_people_in_the_tables_are_those_of_the_file(cli, project):
-    out = project / "out"
-    assert cli("run", project / "spec.yaml", "--out", out, "--executor", "inline").status == 0
     raw = pd.read_csv(project / "people.csv")
     people = pd.read_csv(out / "tables" / "flipset-people.csv")
     assert people["row"].tolist() == [row + 1 for row in raw.index[raw["group"] == "south"]]
     assert people["decision"].tolist() == (raw["score"][raw["group"] == "south"] >= 0.5).tolist()
-
-
-def test_inline_and_process_write_the_same_bytes_and_equal_the_hiring_numbers(cli, tmp_path):
-    assert cli("sample-data", "hiring", "--out", tmp_path).status == 0
-    spec = tmp_path / "hiring.yaml"
-    # how often chance is drawn, and of how many, is nothing to the numbers below
-    spec.write_text(
-        spec.read_text().replace("l1_squared}", "l1_squared, permutations: 19, noise_people: 60}")
-    )
-    for executor in ("inline", "process"):
-        answer = cli("run", spec, "--out", tmp_path / executor, "--executor", executor)
-        assert answer.status == 0, answer.err
-    first, second = (tmp_path / name for name in ("inline", "process"))
-    assert (first / "results.json").read_bytes() == (second / "results.json").read_bytes()
-    for table in (first / "tables").iterdir():
-        assert table.read_bytes() == (second / "tables" / table.name).read_bytes()
-    [audit] = read(first)["audits"]
-    assert audit["options"]["noise_people"] == 60
-    # re-measured with exact transport on the published data and model, 1,000 a group
-    assert (audit["positive"]["size"], audit["negative"]["size"]) == (157, 136)
-    assert audit["validation"]["distance"] == pytest.approx(4.860449, abs=1e-6)
 
 
 @pytest.mark.parametrize(("gap", "status"), [(3.0, 1), (0.0, 0)])
@@ -104,7 +78,6 @@ def test_fail_on_evidence(cli, project, gap, status):
     assert answer.status == status
     told = "--fail-on evidence: matched by\n  audits[0].flipset: evidence of a difference"
     assert (told in answer.out) is (status == 1)
-    assert cli(*arguments).status == 0
 
 
 def test_former_results_are_replaced_and_nothing_else(cli, project):
@@ -122,31 +95,20 @@ def test_former_results_are_replaced_and_nothing_else(cli, project):
     assert not (out / "tables" / "flipset-2-people.csv").exists()
     assert (out / "notes.txt").read_text() == "mine"
     assert not list(out.glob(".partial*"))
-
-
-def test_a_list_of_former_files_cannot_point_outside(cli, project):
-    out = project / "out"
-    out.mkdir()
-    (out / ".evenhand").write_text("../people.csv\n/etc/hostname\ntables/../../people.csv\n")
-    assert cli("run", project / "spec.yaml", "--out", out, "--executor", "inline").status == 0
-    assert (project / "people.csv").exists()
-
-
-def test_a_failed_run_leaves_former_results_alone(cli, project):
-    out = project / "out"
-    assert cli("run", project / "spec.yaml", "--out", out, "--executor", "inline").status == 0
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    assert (
-        cli("run", write_spec(project, source={"group": "x"}), "--out", out, "--executor", "inline").status
-        == 2
-    )
+    wrong = write_spec(project, source={"group": "x"})
+    assert cli("run", wrong, "--out", out, "--executor", "inline").status == 2
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
-def test_results_go_beside_the_current_folder_by_default(cli, project, monkeypatch):
+def test_a_list_of_former_files_cannot_point_outside(cli, project, monkeypatch):
     monkeypatch.chdir(project)
+    out = project / "spec-results"  # where results go by default
+    out.mkdir()
+    (out / ".evenhand").write_text("../people.csv\n/etc/hostname\ntables/../../people.csv\n")
     assert cli("run", "spec.yaml", "--executor", "inline").status == 0
-    assert (project / "spec-results" / "results.json").exists()
+    assert (out / "results.json").exists()
+    assert (project / "people.csv").exists()
 
 
 def test_an_unexpected_error_is_one_sentence_and_a_log(cli, project, monkeypatch):
@@ -266,16 +228,6 @@ def test_a_closed_output_is_no_failure(project):
     line = f"exec {' '.join(command('describe', project / 'people.csv'))} >&-"
     ended = subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")
-
-
-def test_help_comes_without_waiting_for_libraries():
-    heavy = "import sys, audits.cli.main as c\ntry:\n    c.main(['--help'])\nexcept SystemExit:\n    pass\n"
-    heavy += "print(sorted({'torch', 'sklearn', 'scipy', 'pandas', 'plotly'} & set(sys.modules)))"
-    ended = subprocess.run(
-        [sys.executable, "-c", heavy], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert "describe" in ended.stdout
-    assert ended.stdout.splitlines()[-1] == "[]"
 
 
 def test_describe(cli, project):

@@ -131,50 +131,34 @@ def test_rename_note_filter_compare(cli, project):
     assert (change["before"], change["after"]) == (rates[0]["south"]["value"], rates[1]["south"]["value"])
 
 
-@pytest.mark.parametrize(
-    ("form", "name", "start"),
-    [
+def test_report_renders_a_finished_run_again_or_says_why_not(cli, project):
+    assert run(cli, project).status == 0
+    path = project / "out" / "results.json"
+    before = path.read_bytes()
+    for form, name, start in (
         ("html", "report.html", b"<!doctype html>"),
         ("pdf", "report.pdf", b"%PDF-"),
         ("json", "report.json", b"{"),
         ("card", "model-card.md", b"---\ntags: [fairness, evenhand]"),
-    ],
-)
-def test_report_renders_a_finished_run_again(cli, project, form, name, start):
-    assert run(cli, project).status == 0
-    before = (project / "out" / "results.json").read_bytes()
-    answer = cli("report", project / "out", "--format", form)
-    assert (answer.status, answer.err) == (0, "")
-    content = (project / "out" / name).read_bytes()
-    assert content.startswith(start)
-    if form == "json":
-        assert content == before
-    assert cli("report", project / "out", "--format", form, "--out", project / "no" / "where").status == 2
+    ):
+        answer = cli("report", project / "out", "--format", form)
+        assert (answer.status, answer.err) == (0, "")
+        assert (project / "out" / name).read_bytes().startswith(start)
+        assert cli("report", project / "out", "--format", form, "--out", project / "no" / "where").status == 2
+    assert (project / "out" / "report.json").read_bytes() == before
+    for wrong, words in (
+        (json.loads(before) | {"schema": 99}, "schema 99"),
+        ({"schema": 1}, "does not hold a whole result"),
+    ):
+        path.write_text(json.dumps(wrong))
+        answer = cli("report", project / "out", "--format", "pdf")
+        assert (answer.status, answer.out) == (2, "")
+        assert words in answer.err
+        assert len(answer.err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (
-            lambda document: document | {"schema": 99},
-            "holds results of schema 99, and this version reads 1 and 2",
-        ),
-        (lambda document: {"schema": 1}, "does not hold a whole result of this version"),
-    ],
-)
-def test_report_of_a_newer_or_damaged_result_is_one_sentence(cli, project, damage, words):
-    assert run(cli, project).status == 0
-    path = project / "out" / "results.json"
-    path.write_text(json.dumps(damage(json.loads(path.read_text()))))
-    answer = cli("report", project / "out", "--format", "pdf")
-    assert (answer.status, answer.out) == (2, "")
-    assert words in answer.err
-    assert len(answer.err.strip().splitlines()) == 1
-
-
-@pytest.mark.parametrize(("limit", "status"), [(0, 1), (1, 0), (5, 0)])
-def test_the_specs_gate_says_how_many_pass(cli, apart, limit, status):
-    answer = run(cli, apart, "--fail-on", "gate", gate={"evidence": limit + 2})
+def test_the_specs_gate_says_how_many_pass(cli, apart):
+    assert run(cli, apart).status == 0
     document = json.loads((apart / "out" / "results.json").read_text())
     differing = [
         (row, rate)
@@ -183,12 +167,12 @@ def test_the_specs_gate_says_how_many_pass(cli, apart, limit, status):
         if gap["verdict"] == "evidence of a difference"
     ]
     assert len(differing) >= 1
-    answer = run(cli, apart, "--fail-on", "gate", gate={"evidence": len(differing) - 1 + limit})
-    assert answer.status == status
     row, rate = differing[0]
     first = f"audits[0].groups.table[{row['attribute']}: {row['group']}].differences.{rate}: evidence"
-    assert (f"--fail-on gate: matched by\n  {first}" in answer.out) is (status == 1)
-    assert document["spec"]["gate"] == {"evidence": limit + 2}
+    for allowed, status in ((len(differing) - 1, 1), (len(differing), 0)):
+        answer = run(cli, apart, "--fail-on", "gate", gate={"evidence": allowed})
+        assert answer.status == status
+        assert (f"--fail-on gate: matched by\n  {first}" in answer.out) is (status == 1)
 
 
 def test_a_gate_changes_no_key_and_a_wrong_one_is_told(cli, project):
