@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import threading
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -46,17 +47,6 @@ def test_one_person_is_measured_and_stored(server: Server, bundle):
 
 def auth(server: Server) -> dict[str, str]:
     return {"Authorization": f"Bearer {server.token}"}
-
-
-def test_a_large_batch_is_answered_in_order(server: Server, bundle):
-    rows = [{**ROW, "skill": place / 100} for place in range(900)]
-    status, answer = server.post({"rows": rows})
-    assert status == 200
-    # sums over batches of another size may differ in the last digit
-    assert [row["sensitivity"] for row in answer["rows"]] == pytest.approx(
-        bundle.score(rows).sensitivity.tolist()
-    )
-    assert answer["people"] == 900
 
 
 ARROW = {"Content-Type": "application/vnd.apache.arrow.stream"}
@@ -117,12 +107,6 @@ def test_other_methods_are_told_which_one_there_is(server: Server, method: str):
     assert (response.status, response.headers["Allow"]) == (405, "POST, PATCH")
     assert json.loads(response.read())["error"] == "The method must be POST or PATCH."
     connection.close()
-
-
-@pytest.mark.parametrize("body", [{"rows": [{**ROW, "x" * 100_000: 1}]}, {"rows": [ROW], "x" * 100_000: 1}])
-def test_a_very_long_name_is_refused_in_a_sentence(server: Server, body):
-    status, answer = server.post(body)
-    assert (status, len(answer["error"]) < 1000) == (422, True)
 
 
 def test_one_key_with_two_contents_at_the_same_time_has_one_winner(server: Server):
@@ -316,45 +300,40 @@ def test_the_description_names_every_status(server: Server):
     assert answer["rows"][0]["unseen"] == ["town"]
 
 
-def test_an_onnx_file_is_asked_in_a_process_of_its_own(carried, tmp_path: Path):
-    monitor, token = Monitors(store_of(tmp_path)).create(carried, name="m")
-    server = start(tmp_path, monitor, token)
-    row = {"work_years": 14.0, "hair_length": 8.0}
-    try:
-        status, answer = server.post({"rows": [row]})
-        assert status == 200, answer
-        assert answer["rows"][0]["sensitivity"] == carried.score([row]).sensitivity[0]
-        libraries = Path(f"/proc/{server.process.pid}/maps").read_text()
-        assert "onnxruntime" not in libraries  # the stranger's file was not opened where pages are served
-        status, answer = server.post({"rows": [{**row, "work_years": "many"}]})
-        assert (status, "rows[0].work_years must be a number" in answer["error"]) == (422, True)
-    finally:
-        server.kill()
+def _another(server: Server, bundle) -> Server:
+    """Make another monitor on a server, and return the server as whoever sends to that one sees it."""
+    monitor, token = Monitors(store_of(server.home)).create(bundle, name="m")
+    return replace(server, monitor=monitor, token=token)
 
 
-def test_the_trees_of_a_forest_are_asked_by_http(forest, tmp_path: Path):
-    monitor, token = Monitors(store_of(tmp_path)).create(forest, name="m")
-    server = start(tmp_path, monitor, token)
+def test_an_onnx_file_is_asked_in_a_process_of_its_own(server: Server, carried):
+    server, row = _another(server, carried), {"work_years": 14.0, "hair_length": 8.0}
+    status, answer = server.post({"rows": [row]})
+    assert status == 200, answer
+    assert answer["rows"][0]["sensitivity"] == carried.score([row]).sensitivity[0]
+    libraries = Path(f"/proc/{server.process.pid}/maps").read_text()
+    assert "onnxruntime" not in libraries  # the stranger's file was not opened where pages are served
+    status, answer = server.post({"rows": [{**row, "work_years": "many"}]})
+    assert (status, "rows[0].work_years must be a number" in answer["error"]) == (422, True)
+
+
+def test_the_trees_of_a_forest_are_asked_by_http(server: Server, forest):
+    server = _another(server, forest)
     rows = [{**ROW, "skill": place / 50 - 4} for place in range(400)]
-    try:
-        for sent in (rows[:1], rows):
-            status, answer = server.post({"rows": sent})
-            assert status == 200, answer
-            expected = forest.score(sent)
-            found = [row["sensitivity"] for row in answer["rows"]]
-            np.testing.assert_allclose(found, expected.sensitivity, rtol=1e-12)
-            assert [row["score"] for row in answer["rows"]] == expected.score.tolist()
-            assert [row["flagged"] for row in answer["rows"]] == expected.flagged.tolist()
-        assert answer["flagged"] > 0
-        status, answer = server.post({"rows": [{**ROW, "town": "moon", "height": None}]})
-        assert answer["rows"][0]["unseen"] == ["height", "town"]
-        status, answer = server.post({"rows": [{**ROW, "skill": "many"}]})
-        assert (status, "rows[0].skill must be a number" in answer["error"]) == (422, True)
-    finally:
-        server.kill()
+    for sent in (rows[:1], rows):
+        status, answer = server.post({"rows": sent})
+        assert status == 200, answer
+        expected = forest.score(sent)
+        found = [row["sensitivity"] for row in answer["rows"]]
+        np.testing.assert_allclose(found, expected.sensitivity, rtol=1e-12)
+        assert [row["score"] for row in answer["rows"]] == expected.score.tolist()
+        assert [row["flagged"] for row in answer["rows"]] == expected.flagged.tolist()
+    assert answer["flagged"] > 0
+    status, answer = server.post({"rows": [{**ROW, "town": "moon", "height": None}]})
+    assert answer["rows"][0]["unseen"] == ["height", "town"]
 
 
-def test_dates_come_in_as_they_are_written(tmp_path: Path):
+def test_dates_come_in_as_they_are_written(server: Server):
     """By JSON in several forms at once, and as Arrow's own."""
     import pyarrow as pa
 
@@ -364,24 +343,20 @@ def test_dates_come_in_as_they_are_written(tmp_path: Path):
             SensitivityOptions(bootstrap=100, match_set="off", status_model="logistic"),
         )
     )
-    monitor, token = Monitors(store_of(tmp_path)).create(bundle, name="m")
-    server = start(tmp_path, monitor, token)
+    server = _another(server, bundle)
     row = {"age": 40, "debt": 900.0, "owner": True, "town": "west", "job": "job 1"}
     dates = ["2009-05-01", "2009-05-01T00:00:00", "2009-05-01 00:00:00+02:00", None]
     table = pa.Table.from_pylist([{**row, "since": datetime(2009, 5, 1)}, {**row, "since": None}])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    try:
-        status, said = server.post({"rows": [{**row, "since": date} for date in dates]})
-        assert status == 200, said
-        scores = [each["score"] for each in said["rows"]]
-        assert scores[0] == scores[1] == scores[2]
-        status, packed = server.post(
-            sink.getvalue().to_pybytes(), **{"Content-Type": "application/vnd.apache.arrow.stream"}
-        )
-        assert status == 200, packed
-        assert [each["score"] for each in packed["rows"]] == [scores[0], scores[3]]
-        assert server.post({"rows": [{**row, "since": "noon"}]})[0] == 422
-    finally:
-        server.kill()
+    status, said = server.post({"rows": [{**row, "since": date} for date in dates]})
+    assert status == 200, said
+    scores = [each["score"] for each in said["rows"]]
+    assert scores[0] == scores[1] == scores[2]
+    status, packed = server.post(
+        sink.getvalue().to_pybytes(), **{"Content-Type": "application/vnd.apache.arrow.stream"}
+    )
+    assert status == 200, packed
+    assert [each["score"] for each in packed["rows"]] == [scores[0], scores[3]]
+    assert server.post({"rows": [{**row, "since": "noon"}]})[0] == 422

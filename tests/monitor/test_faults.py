@@ -96,7 +96,7 @@ def _runs(server: Server, wanted: str) -> list[dict[str, Any]]:
     for _ in range(60):
         found = _ask(server, "GET")[1]["audits"]
         if found and {each["status"] for each in found} == {wanted}:
-            time.sleep(12 if wanted == "interrupted" else 1)  # nothing starts them a second time
+            time.sleep(5 if wanted == "interrupted" else 1)  # nothing starts them a second time
             return _ask(server, "GET")[1]["audits"]
         time.sleep(0.5)
     return found

@@ -58,11 +58,6 @@ def test_what_cannot_be_is_named(bundle: MonitorBundle, column: str, change, wor
     assert words in notes(bundle, frame)
 
 
-def test_one_person_out_of_range_is_told(bundle: MonitorBundle):
-    said = notes(bundle, pd.DataFrame([{"skill": 9.0, "height": 170, "town": "north"}]))
-    assert "skill: 1 of 1 outside the audited range" in said
-
-
 def test_months_for_years_are_one_alarm_that_names_column_and_unit(monitors: Monitors, bundle: MonitorBundle):
     monitor, _ = monitors.create(bundle, name="m")
     assert not send(monitors, monitor, people(2000, seed=4)).alarms

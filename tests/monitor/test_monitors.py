@@ -166,19 +166,6 @@ def test_a_transaction_that_fails_leaves_nothing_behind(monitors: Monitors, bund
     assert kept[0] == kept[1]
 
 
-def test_alarms_are_acknowledged_with_a_note(monitors: Monitors, bundle):
-    monitor, _ = monitors.create(bundle, name="m", people_between=500)
-    [stored] = monitors.store([batch(monitor, [True] * 60)])
-    assert len(stored.alarms) >= 1
-    latest = monitors.alarms(monitor.id)[0]
-    assert latest.acknowledged is None
-    assert "once in" in latest.sentence
-    monitors.acknowledge(monitor.id, latest.place, "looked into it")
-    assert monitors.alarms(monitor.id)[0].note == "looked into it"
-    with pytest.raises(InputError, match="alarm must be one"):
-        monitors.acknowledge(monitor.id, 10**6, "")
-
-
 def test_a_condition_is_one_alarm_until_it_is_over(monitors: Monitors, bundle):
     monitor, _ = monitors.create(bundle, name="m", people_between=500)
     monitors.store([batch(monitor, [True] * 4000)])

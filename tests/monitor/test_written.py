@@ -77,15 +77,6 @@ def test_values_of_the_table_are_measured_as_in_the_audit(made):
     assert again == (columns, beside), "values as the audit had them are understood too"
 
 
-def test_without_it_the_same_values_were_never_seen(made):
-    _, run, frame, _ = made
-    bundle = MonitorBundle.of(run.audits[0].result)
-    plain = read_json(body(bundle, frame.assign(area=frame["place"]), 10), bundle.reads)
-    assert "town" in bundle.score_columns(plain.columns, 10).unseen[0]
-    assert as_audited(bundle, plain.columns, plain.sent) == (plain.columns, plain.sent)
-    assert written_words(bundle) == []
-
-
 def test_a_table_is_read_as_the_audited_one_was(made):
     bundle, _, frame, _ = made
     made_so = frame_as_audited(bundle, frame)

@@ -117,7 +117,7 @@ def _wrong_levels() -> bytes:
 
 def _gz(block: bytes, times: int) -> bytes:
     packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=6) as file:
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as file:
         for _ in range(times):
             file.write(block)
     return packed.getvalue()
