@@ -25,7 +25,6 @@ import audits
 from audits.errors import InputError
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
-from audits.stats import EVIDENCE
 
 SPEED = {"bootstrap": 0}
 
@@ -427,26 +426,3 @@ def test_numbers_that_are_no_probabilities_need_a_threshold():
         threshold=0.5,
     )
     assert found.subject.decisions.mean() == ((line.predict(people[["hours"]]) >= 0.5).mean())
-
-
-def test_verdicts_are_corrected_for_all_audits_of_the_run():
-    """A run of three audits under no difference: any evidence in at most 6 % of worlds."""
-    alone = together = 0
-    for world in range(100):
-        rng = np.random.default_rng([world, 19])
-        frame = pd.DataFrame({"x": rng.normal(size=300), "decided": (rng.random(300) < 0.5).astype(int)})
-        for k in range(3):
-            frame[f"attribute {k}"] = np.where(rng.random(300) < 0.5, "a", "b")
-        found = [
-            audits.audit(
-                None, frame[["x", "decided", f"attribute {k}"]], predictions="decided", favorable=1,
-                protected=f"attribute {k}", audits={"groups": SPEED},
-            )
-            for k in range(3)
-        ]  # fmt: skip
-        run = dataclasses.replace(found[0], audits=tuple(each.audits[0] for each in found))
-        alone += any(each.result.verdict == EVIDENCE for each in run.audits)
-        table = run.verdicts
-        together += (table["verdict"] == EVIDENCE).any()
-        assert sorted(table["alone"]) == sorted(each.result.verdict for each in run.audits)
-    assert together <= 6 < alone

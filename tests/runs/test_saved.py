@@ -20,7 +20,7 @@ from audits.errors import InputError, RunFailed
 from audits.runs.executors import process_lock as processes
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.executors.pool import ProcessExecutor
-from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
+from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame
 from audits.runs.result import RunResult
 from audits.runs.storage.database import Database, database
 from audits.runs.storage.saved import SavedRuns
@@ -331,24 +331,6 @@ def test_compare_names_what_changed_and_nothing_else(base):
     assert change.overlap is (max(was.low, now.low) <= min(was.high, now.high))
     assert not any(part == "data" for part, _ in changes)
     assert len(comparison_frame(list(changes.values()))) == len(changes)
-
-
-def test_what_one_run_does_not_have_is_a_change_only_if_the_other_has_it(base):
-    spec = make_spec({"groups": {"by": ["group"]}})
-    before = InlineExecutor().submit(spec, base).result()
-    other = next(row.group for row in before.audits[0].result.table if not row.is_reference)
-    turned = make_spec({"groups": {"by": ["group"], "reference": {"group": other}}})
-    after = InlineExecutor().submit(turned, base).result()
-    changes = compare_runs(before, after)
-    assert not any(change.before is None and change.after is None for change in changes)
-    words = {(change.part, change.where): change.words() for change in changes}
-    assert words["spec", "audits[0].groups.reference.group"] == ("–", other)
-    shown = worded_frame(changes)
-    assert len(shown) == len(changes)
-    assert set(shown["intervals"]) <= {"", "overlap", "apart"}
-    rate = next(change for change in changes if change.where.endswith("differences.selection_rate.estimate"))
-    assert "–" in rate.words(), "only one of the two runs holds this group against the other"
-    assert any(" to " in word for word in rate.words())
 
 
 @pytest.mark.parametrize(
