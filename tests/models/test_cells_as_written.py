@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -141,33 +140,6 @@ def test_an_endpoint_is_sent_question_marks(raw, table):
             adult(table, "impute"), ModelSpec(endpoint=Endpoint(told.url, rows_at_once=5000))
         )
         np.testing.assert_allclose(subject.scores, expected, rtol=0, atol=1e-12)
-
-
-def test_the_command_line_gives_the_same_scores(raw, tmp_path, capsys):
-    from audits.cli.main import main
-
-    pipeline = fitted(raw)
-    saved(pipeline, tmp_path / "adult.onnx")
-    raw.iloc[:3000].to_csv(tmp_path / "adult.csv", index=False)
-    spec = {
-        "data": {
-            "path": "adult.csv", "label": "income", "favorable": ">50K", "protected": ["sex", "race"],
-            "features": NUMBERS, "read": {"missing": ["?"]},
-        },
-        "model": {"path": "adult.onnx"},
-        "audits": [{"groups": {}}],
-    }  # fmt: skip
-    (tmp_path / "spec.yaml").write_text(json.dumps(spec))
-    assert (
-        main(["run", str(tmp_path / "spec.yaml"), "--out", str(tmp_path / "out"), "--executor", "inline"])
-        == 0
-    )
-    found = json.loads((tmp_path / "out" / "results.json").read_text())
-    own = pipeline.predict_proba(raw[READ].iloc[:3000])[:, 1] >= 0.5
-    rates = {row["group"]: row["selection_rate"]["value"] for row in found["audits"][0]["table"]}
-    for sex in ("Male", "Female"):
-        (rate,) = [value for group, value in rates.items() if group in {sex, f"sex={sex}", f"sex {sex}"}]
-        assert rate == pytest.approx(own[raw["sex"].iloc[:3000] == sex].mean(), abs=1e-12)
 
 
 def test_each_kind_of_cell_is_given_as_it_stands(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from audits.models.trained.mlp import MOST_EPOCHS, train_mlp
 
@@ -26,12 +25,6 @@ def test_training_stops_early_and_tells_each_epoch(data):
     fractions = [fraction for fraction, _ in told]
     assert fractions == sorted(fractions)
     assert told[0] == (0.0, "training the network, epoch 1")
-
-
-def test_many_rows_in_batches_score_as_few(data):
-    model = train_mlp(data)
-    many = pd.concat([data.frame] * 25, ignore_index=True)
-    np.testing.assert_allclose(model.score(many), np.tile(model.score(data.frame), 25), atol=1e-6)
 
 
 def test_counts_move_the_network_towards_the_many(make_data, people):

@@ -7,7 +7,6 @@ import pickle
 
 import numpy as np
 import onnx
-import pandas as pd
 import pytest
 from onnx import TensorProto, helper
 from skl2onnx import to_onnx
@@ -113,13 +112,6 @@ def test_a_fixed_batch_gives_the_same_scores_as_a_free_one(linear, numeric_data,
     fixed = load_onnx(linear([0.1, 0.01], -5.0, rows=rows), numeric_data).score(numeric_data.frame)
     # the matrix product of one row and of many may round differently in float32
     np.testing.assert_allclose(fixed, free, atol=2e-7)
-
-
-def test_many_rows_are_scored_in_chunks_as_if_at_once(linear, numeric_data):
-    model = load_onnx(linear([0.1, 0.01], -5.0), numeric_data)
-    many = pd.concat([numeric_data.frame] * 50, ignore_index=True)
-    assert len(many) > 2 * 8192
-    np.testing.assert_array_equal(model.score(many), np.tile(model.score(numeric_data.frame), (50, 1)))
 
 
 @pytest.mark.parametrize("zipmap", [False, True, "columns"])
@@ -257,15 +249,6 @@ def test_inputs_that_no_column_has_are_named_with_both_lists(pipeline, people, t
     assert load_onnx(path, data, columns={"age": ("years",)}).columns == ("years", "income", "job", "flag")
 
 
-def test_the_lists_of_a_wide_mismatch_are_shortened(linear, data, people, make_data):
-    path = linear([1.0] * 5, metadata={})
-    refused(path, data, r"reads 5 columns and .*numeric features: 'age', 'income', 'flag'\).*\[FIRST, SECOND")
-    refused(path, data, "takes 5 columns in input 'X', but 1 are named: 'age'", columns=("age",))
-    wide = people.assign(**{f"x{i}": float(i) + people["income"] for i in range(40)})
-    text = refused(path, make_data(wide), r"43 in all")
-    assert "x30" not in text
-
-
 def test_metadata_columns_must_be_columns_of_the_data(linear, data):
     refused(
         linear([1.0, 1.0], metadata={"columns": '["age", "height"]'}),
@@ -286,20 +269,6 @@ def test_metadata_columns_must_be_columns_of_the_data(linear, data):
         data,
         "takes numbers .* column 'job' holds none",
     )
-
-
-def test_every_truncation_is_refused_or_loses_nothing(linear, numeric_data):
-    """Cut after each byte: no traceback, and no other model by accident."""
-    path = linear([0.1, 0.0], -5.0)
-    content = path.read_bytes()
-    whole = load_onnx(path, numeric_data).score(numeric_data.frame)
-    for end in range(len(content)):
-        path.write_bytes(content[:end])
-        try:
-            cut = load_onnx(path, numeric_data)
-        except InputError:
-            continue
-        np.testing.assert_array_equal(cut.score(numeric_data.frame), whole)
 
 
 def test_other_bytes_under_the_name_are_refused(tmp_path, numeric_data):

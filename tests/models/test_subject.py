@@ -270,13 +270,3 @@ def test_progress_rises_to_one_and_cancels(data):
     for kind in ("mlp", "forest"):
         with pytest.raises(RunCancelled):
             make_subject(data, ModelSpec(train=kind), progress=cancel)
-
-
-def test_loading_the_package_imports_no_heavy_library():
-    import subprocess
-    import sys
-
-    heavy = "'torch', 'onnxruntime', 'onnx', 'sklearn'"
-    code = f"import audits.models, sys; print([name for name in ({heavy}) if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
