@@ -13,7 +13,7 @@ from app.drafts.drafts import from_files, with_data
 from app.tables.exports import portable
 from audits.options import options_of
 from audits.recourse import RecourseOptions
-from tests.app.test_pages import open_example, texts, visit
+from tests.app.test_pages import carry_out, open_example, texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"
 
@@ -22,12 +22,7 @@ CONTROLS = ("checkbox", "multiselect", "number_input", "selectbox", "text_area",
 
 
 def finish(space, at):
-    at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    assert run.wait(90)
-    at.run()
-    assert not at.exception
+    carry_out(space, at)
     return work.result(space, space.runs()[0]["spec"]).audits[0].result
 
 

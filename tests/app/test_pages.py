@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app import work
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace, issue_token
 from audits.data.samples import CATALOGUE
+from audits.runs.executors.job import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = str(ROOT / "app" / "main.py")
@@ -56,6 +58,17 @@ def figures(at: AppTest) -> list[dict[str, Any]]:
 def bring(space: Workspace, content: str, **data: object) -> None:
     path = space.add_file("people.csv", io.BytesIO(content.encode()))
     space.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **data))
+
+
+def carry_out(space: Workspace, at: AppTest) -> Run:
+    """Press Run, wait until the run is over, and draw the page again."""
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    assert run.wait(240)
+    at.run()
+    assert not at.exception
+    return run
 
 
 def test_the_empty_page_offers_every_example(space: Workspace) -> None:
