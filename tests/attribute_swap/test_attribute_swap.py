@@ -16,7 +16,6 @@ from audits.attribute_swap import (
     AttributeSwapResult,
     SwapRow,
     attribute_swap,
-    figures,
 )
 from audits.checks import build
 from audits.comparison.attribute_swap import paired
@@ -25,7 +24,6 @@ from audits.data.spec import Weights
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
 from audits.models import subject as models
-from audits.results import load_result, save_result
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS, usual_audits
 
@@ -132,44 +130,6 @@ def test_by_hand() -> None:
         False,
     ]
     assert again["to"].sort_index().tolist() == list("mmmmffff")
-
-
-def test_what_is_stated_is_one_interval(tmp_path: Path) -> None:
-    result = swap(subject_of(people(), Rule(("sex", "skill"), helped)))
-    record, judged = AUDITS["attribute_swap"], result.judged
-    assert result.verdict == "evidence of a difference"
-    shown = record.section(result).exhibits
-    assert [each.key for each in shown] == ["blocks", "net", "moved"]
-    first = shown[0].figure().data[0].meta
-    assert (first["value"], first["low"], first["high"]) == (
-        judged.interval.value, judged.interval.low, judged.interval.high,
-    )  # fmt: skip
-    said = result.to_json()
-    [stated] = [each for each in said["swaps"] if each["net"]["value"] == said["interval"]["value"]]
-    assert (stated["from"], stated["to"]) == (result.deciding.source, result.deciding.target)
-    assert stated["net"] == said["interval"]
-    assert said["decided_by"] == result.deciding.name
-    save_result(result, tmp_path, "found")
-    back = load_result(AttributeSwapResult, tmp_path, "found")
-    assert back.to_json() == said
-    pd.testing.assert_frame_equal(back.people, result.people)
-
-
-def test_hollow_dots_fill() -> None:
-    result = swap(subject_of(people(), Rule(("sex", "skill"), helped)))
-    figure, row = figures.blocks(result), result.deciding
-    block = [trace for trace in figure.data[1:] if trace.xaxis == "x2"]
-    assert sum(len(trace.x) for trace in block) == pytest.approx(row.n / figures.people_a_dot(result), abs=2)
-    [menu] = figure.layout.updatemenus
-    states = [button.args[0]["marker.symbol"] for button in menu.buttons]
-    filled = [
-        sum(len(trace.x) for trace, symbol in zip(figure.data[1:], state, strict=True)
-            if trace.xaxis == "x2" and symbol == "circle")
-        for state in states
-    ]  # fmt: skip
-    gained = row.people(row.gained) - row.people(row.lost)
-    assert filled[1] - filled[0] == pytest.approx(gained / figures.people_a_dot(result), abs=2)
-    assert [trace.marker.symbol for trace in figure.data[1:]] == list(states[1])
 
 
 def test_a_model_that_does_not_read_it_is_not_cleared_and_not_asked() -> None:

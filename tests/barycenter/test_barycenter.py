@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from scipy.optimize import linear_sum_assignment
 from audits.barycenter import BarycenterOptions, barycenter, figures
 from audits.barycenter.barycenters import group_of, least_spread, meet
 from audits.barycenter.people import compare
-from audits.barycenter.record import AUDIT
 from audits.data import DataSpec, build_data
 from audits.data.digests import plain_digest
 from audits.drawing.style import alt_text
@@ -23,7 +21,6 @@ from audits.errors import InputError
 from audits.flipset import FlipsetOptions, flipset
 from audits.models import make_subject, model_spec
 from audits.progress import silent
-from audits.results import load_result, save_result
 from audits.runs.plans.power import _groups
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
@@ -196,14 +193,9 @@ def test_a_level_that_differs_is_never_cleared_and_a_sample_neither():
     assert part.verdict != NO_MATERIAL
 
 
-def test_a_difference_is_seen_and_its_absence_is_not_called_one():
-    """12 worlds without a difference, features alike: over 3 with evidence would come by chance once in 450.
-
-    3 worlds in which the last of three groups is favoured a fifth as often: each is seen, 0.999 and more.
-    """
+def test_a_group_favored_a_fifth_as_often_is_seen():
+    """Each of 3 worlds shows it with a chance of 0.999 and more."""
     asked = {"permutations": 39, "rounds": 0, "seconds": 60.0}
-    alarms = [audited(crowd(90, seed), **asked).verdict for seed in range(12)]
-    assert alarms.count(EVIDENCE) <= 3
     seen = [audited(crowd(150, seed, lower=0.8), **asked) for seed in range(3)]
     assert [each.verdict for each in seen] == [EVIDENCE] * 3
     for each in seen:
@@ -223,32 +215,6 @@ def test_samples_are_drawn_where_time_is_short(lower):
     assert "people drawn at a time" in lower.finding
     assert lower.verdict == EVIDENCE
     assert lower.rests_on == "c"
-
-
-def test_it_is_kept_shown_and_stated(lower, tmp_path):
-    save_result(lower, tmp_path, "kept")
-    again = load_result(type(lower), tmp_path, "kept")
-    assert again.groups == lower.groups
-    pd.testing.assert_frame_equal(again.people, lower.people)
-    told = json.loads(json.dumps(lower.to_json(), allow_nan=False))
-    for key in AUDIT.result_keys()["required"]:
-        assert key in told
-    assert told["interval"]["value"] in {lower.group("c").excess.value, lower.group("c").net.value}
-    section = AUDIT.section(lower)
-    assert [each.key for each in section.exhibits] == [
-        "judged", "flips", "marginals_only_self", "marginals_only_counterpart", "transparency", "everybody",
-        "distances",
-    ]  # fmt: skip
-    for each in section.exhibits:
-        assert alt_text(each.figure())
-        assert len(each.table())
-    interval = lower.judged.interval
-    told = {"value": interval.value, "low": interval.low, "high": interval.high}
-    assert section.exhibits[0].figure().data[0].meta == told
-    bars = figures.flips(lower).data[1]
-    assert dict(zip([text for text, _ in bars.customdata], bars.x, strict=True))[
-        "people in “c”"
-    ] == pytest.approx(100 * lower.group("c").only_self)
 
 
 def test_every_person_has_a_counterpart_in_every_other_group(lower):

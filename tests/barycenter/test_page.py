@@ -8,9 +8,9 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from app import work
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace
+from tests.app.test_pages import carry_out
 from tests.barycenter.test_barycenter import crowd
 from tests.flipset.test_page import open_tab
 
@@ -36,12 +36,7 @@ def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
     assert at.multiselect(key="all-by").value == ["group"]  # the attribute with more than two values
     at.number_input(key="all-permutations").set_value(39).run()
     at.number_input(key="all-seconds").set_value(1.0).run()
-    at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    assert run.wait(120)
-    at.run()
-    assert not at.exception
+    run = carry_out(space, at)
     found = run.result().audits[0]
     assert at.container(key="finding").text[0].value == found.headline
     assert space.runs()[0]["spec"]["audits"][0]["barycenter"] == {

@@ -4,48 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from app import work
 from app.workspaces.workspace import Workspace
-from audits.reports.html import render_report
-from audits.stats.badges import interval_text
-from tests.app.test_pages import open_example, texts, visit
+from tests.app.test_pages import carry_out, open_example, texts
 
 PAGE = "views/compare.py"
-
-
-def test_without_data_the_page_asks_for_some(space: Workspace) -> None:
-    at = visit(space).switch_page(PAGE).run()
-    assert not at.exception
-    assert "There are no data yet." in texts(at)
-
-
-def test_a_second_model_is_chosen_run_and_shown_beside_the_first(space: Workspace) -> None:
-    at: Any = open_example(space, "hiring")
-    first = dict(space.draft()["spec"])  # type: ignore[index]
-    at.switch_page(PAGE).run()
-    assert not at.exception
-    identity = space.draft()["id"]  # type: ignore[index]
-    at.selectbox(key=f"train-{identity}-second").select("logistic").run()
-    assert at.multiselect(key="compared").value == ["groups"]
-    assert space.draft()["spec"] == first  # type: ignore[index]
-    at.button(key="run").click().run()
-    record = space.runs()[0]
-    assert record["spec"]["compare"] == {"model": {"train": "logistic"}, "threshold": first.get("threshold")}
-    run = work.executor().run(record["id"])
-    assert run is not None
-    assert run.wait(90)
-    at.run()
-    assert not at.exception
-    found = work.result(space, record["spec"])
-    assert found.compared is not None
-    changes = found.compared.changes
-    assert at.container(key="finding").text[0].value == changes.audits[0].headline
-    assert len(changes.audits[0].headline.split()) <= 30
-    assert at.container(key="certainty").text[0].value == interval_text(changes.across()[0].judged)
-    assert [header.value for header in at.subheader][-1] == f"Changed decisions ({len(changes.people)})"
-    people = next(frame.value for frame in at.dataframe if "second decision" in frame.value)
-    assert len(people) == min(len(changes.people), 1000) > 0
-    assert changes.finding in render_report(found, template="comparison")
 
 
 def test_without_a_label_a_stand_in_is_offered_with_one_click(space: Workspace) -> None:
@@ -89,9 +51,5 @@ def test_what_is_wrong_with_the_second_model_is_told_on_the_page(space: Workspac
     )
     at.segmented_control(key=f"way-{identity}-second").set_value("train").run()
     at.number_input(key=f"threshold-{identity}-second").set_value(3.0).run()
-    at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    assert run.wait(90)
-    at.run()
+    carry_out(space, at)
     assert any("threshold" in text for text in texts(at))

@@ -21,7 +21,6 @@ from audits.explain.cells import levels_of
 from audits.explain.doubly_robust import by_learners, contrast
 from audits.explain.record import AUDIT
 from audits.models import make_subject, model_spec
-from audits.results import load_result, save_result
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 
 A, B = {"group": "a"}, {"group": "b"}
@@ -244,16 +243,6 @@ def test_a_reversal_holds_by_every_weighting():
     assert found.judged.interval.low > 0
 
 
-def test_one_verdict_over_seeds_and_orders():
-    frame = crowd(400, 2, within=0.3, noise=1)
-    found = [audited(frame.sample(frac=1, random_state=seed), rng=seed) for seed in range(20)]
-    assert {each.verdict for each in found} == {EVIDENCE}
-    values = [each.together.unexplained.value for each in found]
-    width = found[0].together.unexplained.high - found[0].together.unexplained.low
-    assert np.ptp(values) < width / 4
-    assert audited(frame, rng=5).judged == audited(frame.iloc[::-1], rng=5).judged
-
-
 def test_what_the_model_reads_is_exact():
     frame = crowd(800, 0, noise=1)
     subject = subject_of(frame, {"train": "logistic"})
@@ -412,23 +401,6 @@ def test_numbers_are_cut_at_round_ends_and_zero_stays_alone():
     counts = levels_of(pd.Series([0] * 60 + [*range(1, 41)]), "integer", 4)
     assert counts.names[0] == "below 1"
     assert (counts.code == 0).sum() == 60
-
-
-def test_result_survives_its_file_and_states_one_interval(tmp_path):
-    for frame in (crowd(600, 6, noise=1), cancelling(400, 1)):
-        found = audited(frame)
-        save_result(found, tmp_path, "x")
-        again = load_result(type(found), tmp_path, "x")
-        assert again.to_json() == found.to_json()
-        section = AUDIT.section(found)
-        assert [each.key for each in section.exhibits] == ["left", "values", "levels"]
-        first, interval = section.exhibits[0].figure().data[0], found.to_json()["interval"]
-        assert list(first.x) == pytest.approx([100 * interval[end] for end in ("low", "value", "high")])
-        assert first.meta == {end: interval[end] for end in ("value", "low", "high")}
-        for exhibit in section.exhibits:
-            exhibit.figure()
-        assert len(found.to_frame()) == (found.judged.decided_by != "average") + 1 + len(found.each)
-        assert f"{100 * abs(interval['value']):.1f} points" in found.finding
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app import work
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace
+from tests.app.test_pages import carry_out
 from tests.explain.test_explain import crowd
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,12 +40,7 @@ def test_a_gap_is_explained_from_the_page(space: Workspace) -> None:
         at.run()
     assert at.multiselect(key="explainers").value == ["department", "noise0"]
     at.number_input(key="with-draws").set_value(300).run()
-    at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    assert run.wait(120)
-    at.run()
-    assert not at.exception
+    run = carry_out(space, at)
     result = run.result().audits[0].result
     assert at.container(key="finding").text[0].value == run.result().audits[0].headline
     headers = [header.value for header in at.subheader]

@@ -11,9 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from audits.data import DataSpec, build_data
 from audits.errors import InputError, RunCancelled
-from audits.flipset import FlipsetResult
 from audits.models import make_subject, model_spec
-from audits.results import load_result, plain, save_result
 from benchmarks.samples import arrests, hiring
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 
@@ -252,15 +250,6 @@ def test_groups_too_large_for_two_minutes_are_offered_in_full(monkeypatch):
     everyone = audited(subject, max_people=700, **ask)
     assert (everyone.n_source, everyone.n_target) == (700, 600)
     assert not any("matched" in warning and "random" in warning for warning in everyone.warnings)
-
-
-def test_result_survives_json_and_parquet(crowd, tmp_path):
-    result = audited(crowd(40, 30, d=2), source=A, target=B, permutations=19)
-    save_result(result, tmp_path, "flipset")
-    again = load_result(FlipsetResult, tmp_path, "flipset")
-    assert plain(again) == plain(result)
-    pd.testing.assert_frame_equal(again.people, result.people)
-    assert again.to_json() == result.to_json()
 
 
 def test_cancel_unwinds(crowd):

@@ -102,19 +102,6 @@ def test_two_features_at_once_by_hand():
     assert "most of them, 2 people" in alt_text(figure)
 
 
-def test_random_flipsets_are_rarely_told_apart():
-    """200 random subsets, three features: family-wise alarms at 5 % (16 or more have a chance of 5 %)."""
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(300, 3)), columns=list("abc"))
-    alarms = 0
-    for _ in range(200):
-        flips = np.zeros(300)
-        flips[rng.choice(300, 40, replace=False)] = 1
-        found = marginals(frame, dict.fromkeys("abc", True), flips, np.ones(300), rng)
-        alarms += min(item.adjusted_p for item in found) <= 0.05
-    assert alarms < 16
-
-
 def test_missing_values_do_not_enter_the_transparency_report():
     frame = pd.DataFrame(
         {

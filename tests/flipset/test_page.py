@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import work
 from app.workspaces.workspace import Workspace
-from tests.app.test_pages import open_example, unfold
+from tests.app.test_pages import carry_out, open_example, unfold
 
 
 def run_with(space: Workspace, method: str, **numbers: int) -> tuple[AppTest, object]:
@@ -17,13 +17,7 @@ def run_with(space: Workspace, method: str, **numbers: int) -> tuple[AppTest, ob
     at.selectbox(key="method").select(method).run()
     for key, value in {"shuffles": 9, **numbers}.items():
         at.number_input(key=key.replace("_", "-")).set_value(value).run()
-    at.button(key="run").click().run()
-    record = space.runs()[0]
-    run = work.executor().run(record["id"])
-    assert run is not None
-    assert run.wait(240)
-    at.run()
-    assert not at.exception
+    run = carry_out(space, at)
     return at, run.result().audits[0].result
 
 
@@ -33,17 +27,6 @@ def open_tab(at: AppTest, name: str) -> list[str]:
     unfold(at.run())
     assert not at.exception
     return [header.value for header in at.subheader]
-
-
-def test_a_linear_map_shows_its_checks_and_arrows(space: Workspace) -> None:
-    at, result = run_with(space, "linear")
-    assert "Where the closest man is" in open_tab(at, "Who are they?")
-    headers = open_tab(at, "How we tested")
-    assert result.finding in [text.value for text in at.text]
-    assert {"Can this map be trusted?", "What chance alone gives", "Compared at equal values"} <= set(headers)
-    checks = next(frame.value for frame in at.dataframe if "passed" in frame.value.columns)
-    assert checks["check"].tolist() == [check.check for check in result.validation.checks]
-    assert not result.boundary.empty  # the hiring model reads the two features alone
 
 
 def test_a_map_that_fails_says_so_before_anything_else(space: Workspace) -> None:

@@ -94,16 +94,6 @@ def test_paired_interval_holds_its_estimate_and_turns_with_the_order(cells):
     assert (back.value, back.low, back.high) == pytest.approx((-gap.value, -gap.high, -gap.low), abs=1e-12)
 
 
-def test_paired_interval_covers():
-    """2,000 draws of 80 people with correlated decisions: 95 % within 1.5 points (3 standard errors)."""
-    rng = np.random.default_rng(0)
-    share = np.array([0.45, 0.15, 0.08, 0.32])
-    draws = rng.multinomial(80, share, 2000)
-    gaps = [paired_difference(*map(float, cells)) for cells in draws]
-    covered = np.mean([gap.low <= share[1] - share[2] <= gap.high for gap in gaps])
-    assert 0.935 <= covered <= 0.975
-
-
 def test_the_finding_names_an_error_rate_where_only_that_differs():
     """Equal selection rates, opposite error rates: the finding must not be about selection."""
     n = 400

@@ -32,18 +32,6 @@ def test_cells_are_redrawn_as_people_would_be():
     assert (drawn.sum(1) == 100).all()
 
 
-def test_bootstrap_intervals_cover():
-    """600 draws of two groups: 95 % within 3 Monte-Carlo errors (2.7 points) from below and above."""
-    rng = np.random.default_rng(2)
-    shares = np.array([[0.35, 0.15, 0.15, 0.35], [0.25, 0.2, 0.1, 0.45]])
-    truth, hits = 0.5 * (0.25 / 0.45 + 0.45 / 0.55), 0
-    for _ in range(600):
-        drawn = np.stack([rng.multinomial(150, share) for share in shares])
-        found = bootstrap_intervals(counts(drawn.tolist()), rng, draws=300, level=0.05)[1]
-        hits += found["balanced_accuracy"].low <= truth <= found["balanced_accuracy"].high
-    assert 0.92 <= hits / 600 <= 0.98
-
-
 def test_both_intervals_state_the_same_value_and_the_seed_decides_the_draws():
     frame = people(1500, gap=0.25)
     result = groups(subject_of(frame), rng=7)

@@ -8,7 +8,6 @@ import pytest
 
 from audits.groups import GroupsOptions, GroupsResult, most_telling
 from audits.groups.audit import groups_from_people
-from audits.groups.exhibits import section
 from audits.groups.judging import RATIO, GroupLimit, judge_difference, ordered
 from audits.stats.ratios import ratios_to_highest
 
@@ -97,17 +96,6 @@ def test_the_upper_end_of_the_least_ratio_is_the_smallest_and_holds(k):
         assert least.high == min(each.high for each in ratios)
     assert held / 150 > 0.93
     assert np.mean(ends) < 0.84
-
-
-def test_the_first_trace_is_the_interval_that_decides():
-    for counts in ({"a": (500, 1000), "b": (300, 1000)}, {"a": (20, 1000), "b": (20, 1000)}):
-        result = compared(counts)
-        trace = section(result).exhibits[0].figure().data[0]
-        unit = 1 if result.judged.decided_by == RATIO else 100
-        judged = result.judged.interval
-        assert list(trace.x) == [unit * judged.low, unit * judged.value, unit * judged.high]
-        assert trace.meta == {"value": judged.value, "low": judged.low, "high": judged.high}
-        assert result.to_json()["interval"]["low"] == judged.low
 
 
 def test_a_group_of_two_leaves_others_clear_but_one_of_sixty_does_not():

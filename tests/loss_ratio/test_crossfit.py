@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
-from audits.data import DataSpec, FeatureSpace, build_data
+from audits.data import FeatureSpace
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.metrics.crossfit import FOLDS, _covariances, extremes, folds_of, learn_metric, told_by
 from audits.models.subspaces import attribute_directions, category_units
 from audits.stats import EVIDENCE, INSUFFICIENT
-from benchmarks.loss_ratio_worlds import WORLDS, people, subject_of, tied, told_of
+from benchmarks.loss_ratio_worlds import WORLDS, people, subject_of, tied
 
 
 def metrics_of(biased, names=("sex",)):
@@ -89,16 +86,6 @@ def test_the_covariance_of_a_direction_is_that_of_drawing_people_anew():
         np.testing.assert_allclose(np.sqrt(covariance[1, 1]), np.std(drawn, axis=0)[1], rtol=0.25)
 
 
-def test_a_weak_tie_that_the_model_does_not_use_is_no_evidence_whatever_the_seed():
-    """A learned direction holds noise that the model reads: taken as given, 7 of 20 worlds were evidence."""
-    verdicts = set()
-    for world in range(6):
-        subject = tied(0.35, "x5", np.random.default_rng([world, 3]))
-        for seed in range(2):
-            verdicts.add(loss_ratio(subject, LossRatioOptions(steps=100), rng=seed).verdict)
-    assert EVIDENCE not in verdicts
-
-
 def test_a_tie_that_the_model_uses_is_evidence_whatever_the_seed():
     subject = tied(1.5, "x0", np.random.default_rng(0))
     found = [loss_ratio(subject, LossRatioOptions(steps=200), rng=seed) for seed in range(4)]
@@ -106,23 +93,6 @@ def test_a_tie_that_the_model_uses_is_evidence_whatever_the_seed():
     values = [each.statistic.value for each in found]
     assert max(values) - min(values) < 0.1 * min(values)
     assert all(each.statistic.low < each.loss_test.interval(0.05).low for each in found)
-
-
-def test_counts_tell_what_the_same_people_as_rows_tell():
-    """An attribute that is independent of everything, 48 cells of up to 500: told in 1 of 20 by chance."""
-    told = 0
-    for seed in range(12):
-        rng = np.random.default_rng(seed)
-        frame = pd.DataFrame(list(product((0, 1), (0, 1), (0, 1, 2), "ab")), columns=["u", "v", "w", "sex"])
-        frame = pd.concat([frame.assign(y="no"), frame.assign(y="yes")], ignore_index=True)
-        frame["n"] = rng.poisson(rng.uniform(1, 500, len(frame) // 2).repeat(2)) + 1
-        spec = DataSpec(label="y", favorable="yes", protected=("sex",), features=("u", "v", "w"), weights="n")
-        data = build_data(frame, spec)
-        space = FeatureSpace.fit(data)
-        x = space.encode(data.frame) * category_units(space)
-        found = learn_metric(data, space, x, ("sex",), "learned", rng, level=0.05)
-        told += found.told[0].told
-    assert told <= 3  # more has a chance of 0.3 %
 
 
 def test_how_far_values_are_told_is_what_permuting_them_gives():
@@ -149,12 +119,6 @@ def test_counts_of_people_are_people():
     once = told_by(x, groups, others, theirs, line, counts.astype(float))
     many = told_by(x, groups, others.repeat(counts, 0), theirs.repeat(counts), line, np.ones(counts.sum()))
     assert once == pytest.approx(many, rel=1e-9)
-
-
-def test_chance_tells_no_attribute():
-    for world in ("10 features, one attribute", "10 features, two attributes"):
-        # 5 % of 40 is 2; more than 6 has a chance of 0.3 %. Learned on the same people it was 22 to 37
-        assert told_of(world, range(40))[True] <= 6
 
 
 def test_without_anything_to_move_along_there_is_no_verdict():

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from audits.checks import build
@@ -19,7 +17,6 @@ from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
 from audits.loss_ratio.ratio_tests import turned_metrics
 from audits.loss_ratio.sections import section as loss_ratio_section
 from audits.models.networks.gradients import logits_over
-from audits.results import load_result, save_result
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from audits.stats.means import mean_test
 from benchmarks.papers.heat_map import linear_ratios, turned
@@ -234,34 +231,6 @@ def test_any_model_and_any_directions_can_be_turned(make, make_people):
         asked = build(LossRatioOptions, {"misspecified": wrong}, "loss_ratio").misspecified
         with pytest.raises(InputError, match=message):
             turned_metrics(metric, asked, 5.0, subject.space.names)
-
-
-def test_the_result_survives_its_file(found, tmp_path):
-    save_result(found, tmp_path, "audit")
-    back = load_result(LossRatioResult, tmp_path, "audit")
-    assert json.dumps(back.to_json()) == json.dumps(found.to_json())
-    assert back.at(1.5).to_json() == found.at(1.5).to_json()
-    pd.testing.assert_frame_equal(back.people, found.people)
-
-
-def test_json_has_the_contracts_keys(found):
-    document = found.to_json()
-    five = {"statistic", "lower_bound", "interval", "p_value", "tolerance", "reject"}
-    assert five | {"error_ratio", "worst"} <= document.keys()
-    assert five <= document["error_ratio"].keys()
-    assert document["statistic"].keys() == {"value", "low", "high", "n", "method"}
-    json.dumps(document, allow_nan=False)
-
-
-def test_the_tolerance_is_written_at_its_line(found):
-    """A label's place on a log axis is the logarithm of the line's."""
-    for figure in (figures.against_tolerance(found.at(2.0)), figures.ratios(found.at(2.0))):
-        assert figure.layout.shapes[-1].x0 == 2.0
-        [label] = [note for note in figure.layout.annotations if note.text == "your limit 2.00"]
-        assert label.x == pytest.approx(np.log10(2.0))
-        low, high = figure.layout.xaxis.range
-        assert low < 0 < np.log10(2.0) < high
-    assert found.at(2.0).to_frame()["tolerance"].tolist() == [2.0, 2.0]
 
 
 @pytest.mark.parametrize(

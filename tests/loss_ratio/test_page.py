@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app import work
-from tests.app.test_pages import bring, texts, visit
+from tests.app.test_pages import bring, carry_out, texts, visit
 from tests.loss_ratio.conftest import people
 from tests.rule_sets.test_page import open_tab
 
@@ -26,12 +26,7 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:
     )
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
-    at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    assert run.wait(90)
-    at.run()
-    assert not at.exception
+    carry_out(space, at)
     result = work.result(space, space.runs()[0]["spec"]).audits[0].result
     said = at.container(key="finding").text[0].value
     assert "your 25% limit" in said
@@ -49,50 +44,9 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:
     assert any("need not exist" in text for text in texts(at))
 
 
-def test_a_tolerance_beyond_the_slider_of_the_next_result_is_cut_back(space) -> None:
-    bring(
-        space,
-        people(200).to_csv(index=False),
-        label="hired",
-        favorable="yes",
-        protected=["sex"],
-        features=["hair", "skill"],
-    )
-    at = visit(space).switch_page(PAGE).run()
-    for steps in (500, 1):
-        at.number_input(key="with-steps").set_value(steps).run()
-        at.button(key="run").click().run()
-        run = work.executor().run(space.runs()[0]["id"])
-        assert run is not None
-        assert run.wait(90)
-        at.run()
-        assert not at.exception
-        open_tab(at, "Limit")
-        top = at.slider(key="delta").max
-        assert at.slider(key="delta").value <= top
-        at.slider(key="delta").set_value(top).run()
-        assert not at.exception
-    assert top == 3.0
-
-
-def test_a_metric_that_ignores_nothing_is_asked_for(space) -> None:
-    bring(space, people(100).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
-    at = visit(space).switch_page(PAGE).run()
-    at.selectbox(key="metric").select("expert").run()
-    assert not at.exception
-    assert any(
-        "should not matter" in element.value for element in (*at.markdown, *at.text, *at.info, *at.warning)
-    )
-
-
 def _ran(space, at):
     """Run what is chosen to its end, and draw the page again."""
-    at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    assert run.wait(90)
-    at.run()
-    assert not at.exception
+    carry_out(space, at)
     return at
 
 

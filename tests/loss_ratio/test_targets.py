@@ -14,13 +14,11 @@ from scipy.special import log_softmax, softmax
 from audits.__main__ import main
 from audits.data import DataSpec, FeatureSpace, build_data, data_spec
 from audits.errors import InputError
-from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
+from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.attack.search import black_box_flow
 from audits.loss_ratio.attack.targets import target_of
 from audits.loss_ratio.metrics.distances import projection_metric
-from audits.loss_ratio.sections import section as loss_ratio_section
 from audits.models import Subject, make_subject, model_spec
-from audits.results import load_result, save_result
 
 GRADES = ("high", "low", "middle")
 
@@ -236,14 +234,6 @@ def test_onnx_of_classes_and_of_a_number_through_the_command_line(tmp_path, caps
     capsys.readouterr()
     assert main(["run", str(tmp_path / "wrong.yaml"), "--executor", "inline"]) == 2
     assert "Traceback" not in capsys.readouterr().err
-
-
-def test_results_of_classes_survive_their_file_and_are_reported(tmp_path):
-    result = loss_ratio(subject_of("logistic", "grade"), LossRatioOptions(**HAIR, steps=20))
-    save_result(result, tmp_path, "audit")
-    back = load_result(LossRatioResult, tmp_path, "audit")
-    pd.testing.assert_frame_equal(back.people, result.people)
-    assert loss_ratio_section(result).exhibits
 
 
 @pytest.mark.parametrize("kind", ["logistic", "boosting"])

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from audits.errors import InputError
-from audits.loss_ratio import LossRatioOptions, figures, loss_ratio
+from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.inference import Grounds, judge_ratio, stand
-from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from audits.stats.means import MeanTest
 from audits.stats.paired import PairedRatio
@@ -117,13 +116,3 @@ def test_the_interval_holds_what_every_direction_in_doubt_gives():
     assert found.loss.lower_bound == tests[1].lower_bound(0.05)
     assert found.loss.p_value == tests[1].p_value(1.25)
     assert not found.loss.reject
-
-
-def test_the_first_mark_is_the_interval_that_decides(biased):
-    for steps, tolerance in ((3, 1.25), (100, 1.25), (100, 1e6)):
-        found = loss_ratio(biased, LossRatioOptions(steps=steps, tolerance=tolerance))
-        said = found.judged.interval
-        mark = figures.against_tolerance(found).data[0]
-        assert mark.meta == {"value": said.value, "low": said.low, "high": said.high}
-        assert list(mark.x) == [said.low, said.value, said.high]
-        assert AUDITS["loss_ratio"].section(found).exhibits[0].figure().data[0].meta == mark.meta

@@ -7,7 +7,7 @@ import pytest
 
 from audits.outcome_transport import figures as figures
 from tests.outcome_transport.conftest import crowd, scored
-from tests.outcome_transport.subjects import QUICK, A, B, flows_of
+from tests.outcome_transport.subjects import A, B, flows_of
 
 
 def test_a_planted_difference_is_found_and_none_is_not():
@@ -29,31 +29,6 @@ def test_a_planted_difference_is_found_and_none_is_not():
         for k in range(12)
     ]
     assert np.mean(np.array(seen) <= 0.05) < 0.3
-
-
-def test_intervals_cover_the_population():
-    """The mean bias and the shares of a large population lie in the intervals of samples of it.
-
-    At 95 % fewer than 7 of 10 happen once in 1,000; a coverage of 40 % is missed once in 18.
-    """
-    everyone = crowd(3000, seed=11)
-    population = scored(everyone)
-    truth = flows_of(population, source=A, target=B, **QUICK)
-    bias, shares = truth.bias[0].mean.value, np.array(truth.flows.share)
-    bias_inside = shares_inside = 0
-    for k in range(10):
-        subject = scored(everyone.sample(150, random_state=k).reset_index(drop=True))
-        result = flows_of(subject, source=A, target=B, draws=40, permutations=0, rng=k)
-        # standardised by the sample, close to the population's unit
-        scales = (subject.space.scale, population.space.scale)
-        ratio = np.mean([scales[0][name][1] / scales[1][name][1] for name in ("x", "z")])
-        bias_inside += result.bias[0].mean.low <= bias / ratio <= result.bias[0].mean.high
-        low, high = np.array(result.flows.sampling_low), np.array(result.flows.sampling_high)
-        assert (low <= np.array(result.flows.share)).all()
-        assert (high >= np.array(result.flows.share)).all()
-        shares_inside += ((low <= shares) & (shares <= high)).all()
-    assert bias_inside >= 7
-    assert shares_inside >= 7
 
 
 @pytest.mark.parametrize("alone", ["a", "b"])

@@ -9,11 +9,8 @@ import pytest
 from audits.data import FeatureSpace
 from audits.drawing.style import alt_text
 from audits.models import Subject
-from audits.recourse import RecourseResult
 from audits.recourse.figures import groups
-from audits.recourse.figures import people as figures
 from audits.recourse.figures.person import person_path
-from audits.results import load_result, plain, save_result
 from audits.runs.registry import AUDITS
 from audits.stats.words import percent
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
@@ -80,39 +77,6 @@ def test_cost_weights_scale_the_burden(by_hand):
     one = recourse_of(by_hand).people["cost"]
     other = recourse_of(by_hand, cost_weights={"x": 3.0}).people["cost"]
     assert other.to_numpy() == pytest.approx(3 * one.to_numpy())
-
-
-def test_json_keys_round_trip_and_figures(tmp_path):
-    result = recourse_of(mixed())
-    values = result.to_json()
-    assert {"by_alpha", "by_group", "changes"} <= set(values)
-    assert {"alpha", "reclassified", "mean_score"} <= set(values["by_alpha"][0])
-    assert {"feature", "alpha", "mean_change"} <= set(values["changes"][0])
-    assert [row["alpha"] for row in values["by_alpha"]] == pytest.approx([0.05 * k for k in range(21)])
-    save_result(result, tmp_path, "recourse")
-    again = load_result(RecourseResult, tmp_path, "recourse")
-    assert plain(again) == plain(result)
-    pd.testing.assert_frame_equal(again.scores, result.scores)
-    for exhibit in AUDITS["recourse"].section(result).exhibits:
-        assert alt_text(exhibit.figure())
-    assert "row" in alt_text(person_path(result, result.people.index[0]))
-    # the browser's slider holds what was computed at every step, in standard deviations
-    slid = figures.sliding(result)
-    assert [frame.name for frame in slid.frames] == [f"{step:g}" for step in result.steps]
-    half = next(frame for frame in slid.frames if frame.name == "0.5")
-    row = next(row for row in result.changes if row.alpha == 0.5 and row.feature == "money")
-    changed = figures.changes(result)
-    moved = next(frame for frame in changed.frames if frame.name == "0.5")
-    at = list(changed.data[0].y).index("money")
-    assert row.scale == pytest.approx(FeatureSpace.fit(mixed().data).scale["money"][1], rel=0.2)
-    assert moved.data[0].x[at] == pytest.approx(row.mean_change.value / row.scale)
-    assert sum(half.data[1].y) == pytest.approx(100)
-    assert list(half.data[0].y) == [100 * result.by_alpha[10].reclassified.value]
-    # bars are filled beyond the cut-off alone, which lies between what is declined and what is accepted
-    cut = figures.cut_off(result)
-    middles, filled = slid.data[-1].x, slid.data[-1].marker.color
-    assert [color != "white" for color in filled] == [middle >= cut for middle in middles]
-    assert len(slid.layout.sliders[0].steps) == len(result.steps)
 
 
 def test_the_slider_has_every_score_without_a_new_run():

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.recourse.sections import section
 from audits.stats.words import number
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 
@@ -27,19 +26,6 @@ def test_the_group_that_has_further_to_go_is_found():
     assert judged.verdict == "evidence of a difference"
     assert judged.material
     assert f"minus that of the others {number(judged.interval.value)} (" in result.finding
-
-
-def test_chance_alone_is_no_burden():
-    rng = np.random.default_rng(4)
-    p = []
-    for k in range(15):
-        frame = pd.DataFrame({"x": rng.normal(size=80), "group": rng.choice(["a", "b"], 80)})
-        p.append(
-            recourse_of(
-                subject_of(frame, Linear(x=1.0), ("x",)), permutations=39, resolution=0.2, rng=k
-            ).burden_p_value
-        )
-    assert np.mean(np.array(p) <= 0.05) < 0.3
 
 
 def test_the_largest_burden_shown_is_named_even_of_one_person():
@@ -92,28 +78,3 @@ def test_those_whom_no_step_helps_may_have_another_way():
     assert result.never_but_reachable.value == pytest.approx(best[never].mean())
     assert f"No step towards the match helps {never.sum()} of them" in result.finding
     assert f"{best[never].sum()} of those would be accepted" in result.finding
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_verdict_sentence_figure_and_json_state_one_interval(seed):
-    rng = np.random.default_rng(seed)
-    n = 60 * (seed + 1)
-    group = rng.choice(["a", "b", "c"], n)
-    frame = pd.DataFrame({"x": rng.normal(size=n) - 0.3 * seed * (group == "b"), "group": group})
-    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=199, fewest=False)
-    judged, values = result.judged, result.to_json()
-    every = [one for row in result.by_group for one in (row.burden_judged, row.accepted_judged)]
-    assert judged in every
-    assert values["verdict"] == result.verdict == judged.verdict
-    assert values["interval"]["low"] == judged.interval.low
-    excludes = judged.interval.low > 0 or judged.interval.high < 0
-    assert excludes == (result.verdict == "evidence of a difference")
-    for row in result.by_group:
-        assert row.burden_judged.interval == row.burden_difference
-    if judged in [row.accepted_judged for row in result.by_group]:
-        ends = f"({100 * judged.interval.low:+.1f} to {100 * judged.interval.high:+.1f}".replace("-", "−")
-        assert ends in result.finding
-    else:
-        assert f"({number(judged.interval.low)} to {number(judged.interval.high)}" in result.finding
-    first = section(result).exhibits[0].figure().data[0]
-    assert first.meta == {name: getattr(judged.interval, name) for name in ("value", "low", "high")}

@@ -22,8 +22,6 @@ from audits.recourse.alternatives import (
 from audits.recourse.audit import _sides
 from audits.recourse.options import RecourseOptions
 from audits.recourse.paths import Way
-from audits.recourse.sections import section
-from audits.results import load_result, save_result
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 
 COLUMNS = ("income", "savings", "loans", "home")
@@ -150,19 +148,6 @@ def test_one_action_for_a_group_is_stated_for_people_who_did_not_pick_it(result:
         assert row.coverage.low <= row.coverage.value <= row.coverage.high
         assert row.cost > 0
         assert "loans" not in row.action or "less" in row.action
-
-
-def test_result_is_shown_saved_and_said(result: RecourseResult, tmp_path) -> None:
-    exhibits = {each.key: each for each in section(result).exhibits}
-    for key in ("ways", "group-actions"):
-        assert exhibits[key].figure().layout.meta["alt"]
-        assert len(exhibits[key].table())
-    save_result(result, tmp_path, "r")
-    back = load_result(RecourseResult, tmp_path, "r")
-    assert back.ways_summary == result.ways_summary
-    assert back.group_actions == result.group_actions
-    pd.testing.assert_frame_equal(back.ways, result.ways)
-    assert "ways" not in result.to_json()
 
 
 def test_nothing_changes_where_no_ways_are_asked_for() -> None:

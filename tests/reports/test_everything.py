@@ -24,15 +24,13 @@ from audits.errors import RunFailed
 from audits.report_kinds import TEMPLATES
 from audits.reports.blocks import Document, Figure, FindingBlock, Grid, Heading
 from audits.reports.card import render_card
-from audits.reports.contents import full
 from audits.reports.html import arrange, html_of, render_report
 from audits.reports.pdf import render_pdf
 from audits.reports.schema import results_schema
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.tables import result_tables
-from audits.stats import BADGES, EVIDENCE, INSUFFICIENT, NO_MATERIAL
-from audits.stats.words import number
+from audits.stats import BADGES
 from tests.reports.everything import EMOJI, FORMULA, HTML, LONG, write_project
 from tests.reports.parsing import Tables
 
@@ -84,7 +82,8 @@ def card(run) -> str:
     return re.sub(r"\\(.)", r"\1", render_card(run))
 
 
-def test_every_audit_of_ours_is_here(run):
+def test_every_audit_of_ours_is_here_and_survives_its_files(run, out):
+    assert run.to_json() == json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert sorted(audit.name for audit in run.audits) == sorted(NAMES), (
         "add it to tests/reports/everything.py"
     )
@@ -105,45 +104,6 @@ def test_results_follow_the_published_schema(out):
             short = {name: value for name, value in entry.items() if name != key}
             with pytest.raises(jsonschema.ValidationError):
                 jsonschema.validate({**document, "audits": [short]}, SCHEMA)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_verdict_badge_sentence_and_json_follow_from_one_interval(name, out, run):
-    document = json.loads((out / "results.json").read_text(encoding="utf-8"))
-    place = [audit.name for audit in run.audits].index(name)
-    entry, result = document["audits"][place], run.audits[place].result
-    judged, interval = result.judged, result.judged.interval
-    assert entry["verdict"] == result.verdict == judged.verdict
-    assert [entry["interval"][end] for end in ("value", "low", "high")] == [
-        interval.value, interval.low, interval.high,
-    ]  # fmt: skip
-    section, across = AUDITS[name].section(result), run.across()[place]
-    [shown] = [
-        each for each in full(run).blocks if isinstance(each, FindingBlock) and each.title == section.title
-    ]
-    assert across.verdict == entry["verdict_across"]
-    told = next(each for each in run.findings() if each.place == place)
-    assert shown.badge == told.badge_text
-    assert (entry["badge"], entry["badge_text"]) == (judged.badge, judged.badge_text)
-    assert shown.finding.startswith(run.audits[place].headline)
-    if interval.low is None:
-        assert result.verdict == INSUFFICIENT
-        return
-    none = [math.inf if end is None else end for end in (judged.none_low, judged.none_high)]
-    excluded = interval.low > none[1] or interval.high < (-none[0] if judged.none_low is None else none[0])
-    least = -math.inf if judged.immaterial_low is None else judged.immaterial_low
-    most = math.inf if judged.immaterial_high is None else judged.immaterial_high
-    assert excluded or result.verdict != EVIDENCE
-    assert (least <= interval.low and interval.high <= most) or result.verdict != NO_MATERIAL
-    told = f"{result.finding} {section.facts}".replace("−", "-").replace("+", "")
-    for end in (interval.low, interval.high):
-        # “20.7 points below the others'” tells ends the other way round
-        written = {
-            each
-            for way in (end, -end)
-            for each in (number(way), f"{way:.2f}", f"{100 * way:.1f}", f"{100 * way:.0f}", number(100 * way))
-        }
-        assert any(each in told for each in written), f"{end} is not in: {told}"
 
 
 def test_the_card_begins_with_metadata_that_hubs_read(run):

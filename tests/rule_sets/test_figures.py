@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 from audits.drawing.style import alt_text
-from audits.rule_sets import RuleSetsOptions, combination_tree, group_neighbours, members, profile, rule_sets
+from audits.rule_sets import RuleSetsOptions, group_neighbours, members, profile, rule_sets
 from audits.rule_sets.figures import leaderboard as figures
 from tests.rule_sets.conftest import crowd, subject_of
 
@@ -60,24 +58,3 @@ def test_neighbours_and_profile_label_their_rows(audited):
     figure = figures.profile(table)
     assert [text.split(":")[0] for text in labels(figure)] == list(table["column"][::-1])
     assert np.allclose(figure.data[0].x, table["distance"][::-1])
-
-
-def test_sunburst_sweep_and_scatter_say_what_they_show(audited):
-    _, result = audited
-    tree = combination_tree(result)
-    ring = tree[tree["parent"] == ""]
-    assert ring["people"].sum() == result.n
-    assert "People by" in alt_text(figures.sunburst(tree))
-    swept = figures.sweep(result)
-    assert max(swept.data[0].y) < swept.layout.yaxis.range[1]
-    assert "rule sets by share of people" in alt_text(figures.support_and_score(result))
-
-
-def test_many_rule_sets_are_thinned_out_and_said_to_be(audited):
-    _, result = audited
-    table = result.rule_sets.loc[result.rule_sets.index.repeat(150)]
-    assert len(table) > 2000
-    figure = figures.support_and_score(dataclasses.replace(result, rule_sets=table))
-    assert len(figure.data[0].x) <= 2000
-    assert figure.data[0].name == f"{len(figure.data[0].x):,} of {len(table):,} rule sets"
-    assert figure.data[0].type == "scatter", "no WebGL, which a browser may lack"

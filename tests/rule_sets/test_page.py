@@ -9,7 +9,7 @@ import pandas as pd
 
 from app import work
 from app.drafts import drafts
-from tests.app.test_pages import figures, open_example, texts, visit
+from tests.app.test_pages import carry_out, figures, open_example, texts, visit
 
 PAGE = "views/rule_sets.py"
 
@@ -20,12 +20,7 @@ def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:
     assert not at.exception
     # the example suggests a support at which the planted group is looked at
     assert at.select_slider(key="support").value == 0.02
-    at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    assert run.wait(90)
-    at.run()
-    assert not at.exception
+    carry_out(space, at)
     result = work.result(space, space.runs()[0]["spec"]).audits[0].result
     assert result.leaderboard[0].rule_set == "sex = female, ethnicity = Velian, age < 30"
     assert result.leaderboard[0].confirmed

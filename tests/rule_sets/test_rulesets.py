@@ -16,10 +16,8 @@ from audits.data.public import public_section
 from audits.data.spec_parser import data_spec
 from audits.errors import InputError, RunCancelled
 from audits.models import make_subject, model_spec
-from audits.results import load_result, plain, save_result
 from audits.rule_sets import (
     RuleSetsOptions,
-    RuleSetsResult,
     alike,
     group_neighbours,
     members,
@@ -419,19 +417,6 @@ def test_missing_values_are_a_group_of_their_own():
     # 6 runs of 3 bins (all three together are proper, they leave out the missing), the missing, 2 sexes
     assert result.n_candidates == 9
     assert result.rows == {"audited": 500, "used": 500, "left_out": {}}
-
-
-def test_result_survives_saving(tmp_path):
-    result = rule_sets(subject_of(crowd(400), ("sex", "race")), RuleSetsOptions(support=0.05, **FAST))
-    save_result(result, tmp_path, "rule_sets")
-    loaded = load_result(RuleSetsResult, tmp_path, "rule_sets")
-    assert plain(loaded) == plain(result)
-    assert refine(loaded, support=0.1) == refine(result, support=0.1)
-    keys = {
-        "rule_set", "support", "score", "favorable_in", "favorable_out", "margin", "n_in", "n_out",
-        "adjusted_p", "confirmed",
-    }  # fmt: skip
-    assert keys <= set(result.to_json()["leaderboard"][0])
 
 
 def test_progress_cancels():

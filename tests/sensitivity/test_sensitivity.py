@@ -14,7 +14,6 @@ from audits.data import DataSpec, build_data
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
-from audits.results import load_result, save_result
 from audits.runs.registry import AUDITS
 from audits.sensitivity import SensitivityOptions, figures, sensitivity
 from audits.sensitivity.match_sets.counterfactual_model import augmented
@@ -60,21 +59,6 @@ def test_threshold_and_flags_agree(audited):
     assert sum(audited.histogram.people) == len(values)
     by_group = np.sum(list(audited.histogram.groups.values()), axis=0)
     np.testing.assert_allclose(by_group, audited.histogram.people)
-
-
-def test_the_contract_of_results_json(audited, tmp_path: Path):
-    document = audited.to_json()
-    assert {"verdict", "finding", "warnings", "baseline", "threshold", "flagged", "by_feature"} <= set(
-        document
-    )
-    assert set(document["baseline"]) >= {"mean", "quantiles"}
-    for estimate in (document["baseline"]["mean"], document["threshold"], document["flagged"]["share"]):
-        assert set(estimate) == {"value", "low", "high", "n", "method"}
-    json.dumps(document, allow_nan=False)
-    save_result(audited, tmp_path, "x")
-    again = load_result(type(audited), tmp_path, "x")
-    assert again.to_json() == document
-    pd.testing.assert_frame_equal(again.people, audited.people)
 
 
 def test_the_protected_column_is_read_only_when_asked(fed, audited_fed):
