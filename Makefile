@@ -1,6 +1,6 @@
 # make run    set up what is missing and start the app (PORT, default 8501)
 # make test   set up what is missing and run every check and test, browser tests included; a skipped test fails
-# make quick  style and the tests that catch most, while working (under 90 s on 2 cores)
+# make quick  style and the tests that catch most, while working (under 30 s on 2 cores)
 # make fuzz   try 100,000 damaged inputs (FUZZ) on what reads them
 # make calibrate   simulate every interval, test and verdict again; write docs/calibration.md and .csv
 # make screenshots   draw every page in five states at two widths, into SCREENSHOTS, to be looked at
@@ -59,7 +59,7 @@ fuzz: setup-tests
 # what runs without torch and Streamlit, which have one version and no lower one that was tried
 LOWEST := .venv-lowest
 NEED_MORE := samples_by_design and (loss_ratio or mitigation or sensitivity) or a_table_too_large or test_mitigation \
-	or toxicity or cannot_be_saved or finished_run_again and pdf or what_audits_take
+	or toxicity or cannot_be_saved or finished_run_again or what_audits_take
 lowest:
 	python3 -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check packaging
