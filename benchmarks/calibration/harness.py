@@ -23,6 +23,7 @@ from typing import Any
 
 from scipy.stats import beta
 
+from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 from audits.stats import Estimate
 
@@ -296,63 +297,93 @@ def _older(row: Row, newest: str) -> str:
 
 _HEAD = """# Calibration
 
-Does every interval, test and verdict that a page shows hold what it says? `make calibrate` simulates all of
-them, with and without a difference, by `benchmarks/calibration`: a setting is a function that draws a world
-from its number, and its table of people and truths stands in the module of the audit's name. A coverage holds
-if it is at most 1.5 points and two Monte-Carlo errors below the claim, false alarms if at most two errors
-above it; more is on the safe side. A setting is drawn until 2,000 worlds (500 where one takes long), or until
-all of its rows hold beyond doubt: an exact interval of level 0.99 has them on the safe side, from 100 worlds
-on. Rows that are neither are of few worlds and show gross defects only.
+A 95% interval should contain the truth in 95 of 100 samples, and a test at level 5% should raise a false
+alarm in at most 5. This page says where that was simulated, where it holds and where it does not.
 
-Every row is in [calibration.csv](calibration.csv): what is shown, the setting, the rate claimed, hits,
-worlds, Monte-Carlo error, whether it holds, when it was drawn and by which code.
+## How it was measured
+
+A simulation invents a *world*: a table of people, a model, and the true answer. The audit runs on the
+table, and we see whether its interval contains the truth (*coverage*), whether it reports a difference
+that is not there (*false alarms*), and whether it finds one that is (*power*, a target and no promise).
+Worlds differ in size, in how far groups lie apart, and in weights, ties and missing values.
+
+A setting **holds** if its coverage is at most 1.5 points and two simulation errors below the claim, or
+its false alarms at most two simulation errors above. More coverage and fewer alarms are on the safe side.
+A setting is drawn until there are 2,000 worlds (500 where one takes long), or until it holds beyond
+doubt. Fewer worlds show only gross defects.
+
+`make calibrate` repeats all of it (`benchmarks/calibration`). **[Download the table](calibration.csv)**:
+every setting with its claim, hits, worlds, simulation error, date and code.
 """
+_SHARED = {
+    "all": "Intervals and tests that all audits share",
+    "monitor": "Alarms of a monitor",
+    "paired": "Changes between two models",
+    "quality": "Measures of a model's quality",
+}
+_KINDS = {"coverage": "contains the truth", "false alarms": "false alarm", "power": "finds a difference"}
 
 
 def page(rows: Sequence[Row], lacking: Sequence[str] = ()) -> str:
-    """Return docs/calibration.md: what was simulated by audit, what holds and what does not."""
-    newest = _newest(rows)
-    told = [_older(row, newest) for row in rows]
-    before, older = told.count("recorded before rows had a stamp"), told.count("older code")
-    unsettled = sum(row.error > 0.01 and row.kind != "power" and not row.settled for row in rows)
+    """Return docs/calibration.md: how it was drawn, what holds, what does not, and each audit's table."""
+    few = sum(row.error > 0.01 and row.kind != "power" and not row.settled for row in rows)
+    audits = sorted({row.audit for row in rows})
     lines = [
         _HEAD,
-        f"{len(rows):,} rows, of {sum(row.worlds for row in rows):,} simulated worlds; {unsettled:,} of them "
-        f"are neither within a point nor beyond doubt. {before:,} rows were recorded before rows had a stamp "
-        f"of their code (the table names the commit), {older:,} were drawn by older code than the newest.",
+        f"## What holds\n\n{len(rows):,} checks, each of one number in one setting, in "
+        f"{sum(row.worlds for row in rows):,} worlds (a world counts for every check it serves). {few:,} "
+        "checks are coarse: they have too few worlds to resolve one percentage point.\n",
+        "| | what is checked | intervals that hold | tests that hold | worlds |\n|---|---|--:|--:|--:|",
+        *(_summary(audit, [row for row in rows if row.audit == audit]) for audit in audits),
+        "\n## What does not hold\n",
+        *_broken(rows),
         "",
     ]
     if lacking:
-        lines += [f"Not drawn yet (`make calibrate` does): {'; '.join(lacking)}.", ""]
-    for audit in sorted({row.audit for row in rows}):
-        lines += [f"## {audit}", "", *_told([row for row in rows if row.audit == audit]), ""]
+        lines += [f"Not drawn yet: {'; '.join(lacking)}.", ""]
+    for audit in audits:
+        lines += [f"## {audit}", "", *_table([row for row in rows if row.audit == audit]), ""]
     return "\n".join(lines)
 
 
-def _told(rows: list[Row]) -> Iterator[str]:
-    """Yield the lines of an audit: a row of a table for what is shown, and what does not hold."""
-    yield "| shown | kind | settings | worlds | claimed | measured | holds |"
-    yield "|---|---|--:|--:|--:|--:|---|"
+def _summary(audit: str, rows: list[Row]) -> str:
+    """Return the row of an audit in the table of what holds."""
+    what = AUDITS[audit].title if audit in AUDITS else _SHARED[audit]
+    counts = []
+    for kind in ("coverage", "false alarms"):
+        own = [row.holds for row in rows if row.kind == kind]
+        counts.append(f"{sum(own)} of {len(own)}" if own else "–")
+    return f"| [{audit}](#{audit}) | {what} | {' | '.join(counts)} | {sum(row.worlds for row in rows):,} |"
+
+
+def _table(rows: list[Row]) -> Iterator[str]:
+    """Yield the lines of an audit's table, one for all settings of what is shown."""
+    yield "| what is shown | how often it | claim | measured | settings | worlds | hold |"
+    yield "|---|---|--:|--:|--:|--:|--:|"
     for shown, kind in sorted({(_name(row), row.kind) for row in rows}):
         own = [row for row in rows if (_name(row), row.kind) == (shown, kind)]
-        shares, claims = [row.measured for row in own], sorted({row.claimed for row in own})
-        span = f"{min(shares):.3f}" if len(own) == 1 else f"{min(shares):.3f} to {max(shares):.3f}"
-        holds = sum(row.holds for row in own)
-        said = "–" if kind == "power" else "all" if holds == len(own) else f"{holds} of {len(own)}"
+        shares = sorted({f"{100 * row.measured:.1f}" for row in own}, key=float)
+        span = f"{shares[0]}%" if len(shares) == 1 else f"{shares[0]}–{shares[-1]}%"
+        claims = " or ".join(f"{100 * each:g}%" for each in sorted({row.claimed for row in own}))
+        holds = "–" if kind == "power" else f"{sum(row.holds for row in own)}"
         worlds = f"{sum(row.worlds for row in own):,}"
-        claimed = " or ".join(f"{each:g}" for each in claims)
-        yield f"| {shown} | {kind} | {len(own)} | {worlds} | {claimed} | {span} | {said} |"
-    broken: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
+        yield f"| {shown} | {_KINDS[kind]} | {claims} | {span} | {len(own)} | {worlds} | {holds} |"
+
+
+def _broken(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a point for what does not hold, with what pages and docs say of it, the worst setting first."""
+    reasons: dict[tuple[str, str], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.audit):
         if not row.holds:
-            broken.setdefault((row.shown, row.said), []).append(row)
-    if broken:
-        yield ""
-        yield "What does not hold, and what is said of it:"
-        yield ""
-    for (shown, said), own in broken.items():
-        where = "; ".join(f"{row.setting} ({row.measured:.3f} of {row.claimed:g})" for row in own)
-        yield f"* {shown}: {where}. {said}"
+            reasons.setdefault((row.audit, row.said), []).append(row)
+    for (audit, said), own in reasons.items():
+        worst = sorted(own, key=lambda row: row.measured - row.claimed, reverse=own[0].kind != "coverage")
+        where = "; ".join(
+            f"{row.shown} in “{row.setting}” ({100 * row.measured:.1f}% instead of {100 * row.claimed:g}%)"
+            for row in worst[:2]
+        )
+        more = f"; and {len(worst) - 2} more" if len(worst) > 2 else ""
+        yield f"* **{audit}**: {where}{more}. What is said of it: {said}"
 
 
 def _name(row: Row) -> str:
