@@ -15,12 +15,14 @@ from audits.data.preprocessing.column_names import named_protected, names_group,
 from audits.data.values import text_of
 
 __all__ = [
+    "MAX_ANSWERS",
     "GoodAnswer",
     "OutcomeGuess",
     "guess_good_answer",
     "guess_outcome",
     "is_consequence",
     "is_group",
+    "names_outcome",
     "words_of_name",
 ]
 
@@ -224,6 +226,17 @@ def is_consequence(name: str) -> bool:
     (True, False)
     """
     return any(_CONSEQUENCE.fullmatch(word) for word in words_of_name(name))
+
+
+def names_outcome(name: str) -> bool:
+    """Whether a column's name is one of a decision or an outcome.
+
+    Examples
+    --------
+    >>> names_outcome("loan_approved"), names_outcome("final_grade")
+    (True, False)
+    """
+    return any(_STRONG.fullmatch(word) or _of_word(word) for word in words_of_name(name))
 
 
 def is_group(column: Mapping[str, Any]) -> bool:
