@@ -15,7 +15,7 @@ def finding_lines(findings: Iterable[Finding]) -> list[str]:
     """Return lines of what was found, below each what mends it in the spec's ``data`` section."""
     lines = []
     for finding in findings:
-        lines.append(wrapped(finding.said, "  ").replace("  ", "- ", 1))
+        lines += wrapped(finding.said, "  ").replace("  ", "- ", 1).splitlines()
         lines += [one_line(f"    {mend.button}: {_written(mend)}") for mend in finding.mends]
     return ["Worth a look before you go on:", *lines] if lines else []
 

@@ -122,7 +122,7 @@ def _commented(proposal: Proposal, path: str, doctor: Sequence[str]) -> str:
         lines += _comment(guesses.get(f"data.{key}"), 2)
         lines += _entry({key: value}, 2)
     lines += textwrap.indent(_ASIDE["data"], "  ").splitlines()
-    lines += [f"  # {line}" for line in doctor]
+    lines += [f"  # {line}" for line in "\n".join(doctor).splitlines()]
     lines += ["model:", *_comment(guesses.get("model"), 2), *_entry(spec["model"], 2)]
     lines += textwrap.indent(_ASIDE["model"].format(called=called_as()), "  ").splitlines()
     lines += _entry({"threshold": spec["threshold"], "seed": spec["seed"]}, 0)
