@@ -35,7 +35,7 @@ from app.tables.readers import READERS
 from app.tables.summary import Summary
 from app.workspaces.workspace import Workspace
 from audits.data import data_spec
-from audits.data.quality.findings import Finding, Mend
+from audits.data.quality.findings import Finding, as_finding
 from audits.errors import InputError, RunFailed
 from audits.models.inspection import Checked, Feed
 from audits.reports.pdf import print_pdf
@@ -191,16 +191,9 @@ def findings(space: Workspace, spec: Mapping[str, Any], unlikely: str = "") -> F
 
     def examine() -> tuple[Finding, ...]:
         told = ask("examine", predictions=predictions, unlikely=unlikely)["findings"]
-        return tuple(
-            Finding(each["kind"], each["said"], tuple(Mend(**_tuples(mend)) for mend in each["mends"]))
-            for each in told
-        )
+        return tuple(map(as_finding, told))
 
     return _findings.get(space.token, digest_of([key, predictions, unlikely]), examine)
-
-
-def _tuples(mend: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in mend.items()}
 
 
 def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:

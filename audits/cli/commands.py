@@ -141,12 +141,25 @@ def init(
     out: Annotated[
         Path | None, Option(metavar="SPEC.yaml", help="where to write it (default: beside FILE)")
     ] = None,
+    decision: Annotated[
+        str | None, Option(metavar="COLUMN", help="what was decided: audited as it is, without a model")
+    ] = None,
+    truth: Annotated[
+        str | None,
+        Option(metavar="COLUMN", help="what happened in truth; without a decision a model learns it"),
+    ] = None,
+    good: Annotated[
+        list[str] | None,
+        Option(metavar="VALUE", help="the answer that is good for the person; may be repeated"),
+    ] = None,
+    by: Annotated[list[str] | None, Option(metavar="COLUMN", help="who is compared; may be repeated")] = None,
     force: Force = False,
 ) -> Told:
     """Write a commented spec for a table that runs as it is, each guess told."""
     from audits.cli.init import init
+    from audits.runs.plans.proposal import Answers
 
-    return init(file, out, force=force)
+    return init(file, out, force=force, answers=Answers(decision, truth, good or (), by or ()))
 
 
 @app.command()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from audits import data
 from audits.cli import words
+from audits.cli.doctor import finding_lines
 from audits.cli.words import counted, one_line, wrapped
+from audits.data.preprocessing.column_names import stored as stored_as
 from audits.errors import InputError, installed
-from audits.runs.plans.proposal import propose, told_lacking
+from audits.runs.plans.proposal import Proposal, found_in, propose, read_as_found, told_lacking
 
 __all__ = ["describe"]
 
@@ -21,12 +24,17 @@ _RANGES = {"continuous", "integer", "datetime"}
 
 def describe(file: Path, *, as_json: bool) -> str:
     """Return rows, columns, kinds, missing cells, detected format and suggested roles of a table."""
-    table = data.read_table(file)
+    table, read = read_as_found(file)
     facts = data.describe(table)
+    try:
+        proposal: Proposal | InputError = propose(table, facts)
+    except InputError as error:
+        proposal = error
+    found = found_in(data.read_table(file) if read else table, *_as_proposed(proposal))
     if as_json:
-        return json.dumps(
-            {**facts, "audits": _allowed_names(table, facts)}, indent=1, ensure_ascii=False, allow_nan=False
-        )
+        allowed = None if isinstance(proposal, InputError) else proposal.allowed
+        plain = {**facts, "audits": allowed, "findings": [asdict(each) for each in found]}
+        return json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False)
     lines = [one_line(sentence) for sentence in facts["sentences"]]
     lines += [f"{counted(facts['rows'], 'row')}, {counted(len(facts['columns']), 'column')}.", ""]
     suggested = facts["suggested"]
@@ -38,26 +46,26 @@ def describe(file: Path, *, as_json: bool) -> str:
         **{name: f"predicted {kind}" if kind == "label" else kind for name, kind in stored.items()},
     }
     rows = [_HEAD, *(_row(column, parts.get(column["name"], "")) for column in facts["columns"])]
-    return "\n".join([*lines, *words.table(rows), "", *_allowed(table, facts)])
+    doctor = ["", *finding_lines(found)] if found else []
+    return "\n".join([*lines, *words.table(rows), "", *_allowed(proposal), *doctor])
 
 
-def _allowed_names(table: data.Table, facts: dict[str, Any]) -> dict[str, list[str]] | None:
-    try:
-        return {name: list(each) for name, each in propose(table, facts).allowed.items()}
-    except InputError:
-        return None
+def _as_proposed(proposal: Proposal | InputError) -> tuple[dict[str, Any], str | None]:
+    """Return the `data` section proposed, and the column of predicted labels; of none an empty section."""
+    if isinstance(proposal, InputError):
+        return {}, None
+    return proposal.spec["data"], proposal.spec["model"].get("predictions", {}).get("label")
 
 
-def _allowed(table: data.Table, facts: dict[str, Any]) -> list[str]:
-    """Say which audits these columns allow, as far as their names tell what they are."""
-    try:
-        proposal = propose(table, facts)
-    except InputError as error:
-        return [wrapped(f"Which audits it allows is not told by the names: {error}")]
-    found, lines, spec = proposal.allowed, [], proposal.spec
+def _allowed(proposal: Proposal | InputError) -> list[str]:
+    """Say how the first questions about a table are answered, and which audits that allows."""
+    if isinstance(proposal, InputError):
+        return [wrapped(f"Which audits it allows is not told by the names: {proposal}")]
+    found, spec = proposal.allowed, proposal.spec
+    lines = [f"Guessed: {each}" for each in proposal.guesses.values()]
     if found["stored"] and (stored := spec["model"].get("predictions")):
-        itself = stored.get("label", "") == spec["data"].get("label")
-        with_what = "the label itself as the decision" if itself else "the predictions stored here"
+        decided = stored.get("label") is not None and stored_as(stored["label"]) is None
+        with_what = "the decisions in this table" if decided else "the predictions stored here"
         lines.append(f"With {with_what}: {', '.join(found['stored'])}.")
     if found["model"]:
         here = " is trained here or" if installed("sklearn") else " is"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shlex
 import textwrap
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from audits.checks import choices
+from audits.cli.doctor import finding_lines
 from audits.cli.words import called_as, one_line, written
-from audits.data import Table, read_table
 from audits.data.public import PUBLIC, public_section
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml
-from audits.runs.plans.proposal import Proposal, propose, usual_model
+from audits.runs.plans.proposal import Answers, Proposal, found_in, propose, read_as_found, usual_model
 from audits.runs.registry import AUDITS
 
 __all__ = ["guessed", "init"]
@@ -28,7 +29,7 @@ _ASIDE = {
 }
 
 
-def init(file: Path, out: Path | None, *, force: bool = False) -> str:
+def init(file: Path, out: Path | None, *, force: bool = False, answers: Answers | None = None) -> str:
     """Write the spec guessed for a table and say what was guessed.
 
     Parameters
@@ -39,20 +40,27 @@ def init(file: Path, out: Path | None, *, force: bool = False) -> str:
         The spec; by default the table's name with the ending .yaml, beside it.
     force : bool
         Whether a file of that name may be replaced.
+    answers : Answers, optional
+        What is known and not guessed.
 
     Raises
     ------
     InputError
-        If the table cannot be read, nothing can be guessed, or the spec exists already.
+        If the table cannot be read, something cannot be guessed, or the spec exists already.
     """
-    proposal = propose(read_table(file))
+    table, read = read_as_found(file)
+    proposal = propose(table, answers=answers)
+    if read:
+        proposal.spec["data"] = {"read": read, **proposal.spec["data"]}
+        proposal.guesses["data.read"] = "The first row looked like no header: the names are those below it."
+    doctor = finding_lines(found_in(table, proposal.spec["data"]))
     place = file.with_suffix(".yaml") if out is None else out
     try:
         path = file.absolute().relative_to(place.absolute().parent)
     except ValueError:
         path = file.absolute()
-    told = _written(place, _commented(proposal, str(path)), force)
-    return "\n".join([*guess_lines(proposal), told])
+    told = _written(place, _commented(proposal, str(path), doctor), force)
+    return "\n".join([*guess_lines(proposal), *doctor, told])
 
 
 def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = False) -> str:
@@ -93,9 +101,10 @@ def _written(place: Path, text: str, force: bool) -> str:
 
 def guessed(file: Path) -> tuple[dict[str, Any], list[str]]:
     """Return the spec guessed for a table, its path absolute, and the guesses in lines."""
-    table: Table = read_table(file)
+    table, read = read_as_found(file)
     proposal = propose(table)
-    spec = {**proposal.spec, "data": {"path": str(file.absolute()), **proposal.spec["data"]}}
+    section = {"path": str(file.absolute()), **({"read": read} if read else {}), **proposal.spec["data"]}
+    spec = {**proposal.spec, "data": section}
     return spec, guess_lines(proposal)
 
 
@@ -104,8 +113,8 @@ def guess_lines(proposal: Proposal) -> list[str]:
     return [f"Guessed: {one_line(sentence)}" for sentence in proposal.guesses.values()]
 
 
-def _commented(proposal: Proposal, path: str) -> str:
-    """Return the spec as YAML with each guess above the key that it set."""
+def _commented(proposal: Proposal, path: str, doctor: Sequence[str]) -> str:
+    """Return the spec as YAML, each guess above the key that it set, what the doctor found below its data."""
     spec, guesses = proposal.spec, proposal.guesses
     lines = ["# Guessed from the names and values of the columns: correct what is wrong.", "data:"]
     lines += _entry({"path": path}, 2)
@@ -113,6 +122,7 @@ def _commented(proposal: Proposal, path: str) -> str:
         lines += _comment(guesses.get(f"data.{key}"), 2)
         lines += _entry({key: value}, 2)
     lines += textwrap.indent(_ASIDE["data"], "  ").splitlines()
+    lines += [f"  # {line}" for line in "\n".join(doctor).splitlines()]
     lines += ["model:", *_comment(guesses.get("model"), 2), *_entry(spec["model"], 2)]
     lines += textwrap.indent(_ASIDE["model"].format(called=called_as()), "  ").splitlines()
     lines += _entry({"threshold": spec["threshold"], "seed": spec["seed"]}, 0)

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from audits.cli.doctor import finding_lines
 from audits.cli.folder import publish, results_folder
 from audits.cli.words import called_as, counted, found_lines, one_line, wrapped, written
+from audits.data.quality.findings import as_finding
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.metadata import accuracy_words
 from audits.runs.documents import load_document
@@ -282,6 +284,7 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     lines = [f"Data: {data['rows_used']:,} of {counted(data['rows_read'], 'row')} used."]
     lines += [wrapped(f"Left out: {count:,} ({reason}).", "  ") for reason, count in data["excluded"].items()]
     lines += [wrapped(note, "  ") for note in data["notes"]]
+    lines += finding_lines(map(as_finding, data.get("findings", ())))
     lines.append(wrapped(f"Model: {model['name']}, {model['rule']}."))
     right = accuracy_words(model)
     lines += [wrapped(f"Accuracy: {right}.", "  ")] if right else []

@@ -8,8 +8,8 @@ import pandas as pd
 
 from audits.data.io.tables import Table
 from audits.data.kinds import Kind, infer_kinds
-from audits.data.preprocessing.column_names import named_age, named_protected, stored
-from audits.data.role_guesses import guess_outcome
+from audits.data.preprocessing.column_names import named_age, stored
+from audits.data.role_guesses import guess_outcome, is_group
 from audits.data.values import as_text
 
 __all__ = ["describe"]
@@ -70,7 +70,7 @@ def _shortened(text: str) -> str:
 def _suggestions(columns: list[dict[str, Any]], rows: int) -> dict[str, Any]:
     kept = {c["name"]: stored(c["name"]) for c in columns}
     outcome = guess_outcome(columns, rows=rows)
-    protected = [c["name"] for c in columns if named_protected(c["name"]) and _groupable(c)]
+    protected = [c["name"] for c in columns if is_group(c) and _groupable(c)]
     predictions = {
         column["name"]: "label" if kept[column["name"]] == "prediction" else "score"
         for column in columns

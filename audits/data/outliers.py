@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from audits.data.audit_data import AuditData
+from audits.data.values import text_of
 from audits.errors import InputError
 from audits.stats.words import number
 
@@ -52,6 +53,10 @@ def heavy_cells(x: np.ndarray) -> np.ndarray:
     return np.sort(known[few[far]])
 
 
+def _as_missing(values: np.ndarray) -> str:
+    return ", ".join(f'"{text_of(each)}": null' for each in np.unique(values)[:_NAMED])
+
+
 def check_spread(data: AuditData, where: str = "data.features") -> None:
     """Raise `InputError` if single cells of a feature carry its whole spread: names column, rows, values."""
     for column in data.features:
@@ -60,7 +65,7 @@ def check_spread(data: AuditData, where: str = "data.features") -> None:
         x = data.frame[column].to_numpy(dtype=float, na_value=np.nan)
         cells = heavy_cells(x)
         if cells.size:
-            rows = ", ".join(f"row {data.frame.index[k]}: {x[k]:.4g}" for k in cells[:_NAMED])
+            rows = ", ".join(f"row {data.frame.index[k]}: {text_of(x[k])}" for k in cells[:_NAMED])
             more = f" and {cells.size - _NAMED:,} more" if cells.size > _NAMED else ""
             rest = np.delete(x, cells)
             rest = rest[np.isfinite(rest)]
@@ -69,5 +74,5 @@ def check_spread(data: AuditData, where: str = "data.features") -> None:
                 f"must not hold single values that carry a column's whole spread, but {column!r} does "
                 f"({rows}{more}; everybody else lies between {number(float(rest.min()))} and "
                 f"{number(float(rest.max()))}): scaled by them, all others would be alike",
-                advice="correct them, name them in data.read.missing, or leave the rows out (data.keep)",
+                advice=f"take them as missing (recode: {{{column}: {{map: {{{_as_missing(x[cells])}}}}}}})",
             )

@@ -11,61 +11,97 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audits.data.preprocessing.column_names import named_protected, stored
+from audits.data.preprocessing.column_names import named_protected, names_group, stored
 from audits.data.values import text_of
 
 __all__ = [
+    "MAX_ANSWERS",
     "GoodAnswer",
     "OutcomeGuess",
     "guess_good_answer",
     "guess_outcome",
     "is_consequence",
+    "is_group",
+    "names_outcome",
     "words_of_name",
 ]
 
 MAX_ANSWERS = 20
 _LIKELY, _APART = 3.0, 1.0
 
-_NEUTRAL = (
-    r"decisions?|decided|outcome|label|target|truth|y|class|result|response|status|credit|risk|income|bail|sentence"
-    r"|entscheid\w*|ergebnis|résultat|resultat|décision|resultado|decisión|desenlace"
+
+def _any_of(words: str) -> str:
+    return "(?:" + "|".join(words.split()) + ")"
+
+
+_STRONG = re.compile(
+    _any_of(
+        r"""decisions? decided outcome label target truth y result bail sentence disposition verdict
+        ruling determination action \w*entscheid\w* ergebnis résultat resultat décision resultado decisión
+        desenlace"""
+    )
 )
-_GOOD_NAMES = (
-    r"approv\w*|accept\w*|admit\w*|admission|hired?|hiring|employed|call(?:ed)?|callbacks?|offer(?:ed)?|grant(?:ed)?"
-    r"|pass(?:ed)?|pf|promoted|selected|awarded|repaid|paid|survived|eligible|parole[d]?|released|shortlisted|funded"
-    r"|graduated|qualified|insured|retained|waitlisted|success\w*|won"
-    r"|bewilligt|angenommen|eingestellt|einstellung|zugelassen|zulassung|bestanden|zusage|befördert|zurückgezahlt"
-    r"|accepté\w*|embauché\w*|embauche|admis\w*|octroyé\w*|accordé\w*|réussi\w*|reçue?|promu\w*"
-    r"|aprobad\w*|aceptad\w*|contratad\w*|admitid\w*|concedid\w*|promovid\w*"
+_STATUS = "insured employed qualified eligible graduated"
+_WEAK = re.compile(_any_of(f"class status credit risk income response {_STATUS}"))
+# beginnings of words, as one has many forms: approved, approval; bewilligt, Bewilligung; refusé, refusée
+_GOOD_NAMES = _any_of(
+    r"""approv accept admit admission hire\b hired hiring recruit appoint elected call(?:ed|s)?\b callback
+    offer invit interviewed shortlist select grant allow permitted award pass(?:ed)?\b pf\b promot tenured
+    progressed advanced repaid paid\b surviv parole released reinstated renewed funded retained waitlisted
+    licensed certified upheld sustained achieved attained enrolled transplanted cured recovered success
+    won\b favou?rable reply replied responded \w*bewillig \w*genehmig angenommen annahme eingestellt
+    einstellung zugelassen zulassung bestanden \w*zusage beförder befoerder zurückgezahlt rückmeldung
+    einladung eingeladen gewährt aufgenommen ausgewählt verlängert übernommen embauch recrut admis octroy
+    accordé réussi reçue? promu attribué convoqu retenue? sélectionn approuv obtenue? rappel aprobad
+    aceptad contratad admitid concedid promovid ascendid ascenso otorgad adjudicad seleccionad invitad
+    becad"""
 )
-_BAD_NAMES = (
-    r"den(?:y|ied)|denials?|reject\w*|refus\w*|declined?|default\w*|delinquent|recid\w*|reoffend\w*|churn\w*|attrition"
-    r"|fraud\w*|toxic\w*|injur\w*|arrest\w*|convict\w*|readmit\w*|readmission|search\w*|frisk\w*|force|detained|charged"
-    r"|fired|dismissed|terminated|violation|citation|cited|deceased|died|death|failed|fail|complaint|expelled"
-    r"|abgelehnt|ablehnung|ausfall|kündigung|entlassen|betrug|refusée?|rejeté\w*|défaut|licencié\w*|fraude"
-    r"|rechazad\w*|impago|despedid\w*|denegad\w*"
+_BAD_NAMES = _any_of(
+    r"""deny deni reject refus declin default delinquen recid reoffend churn attrition fraud toxic injur
+    arrest convict readmi search frisk force detain charged fired layoff laid\b dismiss terminat violation
+    citation cited ticketed fined deceased died dead death fail complain expel expulsion suspend
+    suspension evict remov exclu banned block flagged struck penal sanction disciplin deport revo[ck]
+    cancel incarcerat jailed imprison foreclos bankrupt relaps dropout overdue arrears ineligible
+    errors?\b wrong guilty mis(?:identif|match|classif|diagnos) abgelehn \w*ablehn \w*absage abgesagt
+    \w*ausfall \w*kündig gekündigt entlass betrug durchgefallen verweiger gesperrt sperre ausgeschlossen
+    verhaft verurteil rückfall gemahnt mahnung verstorben rejet défaut licenci récidiv expuls échou échec
+    redoubl condamn arrêté décéd décès impayé renvoy rechaz impago moros despid despedid denegad reincid
+    desahuci suspendid reprobad detenid condenad fallecid"""
 )
-_STRONG = re.compile(f"{_NEUTRAL}|{_GOOD_NAMES}|{_BAD_NAMES}")
-_GOOD_NAME, _BAD_NAME = re.compile(_GOOD_NAMES), re.compile(_BAD_NAMES)
+_NEGATED = re.compile(r"(?:un|dis|mis|non|not|in|nicht|no)[ _-]?(.+)")
+_EVENT = re.compile(
+    r"\w{3,}(?:ed|[ts]ion|ung|ée?|[ai]d[oa])|\w{2,}(?:found|taken|given|sent|chosen|withdrawn)"
+)
+"""Verbs in the past, and nouns made of verbs: what was done to people, where no more is known of the word."""
+_HISTORY = re.compile(
+    _any_of(
+        """self prior priors previous(?:ly)? prev past ever history hist former(?:ly)? num number count
+        days weeks months years date time type reason amount requested applied vorher frühere?r?
+        précédente?s? anterior(?:es)? fecha datum"""
+    )
+)
+_STATES = re.compile(
+    r"\w*" + _any_of("married employed disabled divorced separated retired owned skilled educated trained")
+)
+_PLACES = re.compile(_any_of("icu hospital ward prison jail custody er ed emergency klinik hôpital cárcel"))
 _NUMERIC = re.compile(
     r"wages?|salar(?:y|ies)|pay|earnings|income|score|gpa|lohn|gehalt|salaire|salario|sueldo|días|days|loss|charges"
 )
-_YES = frozenset({"yes", "y", "ja", "oui", "si", "sí", "true", "t", "1", "1.0"})
+_YES = frozenset({"yes", "y", "ja", "j", "oui", "si", "sí", "true", "t", "1", "1.0"})
 _NO = frozenset({"no", "n", "nein", "non", "false", "f", "0", "0.0"})
 _PLAIN = _YES | _NO
-_POSITIVE = re.compile(
-    rf"{_GOOD_NAMES}|granted|good|positive|>50k\.?|fully paid|call(?:ed)? back|gut|bon|bueno|offer made"
-)
-_NEGATIVE = re.compile(
-    rf"{_BAD_NAMES}|bad|negative|<=50k\.?|ineligible|unqualified|failure|charged off|no offer"
-    r"|not (?:hired|approved|admitted)|durchgefallen|schlecht|échoué|mauvais|malo"
-)
+_POSITIVE = re.compile(rf"{_GOOD_NAMES}\w*|{_any_of(_STATUS)}|good|positive|gut|bon|bueno")
+_NEGATIVE = re.compile(rf"{_BAD_NAMES}\w*|bad|negative|schlecht|mauvais|malo")
+_NOT = frozenset({"not", "no", "never", "nicht", "nie", "non", "pas", "kein", "keine", "sin"})
 _CONSEQUENCE = re.compile(
-    r"truth|default\w*|delinquent|recid\w*|reoffend\w*|churn\w*|attrition|fraud\w*|toxic\w*|injur\w*|readmit\w*"
-    r"|readmission|deceased|died|death|survived|repaid|paid|graduated|income|risk|gpa|wages?|salary|earnings"
-    r"|ausfall|betrug|zurückgezahlt|rückfall|einkommen|défaut|fraude|récidive|impago|fraude|reincidencia"
+    _any_of(
+        r"""truth default\w* delinquen\w* recid\w* reoffend\w* churn\w* attrition fraud\w* toxic\w*
+        injur\w* readmi\w* deceased died death survived repaid paid graduated income risk gpa wages?
+        salary earnings relaps\w* recovered dropout bankrupt\w* ausfall betrug zurückgezahlt rückfall
+        einkommen défaut fraude récidive impago reincidencia"""
+    )
 )
-_SOUNDS = 2.0
+_SOUNDS, _HAPPENS = 2.0, 1.5
 
 
 @dataclass(frozen=True)
@@ -139,7 +175,7 @@ def guess_outcome(columns: Sequence[Mapping[str, Any]], *, rows: int) -> Outcome
             why = f"{numbers[0]!r} is a number: say from which value on it is good"
         return OutcomeGuess(None, tuple([*numbers, *ranked][:5]), why)
     best = likely[0]
-    if len(likely) > 1 and scores[best] - scores[likely[1]] < _APART:
+    if len(likely) > 1 and scores[best] - scores[likely[1]] <= _APART:
         return OutcomeGuess(None, tuple(ranked[:5]), f"{best!r} and {likely[1]!r} are as likely")
     return OutcomeGuess(
         best, tuple(ranked[:5]), f"The outcome is taken to be {best!r}, by its name and values."
@@ -160,8 +196,9 @@ def guess_good_answer(values: Sequence[Any], name: str) -> GoodAnswer:
     good = [text for text in told if _is_good(text)]
     bad = [text for text in told if _is_bad(text)]
     words = words_of_name(name)
-    bad_name = any(_BAD_NAME.fullmatch(word) for word in words)
-    good_name = any(_GOOD_NAME.fullmatch(word) for word in words)
+    bad_name, good_name = _direction(name) < 0, _direction(name) > 0
+    if any(_PLACES.fullmatch(word) for word in words):
+        return GoodAnswer(None, f"nothing says whether {name!r} is good for the person")
     plain = {*good, *bad} <= _PLAIN
     if plain and bad_name != good_name and len(good) == len(bad) == 1:
         text = bad[0] if bad_name else good[0]
@@ -169,7 +206,8 @@ def guess_good_answer(values: Sequence[Any], name: str) -> GoodAnswer:
         return GoodAnswer(
             told[text], f"{name!r} sounds like {sort} outcome, so {told[text]!r} is taken to be good."
         )
-    if len(good) == 1 and not (plain and (bad_name or _numeric(good[0]))):
+    neutral = good_name or any(_STRONG.fullmatch(word) or _WEAK.fullmatch(word) for word in words)
+    if len(good) == 1 and not (plain and (bad_name or not neutral or _numeric(good[0]))):
         return GoodAnswer(told[good[0]], f"{told[good[0]]!r} is taken to be good for the person.")
     if len(values) == 2 and len(bad) == 1 and not plain:
         other = next(value for text, value in told.items() if text != bad[0])
@@ -190,12 +228,52 @@ def is_consequence(name: str) -> bool:
     return any(_CONSEQUENCE.fullmatch(word) for word in words_of_name(name))
 
 
+def names_outcome(name: str) -> bool:
+    """Whether a column's name is one of a decision or an outcome.
+
+    Examples
+    --------
+    >>> names_outcome("loan_approved"), names_outcome("final_grade")
+    (True, False)
+    """
+    return any(_STRONG.fullmatch(word) or _of_word(word) for word in words_of_name(name))
+
+
+def is_group(column: Mapping[str, Any]) -> bool:
+    """Whether a column's name, or its values, tell groups of people apart.
+
+    Examples
+    --------
+    >>> is_group({"name": "victim", "kind": "categorical", "examples": ["black", "white"]})
+    True
+    """
+    return named_protected(str(column["name"])) or names_group(column["examples"])
+
+
 def _is_good(text: str) -> bool:
-    return text in _YES or _POSITIVE.fullmatch(text) is not None
+    return text in _YES or text.startswith(">") or _direction(text) > 0
 
 
 def _is_bad(text: str) -> bool:
-    return text in _NO or _NEGATIVE.fullmatch(text) is not None
+    return text in _NO or text.startswith("<") or _direction(text) < 0
+
+
+def _direction(text: str) -> int:
+    """Return 1 for words that are good for a person, -1 for bad ones, 0 where they say neither, or both."""
+    words = words_of_name(text)
+    said = {_of_word(word) for word in words} - {0}
+    if len(said) != 1:
+        return 0
+    return -said.pop() if _NOT & set(words) else said.pop()
+
+
+def _of_word(word: str) -> int:
+    if _NEGATIVE.fullmatch(word):
+        return -1
+    if _POSITIVE.fullmatch(word):
+        return 1
+    negated = _NEGATED.fullmatch(word)
+    return -1 if negated and _POSITIVE.fullmatch(negated[1]) else 0
 
 
 def _numeric(text: str) -> bool:
@@ -205,25 +283,27 @@ def _numeric(text: str) -> bool:
 def _likelihood(column: Mapping[str, Any], rows: int, *, last: bool) -> float:
     """Score how much speaks for a column; 0 where something speaks against it."""
     name, kind, distinct = str(column["name"]), column["kind"], column["distinct"]
-    kept = stored(name)
+    kept, words = stored(name), words_of_name(name)
     if kept in {"prediction", "score"} or kind in {"identifier", "text", "datetime"}:
         return 0.0
     if not 2 <= distinct <= MAX_ANSWERS or (distinct > 2 and distinct > rows / 2):
         return 0.0
-    if named_protected(name) or (kind == "continuous" and distinct > 2):
+    if is_group(column) or (kind == "continuous" and distinct > 2):
+        return 0.0
+    if any(_HISTORY.fullmatch(word) or _STATES.fullmatch(word) for word in words):
         return 0.0
     two = distinct == 2
     texts = {str(each).strip().lower() for each in column["examples"]}
     answers = {text for text in texts if _is_good(text) or _is_bad(text)}
-    named = any(_STRONG.fullmatch(word) for word in words_of_name(name))
-    score = 3.0 * named + 1.0 * two + 2.0 * (kept == "label") + 0.5 * last
+    weak = any(_WEAK.fullmatch(word) for word in words)
+    named = any(_STRONG.fullmatch(word) or (not weak and _of_word(word)) for word in words)
+    score = 3.0 * named + 1.0 * (weak and not named) + 1.0 * two + 2.0 * (kept == "label") + 0.5 * last
     if answers - _PLAIN and two:
-        score += _SOUNDS  # good or bad, approved or denied: values of a decision
-    elif len(answers) == 2:
-        score += 0.5
-    elif named and not two and kept != "label" and not answers:
-        score -= 1.0  # a history of credit, a sort of sentence
-    return score
+        return score + _SOUNDS  # good or bad, approved or denied: values of a decision
+    if len(answers) == 2:
+        event = not named and any(_EVENT.fullmatch(word) for word in words)
+        return score + 0.5 + _HAPPENS * event
+    return score - 1.0 if named and not two and kept != "label" and not answers else score  # sort of sentence
 
 
 def _is_numeric_outcome(column: Mapping[str, Any]) -> bool:

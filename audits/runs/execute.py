@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
 from audits.data.io.limits import beyond_limits
 from audits.data.outliers import check_spread
+from audits.data.quality.checks import examine
 from audits.errors import InputError, NotCounted, RunFailed, not_installed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.factory import without_feature
@@ -42,6 +43,8 @@ __all__ = ["carry_out", "execute", "prepared_subject", "remembered_subject"]
 
 # shares of the progress bar at which these steps end
 _READ, _PREPARED, _PREPARED_BOTH, _COUNTED = 0.1, 0.25, 0.35, 0.7
+_EXAMINED = 50_000
+"""Rows up to which a run looks its table over; `describe` does so for any table that is held."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +274,12 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
             "data.path or model.path", "names a file that changed during the run", advice="run it again"
         )
     model = plain_data(model_facts(subject), "model")
-    return _Prepared(subject, _data_facts(table, data, subject), model)
+    facts = _data_facts(table, data, subject)
+    decided = own.model.predictions.label if own.model.predictions else None
+    if len(table.frame) <= _EXAMINED:
+        found = examine(table, spec.data, data, predictions=decided)
+        facts["findings"] = plain_data([asdict(each) for each in found], "data")
+    return _Prepared(subject, facts, model)
 
 
 def _read(spec: Spec, progress: Progress) -> Table:

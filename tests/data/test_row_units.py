@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from audits.data import data_spec
-from audits.data.quality.row_units import count_column, row_units, shared_id
+from audits.data.quality.row_units import count_column, row_units, shared_id, times_as_wide
 
 CELLS = pd.MultiIndex.from_product(
     [["f", "m"], ["A", "B", "C"], ["no", "yes"]], names=["sex", "town", "paid"]
@@ -52,3 +52,25 @@ def test_ids_of_a_few_rows_each_belong_together() -> None:
     assert row_units(frame, data_spec({"person": "adid"})) == []
     assert shared_id(frame.assign(adid=range(120))) is None
     assert shared_id(frame.assign(adid=np.arange(120) % 3)) is None
+
+
+def test_times_of_day_and_what_stands_in_as_many_rows_belong_together() -> None:
+    sex = RNG.choice(["f", "m"], 120)
+    stops = pd.Timestamp("2024-03-01 08:00") + pd.to_timedelta(np.repeat(np.arange(40), 3) * 37, unit="min")
+    assert shared_id(pd.DataFrame({"stopped": stops, "sex": sex})) == "stopped"
+    assert shared_id(pd.DataFrame({"stopped": stops.normalize(), "sex": sex})) is None, "a day is no stop"
+    assert (
+        shared_id(pd.DataFrame({"firm": np.repeat([f"firm {k}" for k in range(30)], 4), "sex": sex}))
+        == "firm"
+    )
+    assert (
+        shared_id(pd.DataFrame({"town": RNG.choice([f"t{k}" for k in range(30)], 120), "sex": sex})) is None
+    )
+    assert shared_id(pd.DataFrame({"age": np.repeat(np.arange(20, 50), 4), "sex": sex})) is None
+
+
+def test_how_much_wider_is_said() -> None:
+    assert times_as_wide(pd.Series([1] * 50)) == 1
+    assert times_as_wide(pd.Series([9, 9])) == 3
+    frame = pd.DataFrame({"adid": np.repeat(np.arange(30), 4), "sex": RNG.choice(["f", "m"], 120)})
+    assert "2 times" in row_units(frame, data_spec({}))[0].said

@@ -7,18 +7,25 @@ would be silent: a column named like a stored prediction or a true label is neve
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
-__all__ = ["named_age", "named_protected", "stored"]
+__all__ = ["named_age", "named_protected", "names_group", "stored"]
 
 _PROTECTED = re.compile(
     r"race|racial|ethnic|ethnicity|sex|gender|age|religion|religious|marital|marriage|disability|disabled"
     r"|nationality|citizen|citizenship|foreign|foreigner|native|national|origin|pregnant|pregnancy|veteran"
     r"|colou?r|caste|orientation|male|female|woman|women|black|white|asian|hispanic|hispan|latino|latina"
-    r"|minority|married|unmarried|immigrant|migrant"
-    r"|geschlecht|alter|ethnie|herkunft|familienstand|behinderung|nationalität|staatsangehörigkeit"
+    r"|minority|married|unmarried|immigrant|migrant|continent|birthplace|skin|dialect|tribe|creed|faith|accent"
+    r"|geschlecht|alter|ethnie|herkunft|origen|familienstand|behinderung|nationalität|staatsangehörigkeit"
     r"|migrationshintergrund|männlich|weiblich|sexe|genre|âge|origine|ethnie|handicap|nationalité|sexo|género"
     r"|edad|raza|etnia|discapacidad|nacionalidad"
+)
+_PEOPLE = re.compile(
+    r"(?:fe)?males?|(?:wo)?m[ae]n|boys?|girls?|non[- ]?binary|blacks?|whites?|asians?|hispanics?|latin[oax]s?"
+    r"|caucasians?|african[- ]americans?|native[- ]americans?|christians?|muslims?|jew(?:s|ish)|hindus?"
+    r"|buddhists?|catholics?|protestants?|männlich|weiblich|frau(?:en)?|mann|männer|divers|hommes?|femmes?"
+    r"|hombres?|mujer(?:es)?|varón"
 )
 _AGE = re.compile("ages?|alter|âge|edad")
 Stored = Literal["label", "prediction", "score"]
@@ -44,7 +51,20 @@ def stored(name: str) -> Stored | None:
 
 def named_protected(name: str) -> bool:
     """Whether a word of the name is one of a group that people belong to, or all of it is "group"."""
+    if name.lower().startswith("non") and _named(name[3:], _PROTECTED):
+        return True
     return _named(name, _PROTECTED) or name.strip().lower() in {"group", "groups"}
+
+
+def names_group(values: Sequence[object]) -> bool:
+    """Whether two of a column's values name groups of people, whatever the column is called.
+
+    Examples
+    --------
+    >>> names_group(["black", "white"]), names_group(["White Hispanic", "red"]), names_group(["no", "yes"])
+    (True, False, False)
+    """
+    return sum(bool(_PEOPLE.fullmatch(str(value).strip().lower())) for value in values) >= 2
 
 
 def named_age(name: str) -> bool:

@@ -18,6 +18,7 @@ from audits.data.audit_data import AuditData
 from audits.data.io.columns import as_written_number, is_number
 from audits.data.io.tables import Table
 from audits.data.kinds import infer_kind
+from audits.data.outliers import heavy_cells
 from audits.data.preprocessing.column_names import stored
 from audits.data.quality.findings import Finding, Mend, be, cell_count, leave_out, listed, named
 from audits.data.quality.proxies import label_is_prediction, same_attribute, standing_in, telling
@@ -25,7 +26,7 @@ from audits.data.quality.row_units import row_units
 from audits.data.spec import DataSpec
 from audits.data.values import text_of
 
-__all__ = ["examine"]
+__all__ = ["examine", "second_header"]
 
 _MOST_ROWS = 20_000  # looked at for how values are written
 _MOST_SPELLINGS = 200
@@ -43,8 +44,11 @@ _FEWEST_CODES, _MOST_CODES = 3, 12  # values of whole numbers that may be codes
 _EQUAL, _ENOUGH = 0.2, 100
 _WHOLE = 0.9
 _AGES = re.compile(r"(^|[^a-z])(age|alter|âge|edad|età|years?_old)([^a-z]|$)", re.IGNORECASE)
-_MARKS = (-9, -99, -999, -9999, 999, 9999, 99999, 999999)
+_MARKS = (-1, -9, -99, -999, -9999)
+_SAME_DIGIT = re.compile(r"-?([1-9])\1{2,}")  # 666, 9999
+_OFTEN = 20  # times as often as the usual value, and at least so often, is a mark among others
 _FAR = 5  # a mark lies so many times the spread of all others beyond them
+_MOST_FAR = 3
 
 
 def examine(
@@ -73,12 +77,12 @@ def examine(
     """
     frame = table.frame
     features = list((spec.features or frame.columns) if data is None else data.features)
-    second_header = _second_header(table, spec)
+    header = second_header(table, spec)
     found = [
-        *second_header,
+        *header,
         *_sheets(table, spec),
         *row_units(frame, spec),
-        *([] if second_header else _words_among_numbers(table, spec)),  # that header is such words itself
+        *([] if header else _words_among_numbers(table, spec)),  # that header is such words itself
         *_written_numbers(frame, spec),
         *_beyond_numbers(frame, spec),
         *_impossible(frame, spec),
@@ -98,7 +102,7 @@ def examine(
     return found
 
 
-def _second_header(table: Table, spec: DataSpec) -> list[Finding]:
+def second_header(table: Table, spec: DataSpec) -> list[Finding]:
     """Find a first row of names: columns that are numbers but for it."""
     frame = table.frame
     if len(frame) < 3 or len(table.report.files) != 1 or not table.report.files[0].header:
@@ -206,7 +210,7 @@ def _beyond_numbers(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
         return []
     said = (
         f"{cell_count(cells)} of {named(list(recode))} {be(range(cells))} infinite or far too large to be "
-        "a measurement."
+        f"a measurement ({listed([text for each in recode.values() for text in each['map']], most=4)})."
     )
     return [Finding("infinite", said, (Mend("Take them as missing", recode=recode),))]
 
@@ -216,7 +220,7 @@ def _impossible(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     recode, shown = {}, []
     for name in _numbers(frame, spec):
         column = frame[name].dropna()
-        column = column[np.isfinite(column)]
+        column = column[np.isfinite(column) & (column.abs() <= _HUGE)]  # others are told above
         if column.nunique() < 5:
             continue
         bad = column[(column < 0) | (column > 125)] if _AGES.search(name) else column[:0]
@@ -224,23 +228,38 @@ def _impossible(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
             bad = _marks(column)
         if len(bad) and len(bad) < len(column) / 2 and bad.nunique() <= _MOST_RECODED:
             recode[name] = {"map": {text_of(value): None for value in bad.unique()}}
-            shown.append(f"{name} {text_of(bad.iloc[0])} ({cell_count(len(bad))})")
+            values = listed([text_of(value) for value in bad.unique()], most=3)
+            rest = column.drop(bad.index)
+            between = f"all others lie from {text_of(rest.min())} to {text_of(rest.max())}"
+            shown.append(f"{name} holds {values} in {cell_count(len(bad))}, {between}")
     if not recode:
         return []
-    said = f"Values that cannot be: {listed(shown, quoted=False)}."
-    return [Finding("impossible", said, (Mend("Take them as missing", recode=recode),))]
+    said = f"{listed(shown, quoted=False)}. Do they stand for what is not known?"
+    button = "Take them as missing" if len(recode) > 1 else f"Take {values} as missing"
+    mends = [Mend(button, recode=recode)]
+    if len(recode) > 1:
+        mends += [Mend(f"Only those of {name}", recode={name: recode[name]}) for name in list(recode)[:4]]
+    return [Finding("impossible", said, tuple(mends))]
 
 
 def _marks(column: pd.Series) -> pd.Series:
-    marks = column.isin(_MARKS)
-    others = column[~marks]
-    if not marks.any() or len(others) < 10:
-        return column[:0]
-    low, high = float(others.min()), float(others.max())
-    spread = max(high - low, 1.0)
-    far = (column < low - spread / _FAR) | (column > high + _FAR * spread)
-    below = (column < 0) & (low >= 0)
-    return column[marks & (far | below)]
+    """Return the cells that stand for what is not known: few values far from all others, or far too many."""
+    values, counts = np.unique(column.to_numpy(dtype=float), return_counts=True)
+    bad = heavy_cells(column.to_numpy(dtype=float))
+    marks = {float(each) for each in column.iloc[bad].unique()}
+    for k in range(1, _MOST_FAR + 1):
+        if len(values) - k < 10:
+            break
+        for end, rest in ((values[-k:], values[:-k]), (values[:k], values[k:])):
+            far = max(float(end.min() - rest.max()), float(rest.min() - end.max()))
+            if far > _FAR * max(float(rest.max() - rest.min()), 1.0):
+                marks.update(map(float, end))
+    below = values[np.isin(values, _MARKS)]
+    if len(below) and (values[~np.isin(values, _MARKS)] >= 0).all():
+        marks.update(map(float, below))
+    often = counts >= _OFTEN * max(1.0, float(np.median(counts)))
+    marks.update(float(each) for each in values[often] if _SAME_DIGIT.fullmatch(text_of(each)))
+    return column[column.isin(marks)]
 
 
 def _spellings(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Finding", "Mend", "be", "cell_count", "leave_out", "listed", "named"]
+__all__ = ["Finding", "Mend", "as_finding", "be", "cell_count", "leave_out", "listed", "named"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,15 @@ class Finding:
     kind: str
     said: str
     mends: tuple[Mend, ...] = ()
+
+
+def as_finding(plain: Mapping[str, Any]) -> Finding:
+    """Return what `dataclasses.asdict` made plain."""
+    mends = (
+        {name: tuple(value) if isinstance(value, list) else value for name, value in mend.items()}
+        for mend in plain["mends"]
+    )
+    return Finding(plain["kind"], plain["said"], tuple(Mend(**mend) for mend in mends))
 
 
 def leave_out(names: Sequence[str]) -> str:

@@ -12,8 +12,9 @@ import pandas as pd
 from audits.data.audit_data import AuditData
 from audits.data.preprocessing.filters import EVERYONE_ELSE
 from audits.data.quality.findings import Finding, Mend, leave_out, listed, named
+from audits.data.role_guesses import names_outcome
 from audits.data.spec import DataSpec, LabelCut
-from audits.data.values import as_text
+from audits.data.values import MISSING, as_text, text_of
 
 __all__ = ["label_is_prediction", "same_attribute", "standing_in", "telling"]
 
@@ -26,6 +27,9 @@ _MOST_LEVELS = 50
 _GIVES_AWAY = 0.95  # AUC of one column for the label from which it is asked whether it is the label
 
 
+_CUT_VALUES = 5  # different values that a number needs to be cut
+
+
 _HELPS = 0.8  # the same, once a model was found better than is likely
 
 
@@ -33,6 +37,9 @@ _STANDS_IN = 0.8  # AUC of one column for a protected value from which it can be
 
 
 _FEWEST = 30  # people of either side
+
+
+_KNOWN = 0.1  # share of rows in which both of two columns must be known
 
 
 _ALIKE = 0.999  # share of rows in which two columns agree that say the same
@@ -44,7 +51,7 @@ def same_attribute(data: AuditData) -> list[Finding]:
     frame = _some(data.frame)
     codes = {}
     for name in looked:
-        found, levels = pd.factorize(frame[name], use_na_sentinel=False)
+        found, levels = pd.factorize(frame[name])  # that two are missing together says nothing
         if 2 <= len(levels) <= _MOST_LEVELS:
             codes[name] = found
     same: dict[str, list[str]] = {}
@@ -73,6 +80,11 @@ def same_attribute(data: AuditData) -> list[Finding]:
 
 
 def _one_to_one(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether codes, -1 for missing ones, tell the same people apart wherever both are known."""
+    known = (first >= 0) & (second >= 0)
+    first, second = first[known], second[known]
+    if known.sum() < max(_FEWEST, _KNOWN * len(known)) or first.max() == 0 or second.max() == 0:
+        return False
     table = np.zeros((first.max() + 1, second.max() + 1))
     np.add.at(table, (first, second), 1)
     if table.shape[0] != table.shape[1]:
@@ -113,7 +125,27 @@ def telling(data: AuditData, unlikely: str) -> list[Finding]:
         f"{listed(shown)} almost {'tells' if len(names) == 1 else 'each tell'} the outcome by itself (1 is "
         "certain, 0.5 a guess). Leave out what is only known afterwards."
     )
-    return [Finding("gives the label away", said, (Mend(leave_out(names), leave_out=tuple(names)),))]
+    cuts = {name: told for name in names if (told := _cut_of(frame[name], y)) is not None}
+    said += "".join(f" A good outcome is {name} {told}." for name, told in cuts.items())
+    itself = [name for name in names if names_outcome(name)]
+    if itself:
+        said += f" {listed(itself)} may itself be the outcome: then choose it."
+    others = tuple(name for name in names if name not in itself)
+    return [
+        Finding("gives the label away", said, (Mend(leave_out(others), leave_out=others),) if others else ())
+    ]
+
+
+def _cut_of(column: pd.Series, y: np.ndarray) -> str | None:
+    """Return from where on a number alone decides the outcome, in words; None where it does not."""
+    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+        return None
+    good, bad = column[y].dropna(), column[~y].dropna()
+    if good.nunique() + bad.nunique() < _CUT_VALUES or good.empty or bad.empty:
+        return None
+    if good.min() > bad.max():
+        return f"from {text_of(good.min())} on"
+    return f"up to {text_of(good.max())}" if good.max() < bad.min() else None
 
 
 def _too_good(unlikely: str, names: Sequence[str], shown: Sequence[str]) -> Finding:
@@ -136,13 +168,14 @@ def standing_in(data: AuditData) -> list[Finding]:
     """Find features from which a protected value can be read, the strongest first."""
     found = []
     frame, groups = _some(data.frame), _some(data.groups)
-    codes = {name: pd.factorize(frame[name], use_na_sentinel=False)[0] for name in data.features}
+    codes = {name: pd.factorize(frame[name])[0] for name in data.features}
     for attribute in data.protected:
         column = groups[attribute].to_numpy(dtype=str)
         if EVERYONE_ELSE in column:  # a group made of columns can be read from them
             continue
-        values, counts = np.unique(column, return_counts=True)
-        own = pd.factorize(column)[0]
+        here = column != MISSING  # who is missing there is often missing elsewhere, too
+        values, counts = np.unique(column[here], return_counts=True)
+        own = pd.factorize(pd.Series(column).where(here))[0]
         features = [
             name
             for name in data.features
@@ -151,7 +184,7 @@ def standing_in(data: AuditData) -> list[Finding]:
         ]
         best: dict[str, tuple[float, str]] = {}
         for value in values[np.argsort(-counts)][:6]:
-            for name, auc in _ranked(frame, features, column == value, _STANDS_IN):
+            for name, auc in _ranked(frame[here], features, column[here] == value, _STANDS_IN):
                 if auc > best.get(name, (0.0, ""))[0]:
                     best[name] = (auc, str(value))
         if not best:

@@ -8,12 +8,13 @@ import re
 import numpy as np
 import pandas as pd
 
+from audits.data.preprocessing.column_names import named_protected
 from audits.data.quality.findings import Finding, Mend
 from audits.data.role_guesses import words_of_name
 from audits.data.spec import DataSpec
 from audits.stats.words import count
 
-__all__ = ["count_column", "row_units", "shared_id"]
+__all__ = ["count_column", "row_units", "shared_id", "times_as_wide"]
 
 _COUNTS = re.compile(
     r"freq|frequency|frequencies|counts?|n|num|number|total|weights?|wt|wgt|people|persons|cases|anzahl|häufigkeit"
@@ -22,6 +23,9 @@ _COUNTS = re.compile(
 _IDS = re.compile(
     r"ids?|adid|persons?|patients?|applicants?|respondents?|subjects?|adverts?|ads?|households?|customers?"
     r"|clients?|users?|students?|kunden?|kundennummer|anzeige|bewerber|personennummer|annonce|candidat|anuncio"
+)
+_MEASURES = re.compile(
+    r"ages?|years?|score|hours?|amount|price|weight|grade|level|day|month|week|size|alter|jahr|note"
 )
 _CELLS = 20  # cells that the other columns make, in rows: more are measurements, no cross table
 _MIN_IDS, _MAX_ROWS, _SHARED = 20, 20, 0.5
@@ -52,15 +56,47 @@ def count_column(frame: pd.DataFrame) -> str | None:
 
 
 def shared_id(frame: pd.DataFrame) -> str | None:
-    """Return the column that tells which rows belong together: named like an id, of a few rows each."""
+    """Return the column that tells which rows belong together, of a few rows each.
+
+    It is named like an id, holds times of day, or each of its values, no measured number, stands in as many
+    rows: four applications to one advert.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"seen": [f"advert {k // 4}" for k in range(120)], "sex": ["f", "m"] * 60})
+    >>> shared_id(frame)
+    'seen'
+    """
     for name in map(str, frame.columns):
-        if not any(_IDS.fullmatch(word) for word in words_of_name(name)) or frame[name].isna().any():
+        column = frame[name]
+        if column.isna().any() or pd.api.types.is_float_dtype(column.dtype) or _is_measure(name):
             continue
-        sizes = frame[name].value_counts()
+        sizes = column.value_counts()
         shared = int(sizes[sizes > 1].sum())
-        if len(sizes) >= _MIN_IDS and sizes.max() <= _MAX_ROWS and shared >= _SHARED * len(frame):
+        if len(sizes) < _MIN_IDS or sizes.max() > _MAX_ROWS or shared < _SHARED * len(frame):
+            continue
+        named = any(_IDS.fullmatch(word) for word in words_of_name(name))
+        times = pd.api.types.is_datetime64_any_dtype(column.dtype) and (column.dt.normalize() != column).any()
+        if named or times or (sizes.min() == sizes.max() and not named_protected(name)):
             return name
     return None
+
+
+def _is_measure(name: str) -> bool:
+    return any(_MEASURES.fullmatch(word) for word in words_of_name(name))
+
+
+def times_as_wide(sizes: pd.Series) -> float:
+    """Return how many times as wide intervals are where rows of one unit, of these `sizes`, always agree.
+
+    This is the square root of the mean size of the unit that a row is of, at least 1.
+
+    Examples
+    --------
+    >>> times_as_wide(pd.Series([4, 4, 4]))
+    2.0
+    """
+    return float(np.sqrt((sizes**2).sum() / sizes.sum()))
 
 
 def row_units(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
@@ -76,7 +112,8 @@ def row_units(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
         n = frame[shared].nunique()
         said = (
             f"{len(frame):,} rows share {n:,} values of “{shared}”. If rows of one {shared} belong together, "
-            "intervals must count them once: they become wider."
+            "they are no evidence each of its own: intervals become up to "
+            f"{times_as_wide(frame[shared].value_counts()):.2g} times as wide, the more the rows agree."
         )
         mend = Mend(f"Keep rows of one {shared} together", {"person": shared})
         found.append(Finding("rows that belong together", said, (mend,)))

@@ -1,28 +1,59 @@
 """A spec guessed from a table: what its columns' names and values suggest, each guess in a sentence.
 
-A guess is a start for the user to correct, so all of them are told: by ``describe``, as comments by ``init``,
-and by ``run FILE.csv`` before it runs.
+The order is that of the questions on *Data & model*: what was decided, and which answer is good; who is
+compared; what happened in truth. A column of decisions is audited as it is, without a model and a truth; what
+happened to people is what a model learns. A guess is a start for the user to correct, so all are told: by
+``describe``, as comments by ``init``, and by ``run FILE.csv`` before it runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from audits.checks import choices
-from audits.data import AuditData, Table, build_data, data_spec, describe
-from audits.data.role_guesses import guess_good_answer
+from audits.data import AuditData, Table, build_data, data_spec, describe, read_table
+from audits.data.preprocessing.column_names import stored as stored_label
+from audits.data.quality.checks import examine, second_header
+from audits.data.quality.findings import Finding
+from audits.data.quality.row_units import count_column, shared_id, times_as_wide
+from audits.data.role_guesses import MAX_ANSWERS, guess_good_answer, is_consequence
+from audits.data.values import text_of
 from audits.errors import InputError, called, how_to_install, installed
 from audits.runs.registry import AUDITS, usual_audits
+from audits.stats.words import count
 
-__all__ = ["Proposal", "propose", "told_lacking", "usual_model"]
+__all__ = ["Answers", "Proposal", "found_in", "propose", "read_as_found", "told_lacking", "usual_model"]
 
 _MOST_GROUPS = 20
 _FEW = 12
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What is known of a table and need not be guessed; None or empty where it is to be.
+
+    Attributes
+    ----------
+    decision : str or None
+        The column that was decided.
+    truth : str or None
+        The column of what happened in truth; with no `decision` a model learns it.
+    good : sequence of str
+        The values that are good for the person, as text.
+    by : sequence of str
+        The columns by which people are compared.
+    """
+
+    decision: str | None = None
+    truth: str | None = None
+    good: Sequence[str] = ()
+    by: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -48,53 +79,60 @@ class Proposal:
     lacking: dict[str, str]
 
 
-def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
-    """Guess label, favourable value, groups, model and audits of a table.
+def read_as_found(path: Path) -> tuple[Table, dict[str, Any]]:
+    """Read a table, past a first row that is no header; return it with the `read` section that does so."""
+    table = read_table(path)
+    for finding in second_header(table, data_spec({})):
+        read = dict(finding.mends[0].put["read"])
+        return read_table(path, options=data_spec({"read": read}).read), read
+    return table, {}
+
+
+def found_in(table: Table, section: Mapping[str, Any], predictions: str | None = None) -> list[Finding]:
+    """Return what is likely wrong with a table, as far as its `data` section says what it holds."""
+    spec = data_spec(section)
+    return examine(table, spec, _built(table, section), predictions=predictions)
+
+
+def propose(
+    table: Table, described: dict[str, Any] | None = None, *, answers: Answers | None = None
+) -> Proposal:
+    """Guess decision or label, good answer, groups, what a row is, model and audits of a table.
 
     Parameters
     ----------
     described : dict, optional
         What `audits.data.describe` says of it, where that is at hand.
+    answers : Answers, optional
+        What is known and not guessed.
 
     Raises
     ------
     InputError
-        If no column looks like a protected attribute, or none like a label or stored prediction: says which
-        key to write.
+        If no column looks like a protected attribute, or none like a decision, a label or stored predictions,
+        or nothing says which answer is good: says which answer to give. If an answer names no column.
     """
     described = describe(table) if described is None else described
-    suggested = described["suggested"]
+    answers = Answers() if answers is None else answers
     columns = {column["name"]: column for column in described["columns"]}
+    _check(answers, columns)
     guesses: dict[str, str] = {}
-    protected = [name for name in suggested["protected"] if _as_groups(columns[name])]
-    if not protected:
-        raise InputError(
-            "data.protected",
-            "cannot be guessed: no column is named like a group that people belong to, or none of these has "
-            f"2 to {_MOST_GROUPS} values",
-            advice=f"write protected: [COLUMN], of {choices(columns)}",
-        )  # fmt: skip
+    label, stored = _decided(described, columns, answers)
     data: dict[str, Any] = {}
-    label = next(iter(suggested["label"]), None)
-    stored = suggested["predictions"]
-    if label is None and not stored:
-        raise InputError(
-            "data.label", f"cannot be guessed: {suggested['why']}",
-            advice=f"write label: COLUMN and favorable: VALUE, of {choices(suggested['perhaps'] or columns)}",
-        )  # fmt: skip
-    by_label = [name for name, kind in stored.items() if kind == "label"]
     if label is not None:
         data["label"] = label
-        guesses["data.label"] = f"The label is taken to be {label!r}."
+        guesses["data.label"] = f"What happened in truth is taken to be in {label!r}."
+    by_label = [name for name, kind in stored.items() if kind == "label"]
     if label is not None or by_label:
-        source = label if label is not None else by_label[0]
-        data["favorable"], guesses["data.favorable"] = _favorable(table.frame[source], source)
-    data["protected"] = protected
-    guesses["data.protected"] = f"Groups are compared by {_listed(protected)}, as the names suggest."
-    bins = {name: _edges(table.frame[name]) for name in protected if _many(columns[name])}
+        source = by_label[0] if answers.decision else label or by_label[0]
+        data["favorable"], guesses["data.favorable"] = _favorable(table.frame[source], source, answers.good)
+    data["protected"], guesses["data.protected"] = _groups(described, columns, {label, *by_label}, answers)
+    bins = {name: _edges(table.frame[name]) for name in data["protected"] if _many(columns[name])}
     if bins:
         data["bins"] = bins
         guesses["data.bins"] = f"{_listed(list(bins))} cut into three ranges of about as many people."
+    for key, value, told in _units(table, {label, *stored, *data["protected"]}):
+        data[key], guesses[f"data.{key}"] = value, told
     built = _built(table, data)
     model, guesses["model"] = _model(stored, label, built)
     threshold = 0.5
@@ -120,7 +158,73 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
     return Proposal(spec, guesses, allowed, lacking)
 
 
-def _built(table: Table, data: dict[str, Any]) -> AuditData | None:
+def _check(answers: Answers, columns: Mapping[str, Any]) -> None:
+    asked = {"--decision": (answers.decision,), "--truth": (answers.truth,), "--by": answers.by}
+    for option, names in asked.items():
+        for name in names:
+            if name is not None and name not in columns:
+                raise InputError(option, f"must be one of {choices(columns)}", name)
+
+
+def _decided(
+    described: Mapping[str, Any], columns: Mapping[str, Any], answers: Answers
+) -> tuple[str | None, dict[str, str]]:
+    """Return the label, and stored predictions with their sort: a decision is one, what happened a label."""
+    suggested = described["suggested"]
+    if answers.decision is not None:
+        return answers.truth, {answers.decision: "label"}
+    stored: dict[str, str] = suggested["predictions"]
+    label = answers.truth or next(iter(suggested["label"]), None)
+    if label is None and not stored:
+        raise InputError(
+            "data.label", f"cannot be guessed: {suggested['why']}",
+            advice="add --decision COLUMN, or --truth COLUMN for a model to learn, and --good VALUE; of "
+            f"{choices(suggested['perhaps'] or columns)}",
+        )  # fmt: skip
+    if label is None or stored or answers.truth or is_consequence(label):
+        return label, stored
+    return None, {label: "label"}
+
+
+def _groups(
+    described: Mapping[str, Any], columns: Mapping[str, Any], decided: set[str | None], answers: Answers
+) -> tuple[list[str], str]:
+    if answers.by:
+        return list(answers.by), f"Groups are compared by {_listed(list(answers.by))}, as asked."
+    protected = [
+        name
+        for name in described["suggested"]["protected"]
+        if _as_groups(columns[name]) and name not in decided
+    ]
+    if not protected:
+        raise InputError(
+            "data.protected",
+            "cannot be guessed: no column is named like a group that people belong to, or none of these has "
+            f"2 to {_MOST_GROUPS} values",
+            advice=f"add --by COLUMN, of {choices(columns)}",
+        )  # fmt: skip
+    return protected, f"Groups are compared by {_listed(protected)}, as names and values suggest."
+
+
+def _units(table: Table, others: set[str | None]) -> list[tuple[str, Any, str]]:
+    """Return the keys that say what a row is: several people who are alike, or one of several together."""
+    counted = count_column(table.frame)
+    if counted is not None and counted not in others:
+        people = count(float(table.frame[counted].sum()))
+        told = f"{len(table.frame):,} rows stand for {people} people, by {counted!r}."
+        return [("weights", {"column": counted, "kind": "counts"}, told)]
+    shared = shared_id(table.frame)
+    if shared is not None and shared not in others:
+        wide = times_as_wide(table.frame[shared].value_counts())
+        told = (
+            f"Rows of one {shared!r} are taken to belong together: they are no evidence each of its own, and "
+            f"intervals are up to {wide:.2g} times as wide."
+        )
+        return [("person", shared, told)]
+    return []
+
+
+def _built(table: Table, data: Mapping[str, Any]) -> AuditData | None:
     try:
         return build_data(table, data_spec(data))
     except InputError:
@@ -143,14 +247,26 @@ def _edges(column: pd.Series) -> list[float]:
     return [int(edge) if edge == int(edge) else float(edge) for edge in edges]
 
 
-def _favorable(column: pd.Series, name: str) -> tuple[Any, str]:
+def _favorable(column: pd.Series, name: str, good: Sequence[str]) -> tuple[Any, str]:
     """Return the value that is good for the person, and why; InputError where nothing says so."""
     values = sorted(column.dropna().unique().tolist(), key=str)
+    if good:
+        told = {text_of(value): value for value in values}
+        for text in good:
+            if text not in told:
+                raise InputError("--good", f"must be one of {choices(list(told)[:_FEW])}", text)
+        chosen = [told[text] for text in good]
+        return chosen[0] if len(chosen) == 1 else chosen, "As asked."
+    if len(values) > MAX_ANSWERS:
+        raise InputError(
+            "data.favorable", f"cannot be guessed: {name!r} has {len(values):,} values",
+            advice=f"write label: {{column: {name}, at_least: NUMBER}} in a spec",
+        )  # fmt: skip
     answer = guess_good_answer(values, name)
     if answer.value is None:
         raise InputError(
             "data.favorable", f"cannot be guessed: {answer.why}",
-            advice=f"write label: {name} and favorable: VALUE, of {choices(values[:_FEW])}",
+            advice=f"add --good VALUE, of {choices(values[:_FEW])}",
         )  # fmt: skip
     return answer.value, f"Of its values {choices(values[:_FEW])}, {answer.why}"
 
@@ -167,6 +283,10 @@ def _from_where(scores: pd.Series) -> tuple[float, str]:
 def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -> tuple[dict[str, Any], str]:
     scores = [name for name, kind in stored.items() if kind == "score"]
     labels = [name for name, kind in stored.items() if kind == "label"]
+    if labels and stored_label(labels[0]) is None:
+        return {"predictions": {"label": labels[0]}}, (
+            f"{labels[0]!r} is audited as it was decided: neither a model nor a truth is needed."
+        )
     if labels:
         return {"predictions": {"label": labels[0]}}, f"The predictions are those in {labels[0]!r}."
     if scores:

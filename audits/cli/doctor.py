@@ -1,0 +1,31 @@
+"""The doctor's list on the command line: what is likely wrong with a table, and what to write in its spec."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from audits.cli.words import one_line, wrapped
+from audits.data.quality.findings import Finding, Mend
+
+__all__ = ["finding_lines"]
+
+
+def finding_lines(findings: Iterable[Finding]) -> list[str]:
+    """Return lines of what was found, below each what mends it in the spec's ``data`` section."""
+    lines = []
+    for finding in findings:
+        lines += wrapped(finding.said, "  ").replace("  ", "- ", 1).splitlines()
+        lines += [one_line(f"    {mend.button}: {_written(mend)}") for mend in finding.mends]
+    return ["Worth a look before you go on:", *lines] if lines else []
+
+
+def _written(mend: Mend) -> str:
+    """Return a mend as keys of the ``data`` section, on one line."""
+    put = {**mend.put, **({"recode": dict(mend.recode)} if mend.recode else {})}
+    parts = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in put.items()]
+    out = [
+        *(f"{name!r} of features" for name in mend.leave_out),
+        *(f"{name!r} of protected" for name in mend.unprotect),
+    ]
+    return ", ".join([*parts, *([f"take {' and '.join(out)}"] if out else [])])
