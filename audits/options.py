@@ -116,8 +116,8 @@ Material = Annotated[
 MaterialAmount = Annotated[
     float | str,
     option(
-        "Of a numeric outcome, the smallest difference that matters: in its unit (0.5), or in per cent of the "
-        "mean of the group compared with ('5%')."
+        "Of a numeric outcome, the smallest difference that matters: in its unit (0.5), or in per cent of "
+        "the mean of the group compared with ('5%')."
     ),
 ]
 MaterialOn = Annotated[

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audits.groups.by_probability import ASSUMPTION
 from audits.groups.amounts.judging import ordered
 from audits.groups.amounts.text import spread_facts
+from audits.groups.by_probability import ASSUMPTION
 from audits.groups.figures import amounts as figures
 from audits.groups.figures import curves, deciding, dots, layout
 from audits.groups.result import (
@@ -104,7 +104,7 @@ def _amounts(result: GroupsResult, amounts: Amounts, attribute: str) -> list[Exh
         Exhibit(
             f"amount_differences_{attribute}",
             f"Differences from the reference group, by {attribute}",
-            "A line that doesn't touch 0 is more than chance, corrected for all comparisons. Dotted: your limit.",
+            "A line that doesn't touch 0 is more than chance, corrected for all comparisons. Dotted: limit.",
             lambda: figures.tails(result, attribute),
             lambda: amount_differences_frame(amounts, attribute),
             tab="who",

@@ -163,7 +163,7 @@ def _at_least_as_spread(
         if each.units < FEWEST_SEEN and spread > each.variance:
             # `both.units / each.units` times as many influences, each of one person among fewer
             share = both.units / each.units
-            each = replace(each, influence=both.influence * share, times=both.times / share)  # noqa: PLW2901
+            each = replace(each, influence=both.influence * share, times=both.times / share)
         found.append(each)
     return found[0], found[1]
 

@@ -96,7 +96,7 @@ def groups_by_amount(
         table=(),
         spreads=(),
         score_edges=tuple(edges.tolist()),
-        people=people,
+        people=people.drop(columns="decision"),
         simultaneous_level=options.level / looks,
         amounts=amounts,
     )
@@ -226,10 +226,11 @@ def _warnings(people: pd.DataFrame, numeric: NumericOutcome, table: Sequence[Amo
     values, sizes = people["score"].to_numpy(dtype=float), people["people"].to_numpy(dtype=float)
     apart = (values - np.average(values, weights=sizes)) ** 2 * sizes
     if len(values) > FEWEST and apart.sum() > 0 and apart.max() > 0.5 * apart.sum():
-        row = people.index[int(apart.argmax())]
+        place = int(apart.argmax())
         found.append(
-            f"One value of {numeric.name!r} (row {row}: {values[int(apart.argmax())]:,.6g}) carries most of the spread: "
-            "means say little, medians are not moved. If it is a code or an error, list it in data.read.missing."
+            f"One value of {numeric.name!r} (row {people.index[place]}: {values[place]:,.6g}) carries most "
+            "of the spread: means say little, medians are not moved. If it is a code or an error, list it in "
+            "data.read.missing."
         )
     if "actual" in people and (unknown := float(sizes[people["actual"].isna()].sum())) > 0:
         found.append(f"What turned out is not known of {unknown:,.0f} people: residuals are of the others.")

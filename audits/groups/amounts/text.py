@@ -76,7 +76,8 @@ def _clause(
     if measure == "residual":
         if value is None:
             return f"predictions are as far off for {who} as for {others}"
-        return f"predictions are {size}{'too low' if value > 0 else 'too high'} for {who}, compared with {others}"
+        way = "too low" if value > 0 else "too high"
+        return f"predictions are {size}{way} for {who}, compared with {others}"
     where = _WHERE[measure]
     if verb:
         told = "the model predicts that " if amounts.predicted else ""
@@ -125,8 +126,8 @@ def amount_finding(result: GroupsResult, looks: int) -> str:
     compared = f", corrected for {looks} comparisons" if looks > 1 else ""
     text = f"{begun(what)} of {amounts.name} is {', against '.join(sides)}."
     text += f" Difference: {amount_stated(gap.estimate, amounts.unit)}{compared}."
-    if measure == "mean" and row.relative is not None and row.relative.value is not None:
-        text += f" That is {percent(abs(row.relative.value), 999)} {'less' if row.relative.value < 0 else 'more'}."
+    if measure == "mean" and row.relative is not None and (share := row.relative.value) is not None:
+        text += f" That is {percent(abs(share), 999)} {'less' if share < 0 else 'more'}."
     others = [each for each in amounts.table if not each.is_reference]
     limit = amount(gap.limit or 0.0, amounts.unit)
     if judged.verdict == EVIDENCE:
@@ -135,7 +136,7 @@ def amount_finding(result: GroupsResult, looks: int) -> str:
         return f"{text} {differ} of {len(others)} groups differ." if len(others) > 1 else text
     if judged.verdict == NO_MATERIAL:
         few = [each.group for each in others if each.verdict != NO_MATERIAL]
-        text += f" All {several(len(others) - len(few), 'group')} lie within your limit: {limit} of mean and median, "
+        text += f" {several(len(others) - len(few), 'group')} within your limit: {limit} at mean and median, "
         text += "twice that at the 10th and 90th percentile."
         return f"{text} Not covered, with too few people: {', '.join(few[:4])}." if few else text
     if judged.people_needed is not None:

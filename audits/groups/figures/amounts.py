@@ -88,8 +88,8 @@ def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
     figure.update_xaxes(title=_axis(amounts), zeroline=False)
     pitch = rows_named(figure, [_label(row) for row in rows])
     told = "; ".join(
-        f"{people_with(row)}: 10th percentile {_said(row.q10, amounts)}, median {_said(row.median, amounts)}, "
-        f"90th percentile {_said(row.q90, amounts)}"
+        f"{people_with(row)}: 10th percentile {_said(row.q10, amounts)}, "
+        f"median {_said(row.median, amounts)}, 90th percentile {_said(row.q90, amounts)}"
         for row in rows[::-1][:4]
     )
     return finish(figure, height=110 + pitch * len(rows), alt=f"{amounts.name} by group. {told}.")

@@ -34,7 +34,7 @@ def deciding(result: GroupsResult, *, most: int = MOST_ROWS) -> go.Figure:
     judged = result.judged
     by_ratio = judged.decided_by == RATIO
     if result.amounts is not None:
-        rows = _numbers(result, result.amounts)
+        rows = _numbers(result.amounts)
     else:
         rows = _probable(result) if is_probable(result) else _known(result, by_ratio)
     first = len(rows[:most]) - 1
@@ -136,7 +136,7 @@ def _known(result: GroupsResult, by_ratio: bool) -> list[_Row]:
     return found
 
 
-def _numbers(result: GroupsResult, amounts: Amounts) -> list[_Row]:
+def _numbers(amounts: Amounts) -> list[_Row]:
     """Groups of the deciding attribute with their differences in the deciding measure, that one first."""
     parts = list(ordered_amounts(amounts.table))
     attribute, measure = parts[0][0].attribute, parts[0][1]

@@ -72,7 +72,7 @@ def check_trainable(data: AuditData, *, text: bool = False) -> None:
         if data.n < 2 * FEWEST_OF_AN_OUTCOME:
             raise InputError(
                 "data",
-                f"must hold at least {2 * FEWEST_OF_AN_OUTCOME} people to train a model and judge it on others",
+                f"must hold at least {2 * FEWEST_OF_AN_OUTCOME} people to train a model and judge it",
                 data.n,
                 "bring more rows, or a trained model",
             )

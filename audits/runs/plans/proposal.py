@@ -15,7 +15,7 @@ import pandas as pd
 
 from audits.checks import choices
 from audits.data import AuditData, Table, build_data, data_spec, describe
-from audits.data.role_guesses import guess_good_answer
+from audits.data.role_guesses import guess_good_answer, guess_verb, is_amount
 from audits.errors import InputError, called, how_to_install, installed
 from audits.runs.registry import AUDITS, usual_audits
 
@@ -77,7 +77,11 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
     data: dict[str, Any] = {}
     label = next(iter(suggested["label"]), None)
     stored = suggested["predictions"]
-    if label is None and not stored:
+    amount = None
+    if label is None and not stored and suggested["perhaps"]:
+        first = suggested["perhaps"][0]
+        amount = first if _is_amount(columns[first]) else None
+    if label is None and not stored and amount is None:
         raise InputError(
             "data.label", f"cannot be guessed: {suggested['why']}",
             advice=f"write label: COLUMN and favorable: VALUE, of {choices(suggested['perhaps'] or columns)}",
@@ -86,7 +90,13 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
     if label is not None:
         data["label"] = label
         guesses["data.label"] = f"The label is taken to be {label!r}."
-    if label is not None or by_label:
+    if amount is not None:
+        data |= {"label": amount, "outcome": "numeric", "favorable": "high"}
+        guesses["data.label"] = f"The outcome is taken to be the number {amount!r}, audited as it is."
+        guesses["data.favorable"] = "High numbers are taken to be good for the person."
+        if verb := guess_verb(amount):
+            data["words"] = {"verb": verb}
+    elif label is not None or by_label:
         source = label if label is not None else by_label[0]
         data["favorable"], guesses["data.favorable"] = _favorable(table.frame[source], source)
     data["protected"] = protected
@@ -96,9 +106,13 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
         data["bins"] = bins
         guesses["data.bins"] = f"{_listed(list(bins))} cut into three ranges of about as many people."
     built = _built(table, data)
-    model, guesses["model"] = _model(stored, label, built)
+    if amount is None:
+        model, guesses["model"] = _model(stored, label, built)
+    else:
+        model = {"predictions": {"score": amount}}
+        guesses["model"] = f"No model is audited, but {amount!r} itself: what people got."
     threshold = 0.5
-    if score := model.get("predictions", {}).get("score"):
+    if amount is None and (score := model.get("predictions", {}).get("score")):
         threshold, told = _from_where(table.frame[score])
         guesses["model"] += f" They are favorable {told}."
     usual = usual_audits(built) if built is not None else {}
@@ -115,7 +129,9 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
     if left_out := {name: package for name, package in lacking.items() if name in found[kind]}:
         guesses["audits"] = told_lacking(left_out)
     allowed = {kind: tuple(name for name in names if name not in lacking) for kind, names in found.items()}
-    spec = {"data": data, "model": model, "threshold": threshold, "seed": 0}
+    spec = {"data": data, "model": model, "seed": 0}
+    if amount is None:
+        spec["threshold"] = threshold
     spec["audits"] = [{name: usual[name]} if usual.get(name) else name for name in allowed[kind]]
     return Proposal(spec, guesses, allowed, lacking)
 
@@ -130,6 +146,11 @@ def _built(table: Table, data: dict[str, Any]) -> AuditData | None:
 def _as_groups(column: dict[str, Any]) -> bool:
     few = 2 <= column["distinct"] + bool(column["missing"]) <= _MOST_GROUPS
     return few or column["kind"] in {"integer", "continuous"}
+
+
+def _is_amount(column: dict[str, Any]) -> bool:
+    """Whether a column holds many numbers, and is named like an amount: pay, days, loss."""
+    return _many(column) and is_amount(column["name"])
 
 
 def _many(column: dict[str, Any]) -> bool:
