@@ -9,6 +9,7 @@ from audits.stats.estimate import Estimate
 from audits.stats.vocabulary import vocabulary
 
 __all__ = [
+    "CURRENCIES",
     "amount",
     "amount_stated",
     "count",
@@ -26,7 +27,8 @@ __all__ = [
     "stated",
 ]
 
-_CURRENCIES = tuple("$€£¥₹")
+CURRENCIES = tuple("$€£¥₹")
+"""Signs that stand before an amount."""
 _ONE_DECIMAL_FROM = 1000
 _WEIGHTLESS = 1e-6  # what rounding leaves of nobody
 _PLAIN = re.compile(r"[^\W\d_]{2,}(?:[-' ][^\W\d_]+)*")
@@ -253,7 +255,7 @@ def amount(value: float, unit: str = "") -> str:
     >>> amount(3.1, "$ an hour"), amount(-12345.6, "€"), amount(4.25, "days"), amount(0.5)
     ('$3.10 an hour', '−€12,346', '4.25 days', '0.5')
     """
-    sign, rest = (unit[0], unit[1:].strip()) if unit[:1] in _CURRENCIES else ("", unit)
+    sign, rest = (unit[0], unit[1:].strip()) if unit[:1] in CURRENCIES else ("", unit)
     size = abs(value)
     text = f"{size:,.0f}" if size >= 99.95 else f"{size:.2f}" if sign else f"{size:.3g}"
     minus = "−" if value < 0 and text.strip("0.") else ""
@@ -274,7 +276,7 @@ def amount_stated(estimate: Estimate, unit: str = "") -> str:
         return "no value"
     if estimate.low is None or estimate.high is None:
         return f"{amount(estimate.value, unit)}, no interval"
-    short = unit[:1] if unit[:1] in _CURRENCIES else ""
+    short = unit[:1] if unit[:1] in CURRENCIES else ""
     ends = (amount(end, short) for end in (estimate.low, estimate.high))
     return f"{amount(estimate.value, unit)} ({' to '.join(ends)})"
 
