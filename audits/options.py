@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 __all__ = [
     "Level",
     "Material",
+    "MaterialAmount",
     "MaterialOn",
     "Option",
     "Permutations",
@@ -111,6 +112,13 @@ Level = Annotated[
 ]
 Material = Annotated[
     float, option("Smallest difference that matters to the auditor.", unit="as a share", gt=0, lt=1)
+]
+MaterialAmount = Annotated[
+    float | str,
+    option(
+        "Of a numeric outcome, the smallest difference that matters: in its unit (0.5), or in per cent of "
+        "the mean of the group compared with ('5%')."
+    ),
 ]
 MaterialOn = Annotated[
     Literal["difference", "ratio", "either"],

@@ -207,6 +207,8 @@ class Audit:
         installed, a run says so before it begins, and a guessed list of audits leaves it out.
     unplanned : str
         Why `audits.runs.plans.power` cannot simulate what it would see, a sentence; empty where it can.
+    numeric : bool
+        Whether it takes an outcome that is a number as it is; where not, it asks for a cut.
     decided, since : str or callable, optional
         ``decided(result)`` returns the decisions that its numbers rest on, by row, and ``since(result,
         before, *, level)`` how its numbers changed since other decisions on the same people, by place: a
@@ -263,6 +265,7 @@ class Audit:
     units: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     unplanned: str = ""
+    numeric: bool = False
     decided: Named | None = None
     since: Named | None = None
     paired: Named | None = None

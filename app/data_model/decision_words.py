@@ -58,8 +58,10 @@ def words_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> d
     """Draw three boxes for the decision's words, and a button that takes those proposed; return the draft."""
     known: dict[str, Any] = dict(draft["spec"]["data"].get("words") or {})
     proposed = proposed_words(draft, profiles)
-    given = {}
-    for column, (name, label) in zip(st.columns(3), _FIELDS.items(), strict=True):
+    given = {name: known.get(name, "") for name in _FIELDS}
+    numeric = draft["spec"]["data"].get("outcome") == "numeric"
+    asked = {name: label for name, label in _FIELDS.items() if name == "people" or not numeric}
+    for column, (name, label) in zip(st.columns(3), asked.items(), strict=False):
         given[name] = column.text_input(
             label,
             known.get(name, ""),
@@ -68,7 +70,7 @@ def words_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> d
             placeholder=proposed.get(name, _GENERIC[name]),
             help="Sentences and figures say it so.",
         ).strip()
-    if proposed and not any(known.get(name) for name in _FIELDS):
+    if proposed and not numeric and not any(known.get(name) for name in _FIELDS):
         people, yes, no = proposed.values()
         if st.button(f"Use “{people}”, “{yes}” and “{no}”", key="use-words"):
             given = proposed

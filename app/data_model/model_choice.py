@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.data_model.amounts import amount_columns, amount_section, is_amount
 from app.data_model.columns import text_columns
 from app.data_model.outcome import NUMBERS, says_more
 from app.drafts.drafts import with_data
@@ -25,6 +26,7 @@ __all__ = ["WAYS", "model_section", "way_of"]
 WAYS = {
     "label": "A column of decisions",
     "score": "A score",
+    "number": "An amount: pay, days, loss",
     "path": "A model file",
     "endpoint": "HTTP endpoint",
     "train": "No decision yet: train one",
@@ -55,12 +57,21 @@ def model_section(
     more = says_more(draft, profiles)
     way = st.segmented_control(
         "What decides",
-        [name for name in WAYS if name != "endpoint" or endpoint_hosts() or name in old],
+        [
+            name
+            for name in WAYS
+            if (name != "endpoint" or endpoint_hosts() or name in old) and not (second and name == "number")
+        ],
         format_func=WAYS.__getitem__,
-        default=way_of(old),
+        default=way_of(old, draft["spec"]["data"]),
         required=True,
         key=f"way-{draft['id']}",
     )
+    if way == "number":
+        return _amount(draft, profiles)
+    if way_of(old, draft["spec"]["data"]) == "number":
+        draft = with_data(draft, label=None, outcome=None, favorable=None)
+        old = {"predictions": {}}
     if way == "path":
         model = _file(space, draft, second=second, brief=brief)
     elif way in {"label", "score"}:
@@ -86,6 +97,8 @@ def model_section(
     draft = {**draft, "spec": {**draft["spec"], "model": model}}
     if way == "train" and not second:
         draft = _held_out(draft)
+    if is_amount(draft):
+        return _without_threshold(draft)
     threshold = draft["spec"].get("threshold", 0.5)
     if isinstance(threshold, dict):
         st.text("Thresholds differ by group, as in the spec.")
@@ -112,11 +125,36 @@ def model_section(
     return {**draft, "spec": {**draft["spec"], "threshold": threshold}}
 
 
-def way_of(model: Mapping[str, Any]) -> str:
-    """Return which of `WAYS` a model section goes."""
+def way_of(model: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> str:
+    """Return which of `WAYS` a model section goes; an amount is the label itself, as `data` name it."""
+    label = (data or {}).get("label") if (data or {}).get("outcome") else None
+    if label is not None and (model.get("predictions") or {}).get("score") == label:
+        return "number"
     if "predictions" in model:
         return "score" if "score" in (model["predictions"] or {}) else "label"
     return next((name for name in WAYS if name in model), "train")
+
+
+def _amount(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    """Draw which column of numbers people got, and what is good of it; return the draft."""
+    data = draft["spec"]["data"]
+    names = amount_columns(profiles)
+    before = data.get("label") if isinstance(data.get("label"), str) else None
+    column = st.selectbox(
+        "Column of the amounts",
+        names,
+        index=names.index(before) if before in names else None,
+        key=f"amount-{draft['id']}",
+        placeholder="Choose a column",
+        width=320,
+    )
+    if column is None:
+        return {**draft, "spec": {**draft["spec"], "model": {"predictions": {}}}}
+    item = next(each for each in profiles if each.name == column)
+    draft = amount_section(with_data(draft, label=column), item)
+    return _without_threshold(
+        {**draft, "spec": {**draft["spec"], "model": {"predictions": {"score": column}}}}
+    )
 
 
 def _without_threshold(draft: dict[str, Any]) -> dict[str, Any]:

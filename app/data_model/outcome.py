@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.data_model.amounts import amount_section, distribution, is_amount
 from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
 from audits.checks import choices
@@ -16,6 +17,7 @@ __all__ = ["NUMBERS", "good_answer", "outcome_section", "says_more", "who_counts
 
 NUMBERS = {"continuous", "integer"}
 _MOST_LEVELS = 20
+_TAKEN = {"numeric": "taken as it is", "cut": "cut into favorable and not"}
 _CUTS = {"at least": "at_least", "above": "above", "at most": "at_most", "below": "below"}
 
 
@@ -52,12 +54,36 @@ def outcome_section(
             return draft if truth else good_answer(draft, profiles, told["label"])
         item = profiles[names.index(label)]
         if item.kind in NUMBERS and item.distinct > _MOST_LEVELS:
-            return _cut(draft, item, old if isinstance(old, dict) and column == label else {})
+            return _number(draft, item, old if isinstance(old, dict) and column == label else {})
+        if is_amount(draft):
+            draft = with_data(draft, outcome=None, favorable=None)
         if "label" in told and (other := _other_values(profiles, label, told["label"])):
             return _matched(with_data(draft, label=label), item, *other)
         if column != label and "label" not in told:
             draft = with_data(draft, favorable=None)
         return good_answer(with_data(draft, label=label), profiles, label)
+
+
+def _number(draft: dict[str, Any], item: ColumnProfile, old: dict[str, Any]) -> dict[str, Any]:
+    """Ask whether a number is taken as it is, or cut; return the draft."""
+    taken = st.segmented_control(
+        "The number is",
+        list(_TAKEN),
+        format_func=_TAKEN.__getitem__,
+        default="cut" if old or not is_amount(draft) else "numeric",
+        required=True,
+        key=f"taken-{draft['id']}-{item.name}",
+    )
+    if taken == "numeric":
+        return amount_section(with_data(draft, label=item.name), item)
+    draft = with_data(draft, outcome=None, favorable=None) if is_amount(draft) else draft
+    edited = _cut(draft, item, old)
+    label = edited["spec"]["data"].get("label")
+    bound = (
+        next(iter(label[key] for key in _CUTS.values() if key in label)) if isinstance(label, dict) else None
+    )
+    distribution(item, f"{draft['id']}-{item.name}", bound)
+    return edited
 
 
 def good_answer(draft: dict[str, Any], profiles: Sequence[ColumnProfile], column: str) -> dict[str, Any]:

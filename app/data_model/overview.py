@@ -64,6 +64,6 @@ def _share_favored(space: Workspace, draft: Mapping[str, Any], summary: Summary 
         people = work.result(space, record["spec"]).audits[0].result.people
     except RunFailed:
         return None
-    if not len(people):
+    if not len(people) or "decision" not in people:
         return None
     return float(np.average(people["decision"].astype(bool), weights=people["people"]))

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.data_model.amounts import is_amount
 from app.data_model.columns import bins_section
 from app.data_model.decision_words import proposed_words, with_words, words_section
 from app.data_model.model_choice import model_section, way_of
@@ -17,7 +18,8 @@ from app.tables.columns import ColumnProfile
 from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
 from audits.checks import choices
-from audits.data.role_guesses import guess_good_answer, guess_outcome, is_consequence
+from audits.data.role_guesses import guess_good_answer, guess_outcome, guess_verb, is_consequence
+from audits.data.role_guesses import is_amount as is_amount_name
 
 __all__ = ["FIRST_QUESTION", "questions", "without_questions"]
 
@@ -37,8 +39,11 @@ def questions(
     """Draw the answers so far and the question that is next; return the draft, without one after the last."""
     if draft["question"] == FIRST_QUESTION:
         draft = _proposed(draft, profiles, rows)
-    trains = "train" in draft["spec"]["model"]  # then the truth is what is learned, and asked first
-    order = [name for name in _QUESTIONS if not (name == "truth" and trains)]
+    # the truth is asked first where it is what is learned, or what is audited
+    known = (
+        "train" in draft["spec"]["model"] or way_of(draft["spec"]["model"], draft["spec"]["data"]) == "number"
+    )
+    order = [name for name in _QUESTIONS if not (name == "truth" and known)]
     now = draft["question"] if draft["question"] in order else order[-1]
     place = order.index(now)
     for name in order[:place]:
@@ -73,6 +78,12 @@ def _proposed(draft: dict[str, Any], profiles: Sequence[ColumnProfile], rows: in
     ]
     guess = guess_outcome(columns, rows=rows)
     name, why = guess.column, guess.why
+    if name is None and guess.candidates and is_amount_name(guess.candidates[0]):
+        name = guess.candidates[0]
+        why = f"“{name}” is a number: groups are compared by how much. Was it decided yes or no? Choose that."
+        words = {"verb": verb} if (verb := guess_verb(name)) else None
+        amounts = with_data(draft, label=name, outcome="numeric", favorable="high", words=words)
+        return {**_with_model(amounts, {"predictions": {"score": name}}), "proposal": why}
     if name is None:
         others = f" Perhaps {choices(guess.candidates[:3])}." if guess.candidates else ""
         return {**_with_model(draft, {"predictions": {}}), "proposal": f"{why[0].upper()}{why[1:]}.{others}"}
@@ -88,7 +99,8 @@ def _decision(space: Workspace, draft: dict[str, Any], profiles: Sequence[Column
     draft = _with_column(draft, state.widget(f"way-{draft['id']}"))
     edited = model_section(space, draft, profiles, brief=True)
     if "train" in edited["spec"]["model"]:
-        edited = _with_good(edited, profiles, edited["spec"]["data"].get("label"))
+        if not is_amount(edited):
+            edited = _with_good(edited, profiles, edited["spec"]["data"].get("label"))
         return outcome_section(edited, profiles)
     column = (edited["spec"]["model"].get("predictions") or {}).get("label")
     if column is None:
@@ -174,7 +186,11 @@ def _is_answered(name: str, draft: dict[str, Any]) -> bool:
         return bool(data.get("protected"))
     if name != FIRST_QUESTION:
         return True
-    way = way_of(model)
+    way = way_of(model, data)
+    if way == "number":
+        return True
+    if way == "train" and is_amount(draft):
+        return bool(data.get("label"))
     if way == "train":
         return isinstance(data.get("label"), dict) or bool(data.get("label") and data.get("favorable"))
     if way == "label":
@@ -189,7 +205,9 @@ def _answer(name: str, draft: dict[str, Any]) -> str:
     if name == "truth":
         label = data.get("label")
         return f"Truth: {label.get('column') if isinstance(label, dict) else label or 'not known'}"
-    way, good, label = way_of(model), data.get("favorable"), data.get("label")
+    way, good, label = way_of(model, data), data.get("favorable"), data.get("label")
+    if way == "number":
+        return f"Amount: {label}, {good} is good"
     decides = model["predictions"].get("label", "") if way == "label" else model_words(model)
     said = f"Decision: {decides}" + (f", learned from {label}" if way == "train" and label else "")
     return f"{said}, good is {' or '.join(good) if isinstance(good, list) else good}" if good else said

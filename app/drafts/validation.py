@@ -135,7 +135,8 @@ def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> list[InputError
         errors.append(
             InputError("threshold", "must lie in [0, 1], as the model gives probabilities", threshold)
         )
-    if "train" in spec["model"] and summary.label is None:
+    learns = summary.label is not None or (spec["data"].get("outcome") and spec["data"].get("label"))
+    if "train" in spec["model"] and not learns:
         errors.append(
             InputError("The label", "is missing", advice="choose the outcome that the model learns")
         )

@@ -11,12 +11,14 @@ import streamlit as st
 from app import state
 from audits.brief import begun
 from audits.groups import GroupsResult
+from audits.groups.amounts.judging import MEASURES, amount_judged
 from audits.groups.judging import judged_of
 from audits.groups.metrics import METRICS
 from audits.groups.words import among_words
 from audits.stats import Judged
 from audits.stats.badges import BADGES, ICONS, size_against_limit
 from audits.stats.vocabulary import vocabulary
+from audits.stats.words import amount
 
 __all__ = ["badge_matrix", "cell"]
 
@@ -33,21 +35,35 @@ def cell(result: GroupsResult, attribute: str, measure: str) -> Judged | None:
 
     The order is that of badges, then the size against the limit.
     """
+    if (amounts := result.amounts) is not None:
+        unit = amounts.unit or amounts.name
+        found = [row.differences[measure] for row in amounts.of(attribute) if measure in row.differences]
+        numbers = [amount_judged(gap, unit) for gap in found]
+        return min(numbers, key=_weight, default=None)
     gaps = [row.differences[measure] for row in result.of(attribute) if measure in row.differences]
     judged = [judged_of(gap, float(result.options["material"])) for gap in gaps]
-    return min(judged, key=lambda each: (BADGES.index(each.badge), -size_against_limit(each)), default=None)
+    return min(judged, key=_weight, default=None)
+
+
+def _weight(judged: Judged) -> tuple[int, float]:
+    return BADGES.index(judged.badge), -size_against_limit(judged)
 
 
 def badge_matrix(result: GroupsResult) -> None:
     """Draw the table; it scrolls inside itself where attributes are many."""
+    amounts = result.amounts
     attributes = [spread.attribute for spread in result.spreads]
+    measures = {metric.name: measure_words(metric.name) for metric in METRICS if metric.judged}
+    if amounts is not None:
+        attributes = list(dict.fromkeys(row.attribute for row in amounts.table))
+        measures = {name: f"{amounts.name}, {words}" for name, words in MEASURES.items()}
     heads = _row("th", ["", *(html.escape(_head(name, attributes)) for name in attributes)])
     lines = []
-    for metric in METRICS:
-        cells = [cell(result, name, metric.name) for name in attributes] if metric.judged else []
+    for measure, words in measures.items():
+        cells = [cell(result, name, measure) for name in attributes]
         if any(cells):
             said = [_linked(each, name) for each, name in zip(cells, attributes, strict=True)]
-            head = html.escape(begun(measure_words(metric.name)))
+            head = html.escape(begun(words))
             lines.append(
                 f"<tr><th scope='row'>{head}</th>{''.join(f'<td>{each}</td>' for each in said)}</tr>"
             )
@@ -86,4 +102,6 @@ def _linked(judged: Judged | None, attribute: str) -> str:
 
 def _size(judged: Judged) -> str:
     value = judged.interval.value or 0.0
+    if judged.unit:
+        return amount(abs(value), judged.unit)
     return f"{value:.2g} times" if judged.none_low == 1.0 else f"{abs(100 * value):.0f} points"

@@ -17,7 +17,7 @@ from audits.groups.options import GroupsOptions
 from audits.options import option_of
 from audits.runs.registry import AUDITS
 
-__all__ = ["choose_options"]
+__all__ = ["amount_limit", "choose_options"]
 
 _LARGEST = "(the largest)"
 _NUMBERS = {"continuous", "integer"}
@@ -27,7 +27,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     """Draw the controls; None while nothing is chosen to compare by."""
     names = list(data.protected)
     chosen = st.multiselect("Compare by", names, default=names, **state.choice("by"))
-    probable = _probable(data)
+    probable = {} if data.numeric else _probable(data)
     if not chosen and not probable:
         return None
     by: list[Any] = list(chosen)
@@ -43,26 +43,42 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
             )
             if value != _LARGEST:
                 reference[name] = value
-        stated = option_of(GroupsOptions, "material")
-        usual = 100 * stated.default
-        material = st.number_input(
-            "A difference matters from (percentage points)",
-            min_value=0.5,
-            max_value=90.0,
-            value=usual,
-            step=0.5,
-            format="%g",
-            help=stated.help,
-            **state.choice("material"),
-        )
+        options |= amount_limit(GroupsOptions) if data.numeric else _limit()
     if reference:
         options["reference"] = reference
-    if material != usual:
-        options["material"] = material / 100
     checked = build(GroupsOptions, options, "groups")
     seconds = AUDITS["groups"].expected_seconds(checked, audited_size(draft, summary))
     compared = [*chosen, *probable.get("by_probability", ())]
     return ChosenOptions(options, f"Groups of {', '.join(compared)}", seconds)
+
+
+def amount_limit(kind: type) -> dict[str, Any]:
+    """Draw the smallest difference of numbers that matters; return the option, where it is not the usual one."""
+    stated = option_of(kind, "material_amount")
+    given = st.text_input(
+        "A difference matters from",
+        str(stated.default),
+        help=f"{stated.help} Write 5% or 0.50.",
+        **state.choice("material-amount"),
+    ).strip()
+    return {} if given in {"", stated.default} else {"material_amount": given}
+
+
+def _limit() -> dict[str, Any]:
+    """Draw the smallest difference of rates that matters; return the option, where it is not the usual one."""
+    stated = option_of(GroupsOptions, "material")
+    usual = 100 * stated.default
+    material = st.number_input(
+        "A difference matters from (percentage points)",
+        min_value=0.5,
+        max_value=90.0,
+        value=usual,
+        step=0.5,
+        format="%g",
+        help=stated.help,
+        **state.choice("material"),
+    )
+    return {} if material == usual else {"material": material / 100}
 
 
 def _probable(data: DataHeld) -> dict[str, Any]:

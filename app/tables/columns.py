@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from audits.data import Kind, Table, describe
@@ -19,6 +20,7 @@ _MOST_VALUES = 60
 _PREVIEW_ROWS = 50
 _LONGEST = 1_000  # letters of a text that the pages' own process is handed: a cell may hold a million
 _MOST_GROUPS = 20
+_FEW_NUMBERS, _RANGES = 20, 24
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class ColumnProfile:
         Its place among the columns that look like the label, 0 for the likeliest; None for others.
     stores : {"label", "prediction", "score"}, optional
         What its name says that it stores: such a column is no feature unless ticked.
+    edges, counts : tuple
+        Of a column of many numbers, how they are spread: ends of ranges, and rows in each.
     """
 
     name: str
@@ -48,6 +52,8 @@ class ColumnProfile:
     likely_protected: bool
     likely_label: int | None
     stores: str | None = None
+    edges: tuple[float, ...] = ()
+    counts: tuple[int, ...] = ()
 
 
 def profile(table: Table) -> tuple[ColumnProfile, ...]:
@@ -66,9 +72,23 @@ def profile(table: Table) -> tuple[ColumnProfile, ...]:
             likely_protected=column["name"] in likely and column["distinct"] <= _MOST_GROUPS,
             likely_label=labels.index(column["name"]) if column["name"] in labels else None,
             stores=stored(column["name"]),
+            **_spread(table.frame[column["name"]], column),
         )
         for column in described["columns"]
     )
+
+
+def _spread(column: pd.Series, described: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a column of many numbers is spread; the outermost hundredths lie in the last ranges."""
+    if described["kind"] not in {"continuous", "integer"} or described["distinct"] <= _FEW_NUMBERS:
+        return {}
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    values = values[np.isfinite(values)]
+    low, high = np.quantile(values, [0.01, 0.99]) if len(values) else (0.0, 0.0)
+    if not high > low:
+        return {}
+    counts, edges = np.histogram(values.clip(low, high), _RANGES, (low, high))
+    return {"edges": tuple(edges.tolist()), "counts": tuple(counts.tolist())}
 
 
 def _missing(table: Table, column: Mapping[str, Any]) -> int:

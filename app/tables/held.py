@@ -122,6 +122,8 @@ class DataHeld:
     ----------
     labelled : bool
         Whether each row has a label.
+    numeric : bool
+        Whether the outcome is a number that is taken as it is.
     question : mapping
         What another process is told that is to prepare the same data.
     """
@@ -145,6 +147,7 @@ class DataHeld:
         self.orders = {name: tuple(levels) for name, levels in facts["orders"].items()}
         self.bins = {name: tuple(edges) for name, edges in facts["bins"].items()}
         self.cut = None if facts["cut"] is None else LabelCut(**facts["cut"])
+        self.numeric: bool = facts["numeric"]
         self.n: int = facts["n"]
         self.size: float = facts["size"]
         self.labelled: bool = facts["labelled"]

@@ -129,6 +129,7 @@ def _about_data(question: Mapping[str, Any]) -> dict[str, Any]:
             "orders": {name: list(levels) for name, levels in data.orders.items()},
             "bins": {name: list(edges) for name, edges in data.bins.items()},
             "cut": None if data.cut is None else asdict(data.cut),
+            "numeric": data.numeric is not None,
             "n": data.n,
             "size": data.size,
             "labelled": data.y is not None,

@@ -11,7 +11,7 @@ from app.data_model.doctor import SHAPES, doctor_section, open_findings
 from app.data_model.made_groups import made_groups_section
 from app.data_model.meanings import meanings_section
 from app.data_model.model_check import checked_section
-from app.data_model.model_choice import model_section
+from app.data_model.model_choice import model_section, way_of
 from app.data_model.next_step import next_step
 from app.data_model.outcome import outcome_section, who_counts
 from app.data_model.overview import overview
@@ -95,7 +95,8 @@ if decision.open:
         found.show("model")
         if found.model is not None:
             checked_section(found.model)
-        edited = outcome_section(edited, profiles)
+        if way_of(edited["spec"]["model"], edited["spec"]["data"]) != "number":
+            edited = outcome_section(edited, profiles)
         found.show("outcome")
         edited = words_section(edited, profiles)
 if columns.open:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state, work
+from app.drawn import presented
 from app.glance.matrix import badge_matrix
 from app.glance.questions import question_cards
 from app.glance.running import begin_example, runs_under_way, usual_options, watch_runs
 from app.latest import latest_together
 from app.widgets import notices
 from app.widgets.frame import title
+from app.widgets.results.exhibits import show_section
 from app.widgets.results.figure_card import figure_card
 from app.widgets.results.result_frame import headline as result_headline
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from audits.errors import InputError
 from audits.groups.figures.ranked import ranked, ranked_groups
+from audits.records import Section
 from audits.runs.headline import findings_of, headline_of
 from audits.runs.registry import AUDITS
 
@@ -76,6 +79,8 @@ if first in latest:
             heading=groups.title,
             caption=groups.caption,
         )
+    elif result.amounts is not None:
+        show_section(Section("", presented(AUDITS[first], result).exhibits[:1]), prefix="glance-")
     badge_matrix(result)
 
 question_cards(space, draft, findings, latest, usual, begun)

@@ -46,8 +46,11 @@ def model_words(model: Mapping[str, Any], *, number: bool = False) -> str:
 
 def subject_line(draft: Mapping[str, Any], summary: Summary | None = None) -> str:
     """Return data, model and people: ``compas.csv · logistic regression · 6,172 people``."""
-    number = isinstance(draft["spec"]["data"].get("label"), dict)
-    parts = [source_name(draft), model_words(draft["spec"]["model"], number=number)]
+    data, model = draft["spec"]["data"], draft["spec"]["model"]
+    numeric = data.get("outcome") == "numeric"
+    number = isinstance(data.get("label"), dict) or numeric
+    itself = numeric and (model.get("predictions") or {}).get("score") == data.get("label")
+    parts = [source_name(draft), str(data["label"]) if itself else model_words(model, number=number)]
     if summary is not None:
         people = f"{count(summary.people)} people"
         if "train" in draft["spec"]["model"]:

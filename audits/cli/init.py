@@ -125,7 +125,7 @@ def _commented(proposal: Proposal, path: str, doctor: Sequence[str]) -> str:
     lines += [f"  # {line}" for line in "\n".join(doctor).splitlines()]
     lines += ["model:", *_comment(guesses.get("model"), 2), *_entry(spec["model"], 2)]
     lines += textwrap.indent(_ASIDE["model"].format(called=called_as()), "  ").splitlines()
-    lines += _entry({"threshold": spec["threshold"], "seed": spec["seed"]}, 0)
+    lines += _entry({key: spec[key] for key in ("threshold", "seed") if key in spec}, 0)
     lines += [
         "# each audit that needs no further choice on these data",
         *_comment(guesses.get("audits"), 0),

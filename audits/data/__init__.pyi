@@ -6,7 +6,7 @@ from .kinds import KINDS, ROLES, Kind, Role, infer_kinds
 from .loader import load_data
 from .preprocessing.build import build_data
 from .public import PUBLIC, public_section
-from .spec import DataSpec, Keep, LabelCut, Recode, check_spec
+from .spec import DataSpec, Keep, LabelCut, NumericOutcome, Recode, check_spec
 from .spec_parser import data_spec
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Kind",
     "LabelCut",
     "Limits",
+    "NumericOutcome",
     "ReadOptions",
     "ReadReport",
     "Recode",

@@ -15,7 +15,7 @@ from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
 from audits.data.missing_markers import Written
 from audits.data.partition import content_keys, draw_people, held_out_strata, with_counts
-from audits.data.spec import LabelCut
+from audits.data.spec import LabelCut, NumericOutcome
 from audits.data.values import MISSING, find_level, text_of
 from audits.errors import InputError
 
@@ -107,6 +107,8 @@ class AuditData:
         Edges of the protected attributes that were cut into bins.
     cut : LabelCut or None
         How the label was made from a column of numbers, which `frame` holds as well.
+    numeric : NumericOutcome or None
+        Where the outcome is a number that is taken as it is: `label` and `y` are then None.
     written : Written
         What stands in the cells that are missing or filled in: what a model that was brought along is given.
     design : Design or None
@@ -145,6 +147,7 @@ class AuditData:
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     cut: LabelCut | None = None
+    numeric: NumericOutcome | None = None
     written: Written = field(default_factory=Written)
     design: Design | None = None
     gathered: pd.DataFrame | None = None
@@ -157,6 +160,13 @@ class AuditData:
     def n(self) -> int:
         """Rows used."""
         return len(self.frame)
+
+    @property
+    def number(self) -> str | None:
+        """The column of true numbers, cut into a label or taken as it is; None where there is none."""
+        if self.cut is not None:
+            return self.cut.column
+        return None if self.numeric is None else self.numeric.column
 
     @property
     def rows(self) -> int:

@@ -29,7 +29,8 @@ __all__ = [
 
 def content_keys(data: AuditData) -> np.ndarray:
     """Return a key of each row (n,); rows of the same features, protected attributes and label share it."""
-    label = () if data.label is None or data.label not in data.frame else (data.label,)
+    told = data.label if data.numeric is None else data.numeric.column
+    label = () if told is None or told not in data.frame else (told,)
     columns = dict.fromkeys((*data.features, *data.protected, *label))
     parts = [data.frame[[name for name in columns if name in data.frame]], data.groups]
     if data.y is not None:

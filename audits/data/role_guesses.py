@@ -20,6 +20,8 @@ __all__ = [
     "OutcomeGuess",
     "guess_good_answer",
     "guess_outcome",
+    "guess_verb",
+    "is_amount",
     "is_consequence",
     "is_group",
     "names_outcome",
@@ -87,6 +89,16 @@ _PLACES = re.compile(_any_of("icu hospital ward prison jail custody er ed emerge
 _NUMERIC = re.compile(
     r"wages?|salar(?:y|ies)|pay|earnings|income|score|gpa|lohn|gehalt|salaire|salario|sueldo|días|days|loss|charges"
 )
+_VERBS = (
+    (
+        re.compile(r"wages?|salar(?:y|ies)|pay|earnings|incomes?|bonus|lohn|gehalt|salaire|salario|sueldo"),
+        "earn",
+    ),
+    (re.compile(r"premiums?|prices?|fees?|costs?|charges|rent"), "pay"),
+    (re.compile(r"wait(?:ed|ing)?"), "wait"),
+    (re.compile(r"loss(?:es)?"), "lose"),
+)
+"""What people do with a number, by its name."""
 _YES = frozenset({"yes", "y", "ja", "j", "oui", "si", "sí", "true", "t", "1", "1.0"})
 _NO = frozenset({"no", "n", "nein", "non", "false", "f", "0", "0.0"})
 _PLAIN = _YES | _NO
@@ -141,6 +153,29 @@ def words_of_name(name: str) -> list[str]:
     """
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return [word.lower() for word in re.split(r"[\W\d_]+", spaced) if word]
+
+
+def guess_verb(name: str) -> str:
+    """Return what people do with a number of that name; empty where the name does not say.
+
+    Examples
+    --------
+    >>> guess_verb("hourly_wage"), guess_verb("premium"), guess_verb("days_waited"), guess_verb("gpa")
+    ('earn', 'pay', 'wait', '')
+    """
+    words = words_of_name(name)
+    return next((verb for pattern, verb in _VERBS if any(pattern.fullmatch(word) for word in words)), "")
+
+
+def is_amount(name: str) -> bool:
+    """Return whether a name is that of a number which is decided or comes out: pay, days, loss.
+
+    Examples
+    --------
+    >>> is_amount("hourly_wage"), is_amount("age")
+    (True, False)
+    """
+    return any(_NUMERIC.fullmatch(word) for word in words_of_name(name))
 
 
 def guess_outcome(columns: Sequence[Mapping[str, Any]], *, rows: int) -> OutcomeGuess:

@@ -18,7 +18,7 @@ from audits.data.kinds import Kind, Role
 from audits.errors import InputError
 from audits.stats.vocabulary import DataWords
 
-__all__ = ["DataSpec", "Keep", "LabelCut", "Recode", "check_rules", "check_spec"]
+__all__ = ["DataSpec", "Keep", "LabelCut", "NumericOutcome", "Recode", "check_rules", "check_spec"]
 
 Scalar = bool | int | float | datetime.date | str
 Number = int | float
@@ -128,6 +128,38 @@ class LabelCut:
 
 
 @dataclass(frozen=True)
+class NumericOutcome:
+    """An outcome that is a number, taken as it is: pay, days, scores, loss.
+
+    Attributes
+    ----------
+    favorable : {"high", "low"}
+        Which numbers are good for the person.
+    column : str or None
+        The column of true numbers; None where none is known.
+    name : str
+        What sentences call it: the label, or without one the column that is audited.
+    units : mapping of str to str
+        What columns are counted in (``{"wage": "$ an hour"}``), as far as the spec says.
+    """
+
+    favorable: Literal["high", "low"] = "high"
+    column: str | None = None
+    name: str = "number"
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def unit(self) -> str:
+        """What it is counted in; empty where the spec does not say."""
+        return self.units.get(self.name, "")
+
+    @property
+    def sign(self) -> float:
+        """1.0 where a higher number is better for the person, -1.0 where a lower one is."""
+        return 1.0 if self.favorable == "high" else -1.0
+
+
+@dataclass(frozen=True)
 class Weights:
     """What a column of weights means.
 
@@ -177,7 +209,10 @@ class DataSpec:
     label : str or LabelCut, optional
         The outcome's column, or a cut of a numeric one.
     favorable : value or tuple of values, optional
-        Label values that are good for the person; with a cut, true unless given.
+        Label values that are good for the person; with a cut, true unless given; of a numeric outcome high
+        (unless given) or low.
+    outcome : {"numeric"}, optional
+        The outcome is a number and is taken as it is: pay, days, loss. Left out, it is favorable or not.
     protected : tuple of str
         Protected attributes.
     features : tuple of str, optional
@@ -229,6 +264,7 @@ class DataSpec:
     recode: Mapping[str, Recode] = field(default_factory=dict)
     label: str | LabelCut | None = None
     favorable: Scalar | tuple[Scalar, ...] | None = None
+    outcome: Literal["numeric"] | None = None
     protected: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     kinds: Mapping[str, Kind] = field(default_factory=dict)
@@ -288,6 +324,8 @@ def check_spec(spec: DataSpec, where: str = "data") -> None:
         check_rules(rules, place)
     if isinstance(spec.label, LabelCut):
         _check_one(spec.label, f"{where}.label")
+    if spec.outcome == "numeric":
+        _check_numeric(spec, where)
     for name in ("protected", "features"):
         twice = [each for each, count in Counter(getattr(spec, name) or ()).items() if count > 1]
         if twice:
@@ -353,6 +391,21 @@ def _check_one(rule: Keep | LabelCut, where: str) -> None:
 def _swapped(low: Any, high: Any) -> bool:
     comparable = isinstance(low, Number) and isinstance(high, Number)
     return (comparable or type(low) is type(high)) and low > high
+
+
+def _check_numeric(spec: DataSpec, where: str) -> None:
+    """Raise InputError where a numeric outcome is cut as well, or its good end is not named."""
+    if isinstance(spec.label, LabelCut):
+        raise InputError(
+            f"{where}.label",
+            "must not be cut where the outcome is numeric",
+            spec.label.name,
+            f"write label: {spec.label.column}, or leave out outcome",
+        )
+    if spec.favorable not in {None, "high", "low"}:
+        raise InputError(
+            f"{where}.favorable", "must be high or low where the outcome is numeric", spec.favorable
+        )
 
 
 def _check_bins(spec: DataSpec, column: str, edges: tuple[float, ...], where: str) -> None:

@@ -67,6 +67,10 @@ def groups(
         An attribute is not protected, the reference is unknown, or there are fewer than two groups.
     """
     options = checked(GroupsOptions, options, "groups")
+    if subject.data.numeric is not None:
+        from audits.groups.amounts.audit import groups_by_amount
+
+        return groups_by_amount(subject.everyone, options, progress=progress)
     labelled, subject = subject, subject.everyone
     data = subject.data
     progress(0.0, "Scoring people")
@@ -141,7 +145,7 @@ def groups_from_people(
     """
     rng = np.random.default_rng(seed)
     pooling = np.random.default_rng([seed, 2])  # moves no draw of the bootstrap
-    attributes = _attributes(protected, options)
+    attributes = attributes_of(protected, options)
     # a risk score has its sign turned: it reaches from -1 to 0, not from 0 to 1
     least = float((people["low"] if "low" in people else people["score"]).min())
     most = float((people["high"] if "high" in people else people["score"]).max())
@@ -194,7 +198,8 @@ def _apart(spread: Spread) -> tuple[float, float]:
     return gap.low or 0.0, gap.value or 0.0
 
 
-def _attributes(protected: tuple[str, ...], options: GroupsOptions) -> list[tuple[str, ...]]:
+def attributes_of(protected: tuple[str, ...], options: GroupsOptions) -> list[tuple[str, ...]]:
+    """Return the attributes to group by, each with those that it is an intersection of."""
     asked = options.by
     if asked is None:
         asked = (*protected, *((protected,) if len(protected) > 1 else ()))

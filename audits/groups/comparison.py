@@ -33,7 +33,7 @@ from audits.stats.intervals import largest_gap, percent_level
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
 
-__all__ = ["Sorted", "bootstrap_intervals", "compare", "joined_names", "sort_people"]
+__all__ = ["Sorted", "bootstrap_intervals", "compare", "joined_names", "reference_of", "sort_people"]
 
 _CALIBRATION_BINS = 10
 _FEWEST_POOLED = 3
@@ -145,7 +145,7 @@ def compare(
 ) -> tuple[list[GroupRow], Spread]:
     """Rates of every group, those `judged` against the reference at the corrected `level`."""
     k = len(item.names)
-    reference = _reference(item, options)
+    reference = reference_of(item, options)
     if item.design is None:
         shares, draws = rates(item.counts), options.bootstrap
     else:  # the bootstrap would draw rows
@@ -230,7 +230,7 @@ def _pooled(
     }
 
 
-def _reference(item: Sorted, options: GroupsOptions) -> int:
+def reference_of(item: Sorted, options: GroupsOptions) -> int:
     """Position of the reference group: the one asked for, else the largest whose values are known."""
     wanted = {
         name: str(value) for name, value in (options.reference or {}).items() if name in item.attributes

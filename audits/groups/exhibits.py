@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pandas as pd
 
+from audits.groups.amounts.judging import ordered
+from audits.groups.amounts.text import spread_facts
 from audits.groups.by_probability import ASSUMPTION
+from audits.groups.figures import amounts as figures
 from audits.groups.figures import curves, deciding, dots, layout
-from audits.groups.result import GroupsResult
+from audits.groups.result import (
+    Amounts,
+    GroupsResult,
+    amount_differences_frame,
+    amounts_frame,
+    distribution_frame,
+)
 from audits.groups.words import spread_words
 from audits.records import Exhibit, Section
 
@@ -40,6 +49,8 @@ def said(name: str, attribute: str, more: str = "") -> tuple[str, str]:
 
 def section(result: GroupsResult) -> Section:
     """Arrange a group comparison."""
+    if result.amounts is not None:
+        return _section_of_amounts(result, result.amounts)
     facts = {}
     for spread in result.spreads:
         for name in (
@@ -61,6 +72,58 @@ def section(result: GroupsResult) -> Section:
     )
 
 
+def _section_of_amounts(result: GroupsResult, amounts: Amounts) -> Section:
+    """Arrange a comparison of numbers: the attribute of the sentence first."""
+    told = next(ordered(amounts.table))[0].attribute
+    attributes = dict.fromkeys([told, *(row.attribute for row in amounts.table)])
+    shown = [exhibit for attribute in attributes for exhibit in _amounts(result, amounts, attribute)]
+    return Section(title="Groups", exhibits=(_decides(result), *shown), facts=spread_facts(amounts))
+
+
+def _amounts(result: GroupsResult, amounts: Amounts, attribute: str) -> list[Exhibit]:
+    """Return the exhibits of a numeric outcome by one attribute."""
+    name = amounts.name
+    found = [
+        Exhibit(
+            f"distributions_{attribute}",
+            f"How {name} is spread, by {attribute}",
+            "Outline: share of the group in each range. The outermost ranges hold whoever lies beyond.",
+            lambda: figures.distributions(result, attribute),
+            lambda: distribution_frame(result, attribute),
+            bars=True,
+            tab="Distribution",
+        ),
+        Exhibit(
+            f"quantiles_{attribute}",
+            f"Low, middle and high {name}, by {attribute}",
+            "Dot: median, with its interval. Diamond: mean. Line: from the 10th to the 90th percentile.",
+            lambda: figures.quantiles(result, attribute),
+            lambda: amounts_frame(amounts, attribute).drop(columns="attribute"),
+            tab="Distribution",
+        ),
+        Exhibit(
+            f"amount_differences_{attribute}",
+            f"Differences from the reference group, by {attribute}",
+            "A line that doesn't touch 0 is more than chance, corrected for all comparisons. Dotted: limit.",
+            lambda: figures.tails(result, attribute),
+            lambda: amount_differences_frame(amounts, attribute),
+            tab="who",
+        ),
+    ]
+    if amounts.predicted and any(row.residual is not None for row in amounts.of(attribute)):
+        found.append(
+            Exhibit(
+                f"residuals_{attribute}",
+                f"Who is over-predicted, by {attribute}",
+                f"Dot: mean of {name} minus its prediction. Left of 0: predictions are too high.",
+                lambda: figures.residuals(result, attribute),
+                lambda: amounts_frame(amounts, attribute).drop(columns="attribute"),
+                tab="Residuals",
+            )
+        )
+    return found
+
+
 def _decides(result: GroupsResult) -> Exhibit:
     """Return the exhibit of the interval that the verdict follows from."""
     return Exhibit(
@@ -68,14 +131,19 @@ def _decides(result: GroupsResult) -> Exhibit:
         deciding.title(result),
         deciding.caption(result),
         lambda: deciding.deciding(result),
-        lambda: _differences(result) if result.table else result.probable_frame(),
+        lambda: _differences(result) if result.table or result.amounts else result.probable_frame(),
     )
 
 
 def _differences(result: GroupsResult) -> pd.DataFrame:
     """Return every difference from a reference group, by attribute."""
-    names = dict.fromkeys(row.attribute for row in result.table)
-    frames = {name: result.differences_frame(name) for name in names}
+    if result.amounts is not None:
+        amounts = result.amounts
+        names = dict.fromkeys(row.attribute for row in amounts.table)
+        frames = {name: amount_differences_frame(amounts, name) for name in names}
+    else:
+        names = dict.fromkeys(row.attribute for row in result.table)
+        frames = {name: result.differences_frame(name) for name in names}
     return pd.concat(frames, names=["attribute"]).reset_index(level=0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from audits.options import Level, Material, MaterialOn, option
+from audits.options import Level, Material, MaterialAmount, MaterialOn, option
 
 __all__ = ["GroupsOptions"]
 
@@ -15,6 +15,7 @@ class GroupsOptions:
     """Options of the groups audit, as a spec names them."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    later: ClassVar[dict[str, str]] = {"material_amount": "5%"}  # draws as before it was an option
 
     by: Annotated[
         tuple[str | tuple[str, ...], ...] | None,
@@ -46,6 +47,7 @@ class GroupsOptions:
     level: Level = 0.05
     material: Material = 0.10
     material_on: MaterialOn = "either"
+    material_amount: MaterialAmount = "5%"
     bootstrap: Annotated[
         int,
         option(

@@ -40,6 +40,8 @@ def _windows(_groups: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     return {}
 
 
+_AMOUNTS = ("mean", "median", "q10", "q90", "residual", "actual")
+
 AUDIT = Audit(
     name="groups",
     title="Groups",
@@ -69,6 +71,8 @@ AUDIT = Audit(
     designs=True,
     about_words=True,
     groups_alone=True,
+    numeric=True,
+    units=dict.fromkeys([*_AMOUNTS, *(f"{name}.estimate" for name in _AMOUNTS)], "unit of the outcome"),
     windows=_windows,
     pages=OnPages(
         noun="groups",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -15,7 +15,18 @@ from audits.stats import Estimate, Judged, Verdict
 from audits.stats.estimate import estimate_cells, estimate_columns
 from audits.stats.verdicts import AVERAGE
 
-__all__ = ["Calibration", "Difference", "GroupRow", "GroupsResult", "Spread"]
+__all__ = [
+    "AmountRow",
+    "Amounts",
+    "Calibration",
+    "Difference",
+    "GroupRow",
+    "GroupsResult",
+    "Spread",
+    "amount_differences_frame",
+    "amounts_frame",
+    "distribution_frame",
+]
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,12 @@ class Difference:
     ratio : Estimate or None
         The two rates divided, where the limit is on it.
     decided_by : str
-        ``"ratio"`` where that keeps open what the difference alone would settle; the difference otherwise.
+        ``"ratio"`` where that keeps open what the difference alone would settle; the difference otherwise. Of
+        numbers the measure: ``"median"``.
+    limit : float or None
+        Of numbers, the smallest difference that matters, in their unit.
+    times : float
+        How many times the limit an all-clear allows: 2 for what lies beside mean and median.
     """
 
     estimate: Estimate
@@ -45,6 +61,79 @@ class Difference:
     reason: str = ""
     ratio: Estimate | None = None
     decided_by: str = AVERAGE
+    limit: float | None = None
+    times: float = 1.0
+
+
+@dataclass(frozen=True)
+class AmountRow:
+    """One group's numbers, where the outcome is numeric.
+
+    Attributes
+    ----------
+    attribute, group, n, is_reference, verdict, material
+        As of `GroupRow`.
+    mean, median, q10, q90 : Estimate
+        Of what is audited: a column of numbers, or what a model predicts; in the outcome's unit.
+    residual : Estimate or None
+        Mean of what turned out minus what was predicted: below 0 the group is over-predicted.
+    actual : Estimate or None
+        Mean of what turned out, beside predictions.
+    differences : dict
+        Measure to its difference from the reference group, in the outcome's unit; empty for the reference.
+    relative : Estimate or None
+        The difference of means as a share of the reference group's mean.
+    counts : tuple of float
+        People per bin of the result's `score_edges`.
+    """
+
+    attribute: str
+    group: str
+    n: float
+    is_reference: bool
+    mean: Estimate
+    median: Estimate
+    q10: Estimate
+    q90: Estimate
+    residual: Estimate | None
+    actual: Estimate | None
+    differences: dict[str, Difference]
+    relative: Estimate | None
+    verdict: Verdict | None
+    material: bool | None
+    counts: tuple[float, ...]
+
+    def measure(self, name: str) -> Estimate | None:
+        """Return a measure by its name; None where these data do not allow it."""
+        found: Estimate | None = getattr(self, name)
+        return found
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """A numeric outcome by group.
+
+    Attributes
+    ----------
+    name, unit : str
+        What sentences call it, and what it is counted in (empty where nobody says).
+    favorable : {"high", "low"}
+        Which numbers are good for the person.
+    predicted : bool
+        Whether the numbers are what a model predicts.
+    table : tuple of AmountRow
+        Every group of every attribute compared, largest first within an attribute.
+    """
+
+    name: str
+    unit: str
+    favorable: Literal["high", "low"]
+    predicted: bool
+    table: tuple[AmountRow, ...]
+
+    def of(self, attribute: str) -> list[AmountRow]:
+        """Return the groups of an attribute, largest first."""
+        return [row for row in self.table if row.attribute == attribute]
 
 
 @dataclass(frozen=True)
@@ -155,6 +244,8 @@ class GroupsResult:
         Groups known only by each person's probability of belonging.
     widest_attribute : str
         The one whose selection rates surely lie furthest apart: by the lower end, then by the value.
+    amounts : Amounts or None
+        Of a numeric outcome: `table` and `spreads` are then empty.
     """
 
     options: dict[str, Any]
@@ -171,6 +262,7 @@ class GroupsResult:
     simultaneous_level: float | None = None
     probable: tuple[ProbableGroup, ...] = ()
     widest_attribute: str = ""
+    amounts: Amounts | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -196,6 +288,8 @@ class GroupsResult:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table of groups, one row a group, rates with their intervals."""
+        if self.amounts is not None:
+            return amounts_frame(self.amounts)
         rows = []
         for item in self.table:
             row: dict[str, Any] = {"attribute": item.attribute, "group": item.group, "people": item.n}
@@ -311,3 +405,47 @@ class GroupsResult:
                 if n > 0
             ]
         return pd.DataFrame(rows)
+
+
+def amounts_frame(amounts: Amounts, attribute: str | None = None) -> pd.DataFrame:
+    """Return the numbers of groups, one row a group, with their intervals; of one attribute, or of all."""
+    shown = [row for row in amounts.table if attribute in (None, row.attribute)]
+    measures = {"mean": "mean", "median": "median", "10th percentile": "q10", "90th percentile": "q90"}
+    if amounts.predicted and any(row.residual is not None for row in shown):
+        measures |= {"mean of what turned out": "actual", "mean residual": "residual"}
+    columns: dict[Any, Any] = {"attribute": "attribute", "group": "group", "people": "n"}
+    columns |= {estimate_columns(words): name for words, name in measures.items()}
+    return frame_of(shown, columns | {"verdict": lambda row: row.verdict or "reference"})
+
+
+def amount_differences_frame(amounts: Amounts, attribute: str) -> pd.DataFrame:
+    """Return how each group's numbers differ from the reference's, one row a group and measure.
+
+    The intervals hold for all groups, measures and attributes of the audit together.
+    """
+    rows = [
+        {
+            "group": row.group,
+            "measure": gap.decided_by,
+            **estimate_cells("difference", gap.estimate),
+            "limit": gap.limit,
+            "verdict": gap.verdict,
+            "material": gap.material,
+            "people needed": gap.people_needed,
+        }
+        for row in amounts.of(attribute)
+        for gap in row.differences.values()
+    ]
+    return pd.DataFrame(rows)
+
+
+def distribution_frame(result: GroupsResult, attribute: str) -> pd.DataFrame:
+    """Return how many people of each group lie in which bin, one row a group and bin."""
+    assert result.amounts is not None  # noqa: S101 - of a numeric outcome
+    bins = list(itertools.pairwise(result.score_edges))
+    rows = [
+        {"group": row.group, "from": low, "to": high, "people": n, "share of the group": n / row.n}
+        for row in result.amounts.of(attribute)
+        for (low, high), n in zip(bins, row.counts, strict=True)
+    ]
+    return pd.DataFrame(rows)

@@ -41,6 +41,10 @@ __all__ = [
 
 def headline(result: GroupsResult) -> str:
     """Say which group gets the favorable decision less often, or that none does, or that nobody can tell."""
+    if result.amounts is not None:
+        from audits.groups.amounts.text import amount_headline
+
+        return amount_headline(result)
     if is_probable(result):
         return _probable(result)
     row, reference, rate = most_telling(result.table)
@@ -93,6 +97,10 @@ def is_probable(result: GroupsResult) -> bool:
 def interval_words(result: GroupsResult) -> str:
     """Say between whom, and of which rate, the one interval is that the verdict follows from."""
     judged = result.judged.interval
+    if result.amounts is not None:
+        from audits.groups.amounts.text import amount_interval
+
+        return amount_interval(result)
     if is_probable(result):
         return judged.method
     row, reference, rate = most_telling(result.table)

@@ -107,6 +107,9 @@ def make_subject(
         about["score_kind"] = "number"
         threshold, about["higher_is"] = cut_threshold(threshold, data.cut)
         about["notes"].append(f"Decisions are favorable where the number predicted is {data.cut.side}.")
+    if data.numeric is not None:
+        data = _numeric(data, model, threshold, about)
+        threshold = None
     audited = data.audited
     if audited.n < data.n:
         about["notes"].append(f"Only {audited.n:,} of {data.n:,} people are audited, as was asked for.")
@@ -123,6 +126,22 @@ def make_subject(
     )
     progress(1.0, "the model is ready")
     return subject
+
+
+def _numeric(data: AuditData, model: Model, threshold: Threshold | None, about: dict[str, Any]) -> AuditData:
+    """Set what a subject needs whose outcome is a number; return the data, which name it."""
+    assert data.numeric is not None  # noqa: S101 - the caller has looked
+    if threshold is not None and threshold != 0.5:
+        raise InputError(
+            "threshold", "has no meaning where the outcome is numeric", threshold,
+            "leave it out, or cut the outcome: label: {column: …, at_least: …}",
+        )  # fmt: skip
+    about["score_kind"] = "number"
+    about["higher_is"] = "favorable" if data.numeric.favorable == "high" else "unfavorable"
+    if data.numeric.column is not None or isinstance(model, PredictedLabel):
+        return data
+    name = getattr(model, "column", "number")
+    return dataclasses.replace(data, numeric=dataclasses.replace(data.numeric, name=name))
 
 
 _Found = tuple[AuditData, Model, dict[str, Any]]
@@ -236,6 +255,8 @@ def without_feature(data: AuditData, column: str) -> AuditData:
 def _from_column(data: AuditData, predictions: Predictions) -> _Found:
     """Return the model of a column of predictions, which is no feature then."""
     model: Model
+    if data.numeric is not None:
+        predictions = _of_numbers(predictions, data)
     if predictions.score is not None:
         column, recipe = predictions.score, ["score", predictions.score, predictions.higher_is]
         sha256 = prediction_digest(data, column, recipe)
@@ -259,7 +280,7 @@ def _from_column(data: AuditData, predictions: Predictions) -> _Found:
             )
         model = PredictedLabel(column, data.favorable, sha256)
     notes = []
-    if column == data.label:
+    if column in {data.label, None if data.numeric is None else data.numeric.column}:
         notes.append(
             f"The predictions are the label {column!r} itself: the audit is of what happened, not of a model."
         )
@@ -269,3 +290,23 @@ def _from_column(data: AuditData, predictions: Predictions) -> _Found:
     kind = "number" if predictions.label is None else "label"
     about = {"notes": notes, "score_kind": kind, "made": predictions.made or "unknown"}
     return data, model, {**about, "higher_is": predictions.higher_is}
+
+
+def _of_numbers(predictions: Predictions, data: AuditData) -> Predictions:
+    """Return where predictions of a numeric outcome stand: which end is good, the data say."""
+    assert data.numeric is not None  # noqa: S101 - the caller has looked
+    if predictions.score is None:
+        raise InputError(
+            "model.predictions",
+            "must name a column of numbers where the outcome is numeric",
+            predictions.label,
+            f"write predictions: {{score: {predictions.label}}}",
+        )
+    low = data.numeric.favorable == "low"
+    if predictions.higher_is == "unfavorable" and not low:
+        raise InputError(
+            "model.predictions.higher_is",
+            "is for data.favorable to say where the outcome is numeric",
+            advice="write favorable: low under data",
+        )
+    return dataclasses.replace(predictions, higher_is="unfavorable" if low else "favorable")

@@ -119,8 +119,12 @@ def check_model(
         None if model.classes is None else tuple(model.classes),
         tuple(subject.scores[:_PEOPLE].tolist()),
         subject.notes,
-        float(np.average(subject.decisions, weights=subject.data.weights)) if kind == "predictions" else None,
+        _favored(subject) if kind == "predictions" and data.numeric is None else None,
     )
+
+
+def _favored(subject: Subject) -> float:
+    return float(np.average(subject.decisions, weights=subject.data.weights))
 
 
 def _first(data: AuditData) -> Any:

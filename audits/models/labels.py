@@ -36,21 +36,21 @@ class NumberModel(Model, Protocol):
 
 
 def label_numbers(data: AuditData) -> np.ndarray:
-    """Return the number that each person's label was cut from, (n,) float64.
+    """Return the true number of each person, cut into a label or taken as it is, (n,) float64.
 
     Raises
     ------
     InputError
-        If the label is no cut of a number.
+        If no column of numbers is named.
     """
-    if data.cut is None:
+    if data.number is None:
         raise InputError(
             "data.label",
-            "must be a number cut into favorable and not, for a model that predicts a number",
+            "must be a column of numbers, for a model that predicts a number",
             data.label,
-            "write label: {column: …, at_least: …}",
+            "write label: {column: …, at_least: …}, or add outcome: numeric",
         )
-    return number_column(data.frame[data.cut.column])
+    return number_column(data.frame[data.number])
 
 
 def cut_rule(cut: LabelCut) -> tuple[float, HigherIs]:

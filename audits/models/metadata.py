@@ -45,7 +45,7 @@ def model_facts(subject: Subject) -> dict[str, Any]:
         "invents": model.invents,
         "score_kind": subject.score_kind,
         "higher_is": subject.higher_is,
-        "threshold": subject.threshold,
+        "threshold": None if subject.data.numeric is not None else subject.threshold,
         "rule": subject.rule,
         "trained_on": None if subject.training is None else subject.training.n,
         "audited": subject.data.rows,

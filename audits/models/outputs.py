@@ -218,8 +218,10 @@ def number_sign(data: AuditData) -> float:
     Raises
     ------
     InputError
-        If the label is no cut of a number.
+        If the outcome is no number.
     """
+    if data.numeric is not None:
+        return data.numeric.sign
     label_numbers(data)
     return 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
 

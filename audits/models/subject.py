@@ -20,7 +20,9 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
+from audits.data.spec import NumericOutcome
 from audits.data.values import text_of
+from audits.errors import InputError
 from audits.models.diagnostics import remarks, why_not_clear
 from audits.models.networks.gradients import Differentiable
 from audits.models.predictions import (
@@ -37,7 +39,7 @@ from audits.models.protocol import (
 from audits.models.spec import Train
 from audits.models.thresholds import Threshold, cuts, threshold_words
 
-__all__ = ["ScoreKind", "Subject", "space_of", "subject_of", "with_doubts"]
+__all__ = ["ScoreKind", "Subject", "needs_cut", "space_of", "subject_of", "with_doubts"]
 
 ScoreKind = Literal["probability", "number", "label"]
 
@@ -156,8 +158,27 @@ class Subject:
 
     @cached_property
     def decisions(self) -> np.ndarray:
-        """Who of the people audited gets the favourable decision, (n,) bool."""
+        """Who of the people audited gets the favourable decision, (n,) bool.
+
+        Raises
+        ------
+        InputError
+            If the outcome is a number that nothing cuts.
+        """
+        if self.data.numeric is not None:
+            raise needs_cut(self.data.numeric)
         return self.decide(self.scores, self.data.groups)
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """What a numeric outcome gives each person, in its own unit and direction (n,)."""
+        return self.scores if self.higher_is == "favorable" else -self.scores
+
+    @property
+    def of_model(self) -> bool:
+        """Whether the number audited is what a model predicts, not what people got."""
+        column = getattr(self.model, "column", None)
+        return column is None or (self.data.number is not None and column != self.data.number)
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -207,6 +228,8 @@ class Subject:
     def outcome(self) -> str:
         """The favourable outcome in words: ``two_year_recid = 0``, ``gpa >= 3``, or ``favorable``."""
         data = self.data
+        if data.numeric is not None:
+            return data.numeric.name
         column = self.model.column if isinstance(self.model, PredictedLabel) else None
         name = data.label or column
         if name is None:
@@ -222,6 +245,8 @@ class Subject:
     @property
     def rule(self) -> str:
         """The decision rule in words: "favourable where the score is at least 0.5"."""
+        if self.data.numeric is not None:
+            return f"no decision but a number: {self.data.numeric.favorable} is good for the person"
         if self.score_kind == "label":
             return "favorable where the predicted label is"
         if self.by_class:
@@ -242,8 +267,21 @@ def subject_of(data: AuditData, model: Model, **about: Any) -> Subject:
     return with_doubts(Subject(data=data, model=model, space=space_of(data), **about))
 
 
+def needs_cut(numeric: NumericOutcome, where: str = "data.outcome") -> InputError:
+    """Return the refusal of whatever needs decisions, at `where`, of an outcome that is a number."""
+    side = "at_least" if numeric.favorable == "high" else "at_most"
+    return InputError(
+        where,
+        f"needs a favorable and an unfavorable side, but the outcome {numeric.name!r} is numeric",
+        advice=f"cut it: leave out outcome and write label: {{column: {numeric.name}, {side}: …}}",
+    )
+
+
 def with_doubts(subject: Subject) -> Subject:
     """Score everyone, and add to the notes what the scores give reason to doubt."""
+    if subject.data.numeric is not None:
+        notes = [f"{why[0].upper()}{why[1:]}." for why in [subject.cannot_clear] if why]
+        return dataclasses.replace(subject, notes=(*subject.notes, *notes))
     known = {"scores": subject.scores, "decisions": subject.decisions}
     subject = dataclasses.replace(subject, notes=(*subject.notes, *remarks(subject)))
     vars(subject).update(known)  # the notes alone differ: nobody is scored twice

@@ -21,6 +21,7 @@ from audits.data.quality.checks import examine
 from audits.errors import InputError, NotCounted, RunFailed, not_installed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.factory import without_feature
+from audits.models.subject import needs_cut
 from audits.progress import Progress, part, silent
 from audits.records import loaded
 from audits.runs.cache import Cache, frame_bytes
@@ -316,6 +317,8 @@ def carry_out(
 ) -> AuditResult:
     """Run one audit of a list; an error names its `place`, and nothing else depends on that."""
     _check_installed(request, place)
+    if subject.data.numeric is not None and not AUDITS[request.name].numeric:
+        raise needs_cut(subject.data.numeric, f"audits[{place}].{request.name}")
     alone = AUDITS[request.name].decisions_alone
     if subject.data.unlabelled is not None and alone is not None and alone(request.options, subject.data):
         subject = subject.everyone

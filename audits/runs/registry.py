@@ -169,6 +169,8 @@ def usual_audits(data: AuditData, *, words: bool = False, anew: bool = True) -> 
     for name, audit in AUDITS.items():
         if (words and not audit.about_words) or (audit.asks_anew and not anew):
             continue
+        if data.numeric is not None and not audit.numeric:
+            continue
         options = audit.usual_options(data)
         if options is not None:
             found[name] = options

@@ -60,6 +60,8 @@ _UNITS = {  # by the end of a measure's path, where its audit's record says noth
     "tie_range": "cost",
     "bias": "cost",
 }
+OUTCOME_UNIT = "unit of the outcome"
+"""What a record says of measures that are in the unit of a numeric outcome."""
 _SHARES = {"share", "flagged", "mismatched", "by_chance", "within_bands", "equally_far", "observed"}
 _NAMES = {  # what a row of results.json says that it is about
     "attribute": ("attribute", "column", "feature"),
@@ -263,6 +265,8 @@ class RunResult:
         rows = []
         for entry in self.to_json()["audits"]:
             start = {"audit": entry["audit"], "verdict": entry["verdict_across"]}
+            if amounts := entry.get("amounts"):
+                start["outcome's unit"] = amounts["unit"] or amounts["name"]
             rows += list(
                 _estimates({key: each for key, each in entry.items() if key != "options"}, "", start)
             )
@@ -426,7 +430,10 @@ def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[st
     elif isinstance(value, dict) and {"value", "low", "high"} <= value.keys():
         if value["value"] is not None:
             ends = {key: value.get(key) for key in ("value", "low", "high", "n", "method")}
-            yield {**about, "measure": path, "unit": _unit(about["audit"], path), **ends}
+            unit = _unit(about["audit"], path)
+            if "outcome's unit" in about and (unit == OUTCOME_UNIT or path == "interval"):
+                unit = about["outcome's unit"]
+            yield {**about, "measure": path, "unit": unit, **ends}
     elif isinstance(value, dict):
         named = {
             name: next((value[key] for key in keys if isinstance(value.get(key), (str, int, float))), None)

@@ -262,8 +262,8 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
     Parameters
     ----------
     document : mapping
-        Keys ``data``, ``model`` and ``audits``; optional ``threshold``, ``seed`` (0), ``compare``, ``search``
-        (on) and ``gate``.
+        Keys ``data``, ``audits`` and ``model`` (left out where a numeric label is itself audited); optional
+        ``threshold``, ``seed`` (0), ``compare``, ``search`` (on) and ``gate``.
     base_dir : Path
         Folder that relative paths start from.
 
@@ -275,11 +275,12 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
     if not isinstance(document, Mapping):
         raise InputError("the spec", "must be a mapping with the keys data, model and audits", document)
     top = build(_Top, plain_data(document, ""), "")
-    first = model_spec(_model_section(top.model))
+    data = _data(top.data)
+    first = model_spec(_model_section(_itself(data) if top.model is None else top.model))
     two = first.predictions is not None or (first.train is not None and first.predict is None)
     usual = 0.5 if two else None  # of more than two classes the model's own decision
     return Spec(
-        data=_data(top.data),
+        data=data,
         model=first,
         threshold=usual if top.threshold is None else _threshold(top.threshold),
         seed=top.seed,
@@ -296,13 +297,22 @@ class _Top:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     data: Any
-    model: Any
     audits: Any
+    model: Any = None
     threshold: Any = None
     seed: Annotated[int, Field(strict=True, ge=0, le=_LARGEST_SEED)] = 0
     gate: Any = None
     compare: Any = None
     search: Any = True
+
+
+def _itself(data: DataSpec) -> dict[str, Any]:
+    """Return the model of a spec without one: a numeric outcome is what people got."""
+    if data.outcome != "numeric" or data.label is None:
+        raise InputError(
+            "model", "is missing", advice="write model: {train: logistic}, or where decisions or scores stand"
+        )
+    return {"predictions": {"score": data.label}}
 
 
 _SWITCH = {"on": True, "off": False, True: True, False: False}  # YAML reads off as false

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from audits.stats.estimate import Estimate
+from audits.stats.words import CURRENCIES, amount_stated
 
 __all__ = [
     "BADGES",
@@ -164,6 +165,8 @@ def interval_text(judged: _Judged) -> str:
     interval = judged.interval
     if interval.value is None or (interval.low is None and interval.high is None):
         return ""
+    if judged.unit[:1] in CURRENCIES:
+        return amount_stated(interval, judged.unit)
     scale, unit = _unit(judged)
     ends = [None if end is None else short_number(scale * end) for end in (interval.low, interval.high)]
     low, high = ends

@@ -23,7 +23,7 @@ from audits.errors import InputError
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["Design", "Share", "design_mean", "design_share", "make_design"]
+__all__ = ["Design", "Share", "design_mean", "design_share", "make_design", "mean_influence"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +164,15 @@ def design_share(design: Design, members: np.ndarray, event: np.ndarray, *, leve
 
 def design_mean(design: Design, members: np.ndarray, values: np.ndarray) -> tuple[float, float, int]:
     """Return the mean of a group's values under the design, its standard error, and degrees of freedom."""
+    mean, influence, freedom = mean_influence(design, members, values)
+    return mean, math.sqrt(float(influence @ influence)), freedom
+
+
+def mean_influence(design: Design, members: np.ndarray, values: np.ndarray) -> tuple[float, np.ndarray, int]:
+    """Return the mean of a group's values, what each cluster adds to it, and degrees of freedom.
+
+    The squares of what clusters add (clusters,) sum to the variance of the mean.
+    """
     total = float(design.weights[members].sum())
     mean = float(design.weights[members] @ values[members]) / total
     parts = np.where(members, design.weights * (values - mean) / total, 0.0)
@@ -171,18 +180,27 @@ def design_mean(design: Design, members: np.ndarray, values: np.ndarray) -> tupl
     inside[design.cluster[members]] = True
     influence = np.bincount(design.cluster, parts, minlength=design.n_clusters)
     freedom = int(inside.sum()) - len(np.unique(design.stratum[inside]))
-    return mean, math.sqrt(_variance(influence, design.stratum, inside)), freedom
+    return mean, _centered(influence, design.stratum, inside), freedom
 
 
 def _variance(influence: np.ndarray, stratum: np.ndarray, inside: np.ndarray) -> float:
-    """Between-cluster variance within strata; a stratum with one cluster is held against everybody's mean."""
+    return float((_centered(influence, stratum, inside) ** 2).sum())
+
+
+def _centered(influence: np.ndarray, stratum: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """What clusters add beyond their stratum's mean, so that squares sum to the variance (clusters,).
+
+    A stratum with one cluster is held against everybody's mean.
+    """
     own, values = stratum[inside], influence[inside]
     k = np.bincount(own)
     alone = k == 1
     mean = np.bincount(own, values) / np.maximum(k, 1)
     mean[alone] = 0.0  # the linearised values sum to 0 over everybody
     factor = np.where(alone, 1.0, k / np.maximum(k - 1, 1))
-    return float((factor[own] * (values - mean[own]) ** 2).sum())
+    found = np.zeros(len(influence))
+    found[inside] = np.sqrt(factor[own]) * (values - mean[own])
+    return found
 
 
 def _freedom(stratum: np.ndarray, inside: np.ndarray) -> int:

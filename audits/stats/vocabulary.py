@@ -35,6 +35,8 @@ class DataWords:
         have no name.
     truth_yes, truth_no : str
         How it turned out: ``"repaid"``, ``"defaulted"``; empty where it has no name.
+    verb : str
+        What people do with a numeric outcome: ``"earn"``, ``"pay"``, ``"wait"``; empty where nobody says.
     groups : mapping of str to mapping
         By attribute, what people of a value are called: ``{"sex": {"female": "women"}}``; an adjective
         (``"Velian"``), a noun in the plural (``"women"``) or what stands behind one (``"under 30"``).
@@ -48,6 +50,7 @@ class DataWords:
     no: str = ""
     truth_yes: str = ""
     truth_no: str = ""
+    verb: str = ""
     groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property

@@ -9,6 +9,9 @@ from audits.stats.estimate import Estimate
 from audits.stats.vocabulary import vocabulary
 
 __all__ = [
+    "CURRENCIES",
+    "amount",
+    "amount_stated",
     "count",
     "in_words",
     "named_group",
@@ -24,6 +27,8 @@ __all__ = [
     "stated",
 ]
 
+CURRENCIES = tuple("$€£¥₹")
+"""Signs that stand before an amount."""
 _ONE_DECIMAL_FROM = 1000
 _WEIGHTLESS = 1e-6  # what rounding leaves of nobody
 _PLAIN = re.compile(r"[^\W\d_]{2,}(?:[-' ][^\W\d_]+)*")
@@ -240,6 +245,40 @@ def stated(estimate: Estimate, scale: float = 1.0, unit: str = "") -> str:
     if low is None or high is None:
         ends = f"at least {low}" if low is not None else "" if high is None else f"at most {high}"
     return f"{value}{unit} ({ends})" if ends else f"{value}{unit}, no interval"
+
+
+def amount(value: float, unit: str = "") -> str:
+    """Word a number in its unit; a currency's sign stands before it, and small money has two decimals.
+
+    Examples
+    --------
+    >>> amount(3.1, "$ an hour"), amount(-12345.6, "€"), amount(4.25, "days"), amount(0.5)
+    ('$3.10 an hour', '−€12,346', '4.25 days', '0.5')
+    """
+    sign, rest = (unit[0], unit[1:].strip()) if unit[:1] in CURRENCIES else ("", unit)
+    size = abs(value)
+    text = f"{size:,.0f}" if size >= 99.95 else f"{size:.2f}" if sign else f"{size:.3g}"
+    minus = "−" if value < 0 and text.strip("0.") else ""
+    return f"{minus}{sign}{text}{' ' if rest else ''}{rest}"
+
+
+def amount_stated(estimate: Estimate, unit: str = "") -> str:
+    """Word an amount with its interval, the unit once: ``$3.10 an hour ($2.40 to $3.80)``.
+
+    Examples
+    --------
+    >>> amount_stated(Estimate(3.1, 2.4, 3.8, 900, "Welch"), "$ an hour")
+    '$3.10 an hour ($2.40 to $3.80)'
+    >>> amount_stated(Estimate(3.1, None, None, 5, "none"), "days")
+    '3.1 days, no interval'
+    """
+    if estimate.value is None:
+        return "no value"
+    if estimate.low is None or estimate.high is None:
+        return f"{amount(estimate.value, unit)}, no interval"
+    short = unit[:1] if unit[:1] in CURRENCIES else ""
+    ends = (amount(end, short) for end in (estimate.low, estimate.high))
+    return f"{amount(estimate.value, unit)} ({' to '.join(ends)})"
 
 
 def p_words(p: float) -> str:

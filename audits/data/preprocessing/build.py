@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ from audits.data.preprocessing.missing import drop_incomplete, fill_gaps
 from audits.data.preprocessing.outcomes import Outcome, drop_unlabelled, favorable_rows
 from audits.data.preprocessing.value_labels import named_values
 from audits.data.preprocessing.weights import counts_of, design_of, weighed
-from audits.data.spec import DataSpec, LabelCut, check_spec
+from audits.data.spec import DataSpec, LabelCut, NumericOutcome, check_spec
 from audits.data.values import text_of
 from audits.errors import InputError
 
@@ -122,6 +123,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         orders=_orders(frame, kinds, {**orders, **spec.orders}),
         bins={name: spec.bins[name] for name in spec.protected if name in spec.bins},
         cut=spec.label if isinstance(spec.label, LabelCut) else None,
+        numeric=_numeric(spec),
         written=written,
         gathered=None if gathered is None else gathered.loc[frame.index],
         labels={
@@ -133,6 +135,14 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         leaving=tuple(leaving),
     )
     return dataclasses.replace(data, digest=_digest(data))
+
+
+def _numeric(spec: DataSpec) -> NumericOutcome | None:
+    """Return the outcome of a spec that takes a number as it is; None of any other."""
+    if spec.outcome is None or isinstance(spec.label, LabelCut):
+        return None
+    favorable: Literal["high", "low"] = "low" if spec.favorable == "low" else "high"
+    return NumericOutcome(favorable, spec.label, spec.label or "number", spec.units)
 
 
 def _unlabelled(
@@ -257,10 +267,10 @@ def _features(
     """Return the feature columns; by default those that a model can use without being told the answer."""
     if spec.features is not None:
         known_columns("data.features", spec.features, frame)
-        if outcome.label in spec.features:
-            raise InputError("data.features", "must not hold the label", outcome.label, "remove it there")
+        if spec.label in spec.features:
+            raise InputError("data.features", "must not hold the label", spec.label, "remove it there")
         return spec.features
-    cut = {spec.label.column} if isinstance(spec.label, LabelCut) else set()
+    cut = {spec.label.column} if isinstance(spec.label, LabelCut) else {spec.label}
     # who was put into a group says nothing of a person that a model should learn from
     named = {name for name, recode in spec.recode.items() if recode.is_group}
     apart = {outcome.label, *spec.design_columns, *spec.protected, *cut, *named}
@@ -355,6 +365,8 @@ def _digest(data: AuditData) -> str:
         dict(data.imputed),
         {name: list(order) for name, order in data.orders.items()},
     ]
+    if data.numeric is not None:
+        about.append(plain_digest("numeric", data.numeric.favorable, data.numeric.column))
     if data.design is not None:
         about.append(
             plain_digest(

@@ -61,8 +61,9 @@ def drop_unlabelled(
         than 100 values, no or an unknown favourable value.
     """
     given = spec.favorable if isinstance(spec.favorable, tuple) else (spec.favorable,)
+    numeric = spec.outcome == "numeric"
     if spec.label is None:
-        return frame, Outcome(None, () if spec.favorable is None else given, ())
+        return frame, Outcome(None, () if spec.favorable is None or numeric else given, ())
     cut = spec.label if isinstance(spec.label, LabelCut) else None
     source = cut.column if cut else str(spec.label)
     known_column("data.label.column" if cut else "data.label", source, frame)
@@ -74,6 +75,9 @@ def drop_unlabelled(
     if missing.any():
         excluded[f"label {source!r} is missing"] = rows_of(missing, frame, times)
         frame = frame[~missing]
+    if numeric:
+        _check_numbers(frame[source])
+        return frame, Outcome(None, (), ())
     label = source
     if cut:
         label = cut.name
@@ -95,13 +99,37 @@ def drop_unlabelled(
 
 def cut_label(column: pd.Series, cut: LabelCut) -> pd.Series:
     """Return on which side of the cut each number lies."""
-    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+    if not _holds_numbers(column):
         raise InputError("data.label", f"can only cut a column of numbers, not {cut.column!r}")
     if cut.at_least is not None:
         return column >= cut.at_least
     if cut.at_most is not None:
         return column <= cut.at_most
     return column > cut.above if cut.above is not None else column < cut.below
+
+
+def _holds_numbers(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+
+
+def _check_numbers(column: pd.Series) -> None:
+    """Raise InputError unless a numeric outcome is finite numbers that differ."""
+    if not _holds_numbers(column):
+        raise InputError(
+            "data.label",
+            "must be a column of numbers where the outcome is numeric",
+            column.name,
+            "leave out data.outcome, and say which value is favorable",
+        )
+    infinite = np.isinf(column.to_numpy(dtype=float))
+    if infinite.any():
+        row = column.index[int(np.argmax(infinite))]
+        raise InputError(
+            f"column {column.name!r}, row {row}",
+            "must be finite",
+            float(column.iloc[int(np.argmax(infinite))]),
+            "list it in data.read.missing",
+        )
 
 
 def _favorable_levels(column: pd.Series, given: tuple[object, ...], spec: DataSpec) -> tuple[str, ...]:

@@ -11,12 +11,14 @@ from audits.brief import begun
 from audits.data import group_name, named_with
 from audits.drawing.marks import dashes, decisive, named
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
+from audits.groups.amounts.judging import ordered as ordered_amounts
+from audits.groups.amounts.text import amount_title
 from audits.groups.judging import FEWEST_COVERED, RATIO, most_telling, ordered
 from audits.groups.metrics import METRICS
-from audits.groups.result import GroupsResult
+from audits.groups.result import Amounts, GroupsResult
 from audits.groups.words import among_words, is_probable, people_of
 from audits.stats import Estimate
-from audits.stats.words import named_group, out_of, people_in, percent, several, stated
+from audits.stats.words import amount, named_group, out_of, people_in, percent, several, stated
 
 __all__ = ["caption", "deciding", "rate_words", "title"]
 
@@ -31,10 +33,15 @@ def deciding(result: GroupsResult, *, most: int = MOST_ROWS) -> go.Figure:
     """
     judged = result.judged
     by_ratio = judged.decided_by == RATIO
-    rows = _probable(result) if is_probable(result) else _known(result, by_ratio)
+    if result.amounts is not None:
+        rows = _numbers(result.amounts)
+    else:
+        rows = _probable(result) if is_probable(result) else _known(result, by_ratio)
     first = len(rows[:most]) - 1
     rows = [rows[0], *sorted(rows[1:most], key=lambda row: row.gap.value or 0.0)]
     unit, axis = (1.0, "ratio of the two rates") if by_ratio else (100.0, "points from the reference")
+    if result.amounts is not None:
+        unit, axis = 1.0, f"{result.amounts.unit or result.amounts.name} from the reference"
     figure = go.Figure(decisive(judged, first, unit))
     for small in (False, True):
         known = [
@@ -54,7 +61,8 @@ def deciding(result: GroupsResult, *, most: int = MOST_ROWS) -> go.Figure:
     ends = [
         abs(unit * (end - none)) for row in rows for end in (row.gap.low, row.gap.high) if end is not None
     ]
-    reach = max([30.0 if unit == 100 else 0.5, *ends]) * 1.03
+    least = 30.0 if unit == 100 else 0.5 if by_ratio else 0.0
+    reach = max([least, *(abs(unit * (end - none)) for end in limits), *ends]) * 1.03 or 1.0
     figure.update_xaxes(
         title=axis, nticks=7, range=[unit * none - reach, unit * none + reach], zeroline=False
     )
@@ -128,6 +136,21 @@ def _known(result: GroupsResult, by_ratio: bool) -> list[_Row]:
     return found
 
 
+def _numbers(amounts: Amounts) -> list[_Row]:
+    """Groups of the deciding attribute with their differences in the deciding measure, that one first."""
+    parts = list(ordered_amounts(amounts.table))
+    attribute, measure = parts[0][0].attribute, parts[0][1]
+    found = []
+    for row, name in parts:
+        if (row.attribute, name) == (attribute, measure):
+            own = row.measure(measure)
+            told = "" if own is None or own.value is None else amount(own.value, amounts.unit)
+            label = describe(named_group(named_with(row.attribute, row.group)), longest=60)
+            gap = row.differences[measure].estimate
+            found.append(_Row(label, gap, told, row.n < FEWEST_COVERED))
+    return found
+
+
 def _probable(result: GroupsResult) -> list[_Row]:
     """Groups known by probability with the bounds of their differences, the deciding one first."""
     found = [
@@ -147,6 +170,8 @@ def rate_words(rate: Estimate) -> str:
 
 def title(result: GroupsResult) -> str:
     """State the finding: the rate of the group that decides, and that of its reference."""
+    if result.amounts is not None:
+        return amount_title(result.amounts)
     if is_probable(result):
         return "The difference that decides"
     row, reference, rate = most_telling(result.table)
@@ -159,6 +184,11 @@ def title(result: GroupsResult) -> str:
 
 def caption(result: GroupsResult) -> str:
     """Say the measure, its unit, and what the marks are."""
+    if result.amounts is not None:
+        return (
+            f"{begun(result.judged.decided_by)} of {result.amounts.name}, minus that of the reference group. "
+            "Dot: difference. Line: interval; the thick one decides. Dotted: your limit."
+        )
     if is_probable(result):
         return "Thick line: the interval that decides the verdict. Dotted: your limit."
     row, reference, rate = most_telling(result.table)

@@ -54,7 +54,7 @@ def check_trainable(data: AuditData, *, text: bool = False) -> None:
     That takes a label, at least one feature, no feature that is free text or an identifier, and at
     least 5 people with each outcome. A model of `text` reads free text.
     """
-    if data.y is None:
+    if data.y is None and data.number is None:
         raise InputError(
             "data.label", "is missing", advice="name the column that a model should learn to predict"
         )
@@ -68,6 +68,15 @@ def check_trainable(data: AuditData, *, text: bool = False) -> None:
             unreadable,
             "leave them out or set their kinds",
         )
+    if data.y is None:
+        if data.n < 2 * FEWEST_OF_AN_OUTCOME:
+            raise InputError(
+                "data",
+                f"must hold at least {2 * FEWEST_OF_AN_OUTCOME} people to train a model and judge it",
+                data.n,
+                "bring more rows, or a trained model",
+            )
+        return
     good, bad = int(data.y.sum()), int((~data.y).sum())
     if min(good, bad) == 0:
         kind = "favorable" if good else "unfavorable"
@@ -87,6 +96,8 @@ def check_trainable(data: AuditData, *, text: bool = False) -> None:
 
 def check_parts(training: AuditData, held_out: AuditData) -> None:
     """Raise `InputError` if the split left too few people with an outcome to learn from."""
+    if training.y is None:
+        return
     y = np.asarray(training.y)
     if min(y.sum(), (~y).sum()) < FEWEST_TO_LEARN:
         raise InputError(
@@ -123,6 +134,8 @@ def what_to_learn(data: AuditData, *, label: bool) -> Literal["favorable", "clas
     InputError
         If there is no label.
     """
+    if data.numeric is not None:
+        return "number"
     if not label:
         return "favorable"
     if data.label is None:

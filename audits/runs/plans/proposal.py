@@ -22,7 +22,7 @@ from audits.data.preprocessing.column_names import stored as stored_label
 from audits.data.quality.checks import examine, second_header
 from audits.data.quality.findings import Finding
 from audits.data.quality.row_units import count_column, shared_id, times_as_wide
-from audits.data.role_guesses import MAX_ANSWERS, guess_good_answer, is_consequence
+from audits.data.role_guesses import MAX_ANSWERS, guess_good_answer, guess_verb, is_amount, is_consequence
 from audits.data.values import text_of
 from audits.errors import InputError, called, how_to_install, installed
 from audits.runs.registry import AUDITS, usual_audits
@@ -117,26 +117,39 @@ def propose(
     columns = {column["name"]: column for column in described["columns"]}
     _check(answers, columns)
     guesses: dict[str, str] = {}
-    label, stored = _decided(described, columns, answers)
+    amount = _amount(described, columns, answers)
+    label, stored = (None, {}) if amount is not None else _decided(described, columns, answers)
     data: dict[str, Any] = {}
-    if label is not None:
+    by_label = [name for name, kind in stored.items() if kind == "label"]
+    if amount is not None:
+        data |= {"label": amount, "outcome": "numeric", "favorable": "high"}
+        guesses["data.label"] = f"The outcome is taken to be the number {amount!r}, audited as it is."
+        guesses["data.favorable"] = "High numbers are taken to be good for the person."
+        if verb := guess_verb(amount):
+            data["words"] = {"verb": verb}
+    elif label is not None:
         data["label"] = label
         guesses["data.label"] = f"What happened in truth is taken to be in {label!r}."
-    by_label = [name for name, kind in stored.items() if kind == "label"]
-    if label is not None or by_label:
+    if amount is None and (label is not None or by_label):
         source = by_label[0] if answers.decision else label or by_label[0]
         data["favorable"], guesses["data.favorable"] = _favorable(table.frame[source], source, answers.good)
-    data["protected"], guesses["data.protected"] = _groups(described, columns, {label, *by_label}, answers)
+    data["protected"], guesses["data.protected"] = _groups(
+        described, columns, {label, amount, *by_label}, answers
+    )
     bins = {name: _edges(table.frame[name]) for name in data["protected"] if _many(columns[name])}
     if bins:
         data["bins"] = bins
         guesses["data.bins"] = f"{_listed(list(bins))} cut into three ranges of about as many people."
-    for key, value, told in _units(table, {label, *stored, *data["protected"]}):
+    for key, value, told in _units(table, {label, amount, *stored, *data["protected"]}):
         data[key], guesses[f"data.{key}"] = value, told
     built = _built(table, data)
-    model, guesses["model"] = _model(stored, label, built)
+    if amount is None:
+        model, guesses["model"] = _model(stored, label, built)
+    else:
+        model = {"predictions": {"score": amount}}
+        guesses["model"] = f"No model is audited, but {amount!r} itself: what people got."
     threshold = 0.5
-    if score := model.get("predictions", {}).get("score"):
+    if amount is None and (score := model.get("predictions", {}).get("score")):
         threshold, told = _from_where(table.frame[score])
         guesses["model"] += f" They are favorable {told}."
     usual = usual_audits(built) if built is not None else {}
@@ -153,7 +166,9 @@ def propose(
     if left_out := {name: package for name, package in lacking.items() if name in found[kind]}:
         guesses["audits"] = told_lacking(left_out)
     allowed = {kind: tuple(name for name in names if name not in lacking) for kind, names in found.items()}
-    spec = {"data": data, "model": model, "threshold": threshold, "seed": 0}
+    spec = {"data": data, "model": model, "seed": 0}
+    if amount is None:
+        spec["threshold"] = threshold
     spec["audits"] = [{name: usual[name]} if usual.get(name) else name for name in allowed[kind]]
     return Proposal(spec, guesses, allowed, lacking)
 
@@ -164,6 +179,19 @@ def _check(answers: Answers, columns: Mapping[str, Any]) -> None:
         for name in names:
             if name is not None and name not in columns:
                 raise InputError(option, f"must be one of {choices(columns)}", name)
+
+
+def _amount(described: Mapping[str, Any], columns: Mapping[str, Any], answers: Answers) -> str | None:
+    """Return the column of numbers that is the outcome itself; None where there is a decision or a label."""
+    if answers.truth is not None or answers.good:
+        return None
+    if answers.decision is not None:
+        return answers.decision if _many(columns[answers.decision]) else None
+    suggested = described["suggested"]
+    if suggested["label"] or suggested["predictions"] or not suggested["perhaps"]:
+        return None
+    first: str = suggested["perhaps"][0]
+    return first if _is_amount(columns[first]) else None
 
 
 def _decided(
@@ -234,6 +262,11 @@ def _built(table: Table, data: Mapping[str, Any]) -> AuditData | None:
 def _as_groups(column: dict[str, Any]) -> bool:
     few = 2 <= column["distinct"] + bool(column["missing"]) <= _MOST_GROUPS
     return few or column["kind"] in {"integer", "continuous"}
+
+
+def _is_amount(column: dict[str, Any]) -> bool:
+    """Whether a column holds many numbers, and is named like an amount: pay, days, loss."""
+    return _many(column) and is_amount(column["name"])
 
 
 def _many(column: dict[str, Any]) -> bool:

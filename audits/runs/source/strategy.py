@@ -41,6 +41,7 @@ def is_counted(data: DataSpec, model: ModelSpec, audits: Sequence[Request], path
     """
     if (
         data.draw is not None
+        or data.outcome is not None
         or model.predictions is None
         or any(AUDITS[each.name].counted is None for each in audits)
     ):

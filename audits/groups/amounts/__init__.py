@@ -1,0 +1,1 @@
+"""Groups compared by a numeric outcome."""

@@ -1,0 +1,241 @@
+"""Groups compared by a number (pay, days, loss): means, quantiles, residuals, and their differences.
+
+The audit's conditions are the mean, the median, the 10th and the 90th percentile of every group against its
+reference, and of a model the mean residual. All intervals hold together, as those of rates do. Mean, median
+and residual have to lie inside the limit for an all-clear, the two percentiles inside twice the limit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.data import NumericOutcome
+from audits.data.values import number_column
+from audits.errors import InputError
+from audits.groups.amounts.judging import (
+    MEASURES,
+    amount_judged,
+    amount_limit,
+    judge_amount,
+    ordered,
+    rank_of,
+)
+from audits.groups.amounts.text import amount_finding
+from audits.groups.comparison import Sorted, reference_of, sort_people
+from audits.groups.options import GroupsOptions
+from audits.groups.result import AmountRow, Amounts, GroupsResult
+from audits.models import Subject
+from audits.progress import Progress, silent
+from audits.stats import Estimate
+from audits.stats.amounts import Amounts as Numbers
+from audits.stats.amounts import mean_gap, mean_of, quantile_gap, quantile_of, relative_gap
+from audits.stats.means import FEWEST
+
+__all__ = ["groups_by_amount"]
+
+_QUANTILES = {"median": 0.5, "q10": 0.1, "q90": 0.9}
+_FEW, _BINS, _FEW_BINS = 200, 24, 10
+_PART = 0.01  # of people beyond either end of a drawn distribution, in its last bin
+
+Gap = tuple[Estimate, Callable[[], float | None]]
+
+
+def groups_by_amount(
+    subject: Subject, options: GroupsOptions, *, progress: Progress = silent
+) -> GroupsResult:
+    """Compare groups by a numeric outcome: what they got, or what a model predicts for them.
+
+    Raises
+    ------
+    InputError
+        If a limit is no amount, an option is for rates alone, or there are fewer than two groups.
+    """
+    from audits.groups.audit import attributes_of
+
+    if options.by_probability:
+        raise InputError(
+            "groups.by_probability", "is for decisions, and the outcome is numeric", advice="leave it out"
+        )
+    data, numeric = subject.data, subject.data.numeric
+    assert numeric is not None  # noqa: S101 - the caller has looked
+    progress(0.0, "Comparing numbers")
+    people = _people(subject)
+    numbers = _numbers(people, "score", data.design)
+    edges = _edges(numbers)
+    split = [
+        sort_people(people[[f"group: {name}" for name in names]], names, people, None, edges, data.design)
+        for names in attributes_of(data.protected, options)
+    ]
+    measures = [name for name in MEASURES if name != "residual" or "actual" in people]
+    looks = sum(max(len(item.names) - 1, 0) for item in split) * len(measures)
+    if looks == 0:
+        raise InputError("groups.by", "needs at least two groups with people in them")
+    table: list[AmountRow] = []
+    tests: dict[int, Callable[[], float | None]] = {}
+    for item in split:
+        table += _compared(item, people, options, looks, tests)
+    row, measure = next(ordered(table))
+    gap = row.differences[measure]
+    judged = amount_judged(gap, numeric.unit or numeric.name)
+    p = tests[id(gap.estimate)]()
+    judged = dataclasses.replace(judged, p_value=None if p is None else min(1.0, looks * p))
+    amounts = Amounts(numeric.name, numeric.unit, numeric.favorable, subject.of_model, tuple(table))
+    result = GroupsResult(
+        options=dataclasses.asdict(options),
+        outcome=numeric.name,
+        judged=judged,
+        finding="",
+        warnings=(*data.leaving, *_warnings(people, numeric, table)),
+        rows={"audited": data.rows, "used": len(people), "left_out": {}},
+        table=(),
+        spreads=(),
+        score_edges=tuple(edges.tolist()),
+        people=people.drop(columns="decision"),
+        simultaneous_level=options.level / looks,
+        amounts=amounts,
+    )
+    return dataclasses.replace(result, finding=amount_finding(result, looks))
+
+
+def _people(subject: Subject) -> pd.DataFrame:
+    """Return the numbers of everybody, in the outcome's unit, and their groups."""
+    data = subject.data
+    people = pd.DataFrame(
+        {"score": subject.numbers, "people": np.ones(data.n) if data.weights is None else data.weights},
+        index=data.frame.index,
+    )
+    if data.design is not None:
+        weights = data.design.weights
+        people["people"] = weights * (data.n / weights.sum())
+        people["cluster"] = data.design.cluster
+        people["stratum"] = data.design.stratum[data.design.cluster]
+    people["decision"] = False  # nothing is decided: it only orders groups of one size
+    if subject.of_model and data.number is not None:
+        people["actual"] = number_column(data.frame[data.number])
+    groups = data.groups.add_prefix("group: ")
+    return people.assign(**{name: groups[name].to_numpy() for name in groups})
+
+
+def _numbers(people: pd.DataFrame, column: str, design: Any) -> Numbers:
+    return Numbers(people[column].to_numpy(dtype=float), people["people"].to_numpy(dtype=float), design)
+
+
+def _compared(
+    item: Sorted,
+    people: pd.DataFrame,
+    options: GroupsOptions,
+    looks: int,
+    tests: dict[int, Callable[[], float | None]],
+) -> list[AmountRow]:
+    """Return the groups of one attribute; `tests` gains what finds the p-value of each difference."""
+    numbers = _numbers(people, "score", item.design)
+    members = [item.group == place for place in range(len(item.names))]
+    reference = reference_of(item, options)
+    mean = mean_of(numbers, members[reference]).value
+    limit = amount_limit(options.material_amount, mean, "groups.material_amount")
+    level, rows = options.level / looks, []
+    for place, who in enumerate(members):
+        gaps = {} if place == reference else _gaps(item, people, (who, members[reference]), level)
+        judged = {
+            name: judge_amount(name, gap, limit, level, numbers.units(who)) for name, (gap, _) in gaps.items()
+        }
+        tests |= {id(judged[name].estimate): test for name, (_, test) in gaps.items()}
+        worst = min(judged.items(), key=lambda pair: rank_of(*pair), default=None)
+        relative = (
+            None
+            if place == reference
+            else relative_gap(numbers, who, members[reference], level=options.level)
+        )
+        rows.append(
+            AmountRow(
+                attribute=item.attribute,
+                group=item.names[place],
+                n=float(numbers.units(who)) if item.design is not None else float(item.sizes[who].sum()),
+                is_reference=place == reference,
+                **_own(item, people, who, options.level),
+                differences=judged,
+                relative=relative,
+                verdict=None if worst is None else worst[1].verdict,
+                material=None if worst is None else worst[1].material,
+                counts=tuple(item.score_counts[place].tolist()),
+            )
+        )
+    return rows
+
+
+def _own(item: Sorted, people: pd.DataFrame, who: np.ndarray, level: float) -> dict[str, Any]:
+    """Return a group's own numbers, each with its interval."""
+    numbers = _numbers(people, "score", item.design)
+    found: dict[str, Any] = {"mean": mean_of(numbers, who, level=level), "actual": None, "residual": None}
+    found |= {name: quantile_of(numbers, who, share, level=level) for name, share in _QUANTILES.items()}
+    if "actual" in people:
+        actual, known = _known(people, item)
+        found["actual"] = mean_of(actual, who & known, level=level)
+        left = dataclasses.replace(actual, values=actual.values - numbers.values)
+        found["residual"] = mean_of(left, who & known, level=level)
+    return found
+
+
+def _known(people: pd.DataFrame, item: Sorted) -> tuple[Numbers, np.ndarray]:
+    actual = _numbers(people, "actual", item.design)
+    return actual, np.isfinite(actual.values)
+
+
+def _gaps(
+    item: Sorted, people: pd.DataFrame, both: tuple[np.ndarray, np.ndarray], level: float
+) -> dict[str, Gap]:
+    """Return a group's differences from the reference, each with what finds its p-value."""
+    numbers = _numbers(people, "score", item.design)
+    gap, p = mean_gap(numbers, *both, level=level)
+    found: dict[str, Gap] = {"mean": (gap, lambda: p)}
+    found |= {name: quantile_gap(numbers, *both, share, level=level) for name, share in _QUANTILES.items()}
+    if "actual" in people:
+        actual, known = _known(people, item)
+        left = dataclasses.replace(actual, values=np.where(known, actual.values - numbers.values, 0.0))
+        rest, q = mean_gap(left, *(who & known for who in both), level=level)
+        found["residual"] = (rest, lambda: q)
+    return found
+
+
+def _edges(numbers: Numbers) -> np.ndarray:
+    """Return round ends of bins between the outer hundredths of everybody; beyond them lie the last bins."""
+    everybody = np.ones(len(numbers.values), dtype=bool)
+    low, high = (
+        float(quantile_of(dataclasses.replace(numbers, design=None), everybody, part).value or 0.0)
+        for part in (_PART, 1 - _PART)
+    )
+    if not high > low:
+        low, high = low - 0.5, low + 0.5
+    bins = _BINS if float(numbers.people.sum()) >= _FEW else _FEW_BINS
+    rough = (high - low) / bins
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(part * power for part in (1.0, 2.0, 2.5, 5.0, 10.0) if part * power >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return np.round(np.arange(first, max(last, first + 1) + 1) * step, 12)
+
+
+def _warnings(people: pd.DataFrame, numeric: NumericOutcome, table: Sequence[AmountRow]) -> list[str]:
+    """Say what a reader should know: one number that carries the spread, and whose outcome is not known."""
+    found = []
+    values, sizes = people["score"].to_numpy(dtype=float), people["people"].to_numpy(dtype=float)
+    apart = (values - np.average(values, weights=sizes)) ** 2 * sizes
+    if len(values) > FEWEST and apart.sum() > 0 and apart.max() > 0.5 * apart.sum():
+        place = int(apart.argmax())
+        found.append(
+            f"One value of {numeric.name!r} (row {people.index[place]}: {values[place]:,.6g}) carries most "
+            "of the spread: means say little, medians are not moved. If it is a code or an error, list it in "
+            "data.read.missing."
+        )
+    if "actual" in people and (unknown := float(sizes[people["actual"].isna()].sum())) > 0:
+        found.append(f"What turned out is not known of {unknown:,.0f} people: residuals are of the others.")
+    few = [row.group for row in table if row.n < FEWEST]
+    if few:
+        some = ", ".join(f"“{name}”" for name in few[:4]) + " …" * (len(few) > 4)
+        found.append(f"Fewer than {FEWEST} people: {some}. No interval is stated there.")
+    return found

@@ -1,0 +1,145 @@
+"""Verdicts on differences of numbers, each from the one interval that is stated, and which comes first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from audits.data.values import MISSING
+from audits.errors import InputError
+from audits.groups.judging import FEWEST_COVERED
+from audits.groups.result import AmountRow, Difference
+from audits.stats import EVIDENCE, INSUFFICIENT, Estimate, Judged, judge_conditions
+from audits.stats.means import FEWEST
+from audits.stats.ratios import SMALLEST_REFERENCE
+from audits.stats.verdicts import AVERAGE, VERDICTS, Condition
+
+__all__ = [
+    "MEASURES",
+    "amount_judged",
+    "amount_limit",
+    "judge_amount",
+    "most_telling_amount",
+    "ordered",
+    "rank_of",
+]
+
+MEASURES = {
+    "mean": AVERAGE,
+    "median": "median",
+    "q10": "10th percentile",
+    "q90": "90th percentile",
+    "residual": "mean residual",
+}
+"""What is judged, each with what `Judged.decided_by` calls it."""
+
+_TIMES = {"q10": 2.0, "q90": 2.0}
+_ROOM = 1.1
+
+
+def amount_limit(given: float | str, mean: float | None, where: str) -> float:
+    """Return the smallest difference that matters, in the outcome's unit; 0 where per cent say nothing.
+
+    Parameters
+    ----------
+    given : float or str
+        An amount, or per cent of `mean`: ``"5%"``.
+    mean : float or None
+        Of the group compared with.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or not above 0.
+
+    Examples
+    --------
+    >>> amount_limit("5%", 40.0, "groups.material_amount"), amount_limit(0.5, 40.0, "groups.material_amount")
+    (2.0, 0.5)
+    """
+    text = str(given).strip()
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise InputError(where, "must be an amount above 0, or per cent such as '5%'", given)
+    return number / 100 * max(mean or 0.0, 0.0) if text.endswith("%") else number
+
+
+def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: float) -> Difference:
+    """Judge one difference by its interval."""
+    times = _TIMES.get(name, 1.0)
+    condition = Condition(
+        name=MEASURES[name], interval=gap, immaterial=(-times * limit, times * limit), times=times
+    )
+    reason = (
+        "" if gap.low is not None else f"fewer than {FEWEST} people" if people < FEWEST else "too few people"
+    )
+    cannot_clear = (
+        "" if limit > 0 else "the reference group's mean is not above 0, so no per cent of it is a limit"
+    )
+    judged = judge_conditions([condition], level=level, reason=reason, cannot_clear=cannot_clear)
+    needed = None
+    if judged.verdict == INSUFFICIENT and gap.low is not None and gap.high is not None and limit > 0:
+        needed = math.ceil(people * max(_ROOM * ((gap.high - gap.low) / (times * limit)) ** 2, _ROOM))
+    return Difference(
+        gap, judged.verdict, needed, judged.material, judged.reason,
+        decided_by=MEASURES[name], limit=limit, times=times,
+    )  # fmt: skip
+
+
+def amount_judged(gap: Difference, unit: str) -> Judged:
+    """Return all that the verdict on a difference of numbers follows from."""
+    limit = gap.limit or 0.0
+    times = 1.0 if gap.verdict == EVIDENCE else gap.times
+    return Judged(
+        verdict=gap.verdict,
+        interval=gap.estimate,
+        immaterial_low=-times * limit,
+        immaterial_high=times * limit,
+        material=gap.material,
+        people_needed=gap.people_needed,
+        reason=gap.reason,
+        decided_by=gap.decided_by,
+        times=times,
+        unit=unit,
+    )
+
+
+def most_telling_amount(table: Sequence[AmountRow]) -> tuple[AmountRow, AmountRow, str]:
+    """Return group, reference and measure that the audit's verdict rests on: the first of `ordered`."""
+    row, name = next(ordered(table))
+    reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
+    return row, reference, name
+
+
+def ordered(table: Sequence[AmountRow]) -> Iterator[tuple[AmountRow, str]]:
+    """Yield groups with their measures, as verdicts on rates are ordered: evidence first, means before tails.
+
+    Of a group too small to be covered only evidence counts, and people whose group is missing come last.
+    """
+    people = {
+        row.attribute: sum(each.n for each in table if each.attribute == row.attribute) for row in table
+    }
+    parts = []
+    for row in table:
+        small = row.n < min(FEWEST_COVERED, SMALLEST_REFERENCE * people[row.attribute])
+        for name, gap in row.differences.items():
+            parts.append(((MISSING in row.group, *rank_of(name, gap, small=small), -row.n), row, name))
+    parts.sort(key=lambda part: part[0])
+    yield from ((row, name) for _, row, name in parts)
+
+
+def rank_of(name: str, gap: Difference, *, small: bool = False) -> tuple[float, ...]:
+    """Return the place of a difference among others: verdict, size against the limit, measure, certainty."""
+    low, high, place = gap.estimate.low, gap.estimate.high, list(MEASURES).index(name)
+    verdict = VERDICTS.index(gap.verdict)
+    if low is None or high is None:
+        return (len(VERDICTS) if small else verdict), 1, place, math.inf
+    if gap.verdict == EVIDENCE:
+        size = {True: 0, None: 1, False: 2}[gap.material]
+        return verdict, size, place, -abs(gap.estimate.value or 0.0)
+    if gap.verdict == INSUFFICIENT:
+        return len(VERDICTS) if small else verdict, 0, place, -max(low, -high)
+    return verdict, 0, -max(high, -low) / ((gap.limit or 1.0) * gap.times), place

@@ -1,0 +1,149 @@
+"""Do intervals and verdicts on a numeric outcome hold as often as they say?
+
+Worlds of two to thirteen groups: pay that is log-normal (σ .6 and 1), rounded pay, losses that are 0 for nine
+in ten, twelve tiny groups beside a large one, sampling weights, several rows a person, a difference in the
+upper tenth alone, pay that is missing for some, and one huge value. Where groups do not differ, any evidence
+is an alarm; where they do, every stated interval of a difference is held against the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import lognorm, norm
+
+from audits.data import build_data, data_spec
+from audits.groups.audit import groups
+from audits.groups.options import GroupsOptions
+from audits.groups.result import GroupsResult
+from audits.models import ModelSpec, make_subject
+from audits.models.spec import Predictions
+from audits.stats import EVIDENCE, NO_MATERIAL
+from benchmarks.calibration.harness import LEVEL, Found, alarm, covers, found, inside, simulation
+
+_SHARES = {"median": 0.5, "q10": 0.1, "q90": 0.9}
+
+
+@dataclass(frozen=True)
+class _World:
+    """How groups "a", "b", … are drawn: how many people each, and from what.
+
+    `apart` are the true differences of the second group from the first by measure; without any no group
+    differs.
+    """
+
+    sizes: tuple[int, ...]
+    draw: Callable[[np.random.Generator, int, int], np.ndarray]
+    apart: dict[str, float] | None = None
+    rows: int = 1
+    weighted: bool = False
+    missing: float = 0.0
+
+
+def _table(world: _World, rng: np.random.Generator) -> pd.DataFrame:
+    group = np.repeat(np.arange(len(world.sizes)), world.sizes)
+    pay = np.concatenate([world.draw(rng, place, n) for place, n in enumerate(world.sizes)])
+    table = pd.DataFrame({"g": [f"g{place}" for place in group], "pay": pay, "who": np.arange(len(group))})
+    if world.weighted:  # people of much pay are sampled twice as often
+        often = np.where(pay > np.median(pay), 1.0, 0.5)
+        table = table[rng.random(len(table)) < often].assign(w=lambda kept: 1 / often[kept.index])
+    if world.rows > 1:  # several years of each person, much alike
+        table = table.loc[table.index.repeat(world.rows)].reset_index(drop=True)
+        table["pay"] *= rng.lognormal(0, 0.1, len(table))
+    if world.missing:
+        table.loc[rng.random(len(table)) < world.missing, "pay"] = np.nan
+    return table
+
+
+def _result(world: _World, number: int) -> GroupsResult:
+    rng = np.random.default_rng([number, *world.sizes, 71])
+    section = {"label": "pay", "outcome": "numeric", "protected": ("g",), "features": ()}
+    if world.weighted:
+        section["weights"] = {"column": "w", "kind": "sampling"}
+    if world.rows > 1:
+        section["person"] = "who"
+    data = build_data(_table(world, rng), data_spec(section))
+    subject = make_subject(data, ModelSpec(predictions=Predictions(score="pay")))
+    return groups(subject, GroupsOptions(reference={"g": "g0"}), rng=0)
+
+
+def _drawn(world: _World, number: int) -> Iterator[Found]:
+    result = _result(world, number)
+    assert result.amounts is not None
+    rows = [row for row in result.amounts.table if not row.is_reference]
+    apart = world.apart
+    if apart is None:
+        yield alarm("evidence of a difference in amounts", result.verdict == EVIDENCE)
+        gaps = [gap.estimate for row in rows for gap in row.differences.values()]
+        yield covers("differences of amounts, all together", all(inside(gap, 0.0) for gap in gaps))
+        return
+    yield found("evidence of a difference in amounts", result.verdict == EVIDENCE)
+    yield alarm("all-clear of amounts that differ", result.verdict == NO_MATERIAL)
+    held = [inside(rows[0].differences[name].estimate, truth) for name, truth in apart.items()]
+    yield covers("differences of amounts, all together", all(held))
+
+
+def _log_normal(spread: float, ratio: float = 1.0) -> Callable[[np.random.Generator, int, int], np.ndarray]:
+    return lambda rng, place, n: rng.lognormal(np.log(ratio) if place else 0.0, spread, n)
+
+
+def _true(spread: float, ratio: float) -> dict[str, float]:
+    own = {"mean": float(np.exp(spread**2 / 2))}
+    own |= {name: float(lognorm.ppf(share, spread)) for name, share in _SHARES.items()}
+    return {name: (ratio - 1) * each for name, each in own.items()}
+
+
+def _tied(rng: np.random.Generator, _place: int, n: int) -> np.ndarray:
+    return np.round(2 * rng.lognormal(0, 0.6, n)) / 2
+
+
+def _spike(rng: np.random.Generator, _place: int, n: int) -> np.ndarray:
+    return np.where(rng.random(n) < 0.9, 0.0, rng.lognormal(0, 1, n))
+
+
+def _huge(rng: np.random.Generator, place: int, n: int) -> np.ndarray:
+    pay = rng.lognormal(0, 0.6, n)
+    pay[0] = 1e6 if place == 1 and rng.random() < 0.5 else pay[0]
+    return pay
+
+
+def _upper(rng: np.random.Generator, place: int, n: int) -> np.ndarray:
+    """Normal pay of which the second group's upper fifth gets half as much more above its lower end."""
+    pay = rng.normal(10, 2, n)
+    end = norm.ppf(0.8, 10, 2)
+    return np.where((pay > end) & (place == 1), end + 2.5 * (pay - end), pay)
+
+
+def _upper_truth() -> dict[str, float]:
+    end, high = norm.ppf([0.8, 0.9], 10, 2)
+    return {"median": 0.0, "q10": 0.0, "q90": 1.5 * float(high - end)}
+
+
+_TINY = (2000, *(15,) * 12)
+_WORLDS = {
+    "log-normal pay (σ .6), 300 and 800": _World((800, 300), _log_normal(0.6)),
+    "log-normal pay (σ 1), 300 and 800": _World((800, 300), _log_normal(1.0)),
+    "log-normal pay (σ 1), 30 and 800": _World((800, 30), _log_normal(1.0)),
+    "log-normal pay (σ .6) of .85 times, 600 and 600": _World(
+        (600, 600), _log_normal(0.6, 0.85), _true(0.6, 0.85)
+    ),
+    "log-normal pay (σ 1) of .7 times, 150 and 600": _World(
+        (600, 150), _log_normal(1.0, 0.7), _true(1.0, 0.7)
+    ),
+    "rounded pay, 200 and 400": _World((400, 200), _tied),
+    "losses, nine in ten 0, 200 and 800": _World((800, 200), _spike),
+    "losses, nine in ten 0, 25 and 800": _World((800, 25), _spike),
+    "12 groups of 15 beside 2,000": _World(_TINY, _log_normal(0.6)),
+    "sampling weights, 400 and 400": _World((400, 400), _log_normal(0.6), weighted=True),
+    "four rows a person, 100 and 200 persons": _World((200, 100), _log_normal(0.6), rows=4),
+    "one in five without pay, 300 and 500": _World((500, 300), _log_normal(0.6), missing=0.2),
+    "one value of a million in half of the worlds, 200 and 400": _World((400, 200), _huge),
+    "a difference in the upper fifth alone, 500 and 500": _World((500, 500), _upper, _upper_truth()),
+}
+
+SETTINGS = [simulation("groups", f"amounts: {words}", _drawn, world) for words, world in _WORLDS.items()]
+"""Intervals are of the run's error rate, `LEVEL`, all of them together."""
+assert GroupsOptions().level == LEVEL
