@@ -15,6 +15,8 @@ def section(result: AttributeSwapResult) -> Section:
     """Arrange the result."""
     words, row, each = vocabulary(), result.deciding, figures.people_a_dot(result)
     unit = "" if each == 1 else f" A dot is about {each:,} {words.people}."
+    whole = [row for row in result.swaps if not row.within]
+    changed, asked = sum(row.people(row.changed) for row in whole), sum(row.n for row in whole)
     exhibits = [
         Exhibit(
             "blocks",
@@ -28,7 +30,7 @@ def section(result: AttributeSwapResult) -> Section:
         ),
         Exhibit(
             "net",
-            "All pairs of values",
+            f"{count(changed)} of {count(asked)} decisions change",
             "Dot: gained minus lost; line: interval, corrected for all groups. Bars: everyone whose decision "
             "changes.",
             lambda: figures.net(result),
@@ -47,8 +49,6 @@ def section(result: AttributeSwapResult) -> Section:
                 tab="who",
             )
         )
-    whole = [row for row in result.swaps if not row.within]
-    changed, asked = sum(row.people(row.changed) for row in whole), sum(row.n for row in whole)
     facts = {
         "Decisions changed": f"{count(changed)} of {count(asked)} asked about",
         "Pairs of values": f"{result.pairs_asked:,} of {result.pairs:,}",

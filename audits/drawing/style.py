@@ -33,6 +33,7 @@ __all__ = [
     "round_ticks",
     "rows_named",
     "short",
+    "stacked_where_narrow",
     "wrapped",
 ]
 
@@ -149,6 +150,25 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
 
 def _sized(note: dict[str, Any]) -> dict[str, Any]:
     return {**note, "font": {**note.get("font", {}), "size": 13}}
+
+
+def stacked_where_narrow(figure: go.Figure, narrow: go.Figure | None, height: int | None = None) -> None:
+    """Have pages lay out the panels of a finished figure as `narrow` has them, where a screen is narrow.
+
+    Parameters
+    ----------
+    narrow : Figure or None
+        Of as many panels with as many titles, in the same order; None where they fit as they are.
+    height : int, optional
+        Pixels of the figure then.
+    """
+    layout: dict[str, Any] = {}
+    if narrow is not None:
+        axes = (*narrow.select_xaxes(), *narrow.select_yaxes())
+        titles = [{"x": note.x, "y": note.y} for note in narrow.layout.annotations]
+        layout = {axis.plotly_name: {"domain": list(axis.domain)} for axis in axes}
+        layout |= {"height": height, "annotations": titles}
+    figure.layout.meta = {**(figure.layout.meta or {}), "narrow": layout}
 
 
 def alt_text(figure: go.Figure) -> str:

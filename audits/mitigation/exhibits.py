@@ -5,6 +5,7 @@ from __future__ import annotations
 from audits.mitigation import figures
 from audits.mitigation.result import MitigationResult
 from audits.records import Exhibit, Section
+from audits.stats.badges import interval_text
 from audits.stats.words import percent_interval
 
 __all__ = ["section"]
@@ -25,7 +26,7 @@ def section(result: MitigationResult) -> Section:
         exhibits=(
             Exhibit(
                 "left",
-                "What is left of the difference",
+                f"Left of the difference: {interval_text(result.judged) or 'no interval'}",
                 "The group's share minus the others', before and after. "
                 "Thick line: the interval that decides.",
                 lambda: figures.left(result),
@@ -33,7 +34,7 @@ def section(result: MitigationResult) -> Section:
             ),
             Exhibit(
                 "amounts",
-                "By samples added",
+                f"With {last.added:,} more samples: accuracy {percent_interval(last.accuracy)}",
                 "The group's difference, the largest score of any group, and accuracy, by samples added.",
                 lambda: figures.amounts(result),
                 result.to_frame,

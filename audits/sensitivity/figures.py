@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 
 from audits.data import group_name
 from audits.drawing.boxes import quantile_boxes
-from audits.drawing.marks import band, dashes, decisive, dot, named, reaching
+from audits.drawing.marks import decisive, dot, named, named_above, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
@@ -100,7 +100,8 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
     shown = [item for item in result.groups if item.attribute == attribute and item.n > 0][::-1]
     figure = go.Figure()
     x = [edges[k] + step / 2 for k in range(len(edges) - 1)]
-    for place, item in enumerate(shown):
+    groups = distinct([people_in(item.group) for item in shown])
+    for place, (item, name) in enumerate(zip(shown, groups, strict=True)):
         counts = result.histogram.groups[f"{attribute}: {item.group}"]
         top = max(counts) or 1.0
         figure.add_trace(
@@ -109,7 +110,7 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
                 y=[place + 0.85 * value / top for value in counts] + [place] * len(x),
                 fill="toself",
                 mode="lines",
-                line={"color": CONTEXT, "width": 1},
+                line={"color": CONTEXT, "width": 1, "shape": "hvh"},
                 opacity=0.7,
                 showlegend=False,
                 hoverinfo="skip",
@@ -121,16 +122,16 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
                 x=[x[k] for k in held],
                 y=[place + 0.85 * counts[k] / top for k in held],
                 mode="markers",
-                marker={"color": CONTEXT, "size": 5},
+                marker={"color": CONTEXT, "size": 4},
                 meta=[people_id(of_group(attribute, item.group), *_between(edges, k)) for k in held],
-                customdata=[[_range(edges, k), count(counts[k]), describe(item.group)] for k in held],
+                customdata=[[_range(edges, k), count(counts[k]), name] for k in held],
                 hovertemplate="%{customdata[2]}, %{customdata[0]}: %{customdata[1]} people<extra></extra>",
                 showlegend=False,
             )
         )
-    figure.add_vline(result.threshold.value or 0.0, line={"color": INK, "width": 1.5})
-    named(figure, [("threshold", dashes(INK, "solid", 1.5))])
-    groups = distinct([item.group for item in shown])
+    threshold = result.threshold.value or 0.0
+    figure.add_vline(threshold, line={"color": INK, "width": 1.5})
+    named_above(figure, "threshold", (threshold, threshold), (0.0, edges[-1]))
     names = [f"{group} ({count(item.n)})" for group, item in zip(groups, shown, strict=True)]
     figure.update_yaxes(tickvals=[k + 0.3 for k in range(len(shown))], ticktext=names, showgrid=False)
     figure.update_xaxes(title="sensitivity to protected status", rangemode="tozero")
@@ -188,14 +189,13 @@ def groups(result: SensitivityResult) -> go.Figure:
     )
     figure.add_vrect(1 / limit, limit, fillcolor=CONTEXT, opacity=0.15, line_width=0, layer="below")
     figure.add_vline(1.0, line={"color": INK, "width": 1, "dash": "dot"})
-    named(figure, [("as everyone else", dashes(INK, width=1)), (f"within {number(limit)} times", band())])
     if "circle-open" in symbols:
         named(figure, [("too few people for an interval", dot(INK, "circle-open"))])
     ends = [end for item in shown for end in (item.ratio.value, item.ratio.low, item.ratio.high) if end]
     low, high = min(1 / limit, *ends), max(limit, *ends)
-    figure.update_xaxes(
-        title="mean sensitivity, times the others'", range=[0.97 * low, 1.03 * min(high, 5 * limit)]
-    )
+    drawn = 0.97 * low, 1.03 * min(high, 5 * limit)
+    named_above(figure, f"gray: within {number(limit)} times", (1 / limit, limit), drawn)
+    figure.update_xaxes(title="mean sensitivity (times that of everyone else)", range=drawn)
     listed = "; ".join(f"{item.group} {number(item.ratio.value)}" for item in shown[::-1])
     alt = f"Mean sensitivity as times everyone else's: {listed}."
     row_height = rows_named(figure, labels)
