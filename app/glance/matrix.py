@@ -39,18 +39,19 @@ def cell(result: GroupsResult, attribute: str, measure: str) -> Judged | None:
 
 
 def badge_matrix(result: GroupsResult) -> None:
-    """Draw the table; it scrolls inside itself where attributes are many."""
+    """Draw the table, on a phone as a card a measure; it scrolls inside itself where attributes are many."""
     attributes = [spread.attribute for spread in result.spreads]
     heads = _row("th", ["", *(html.escape(_head(name, attributes)) for name in attributes)])
     lines = []
     for metric in METRICS:
         cells = [cell(result, name, metric.name) for name in attributes] if metric.judged else []
         if any(cells):
-            said = [_linked(each, name) for each, name in zip(cells, attributes, strict=True)]
+            said = [
+                f"<td data-of='{html.escape(_head(name, attributes))}'>{_linked(each, name)}</td>"
+                for each, name in zip(cells, attributes, strict=True)
+            ]
             head = html.escape(begun(measure_words(metric.name)))
-            lines.append(
-                f"<tr><th scope='row'>{head}</th>{''.join(f'<td>{each}</td>' for each in said)}</tr>"
-            )
+            lines.append(f"<tr><th scope='row'>{head}</th>{''.join(said)}</tr>")
     with st.container(key="matrix"):
         st.html(f"<table><thead>{heads}</thead><tbody>{''.join(lines)}</tbody></table>")
 

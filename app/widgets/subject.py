@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from app.tables.summary import Summary
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count
 
 __all__ = ["model_words", "source_name", "subject_line"]
@@ -49,7 +50,7 @@ def subject_line(draft: Mapping[str, Any], summary: Summary | None = None) -> st
     number = isinstance(draft["spec"]["data"].get("label"), dict)
     parts = [source_name(draft), model_words(draft["spec"]["model"], number=number)]
     if summary is not None:
-        people = f"{count(summary.people)} people"
+        people = f"{count(summary.people)} {vocabulary().people}"
         if "train" in draft["spec"]["model"]:
             share = float(draft["spec"]["data"].get("test_size", 0.3))
             people = f"{people}, about {count(share * summary.people)} held out"

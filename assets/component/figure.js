@@ -55,9 +55,11 @@ const coming = new IntersectionObserver(entries => {
 // one drawing of a figure after the other: Plotly fails at one that is changed or let go while it is drawn
 const draw = own => own.work = own.work.catch(() => {}).then(() => drawn(own));
 
-// what a figure lays out otherwise on a narrow screen: domains of panels, places of their titles, its height
-function narrowed(layout) {
-  for (const [name, own] of Object.entries(layout.meta?.narrow ?? {}))
+// what a figure has otherwise on a narrow screen: domains of panels, places of their titles, height, size of dots
+function narrowed(layout, data = []) {
+  const {dots = 1, ...lays} = layout.meta?.narrow ?? {};
+  for (const {marker} of data) if (marker?.size > 0) marker.size *= dots;
+  for (const [name, own] of Object.entries(lays))
     if (Array.isArray(own)) own.forEach((each, place) => Object.assign(layout[name][place], each));
     else if (typeof own === "object") Object.assign(layout[name], own);
     else layout[name] = own;
@@ -77,7 +79,7 @@ async function drawn(own) {
   own.drawn = own.text;
   own.width = width;
   const {data, layout = {}, frames} = JSON.parse(inScheme(own.text)).figure;  // afresh: Plotly writes into what it is given
-  if (width < NARROW) narrowed(layout);
+  if (width < NARROW) narrowed(layout, data);
   const whole = document.fullscreenElement === box;
   layout.width = width;
   layout.height = whole ? innerHeight : layout.height ?? HEIGHT;

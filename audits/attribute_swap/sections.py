@@ -6,7 +6,7 @@ from audits.attribute_swap import figures
 from audits.attribute_swap.result import AttributeSwapResult
 from audits.records import Exhibit, Section
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, stated
+from audits.stats.words import count, number, stated
 
 __all__ = ["section"]
 
@@ -38,11 +38,12 @@ def section(result: AttributeSwapResult) -> Section:
             tab="All pairs",
         ),
     ]
-    if len(figures.moved_people(result)):
+    if len(moved := figures.moved_people(result)):
+        first = moved.iloc[0]
         exhibits.append(
             Exhibit(
                 "moved",
-                "The most moved people",
+                f"The largest move: {number(first['score'])} → {number(first['score_after'])}",
                 f"Gray: score as it is. Orange: with the value changed. Filled: {words.share_yes}.",
                 lambda: figures.moved(result),
                 lambda: figures.moved_people(result),

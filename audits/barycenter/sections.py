@@ -102,10 +102,11 @@ def _facts(result: BarycenterResult) -> dict[str, str]:
 
 def marginals_exhibit(result: BarycenterResult, group: str, way: str) -> Exhibit:
     """Show who flips one way in one group."""
-    first = result.marginals(group, way)[0].feature
+    found = result.marginals(group, way)
+    first = f": {found[0].feature} sets them apart most" if found else ""
     return Exhibit(
         f"marginals_{way}",
-        f"{begun(people_in(group))} {way_words(way)}: {first} sets them apart most",
+        f"{begun(people_in(group))} {way_words(way)}{first}",
         "Up: people who flip. Down: everyone in the group. The features that differ most first.",
         partial(figures.marginals, result, group, way),
         partial(result.marginals_frame, group, way),

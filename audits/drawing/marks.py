@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.style import ACCENT, CONTEXT, CONTRAST, FOCUS, GREY, INK, annotate
+from audits.drawing.style import CONTEXT, CONTRAST, FOCUS, GREY, INK, annotate
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judged
 
 __all__ = [
@@ -26,10 +26,10 @@ __all__ = [
 
 
 def verdict_look(verdict: str | None) -> tuple[str, str]:
-    """Return the colour and the symbol of what has this verdict: hollow and grey where people are too few."""
+    """Return the colour and the symbol of what has this verdict: gray where people are too few."""
     if verdict == INSUFFICIENT:
-        return GREY, "circle-open"
-    return (CONTRAST, "circle") if verdict == EVIDENCE else (ACCENT, "circle")
+        return CONTEXT, "circle"
+    return (CONTRAST, "circle") if verdict == EVIDENCE else (INK, "circle")
 
 
 def dot(colour: str, symbol: str = "circle") -> dict[str, Any]:

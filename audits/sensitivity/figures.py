@@ -153,11 +153,14 @@ def groups(result: SensitivityResult) -> go.Figure:
     figure = go.Figure()
     if row is not None:
         figure.add_trace(decisive(result.judged, row))
-    # hollow: too few people for an interval, which must not look like one of no width
-    symbols = ["circle-open" if item.ratio.low is None else "circle" for item in shown]
     limit = float(result.options["material"])
     far = result.judged.badge != "no verdict"
-    colors = [FOCUS if far and _beyond(item.ratio, limit) else INK for item in shown]
+    # gray: too few people for an interval, which must not look like one of no width
+    few = [item.ratio.low is None for item in shown]
+    colors = [
+        CONTEXT if thin else FOCUS if far and _beyond(item.ratio, limit) else INK
+        for thin, item in zip(few, shown, strict=True)
+    ]
     figure.add_trace(
         go.Scatter(
             x=[item.ratio.value for item in shown],
@@ -171,7 +174,6 @@ def groups(result: SensitivityResult) -> go.Figure:
             marker={
                 "color": colors,
                 "size": 8,
-                "symbol": symbols,
                 "opacity": [float(k != row) for k in range(len(shown))],  # that which decides is drawn above
             },
             error_x=reaching(
@@ -189,8 +191,8 @@ def groups(result: SensitivityResult) -> go.Figure:
     )
     figure.add_vrect(1 / limit, limit, fillcolor=CONTEXT, opacity=0.15, line_width=0, layer="below")
     figure.add_vline(1.0, line={"color": INK, "width": 1, "dash": "dot"})
-    if "circle-open" in symbols:
-        named(figure, [("too few people for an interval", dot(INK, "circle-open"))])
+    if any(few):
+        named(figure, [("too few people for an interval", dot(CONTEXT))])
     ends = [end for item in shown for end in (item.ratio.value, item.ratio.low, item.ratio.high) if end]
     low, high = min(1 / limit, *ends), max(limit, *ends)
     drawn = 0.97 * low, 1.03 * min(high, 5 * limit)
