@@ -97,7 +97,7 @@ def _who(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
 def _card(
     result: GroupsResult, kind: str, figure: Any, attribute: str, table: Callable[[], pd.DataFrame]
 ) -> None:
-    heading, caption = said(result, kind, attribute)
+    heading, caption = said(kind, attribute, result=result)
     figure_card(f"group-{kind}", figure, table, heading=heading, caption=caption)
 
 

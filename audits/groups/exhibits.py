@@ -37,11 +37,11 @@ _SAID = {
 }
 
 
-def said(result: GroupsResult, name: str, attribute: str, more: str = "") -> tuple[str, str]:
-    """Return what stands above a figure of an attribute: its finding, and what to see."""
+def said(name: str, attribute: str, more: str = "", result: GroupsResult | None = None) -> tuple[str, str]:
+    """Return what stands above a figure of an attribute: its finding, where there is one, and what to see."""
     heading, caption = _SAID[name]
     finding = {"rates": _extremes, "differences": _differing}.get(name)
-    told = "" if finding is None else finding(result, attribute)
+    told = "" if finding is None or result is None else finding(result, attribute)
     return told or heading.format(attribute), caption + more
 
 
@@ -126,13 +126,13 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
     found = [
         Exhibit(
             f"rates_{attribute}",
-            *said(result, "rates", attribute, drawn),
+            *said("rates", attribute, drawn, result),
             lambda: dots.rates(result, attribute),
             lambda: table[table["attribute"] == attribute].drop(columns="attribute"),
         ),
         Exhibit(
             f"differences_{attribute}",
-            *said(result, "differences", attribute, drawn),
+            *said("differences", attribute, drawn, result),
             lambda: dots.differences(result, attribute),
             lambda: result.differences_frame(attribute),
         ),
@@ -141,7 +141,7 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
         found.append(
             Exhibit(
                 f"scores_{attribute}",
-                *said(result, "scores", attribute),
+                *said("scores", attribute),
                 lambda: curves.scores(result, attribute),
                 lambda: result.scores_frame(attribute),
                 bars=True,
@@ -165,7 +165,7 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
         found.append(
             Exhibit(
                 f"calibration_{attribute}",
-                *said(result, "calibration", attribute),
+                *said("calibration", attribute),
                 lambda: curves.calibration(result, attribute),
                 lambda: calibration,
             )
