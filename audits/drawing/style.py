@@ -32,6 +32,7 @@ __all__ = [
     "finish",
     "round_ticks",
     "rows_named",
+    "shares_axis",
     "short",
     "stacked_where_narrow",
     "wrapped",
@@ -217,6 +218,18 @@ def round_ticks(low: float, high: float, most: int = 3) -> list[float]:
     step = next(unit * times for times in (1, 2, 2.5, 5, 10) if unit * times >= span)
     first = math.ceil(low / step - 1e-9)
     return [round(step * k, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def shares_axis(percents: Iterable[float]) -> dict[str, Any]:
+    """Return the range of an axis of shares: from 0 to 100, unless all are below 30.
+
+    Examples
+    --------
+    >>> shares_axis([12, 61]), shares_axis([4, 20])
+    ({'range': [0, 103]}, {'range': [0, 22.0]})
+    """
+    highest = max(percents, default=0.0)
+    return {"range": [0, 103 if highest >= 30 else round(1.1 * highest, 6) or 1.0]}
 
 
 def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) -> int:

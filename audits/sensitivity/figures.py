@@ -21,6 +21,7 @@ from audits.drawing.style import (
     empty,
     finish,
     rows_named,
+    shares_axis,
 )
 from audits.sensitivity import SensitivityResult
 from audits.stats import EVIDENCE, Estimate
@@ -225,7 +226,8 @@ def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:
             hovertemplate="%{y}: %{x:.1f} percent of all sensitivity<extra></extra>",
         )
     )
-    figure.update_xaxes(title="share of all sensitivity (%)", rangemode="tozero")
+    ends = [*shares, *(100 * item.share.high for item in shown if item.share.high is not None)]
+    figure.update_xaxes(title="share of all sensitivity (%)", **shares_axis(ends))
     first = shown[-1]
     part = percent(first.share.value, 1000)
     alt = f"Features by their part of all sensitivity; first {first.feature} with {part}."
