@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audits.brief import begun
 from audits.mitigation import figures
 from audits.mitigation.result import MitigationResult
 from audits.records import Exhibit, Section
@@ -19,8 +20,8 @@ def section(result: MitigationResult) -> Section:
         "Accuracy": f"{percent_interval(first.accuracy)} before; {percent_interval(last.accuracy)} after",
     }
     for before, after in zip(first.also, last.also, strict=True):
-        facts[f"{before.audit} before"] = f"{before.verdict}: {before.finding}"
-        facts[f"{after.audit} after"] = f"{after.verdict}: {after.finding}"
+        facts[f"{begun(before.audit.replace('_', ' '))} before"] = f"{before.verdict}: {before.finding}"
+        facts[f"{begun(after.audit.replace('_', ' '))} after"] = f"{after.verdict}: {after.finding}"
     return Section(
         title="Mitigation of the worst rule set",
         exhibits=(
