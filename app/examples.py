@@ -17,12 +17,12 @@ from pathlib import Path
 from app.drafts.drafts import SAMPLES
 from audits.errors import RunFailed
 from audits.groups.figures.ranked import ranked_groups
-from audits.groups.words import people_of
+from audits.groups.words import among_words, people_of
 from audits.runs.result import RunResult
 from audits.runs.spec import Spec
 from audits.runs.storage.store import RunStore, commit
 from audits.runs.version import VERSION
-from audits.stats.vocabulary import speaking
+from audits.stats.vocabulary import speaking, vocabulary
 
 __all__ = ["RESULTS", "ExampleFinding", "finding", "lay_out", "pack", "result_file"]
 
@@ -36,9 +36,10 @@ def result_file(spec: Spec, digests: Sequence[str]) -> Path:
 
 @dataclass(frozen=True)
 class ExampleFinding:
-    """What a card of an example shows: the group of the sentence, its rate, and everyone's."""
+    """What a card of an example shows: what is measured, the group of the sentence, its rate, everyone's."""
 
     sentence: str
+    measure: str
     group: str
     rate: float
     everyone: float
@@ -62,7 +63,10 @@ def finding(name: str) -> ExampleFinding | None:
                 if shown is None:
                     return None
                 row = shown.focus or shown.rows[0]
-                return ExampleFinding(audit.headline, people_of(row), shown.value(row), shown.everyone)
+                words, about = vocabulary(), among_words(shown.rate)
+                measure = f"Share {words.share_yes}" + (f", {words.people}{about}" if about else "")
+                rates = (shown.value(row), shown.everyone)
+                return ExampleFinding(audit.headline, measure, people_of(row), *rates)
     return None
 
 

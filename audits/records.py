@@ -132,6 +132,8 @@ class OnPages:
         data, or a frame.
     former : tuple of str
         What its page was called in links of earlier versions.
+    former_choices : mapping
+        Names that choices had in links of earlier versions to those that they have now.
     """
 
     noun: str = ""
@@ -140,6 +142,7 @@ class OnPages:
     selected: Mapping[str, str] = field(default_factory=dict)
     asks: Mapping[str, Named] = field(default_factory=dict)
     former: tuple[str, ...] = ()
+    former_choices: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ def _flipping(result: BarycenterResult, group: str, way: str) -> pd.DataFrame:
             "flips": people[way],
             "decision": people["decision"].map(FAVORABLE),
             "score": people["score"],
-            "nearest counterpart": people["counterpart"],
+            "closest match": people["counterpart"],
             "of": people["counterpart_group"],
             "distance": people["distance"],
         }

@@ -125,7 +125,7 @@ def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
             listed,
             f"all-people-{way}",
             "person",
-            beside=raw_cells(data, ("flips", "decision", "score", "nearest counterpart", "of", "distance")),
+            beside=raw_cells(data, ("flips", "decision", "score", "closest match", "of", "distance")),
             alt=f"{begun(way_words(way))} among {group}, surest first",
             formats={"flips": st.column_config.NumberColumn(format="percent")},
         )

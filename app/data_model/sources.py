@@ -40,14 +40,14 @@ def example_cards(space: Workspace) -> None:
 
 
 def _picture(found: examples.ExampleFinding) -> str:
-    """Return two bars: the group of the finding, and everyone."""
+    """Return two bars below what they measure: the group of the finding, and everyone."""
     bars = ((found.group, found.rate, "focus"), ("everyone", found.everyone, ""))
     rows = "".join(
         f"<dt>{html.escape(name)}</dt><dd class='{kind}'><i style='width:{100 * rate:.0f}%'></i>"
         f"<b>{100 * rate:.0f}%</b></dd>"
         for name, rate, kind in bars
     )
-    return f"<dl class='example-bars'>{rows}</dl>"
+    return f"<p class='example-measure'>{html.escape(found.measure)}</p><dl class='example-bars'>{rows}</dl>"
 
 
 def file_sources(space: Workspace) -> None:

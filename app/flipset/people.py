@@ -41,7 +41,8 @@ def people_section(found: RunResult, space: Workspace, data: DataHeld) -> None:
             f"{count(flipped)} of {count(total)} selected",
             f", of {people_in(result.source)}{where}",
         )
-    st.subheader(notices.label(f"{some} {way_words(way)}{where}", longest=120), anchor=False)
+    partly = f" · {len(rows):,} at least in part" if selected is None and count(len(rows)) != some else ""
+    st.subheader(notices.label(f"{some} {way_words(way)}{where}{partly}", longest=120), anchor=False)
     if not len(rows):
         st.text("Nobody.")
         return

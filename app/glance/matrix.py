@@ -50,7 +50,7 @@ def _weight(judged: Judged) -> tuple[int, float]:
 
 
 def badge_matrix(result: GroupsResult) -> None:
-    """Draw the table; it scrolls inside itself where attributes are many."""
+    """Draw the table, on a phone as a card a measure; it scrolls inside itself where attributes are many."""
     amounts = result.amounts
     attributes = [spread.attribute for spread in result.spreads]
     measures = {metric.name: measure_words(metric.name) for metric in METRICS if metric.judged}
@@ -62,11 +62,12 @@ def badge_matrix(result: GroupsResult) -> None:
     for measure, words in measures.items():
         cells = [cell(result, name, measure) for name in attributes]
         if any(cells):
-            said = [_linked(each, name) for each, name in zip(cells, attributes, strict=True)]
+            said = [
+                f"<td data-of='{html.escape(_head(name, attributes))}'>{_linked(each, name)}</td>"
+                for each, name in zip(cells, attributes, strict=True)
+            ]
             head = html.escape(begun(words))
-            lines.append(
-                f"<tr><th scope='row'>{head}</th>{''.join(f'<td>{each}</td>' for each in said)}</tr>"
-            )
+            lines.append(f"<tr><th scope='row'>{head}</th>{''.join(said)}</tr>")
     with st.container(key="matrix"):
         st.html(f"<table><thead>{heads}</thead><tbody>{''.join(lines)}</tbody></table>")
 

@@ -87,15 +87,17 @@ def _who(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
     )
     order = _order(result, attribute)
     rates = drawn(dots.rates, result, attribute, metrics=tuple(metrics), **order)
-    _card("rates", rates, attribute, lambda: _rows(result, attribute))
+    _card(result, "rates", rates, attribute, lambda: _rows(result, attribute))
     measure_chooser(result)
     for exhibit in exhibits:
         if exhibit.key.startswith("probable_"):
             show_exhibit(exhibit, name=f"group-{exhibit.key}")
 
 
-def _card(kind: str, figure: Any, attribute: str, table: Callable[[], pd.DataFrame]) -> None:
-    heading, caption = said(kind, attribute)
+def _card(
+    result: GroupsResult, kind: str, figure: Any, attribute: str, table: Callable[[], pd.DataFrame]
+) -> None:
+    heading, caption = said(kind, attribute, result=result)
     figure_card(f"group-{kind}", figure, table, heading=heading, caption=caption)
 
 
@@ -149,7 +151,7 @@ def _scores(result: GroupsResult) -> None:
     measure_tiles(result, attribute)
     if curves.graded(result, attribute):
         drawing = drawn(curves.scores, result, attribute)
-        _card("scores", drawing, attribute, lambda: result.scores_frame(attribute))
+        _card(result, "scores", drawing, attribute, lambda: result.scores_frame(attribute))
     else:
         st.caption("These predictions are decisions alone: there are no scores to draw.")
 
@@ -158,7 +160,7 @@ def _calibration(result: GroupsResult) -> None:
     """Draw whether scores mean the same in every group."""
     attribute = _attribute(result)
     drawing = drawn(curves.calibration, result, attribute)
-    _card("calibration", drawing, attribute, lambda: result.calibration_frame(attribute))
+    _card(result, "calibration", drawing, attribute, lambda: result.calibration_frame(attribute))
 
 
 def _combinations(result: GroupsResult) -> None:
@@ -168,7 +170,7 @@ def _combinations(result: GroupsResult) -> None:
         order = _order(result, attribute)
     spread = next(item for item in result.spreads if item.attribute == attribute)
     drawing = drawn(dots.differences, result, attribute, **order)
-    _card("differences", drawing, attribute, lambda: result.differences_frame(attribute))
+    _card(result, "differences", drawing, attribute, lambda: result.differences_frame(attribute))
     st.text(f"Reference group: {people_in(spread.reference)}.")
     table = _rows(result, attribute)
     groups = table["group"].tolist()

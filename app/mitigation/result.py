@@ -9,25 +9,23 @@ import streamlit as st
 
 from app import state, work
 from app.drafts.drafts import audit_spec
-from app.drawn import drawn
+from app.drawn import presented
 from app.tables.held import DataHeld
 from app.tables.summary import audited_size
 from app.widgets import notices
 from app.widgets.frame import page_text
-from app.widgets.results.figure_card import figure_card
+from app.widgets.results.exhibits import show_facts, show_section
 from app.widgets.results.verdict_cards import title_of
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.checks import build
 from audits.errors import InputError
-from audits.mitigation import figures
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.record import AUDIT
 from audits.mitigation.result import MitigationResult
 from audits.records import Size
 from audits.runs.registry import AUDITS
-from audits.stats.words import percent
 
 __all__ = ["mitigation_options", "mitigation_section"]
 
@@ -126,26 +124,6 @@ def _show(result: MitigationResult) -> None:
         st.badge(result.judged.badge_text, color="gray")
         st.text("of what is left of the difference")
     notices.notes(result.warnings)
-    figure_card("mitigation-left", drawn(figures.left, result), result.to_frame)
-    figure_card("mitigation", drawn(figures.amounts, result), result.to_frame)
-    first, last = result.steps[0], result.steps[result.chosen]
-    st.text(f"Every finding before, and after training with {last.added:,} more samples")
-    with st.container(border=True):
-        people = first.accuracy.n
-        _before_after(
-            "accuracy",
-            f"{percent(first.accuracy.value, people)} of those held out decided as they turned out",
-            f"{percent(last.accuracy.value, people)}",
-        )
-        for before, after in zip(first.also, last.also, strict=True):
-            _before_after(
-                before.audit.replace("_", " "),
-                f"{before.finding} ({before.verdict})",
-                f"{after.finding} ({after.verdict})",
-            )
-
-
-def _before_after(name: str, before: str, after: str) -> None:
-    st.markdown(f"**{name.capitalize()}**")
-    st.text(f"Before: {before}")
-    st.text(f"After: {after}")
+    section = presented(AUDIT, result)
+    show_section(section, prefix="mitigation-")
+    show_facts(section)

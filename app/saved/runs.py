@@ -90,9 +90,9 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         hide_index=True,
         row_height=WRAPPING if table["title"].str.len().max() > _SHORT_TITLE else None,
         column_config={
-            "title": st.column_config.TextColumn(width=430),
+            "title": st.column_config.TextColumn(width=380),
             "status": st.column_config.TextColumn(width=90),
-            "verdict": st.column_config.TextColumn(width=150),
+            "verdict": st.column_config.TextColumn(width=190),
         },
         on_select=lambda: _open_clicked(list(names), clicks),
         selection_mode=ROWS,
@@ -341,7 +341,7 @@ def _uploads(space: Workspace) -> None:
     files = space.files()
     if not files:
         return
-    with st.expander(f"Files brought ({len(files)})"):
+    with st.expander(f"Uploaded files ({len(files)})"):
         st.text("With a file go the audits made with it: they hold its rows.")
         for path in files:
             with st.container(horizontal=True, vertical_alignment="center"):

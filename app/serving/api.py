@@ -37,6 +37,9 @@ __all__ = ["MIDDLEWARE", "ROUTES"]
 _PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent.parent / "views").glob("[a-z]*.py")}
 
 
+_FORMER_CHOICES = {audit.name: audit.pages.former_choices for audit in AUDITS.having("pages")}
+
+
 async def health(_: Request) -> JSONResponse:
     """Tell that the server is up, and which version."""
     return JSONResponse({"status": "ok", "version": VERSION})
@@ -93,11 +96,12 @@ class WholeAddress:
             return
         asked, page = scope["method"] == "GET", _page(scope)
         moved = "" if page.strip("/") in AUDITS else _former().get(page.strip("/"), "")
-        query = scope.get("query_string", b"").decode("latin-1")
+        asked_for = scope.get("query_string", b"").decode("latin-1")
+        query = _renamed(asked_for, moved or page.strip("/"))
         whole = bool({"w", "share"} & parse_qs(query).keys())
-        if asked and (moved or (page in _PAGES and not whole)):
+        if asked and (moved or query != asked_for or (page in _PAGES and not whole)):
             address = "&".join(part for part in (query, "" if whole else f"w={issue_token()}") if part)
-            there = f"{'../' * (page.count('/') - 1)}{moved}?{address}"
+            there = f"{'../' * (page.count('/') - 1)}{moved or page.strip('/')}?{address}"
             response = RedirectResponse(there, status_code=307, headers={"Cache-Control": "no-store"})
             await response(scope, receive, send)
         else:
@@ -106,8 +110,17 @@ class WholeAddress:
 
 @cache
 def _former() -> dict[str, str]:
-    """Return what pages were called in links of earlier versions; their choices keep their names."""
+    """Return what pages were called in links of earlier versions."""
     return {name: audit.name for audit in AUDITS.having("pages") for name in audit.pages.former}
+
+
+def _renamed(query: str, page: str) -> str:
+    """Return a query with the names that the page's choices have now."""
+    former = _FORMER_CHOICES.get(page, {})
+    if not former.keys() & parse_qs(query).keys():
+        return query
+    parts = [part.partition("=") for part in query.split("&")]
+    return "&".join(f"{former.get(name, name)}{is_}{value}" for name, is_, value in parts)
 
 
 def _page(scope: Scope) -> str:

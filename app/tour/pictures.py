@@ -13,6 +13,7 @@ from audits.drawing.style import CONTEXT, FOCUS, INK, finish
 __all__ = ["crowd", "dots", "group"]
 
 _NEW = "new"
+_PHONE = 364  # pixels across
 
 
 def dots(marks: Sequence[str], *, across: int, pitch: float, size: float, color: str, alt: str) -> go.Figure:
@@ -53,6 +54,9 @@ def dots(marks: Sequence[str], *, across: int, pitch: float, size: float, color:
     figure.layout.xaxis.constraintoward = "left"
     finish(figure, height=round(rows * pitch) + 12, alt=alt)
     figure.layout.margin = {"l": 2, "r": 2, "t": 6, "b": 6}
+    if (part := _PHONE / (across * pitch)) < 1:
+        narrow = {"dots": part, "height": round(rows * pitch * part) + 12}
+        figure.layout.meta = {**figure.layout.meta, "narrow": narrow}
     return figure
 
 

@@ -10,7 +10,7 @@ from app.compare.result import show_result
 from app.widgets import notices
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
 from app.widgets.frame import page_text, title
-from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.run_bar import ended_badly, progress, run_button, settings_fold
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from audits.errors import InputError
@@ -53,7 +53,8 @@ if edited.get("compare") != draft.get("compare") and not space.read_only:
     space.save_draft(edited)
     draft = edited
 with st.sidebar:
-    asked = choose_audits(space, edited, data)
+    with settings_fold(done=compared):
+        asked = choose_audits(space, edited, data)
     bar = st.container()
 if "train" in (edited["compare"].get("model") or {}) and not data.labelled:
     with question:

@@ -36,7 +36,7 @@ if then := state.get("then", ""):  # an example is ready: its home is At a glanc
 draft = space.draft()
 
 if draft is None:
-    title("Data & model")
+    title("Is your model fair to everyone?")
     st.markdown(page_text("welcome"))
     source_problem()
     recent_section(space)

@@ -20,7 +20,7 @@ from app.widgets.choices.planning import planning_panel
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
 from app.widgets.frame import page_text, title
 from app.widgets.results.result_page import earlier_page
-from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.run_bar import ended_badly, progress, run_button, settings_fold
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
@@ -94,7 +94,8 @@ def audit_page(
     stand_in_note(space, draft)
     try:
         with st.sidebar:
-            chosen = choose(draft, data, summary)
+            with settings_fold(done=audit in latest_audits(space, draft)):
+                chosen = choose(draft, data, summary)
             bar = st.container(key="run-bar")
         if chosen is None:
             notices.note(needs)

@@ -40,7 +40,7 @@ def notes(sentences: Iterable[str]) -> None:
     if len(said) == 1:
         note(said[0])
     elif said:
-        with st.expander(f"{len(said)} things to know of these numbers"):
+        with st.expander(f"{len(said)} notes on these results"):
             bullets(said)
 
 

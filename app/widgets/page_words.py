@@ -98,6 +98,7 @@ _NAMES = re.compile(
     r"\b(max_people|give_protected|status_model|match_set|smooth_noise|test_size|free_features|higher_is"
     r"|at_least|at_most|condition_on|feature_weights|rows_under|step_size)\b|`(\w+)`"
 )
+_SPACED = re.compile(r"(?<=\d) %")
 _OF_THE_PAPER = re.compile(r" \((?:the paper's )?\w+_thr\)")
 
 
@@ -122,6 +123,8 @@ def page_words(sentence: str) -> str:
     'This audit has no feature left to match people on.'
     >>> page_words("Margin at which sampling stops (error_thr); as many as `seconds` allow.")
     'Margin at which sampling stops; as many as “seconds” allow.'
+    >>> page_words("Threshold: order statistics 95 %.")
+    'Threshold: order statistics 95%.'
     """
 
     def said(found: re.Match[str]) -> str:
@@ -138,7 +141,7 @@ def page_words(sentence: str) -> str:
         of = f" of “{found['of']}”" if found.groupdict().get("of") else ""
         return _cased(f"The choice “{words}”", found) + of
 
-    plain = _OF_THE_PAPER.sub("", sentence)
+    plain = _SPACED.sub("%", _OF_THE_PAPER.sub("", sentence))
     for phrase, words in _PHRASES.items():
         plain = phrase.sub(partial(_cased, words), plain)
     plain = _BARE.sub(option, _AN_OPTION.sub(option, plain))

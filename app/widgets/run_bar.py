@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import state, work
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.runs.executors.job import Run, RunProgress
 
-__all__ = ["ended_badly", "progress", "run_button", "time_words"]
+__all__ = ["ended_badly", "progress", "run_button", "settings_fold", "time_words"]
 
 
 def time_words(seconds: float) -> str:
@@ -29,6 +30,11 @@ def time_words(seconds: float) -> str:
         return f"about {max(10, 5 * round(seconds / 5))} seconds"
     minutes = max(1, round(seconds / 60))
     return f"about {minutes} minute{'s' if minutes > 1 else ''}"
+
+
+def settings_fold(*, done: bool) -> DeltaGenerator:
+    """Return where an audit's choices go: folded once there is a result, open until then."""
+    return st.expander("Settings", expanded=not done, key="settings")
 
 
 def run_button(

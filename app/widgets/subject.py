@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from app.tables.summary import Summary
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count
 
 __all__ = ["model_words", "source_name", "subject_line"]
@@ -52,7 +53,7 @@ def subject_line(draft: Mapping[str, Any], summary: Summary | None = None) -> st
     itself = numeric and (model.get("predictions") or {}).get("score") == data.get("label")
     parts = [source_name(draft), str(data["label"]) if itself else model_words(model, number=number)]
     if summary is not None:
-        people = f"{count(summary.people)} people"
+        people = f"{count(summary.people)} {vocabulary().people}"
         if "train" in draft["spec"]["model"]:
             share = float(draft["spec"]["data"].get("test_size", 0.3))
             people = f"{people}, about {count(share * summary.people)} held out"

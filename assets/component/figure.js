@@ -1,7 +1,7 @@
 // Draws a figure of Plotly's: once, at the width that it has, those in view before the others; tells what is clicked.
 const figures = new WeakMap();
 const MARGIN = 200, NARROWEST = 150, RESTS = 120;  // pixels, pixels, milliseconds
-const HEIGHT = 450;
+const HEIGHT = 450, NARROW = 560;
 const CORNERS = {
   width: 24, height: 24,
   path: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z",
@@ -55,6 +55,16 @@ const coming = new IntersectionObserver(entries => {
 // one drawing of a figure after the other: Plotly fails at one that is changed or let go while it is drawn
 const draw = own => own.work = own.work.catch(() => {}).then(() => drawn(own));
 
+// what a figure has otherwise on a narrow screen: domains of panels, places of their titles, height, size of dots
+function narrowed(layout, data = []) {
+  const {dots = 1, ...lays} = layout.meta?.narrow ?? {};
+  for (const {marker} of data) if (marker?.size > 0) marker.size *= dots;
+  for (const [name, own] of Object.entries(lays))
+    if (Array.isArray(own)) own.forEach((each, place) => Object.assign(layout[name][place], each));
+    else if (typeof own === "object") Object.assign(layout[name], own);
+    else layout[name] = own;
+}
+
 async function drawn(own) {
   const {box, asked} = own;
   let Plotly;
@@ -69,6 +79,7 @@ async function drawn(own) {
   own.drawn = own.text;
   own.width = width;
   const {data, layout = {}, frames} = JSON.parse(inScheme(own.text)).figure;  // afresh: Plotly writes into what it is given
+  if (width < NARROW) narrowed(layout, data);
   const whole = document.fullscreenElement === box;
   layout.width = width;
   layout.height = whole ? innerHeight : layout.height ?? HEIGHT;

@@ -6,7 +6,7 @@ from audits.attribute_swap import figures
 from audits.attribute_swap.result import AttributeSwapResult
 from audits.records import Exhibit, Section
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, stated
+from audits.stats.words import count, number, stated
 
 __all__ = ["section"]
 
@@ -15,6 +15,8 @@ def section(result: AttributeSwapResult) -> Section:
     """Arrange the result."""
     words, row, each = vocabulary(), result.deciding, figures.people_a_dot(result)
     unit = "" if each == 1 else f" A dot is about {each:,} {words.people}."
+    whole = [row for row in result.swaps if not row.within]
+    changed, asked = sum(row.people(row.changed) for row in whole), sum(row.n for row in whole)
     exhibits = [
         Exhibit(
             "blocks",
@@ -28,7 +30,7 @@ def section(result: AttributeSwapResult) -> Section:
         ),
         Exhibit(
             "net",
-            "All pairs of values",
+            f"{count(changed)} of {count(asked)} decisions change",
             "Dot: gained minus lost; line: interval, corrected for all groups. Bars: everyone whose decision "
             "changes.",
             lambda: figures.net(result),
@@ -36,19 +38,18 @@ def section(result: AttributeSwapResult) -> Section:
             tab="All pairs",
         ),
     ]
-    if len(figures.moved_people(result)):
+    if len(moved := figures.moved_people(result)):
+        first = moved.iloc[0]
         exhibits.append(
             Exhibit(
                 "moved",
-                "The most moved people",
+                f"The largest move: {number(first['score'])} → {number(first['score_after'])}",
                 f"Gray: score as it is. Orange: with the value changed. Filled: {words.share_yes}.",
                 lambda: figures.moved(result),
                 lambda: figures.moved_people(result),
                 tab="who",
             )
         )
-    whole = [row for row in result.swaps if not row.within]
-    changed, asked = sum(row.people(row.changed) for row in whole), sum(row.n for row in whole)
     facts = {
         "Decisions changed": f"{count(changed)} of {count(asked)} asked about",
         "Pairs of values": f"{result.pairs_asked:,} of {result.pairs:,}",

@@ -185,7 +185,7 @@ def judge_groups(
             reason=why,
             cannot_clear=why or _cannot_clear(compared, levels[k]),
         )
-        found.append((excess, judged))
+        found.append((excess, replace(judged, unit="points")))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from audits.barycenter import figures
-from audits.barycenter.result import BarycenterResult
+from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFlips
 from audits.barycenter.text import COSTS, interval_words, way_words
 from audits.brief import begun
 from audits.records import Exhibit, Section
@@ -19,19 +19,19 @@ __all__ = ["marginals_exhibit", "section", "transparency_exhibit"]
 def section(result: BarycenterResult) -> Section:
     """Arrange a barycenter audit."""
     worst = result.group(result.rests_on)
-    told = interval_text(result.judged).split(" · ")[0]
+    who, told = begun(people_in(worst.group)), interval_text(result.judged)
     exhibits = [
         Exhibit(
             "judged",
-            f"{begun(people_in(worst.group))}: {told or 'no interval'}",
-            f"Dots: {vocabulary().share_yes}, the group minus all other groups, in points. Lines: intervals, "
-            "corrected for all groups. Thick: the one that decides.",
+            f"{who}: {told or 'no interval'}",
+            f"Dot: share {vocabulary().share_yes} minus that of all other groups. Line: interval, corrected "
+            "for all groups. Thick: the one that decides.",
             partial(figures.judged, result),
             result.to_frame,
         ),
         Exhibit(
             "flips",
-            "Both directions, by group",
+            f"{who}: {_both_ways(worst, worst.people)}",
             f"Right, filled: {way_words('only_self')}. Left, hollow: {way_words('only_counterpart')}. Chance "
             "alone makes a part of both.",
             partial(figures.flips, result),
@@ -50,7 +50,7 @@ def section(result: BarycenterResult) -> Section:
         exhibits.append(
             Exhibit(
                 "everybody",
-                "The same against everybody",
+                f"{who} matched with everyone: {_both_ways(worst.everybody, worst.people)}",
                 "Every group matched with all people, its own too. The larger a group, the more of them meet "
                 "their own.",
                 partial(figures.everybody, result),
@@ -58,10 +58,11 @@ def section(result: BarycenterResult) -> Section:
                 tab="Against everyone",
             )
         )
+    far = max(result.groups, key=lambda each: each.distance)
     exhibits.append(
         Exhibit(
             "distances",
-            "How far each group is from its matches",
+            f"{begun(people_in(far.group))} are furthest from their matches",
             "Near the gray dots: the group is like everybody. Far: its matches are people unlike it.",
             partial(figures.distances, result),
             result.distances_frame,
@@ -73,6 +74,14 @@ def section(result: BarycenterResult) -> Section:
         exhibits=tuple(exhibits),
         facts=_facts(result),
     )
+
+
+def _both_ways(shares: GroupFlips | AgainstEverybody | None, people: float) -> str:
+    """Say how many flip in either direction."""
+    if shares is None:
+        return "not known"
+    own, other = percent(shares.only_self, people), percent(shares.only_counterpart, people)
+    return f"{own} {way_words('only_self')}, {other} the reverse"
 
 
 def _facts(result: BarycenterResult) -> dict[str, str]:
@@ -93,9 +102,11 @@ def _facts(result: BarycenterResult) -> dict[str, str]:
 
 def marginals_exhibit(result: BarycenterResult, group: str, way: str) -> Exhibit:
     """Show who flips one way in one group."""
+    found = result.marginals(group, way)
+    first = f": {found[0].feature} sets them apart most" if found else ""
     return Exhibit(
         f"marginals_{way}",
-        f"Who they are among {people_in(group)}: {way_words(way)}",
+        f"{begun(people_in(group))} {way_words(way)}{first}",
         "Up: people who flip. Down: everyone in the group. The features that differ most first.",
         partial(figures.marginals, result, group, way),
         partial(result.marginals_frame, group, way),
@@ -107,9 +118,11 @@ def marginals_exhibit(result: BarycenterResult, group: str, way: str) -> Exhibit
 
 def transparency_exhibit(result: BarycenterResult, group: str, *, by_sign: bool = False) -> Exhibit:
     """Show which features set those of a group who flip apart from their matches."""
+    lines = result.report(group, result.group(group).way, by_sign=by_sign)
+    most = f": most in {lines[0].feature}" if lines else ""
     return Exhibit(
         "transparency",
-        f"How {people_in(group)} who flip differ from their matches",
+        f"{begun(people_in(group))} who flip differ from their matches{most}",
         "Transparency report: person minus match, by feature. Lines: intervals given this matching. Gray: "
         f"may be chance. Orange: {way_words(result.group(group).way)}.",
         partial(figures.transparency, result, group, by_sign=by_sign),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import band, decisive, named, reaching
+from audits.drawing.marks import decisive, named_above, reaching
 from audits.drawing.style import GREY, INK, distinct, empty, finish, rows_named
 from audits.stats import Estimate, Judged
 from audits.stats.words import number
@@ -46,7 +46,7 @@ def differences(
     names, found = distinct([name for name, _, _ in known], longest=44), [each for _, each, _ in known]
     first = next((k for k, each in enumerate(found) if each == judged.interval), None)
     figure = go.Figure() if first is None else go.Figure(decisive(judged, first, unit))
-    ends = [_told(each, unit) for each in found]
+    said = [_told(each, unit) for each in found]
     thin = [
         each if k != first else Estimate(each.value, None, None, each.n, "") for k, each in enumerate(found)
     ]
@@ -57,7 +57,7 @@ def differences(
             mode="markers",
             marker={"color": INK, "size": 7, "opacity": [float(k != first) for k in range(len(found))]},
             error_x=reaching(thin, unit, thickness=1),
-            customdata=[[name, told] for name, told in zip(names, ends, strict=True)],
+            customdata=[[name, told] for name, told in zip(names, said, strict=True)],
             meta=[people for _, _, people in known],
             hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
             showlegend=False,
@@ -65,18 +65,14 @@ def differences(
     )
     low, high = limit or (judged.immaterial_low, judged.immaterial_high)
     if high is not None:
-        figure.add_vrect(
-            x0=unit * (0.0 if low is None else low),
-            x1=unit * high,
-            fillcolor=GREY,
-            opacity=0.12,
-            line_width=0,
-        )
-        named(figure, [("too little to matter", band())])
+        ends = (unit * (0.0 if low is None else low), unit * high)
+        figure.add_vrect(*ends, fillcolor=GREY, opacity=0.12, line_width=0)
+        known = [unit * end for each in found for end in (each.value, each.low, each.high) if end is not None]
+        named_above(figure, "too little to matter", ends, (min(*known, *ends), max(*known, *ends)))
     figure.add_vline(x=0.0, line={"color": INK, "width": 1})
     figure.update_xaxes(title=title)
     each = rows_named(figure, names)
-    told = "; ".join(f"{name} {end}" for name, end in zip(names, ends, strict=True))
+    told = "; ".join(f"{name} {end}" for name, end in zip(names, said, strict=True))
     return finish(figure, height=120 + (each + 4) * len(names), alt=f"{title.replace('<br>', ' ')}: {told}.")
 
 

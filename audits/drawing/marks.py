@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.style import ACCENT, CONTEXT, CONTRAST, FOCUS, GREY, INK
+from audits.drawing.style import CONTEXT, CONTRAST, FOCUS, GREY, INK, annotate
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judged
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "decisive",
     "dot",
     "named",
+    "named_above",
     "reaching",
     "verdict_look",
     "verdicts_named",
@@ -25,10 +26,10 @@ __all__ = [
 
 
 def verdict_look(verdict: str | None) -> tuple[str, str]:
-    """Return the colour and the symbol of what has this verdict: hollow and grey where people are too few."""
+    """Return the colour and the symbol of what has this verdict: gray where people are too few."""
     if verdict == INSUFFICIENT:
-        return GREY, "circle-open"
-    return (CONTRAST, "circle") if verdict == EVIDENCE else (ACCENT, "circle")
+        return CONTEXT, "circle"
+    return (CONTRAST, "circle") if verdict == EVIDENCE else (INK, "circle")
 
 
 def dot(colour: str, symbol: str = "circle") -> dict[str, Any]:
@@ -117,6 +118,27 @@ def named(figure: go.Figure, marks: Iterable[tuple[str, dict[str, Any]]]) -> go.
     """Name marks in the legend; the traces that do so are empty and come last, where they move no others."""
     for name, look in marks:
         figure.add_trace(go.Scatter(x=[None], y=[None], name=name, showlegend=True, hoverinfo="skip", **look))
+    return figure
+
+
+def named_above(
+    figure: go.Figure, text: str, marked: tuple[float, float], drawn: tuple[float, float]
+) -> go.Figure:
+    """Name a line or a band above the plot, where it is; the name runs to where more room is.
+
+    Parameters
+    ----------
+    marked : pair of float
+        Ends of the band; of a line its place twice.
+    drawn : pair of float
+        About where the axis ends.
+    """
+    low, high = drawn
+    part = ((marked[0] + marked[1]) / 2 - low) / ((high - low) or 1.0)
+    side = "left" if part < 0.35 else "right" if part > 0.65 else "center"
+    at = {"left": marked[0], "right": marked[1], "center": (marked[0] + marked[1]) / 2}[side]
+    where = {"x": at, "xanchor": side, "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False}
+    annotate(figure, [{**where, "text": text}])
     return figure
 
 

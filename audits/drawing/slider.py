@@ -42,7 +42,7 @@ def with_slider(
                 {"method": "animate", "args": [[name], at_once], "label": label}
                 for name, label in zip(names, labels, strict=True)
             ],
-            "font": {"color": "rgba(0,0,0,0)"},  # only the step chosen is written
+            "font": {"color": "rgba(0,0,0,0)", "size": 1},  # only the step chosen is written
             "currentvalue": {"xanchor": "right", "font": {"size": 14, "color": INK}},
             "pad": {"t": 56, "b": 0, "l": 88},
             "ticklen": 4,

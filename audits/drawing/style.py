@@ -32,7 +32,9 @@ __all__ = [
     "finish",
     "round_ticks",
     "rows_named",
+    "shares_axis",
     "short",
+    "stacked_where_narrow",
     "wrapped",
 ]
 
@@ -151,6 +153,25 @@ def _sized(note: dict[str, Any]) -> dict[str, Any]:
     return {**note, "font": {**note.get("font", {}), "size": 13}}
 
 
+def stacked_where_narrow(figure: go.Figure, narrow: go.Figure | None, height: int | None = None) -> None:
+    """Have pages lay out the panels of a finished figure as `narrow` has them, where a screen is narrow.
+
+    Parameters
+    ----------
+    narrow : Figure or None
+        Of as many panels with as many titles, in the same order; None where they fit as they are.
+    height : int, optional
+        Pixels of the figure then.
+    """
+    layout: dict[str, Any] = {}
+    if narrow is not None:
+        axes = (*narrow.select_xaxes(), *narrow.select_yaxes())
+        titles = [{"x": note.x, "y": note.y} for note in narrow.layout.annotations]
+        layout = {axis.plotly_name: {"domain": list(axis.domain)} for axis in axes}
+        layout |= {"height": height, "annotations": titles}
+    figure.layout.meta = {**(figure.layout.meta or {}), "narrow": layout}
+
+
 def alt_text(figure: go.Figure) -> str:
     """Return what a figure shows, in a sentence, for those who cannot see it."""
     return str((figure.layout.meta or {}).get("alt", ""))
@@ -197,6 +218,18 @@ def round_ticks(low: float, high: float, most: int = 3) -> list[float]:
     step = next(unit * times for times in (1, 2, 2.5, 5, 10) if unit * times >= span)
     first = math.ceil(low / step - 1e-9)
     return [round(step * k, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def shares_axis(percents: Iterable[float]) -> dict[str, Any]:
+    """Return the range of an axis of shares: from 0 to 100, unless all are below 30.
+
+    Examples
+    --------
+    >>> shares_axis([12, 61]), shares_axis([4, 20])
+    ({'range': [0, 103]}, {'range': [0, 22.0]})
+    """
+    highest = max(percents, default=0.0)
+    return {"range": [0, 103 if highest >= 30 else round(1.1 * highest, 6) or 1.0]}
 
 
 def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import dashes, decisive, dot, named, reaching
+from audits.drawing.marks import decisive, dot, named, named_above, reaching
 from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish, rows_named
 from audits.explain.result import ExplainResult
@@ -76,14 +76,24 @@ def left(result: ExplainResult) -> go.Figure:
     labels = [f"{first}: {interval}", *distinct([name for name, _, _ in rows], longest=_ABOVE)]
     each = rows_named(figure, labels[::-1])
     gap = {"color": GREY, "dash": "dot", "width": 2}
-    figure.add_vline(x=100 * result.gap.value, line=gap)
-    few = [("few are comparable", dot(CONTEXT))] if any(not trusted for _, _, trusted in rows) else []
-    named(figure, [("gap overall", dashes(GREY)), *few])
+    overall = 100 * result.gap.value
+    figure.add_vline(x=overall, line=gap)
+    if any(not trusted for _, _, trusted in rows):
+        named(figure, [("few are comparable", dot(CONTEXT))])
     ends = [abs(each) for each in (result.gap.value, judged.interval.low, judged.interval.high) if each]
     edge = max([figure.layout.xaxis.range[1], *(103 * each for each in ends)])
     figure.update_xaxes(range=[-edge, edge])
+    named_above(figure, "gap overall", (overall, overall), (-edge, edge))
     alt = f"A gap of {points(result.gap.value)}; {interval_words(judged)}."
-    return finish(figure, height=100 + each * len(labels), alt=alt)
+    return _legend_higher(finish(figure, height=100 + each * len(labels), alt=alt))
+
+
+def _legend_higher(figure: go.Figure) -> go.Figure:
+    """Place the legend, if there is one, above what is named above the plot."""
+    if not any(trace.showlegend for trace in figure.data):
+        return figure
+    height = figure.layout.height + 20
+    return figure.update_layout(height=height, margin={"t": 58}, legend={"y": 1.0 + 24 / (height - 110)})
 
 
 def levels(result: ExplainResult) -> go.Figure:

@@ -8,7 +8,7 @@ from audits.explain.result import ExplainResult
 from audits.explain.text import left_words, place_words, points
 from audits.records import Exhibit, Section
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import people_in, percent_interval
+from audits.stats.words import people_in, percent_interval, several
 
 __all__ = ["section"]
 
@@ -29,7 +29,7 @@ def section(result: ExplainResult) -> Section:
         exhibits.append(
             Exhibit(
                 "values",
-                f"Both groups at each level of {result.each[0].name}",
+                _levels_title(result),
                 f"Share {vocabulary().share_yes} at each level. If the dots meet in every row, this factor "
                 "accounts for the gap. In brackets: people of both groups.",
                 lambda: figures.values(result),
@@ -59,6 +59,16 @@ def section(result: ExplainResult) -> Section:
             "Comparable": f"{100 * result.overlap.share:.0f}% of {ours}",
         },
     )
+
+
+def _levels_title(result: ExplainResult) -> str:
+    """Say at how many levels of the first factor the source does worse, and at how many better."""
+    known = [row for row in result.values if row.source_rate is not None and row.target_rate is not None]
+    below = sum((row.source_rate or 0.0) < (row.target_rate or 0.0) for row in known)
+    above = sum((row.source_rate or 0.0) > (row.target_rate or 0.0) for row in known)
+    often, k = ("less", below) if below >= above else ("more", above)
+    levels = f"{k} of {several(len(known), 'level')} of {result.each[0].name}"
+    return f"{begun(people_in(result.source))} {vocabulary().are_yes} {often} often at {levels}"
 
 
 def _title(result: ExplainResult) -> str:

@@ -84,7 +84,7 @@ def place_words(judged: Judged) -> str:
 
 def left_words(judged: Judged) -> str:
     """Word how much is left with the digits that the interval beside it has: ``25 points``."""
-    return f"{short_number(100 * abs(judged.interval.value or 0.0))} points"
+    return f"{short_number(100 * abs(judged.interval.value or 0.0), 1)} points"
 
 
 def finding(result: ExplainResult) -> str:

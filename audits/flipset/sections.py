@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from audits.brief import begun
 from audits.flipset.figures import blocks, flipsets, intervals, maps
 from audits.flipset.result import FlipsetResult
 from audits.flipset.text import (
@@ -68,11 +69,12 @@ def _blocks(result: FlipsetResult) -> Exhibit:
 
 def _who(result: FlipsetResult, within: str | None, mark: str) -> list[Exhibit]:
     """Who flips, both ways, of everyone or within a stratum."""
-    where = "" if within is None else f", within “{within}”"
+    where = "" if within is None else f" within “{within}”"
     return [
         Exhibit(
             f"marginals_{way}{mark}",
-            f"Who they are{where}: {way_words(way)}",
+            f"{begun(way_words(way))}{where}: "
+            f"{result.flipset(way, within)[0].marginals[0].feature} sets them apart most",
             "Up: people who flip. Down: everyone in the group. Each as a share of its own, the features that "
             "differ most first.",
             partial(flipsets.marginals, result, way, within),
@@ -91,10 +93,13 @@ def _report(result: FlipsetResult, within: str | None, mark: str) -> Exhibit | N
     ways = [way for way in larger_first(result) if result.flipset(way, within)[0].size > 0]
     if not ways:
         return None
-    where = "" if within is None else f", within “{within}”"
+    where = "" if within is None else f" within “{within}”"
+    lines = result.flipset(ways[0], within)[0].transparency
     return Exhibit(
         f"transparency{mark}",
-        f"How they differ from their matches{where}",
+        f"They differ from their matches{where} most in {lines[0].feature}"
+        if lines
+        else f"How they differ from their matches{where}",
         "Transparency report: person minus match, by feature. Lines: intervals given this matching. Gray: "
         f"may be chance. Orange: {way_words(ways[0])}.",
         partial(flipsets.transparency, result, within),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
+from audits.brief import begun
 from audits.groups.amounts.judging import ordered
 from audits.groups.amounts.text import spread_facts
 from audits.groups.by_probability import ASSUMPTION
 from audits.groups.figures import amounts as figures
 from audits.groups.figures import curves, deciding, dots, layout
+from audits.groups.judging import FEWEST_COVERED
 from audits.groups.result import (
     Amounts,
     GroupsResult,
@@ -16,8 +18,11 @@ from audits.groups.result import (
     amounts_frame,
     distribution_frame,
 )
-from audits.groups.words import spread_words
+from audits.groups.words import people_of, spread_words
 from audits.records import Exhibit, Section
+from audits.stats import EVIDENCE
+from audits.stats.vocabulary import vocabulary
+from audits.stats.words import percent, several
 
 __all__ = ["said", "section"]
 
@@ -41,10 +46,32 @@ _SAID = {
 }
 
 
-def said(name: str, attribute: str, more: str = "") -> tuple[str, str]:
-    """Return what stands above a figure of an attribute: a heading, and what to see."""
+def said(name: str, attribute: str, more: str = "", result: GroupsResult | None = None) -> tuple[str, str]:
+    """Return what stands above a figure of an attribute: its finding, where there is one, and what to see."""
     heading, caption = _SAID[name]
-    return heading.format(attribute), caption + more
+    finding = {"rates": _extremes, "differences": _differing}.get(name)
+    told = "" if finding is None or result is None else finding(result, attribute)
+    return told or heading.format(attribute), caption + more
+
+
+def _extremes(result: GroupsResult, attribute: str) -> str:
+    """Say which groups of enough people have the lowest and the highest rate."""
+    known = [row for row in result.of(attribute) if row.selection_rate.value is not None]
+    enough = [row for row in known if row.n >= FEWEST_COVERED]
+    rows = sorted(enough, key=lambda row: row.selection_rate.value or 0.0)
+    if len(rows) < 2:
+        return ""
+    told = [f"{percent(row.selection_rate.value, row.n)} of {people_of(row)}" for row in (rows[0], rows[-1])]
+    return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}"
+
+
+def _differing(result: GroupsResult, attribute: str) -> str:
+    """Say how many groups differ from the reference by more than chance, in any measure."""
+    rows = [row for row in result.of(attribute) if row.differences]
+    sure = sum(any(gap.verdict == EVIDENCE for gap in row.differences.values()) for row in rows)
+    return (
+        f"{sure} of {several(len(rows), 'group')} {'differs' if sure == 1 else 'differ'} by more than chance"
+    )
 
 
 def section(result: GroupsResult) -> Section:
@@ -167,13 +194,13 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
     found = [
         Exhibit(
             f"rates_{attribute}",
-            *said("rates", attribute, drawn),
+            *said("rates", attribute, drawn, result),
             lambda: dots.rates(result, attribute),
             lambda: table[table["attribute"] == attribute].drop(columns="attribute"),
         ),
         Exhibit(
             f"differences_{attribute}",
-            *said("differences", attribute, drawn),
+            *said("differences", attribute, drawn, result),
             lambda: dots.differences(result, attribute),
             lambda: result.differences_frame(attribute),
         ),

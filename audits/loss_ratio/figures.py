@@ -66,10 +66,12 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
             y=list(range(last)),
             mode="markers",
             marker={
-                "color": [FOCUS if each else INK for each in beyond],
+                # gray: too few people for an interval, which must not look like one of no width
+                "color": [
+                    CONTEXT if found.low is None else FOCUS if each else INK
+                    for each, (_, found, _) in zip(beyond, others, strict=True)
+                ],
                 "size": 8,
-                # hollow: too few people for an interval, which must not look like one of no width
-                "symbol": ["circle-open" if found.low is None else "circle" for _, found, _ in others],
             },
             error_x=reaching([found for _, found, _ in others], thickness=1),
             customdata=[name for name, _, _ in others],
@@ -90,7 +92,7 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
         )
     )
     if any(found.low is None for _, found, _ in others):
-        named(figure, [("too few people for an interval", dot(INK, "circle-open"))])
+        named(figure, [("too few people for an interval", dot(CONTEXT))])
     figure.add_vline(x=1.0, line={"color": GREY, "width": 1})
     ends = [end for _, found, _ in rows for end in (found.value, found.low, found.high)]
     _mark(figure, "x", result.tolerance, ends)

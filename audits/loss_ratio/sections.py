@@ -7,26 +7,29 @@ import pandas as pd
 from audits.brief import begun
 from audits.loss_ratio import LossRatioResult, figures
 from audits.records import Exhibit, Section
-from audits.stats.words import count, number, p_words, percent
+from audits.stats.badges import interval_text
+from audits.stats.words import count, number, p_words, people, percent, several
 
 __all__ = ["section"]
 
 
 def section(result: LossRatioResult) -> Section:
     """Arrange a loss-ratio audit."""
-    limit = number(result.tolerance)
+    limit, end = number(result.tolerance), result.curve[-1]
+    beyond = sum(bar.people for bar in result.histogram if bar.low >= result.tolerance)
+    of = f"{count(beyond)} of {people(result.statistic.n)}"
     exhibits = [
         Exhibit(
             "against_tolerance",
-            "How many times as large the error becomes",
+            f"Error after the move: {interval_text(result.judged) or 'no interval'}",
             "Thick: the interval that decides. Dashed line: your limit. Groups' intervals hold together.",
             lambda: figures.against_tolerance(result),
             lambda: pd.concat([result.to_frame(), result.groups_frame()], ignore_index=True),
         ),
         Exhibit(
             "ratios",
-            f"Whose error grows by more than {limit} times",
-            "People by how many times as large their error becomes. Dark or orange: beyond your limit.",
+            f"About {of} have an error more than {limit} times as large",
+            "Bar: people by how many times as large their error becomes.",
             lambda: figures.ratios(result),
             result.histogram_frame,
             bars=True,
@@ -34,7 +37,7 @@ def section(result: LossRatioResult) -> Section:
         ),
         Exhibit(
             "subspace",
-            "What was moved",
+            f"Moved most: {result.features[0].feature}" if result.features else "Nothing was moved",
             f"{begun(str(result.metric.source))}. Long bar: mostly what should not matter.",
             lambda: figures.subspace(result),
             result.features_frame,
@@ -42,7 +45,7 @@ def section(result: LossRatioResult) -> Section:
         ),
         Exhibit(
             "along_flow",
-            "How long people were moved",
+            f"After {several(end.steps, 'step')}: {number(end.statistic)} times on average",
             "If the line still rises at the right end, longer moves would find more.",
             lambda: figures.along_flow(result),
             result.curve_frame,
@@ -53,7 +56,7 @@ def section(result: LossRatioResult) -> Section:
         exhibits.append(
             Exhibit(
                 "misspecified",
-                "If the metric is off by some degrees",
+                _off(result),
                 "Dot: mean ratio under the metric turned so far. Flat: the finding does not depend on it.",
                 lambda: figures.misspecified(result),
                 result.misspecified_frame,
@@ -61,6 +64,14 @@ def section(result: LossRatioResult) -> Section:
             )
         )
     return Section(title="Individual fairness: loss ratio", exhibits=tuple(exhibits), facts=_facts(result))
+
+
+def _off(result: LossRatioResult) -> str:
+    """Say between what the mean ratio stays where the metric is off by some degrees."""
+    far = max(abs(row.degrees) for row in result.misspecified)
+    means = [row.statistic.value for row in result.misspecified if row.statistic.value is not None]
+    reach = f"{number(min(means))} to {number(max(means))} times" if means else "no mean"
+    return f"Metric off by up to {far:g} degrees: {reach}"
 
 
 def _facts(result: LossRatioResult) -> dict[str, str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from audits.brief import begun
 from audits.mitigation import figures
 from audits.mitigation.result import MitigationResult
 from audits.records import Exhibit, Section
+from audits.stats.badges import interval_text
 from audits.stats.words import percent_interval
 
 __all__ = ["section"]
@@ -18,14 +20,14 @@ def section(result: MitigationResult) -> Section:
         "Accuracy": f"{percent_interval(first.accuracy)} before; {percent_interval(last.accuracy)} after",
     }
     for before, after in zip(first.also, last.also, strict=True):
-        facts[f"{before.audit} before"] = f"{before.verdict}: {before.finding}"
-        facts[f"{after.audit} after"] = f"{after.verdict}: {after.finding}"
+        facts[f"{begun(before.audit.replace('_', ' '))} before"] = f"{before.verdict}: {before.finding}"
+        facts[f"{begun(after.audit.replace('_', ' '))} after"] = f"{after.verdict}: {after.finding}"
     return Section(
         title="Mitigation of the worst rule set",
         exhibits=(
             Exhibit(
                 "left",
-                "What is left of the difference",
+                f"Left of the difference: {interval_text(result.judged) or 'no interval'}",
                 "The group's share minus the others', before and after. "
                 "Thick line: the interval that decides.",
                 lambda: figures.left(result),
@@ -33,7 +35,7 @@ def section(result: MitigationResult) -> Section:
             ),
             Exhibit(
                 "amounts",
-                "By samples added",
+                f"With {last.added:,} more samples: accuracy {percent_interval(last.accuracy)}",
                 "The group's difference, the largest score of any group, and accuracy, by samples added.",
                 lambda: figures.amounts(result),
                 result.to_frame,

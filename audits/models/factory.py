@@ -286,7 +286,8 @@ def _from_column(data: AuditData, predictions: Predictions) -> _Found:
         )
     if column in data.features:
         data = without_feature(data, column)
-        notes.append(f"The predictions in {column!r} are not used as a feature.")
+        held = "predictions" if predictions.label is None else "decisions"
+        notes.append(f"{column!r} holds the {held}, so it is not a feature.")
     kind = "number" if predictions.label is None else "label"
     about = {"notes": notes, "score_kind": kind, "made": predictions.made or "unknown"}
     return data, model, {**about, "higher_is": predictions.higher_is}

@@ -9,6 +9,7 @@ import pandas as pd
 from audits.outcome_transport import figures as figures
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
+from audits.stats.badges import interval_text
 from audits.stats.words import count, number, p_words, percent
 
 __all__ = ["section"]
@@ -24,7 +25,8 @@ def section(result: OutcomeTransportResult) -> Section:
     exhibits = [
         Exhibit(
             "judged",
-            "Who is treated more unevenly" if groups else "How far the outcomes lie apart",
+            f"{'Unevenness' if groups else 'Distance of outcomes'}: "
+            f"{interval_text(result.judged) or 'no interval'}",
             f"Right of 0: less like the people with the same outcome. {_LINES}" if groups else _LINES,
             lambda: figures.judged(result),
             result.judged_frame,

@@ -70,6 +70,14 @@ AUDIT = Audit(
         "known size can be planted among the predictions."
     ),
     pages=OnPages(
+        former_choices={
+            "fewest": "with-fewest",
+            "interpolation": "with-interpolation",
+            "ways": "with-ways",
+            "ways-people": "with-ways_people",
+            "ways-refits": "with-refits",
+            "ways-noise": "with-noise",
+        },
         labels={
             "actionable": "A person can change",
             "roles.actionable": "A person can change",

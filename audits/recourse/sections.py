@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from audits.brief import begun
 from audits.records import Exhibit, Section
 from audits.recourse.figures import groups, people
 from audits.recourse.result import RecourseResult
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, number, p_words, percent, percent_interval
+from audits.stats.words import count, number, p_words, people_in, percent, percent_interval
 
 __all__ = ["HEADS", "section", "ways_facts", "worded"]
 
@@ -95,21 +96,37 @@ def _compared(result: RecourseResult) -> tuple[Exhibit, ...]:
     )
 
 
+def _furthest(result: RecourseResult) -> str:
+    """Say which group has furthest to go on average, and which least."""
+    known = [row for row in result.by_group if row.burden.value is not None]
+    known = sorted(known, key=lambda row: -(row.burden.value or 0.0))
+    if len(known) < 2:
+        return "How far people have to go"
+    told = [f"{people_in(row.group)} ({number(row.burden.value)})" for row in (known[0], known[-1])]
+    return begun(f"{told[0]} have furthest to go on average, {told[1]} least far")
+
+
 def section(result: RecourseResult) -> Section:
     """Arrange a recourse audit."""
+    last, words = result.by_alpha[-1].reclassified, vocabulary()
+    at_end = [row for row in result.changes if row.alpha == result.steps[-1]]
+    most = (
+        max(at_end, key=lambda row: abs(row.mean_change.value or 0.0) / row.scale).feature if at_end else ""
+    )
     lost = percent(groups.never_helped(result), result.n_rejected) if len(result.people) else ""
     stuck = f": {lost} never get there" if lost else ""
     exhibits: tuple[Exhibit, ...] = (
         Exhibit(
             "needed",
-            f"What it would take to be {vocabulary().yes or 'accepted'}{stuck}",
+            f"What it would take to be {words.yes or 'accepted'}{stuck}",
             "Bars: declined people by how many columns must change. Thick line: the interval that decides.",
             lambda: groups.needed(result),
             lambda: worded(result.groups_frame()),
         ),
         Exhibit(
             "reclassified",
-            "Accepted on the way",
+            f"{percent(last.value, result.n_rejected)} of those {words.no or 'declined'} are "
+            f"{words.yes or 'accepted'} at the largest step",
             "Share accepted as declined people move towards their accepted match. Bars fill beyond the "
             "cut-off. Gray line: scores today.",
             lambda: people.sliding(result),
@@ -118,7 +135,7 @@ def section(result: RecourseResult) -> Section:
         ),
         Exhibit(
             "changes",
-            "What changes on the way",
+            f"{most} changes most on the way" if most else "Nothing changes on the way",
             "Bar: mean change, right where it grows. Intervals take the matches as given.",
             lambda: people.changes(result),
             lambda: worded(result.changes_frame()),
@@ -126,7 +143,7 @@ def section(result: RecourseResult) -> Section:
         ),
         Exhibit(
             "burden",
-            "How far each group has to go",
+            _furthest(result),
             "Further right: larger changes, on average, until people are accepted.",
             lambda: groups.burden(result),
             lambda: worded(result.groups_frame()),

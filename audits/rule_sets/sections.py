@@ -25,7 +25,7 @@ __all__ = ["SAID", "around", "section"]
 SAID = {
     "exchanged": (
         "The same texts with the terms exchanged",
-        "Favorable with these terms minus with others in their place, points. Hollow: may be chance.",
+        "Favorable with these terms minus with others in their place, points. Gray: may be chance.",
     ),
     "neighbours": (
         "One rule away",

@@ -18,6 +18,7 @@ from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.records import loaded
+from audits.rule_sets.text import group_of
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult
 from audits.runs.spec import AuditRequest
@@ -89,7 +90,7 @@ def _beside(audit: AuditResult, found: Any, protected: Sequence[str]) -> AuditRe
     )
     if row is None or not hasattr(audit.result, "judged"):
         return audit
-    see = "people with " + " and ".join(rule["words"] for rule in row.rules)
+    see = group_of(row.rules)
     return dataclasses.replace(
         audit, result=dataclasses.replace(audit.result, judged=dataclasses.replace(judged, see=see))
     )

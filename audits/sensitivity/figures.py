@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 
 from audits.data import group_name
 from audits.drawing.boxes import quantile_boxes
-from audits.drawing.marks import band, dashes, decisive, dot, named, reaching
+from audits.drawing.marks import decisive, dot, named, named_above, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
@@ -21,6 +21,7 @@ from audits.drawing.style import (
     empty,
     finish,
     rows_named,
+    shares_axis,
 )
 from audits.sensitivity import SensitivityResult
 from audits.stats import EVIDENCE, Estimate
@@ -100,7 +101,8 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
     shown = [item for item in result.groups if item.attribute == attribute and item.n > 0][::-1]
     figure = go.Figure()
     x = [edges[k] + step / 2 for k in range(len(edges) - 1)]
-    for place, item in enumerate(shown):
+    groups = distinct([people_in(item.group) for item in shown])
+    for place, (item, name) in enumerate(zip(shown, groups, strict=True)):
         counts = result.histogram.groups[f"{attribute}: {item.group}"]
         top = max(counts) or 1.0
         figure.add_trace(
@@ -109,7 +111,7 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
                 y=[place + 0.85 * value / top for value in counts] + [place] * len(x),
                 fill="toself",
                 mode="lines",
-                line={"color": CONTEXT, "width": 1},
+                line={"color": CONTEXT, "width": 1, "shape": "hvh"},
                 opacity=0.7,
                 showlegend=False,
                 hoverinfo="skip",
@@ -121,16 +123,16 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
                 x=[x[k] for k in held],
                 y=[place + 0.85 * counts[k] / top for k in held],
                 mode="markers",
-                marker={"color": CONTEXT, "size": 5},
+                marker={"color": CONTEXT, "size": 4},
                 meta=[people_id(of_group(attribute, item.group), *_between(edges, k)) for k in held],
-                customdata=[[_range(edges, k), count(counts[k]), describe(item.group)] for k in held],
+                customdata=[[_range(edges, k), count(counts[k]), name] for k in held],
                 hovertemplate="%{customdata[2]}, %{customdata[0]}: %{customdata[1]} people<extra></extra>",
                 showlegend=False,
             )
         )
-    figure.add_vline(result.threshold.value or 0.0, line={"color": INK, "width": 1.5})
-    named(figure, [("threshold", dashes(INK, "solid", 1.5))])
-    groups = distinct([item.group for item in shown])
+    threshold = result.threshold.value or 0.0
+    figure.add_vline(threshold, line={"color": INK, "width": 1.5})
+    named_above(figure, "threshold", (threshold, threshold), (0.0, edges[-1]))
     names = [f"{group} ({count(item.n)})" for group, item in zip(groups, shown, strict=True)]
     figure.update_yaxes(tickvals=[k + 0.3 for k in range(len(shown))], ticktext=names, showgrid=False)
     figure.update_xaxes(title="sensitivity to protected status", rangemode="tozero")
@@ -152,11 +154,14 @@ def groups(result: SensitivityResult) -> go.Figure:
     figure = go.Figure()
     if row is not None:
         figure.add_trace(decisive(result.judged, row))
-    # hollow: too few people for an interval, which must not look like one of no width
-    symbols = ["circle-open" if item.ratio.low is None else "circle" for item in shown]
     limit = float(result.options["material"])
     far = result.judged.badge != "no verdict"
-    colors = [FOCUS if far and _beyond(item.ratio, limit) else INK for item in shown]
+    # gray: too few people for an interval, which must not look like one of no width
+    few = [item.ratio.low is None for item in shown]
+    colors = [
+        CONTEXT if thin else FOCUS if far and _beyond(item.ratio, limit) else INK
+        for thin, item in zip(few, shown, strict=True)
+    ]
     figure.add_trace(
         go.Scatter(
             x=[item.ratio.value for item in shown],
@@ -170,7 +175,6 @@ def groups(result: SensitivityResult) -> go.Figure:
             marker={
                 "color": colors,
                 "size": 8,
-                "symbol": symbols,
                 "opacity": [float(k != row) for k in range(len(shown))],  # that which decides is drawn above
             },
             error_x=reaching(
@@ -188,14 +192,13 @@ def groups(result: SensitivityResult) -> go.Figure:
     )
     figure.add_vrect(1 / limit, limit, fillcolor=CONTEXT, opacity=0.15, line_width=0, layer="below")
     figure.add_vline(1.0, line={"color": INK, "width": 1, "dash": "dot"})
-    named(figure, [("as everyone else", dashes(INK, width=1)), (f"within {number(limit)} times", band())])
-    if "circle-open" in symbols:
-        named(figure, [("too few people for an interval", dot(INK, "circle-open"))])
+    if any(few):
+        named(figure, [("too few people for an interval", dot(CONTEXT))])
     ends = [end for item in shown for end in (item.ratio.value, item.ratio.low, item.ratio.high) if end]
     low, high = min(1 / limit, *ends), max(limit, *ends)
-    figure.update_xaxes(
-        title="mean sensitivity, times the others'", range=[0.97 * low, 1.03 * min(high, 5 * limit)]
-    )
+    drawn = 0.97 * low, 1.03 * min(high, 5 * limit)
+    named_above(figure, f"gray: within {number(limit)} times", (1 / limit, limit), drawn)
+    figure.update_xaxes(title="mean sensitivity (times that of everyone else)", range=drawn)
     listed = "; ".join(f"{item.group} {number(item.ratio.value)}" for item in shown[::-1])
     alt = f"Mean sensitivity as times everyone else's: {listed}."
     row_height = rows_named(figure, labels)
@@ -223,7 +226,8 @@ def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:
             hovertemplate="%{y}: %{x:.1f} percent of all sensitivity<extra></extra>",
         )
     )
-    figure.update_xaxes(title="share of all sensitivity (%)", rangemode="tozero")
+    ends = [*shares, *(100 * item.share.high for item in shown if item.share.high is not None)]
+    figure.update_xaxes(title="share of all sensitivity (%)", **shares_axis(ends))
     first = shown[-1]
     part = percent(first.share.value, 1000)
     alt = f"Features by their part of all sensitivity; first {first.feature} with {part}."

@@ -11,7 +11,8 @@ from audits.records import Exhibit, Section
 from audits.sensitivity import SensitivityResult, figures
 from audits.sensitivity.match_sets.sets import QUANTILES
 from audits.stats import Estimate
-from audits.stats.words import count, people, percent_interval, stated
+from audits.stats.badges import interval_text
+from audits.stats.words import count, number, people, people_in, percent, percent_interval, stated
 
 __all__ = ["FLAGGED", "PROXIES", "curves_table", "metrics_table", "section", "sides_table"]
 
@@ -25,16 +26,15 @@ def section(result: SensitivityResult) -> Section:
     exhibits = [
         Exhibit(
             "by_group",
-            f"Whose predictions depend on proxies for {about}",
-            "Dot: mean sensitivity as times the others'. Line: interval. Thick: the one that decides. Gray: "
-            "within your limit.",
+            f"Dependence on proxies for {about}: {interval_text(result.judged) or 'no interval'}",
+            "Dot: mean sensitivity, in times that of everyone else. Thick: the interval that decides.",
             lambda: figures.groups(result),
             result.to_frame,
         ),
         Exhibit(
             "features",
-            "Through which features",
-            f"Longer bar: a larger part of all sensitivity, percent.{_of_few(result)}",
+            _first_feature(result),
+            f"Bar: share of all sensitivity. Line: interval.{_of_few(result)}",
             lambda: figures.features(result),
             result.features_frame,
             tab="apart",
@@ -42,7 +42,7 @@ def section(result: SensitivityResult) -> Section:
         *_match_set(result),
         Exhibit(
             "status",
-            f"{begun(about)} guessed from the other features",
+            f"{begun(about)} guessed from the other features: {_areas(result)}",
             "On the line: probabilities are right. Flat: the features reveal little.",
             lambda: figures.calibration(result),
             result.calibration_frame,
@@ -50,8 +50,8 @@ def section(result: SensitivityResult) -> Section:
         ),
         Exhibit(
             "histogram",
-            "People by sensitivity",
-            "Right of the line: flagged. Gray band: the interval of the line.",
+            f"{count(result.above)} of {people(result.flagged.n)} are flagged",
+            "Bar: people by sensitivity. Right of the line: flagged. Gray band: the interval of the line.",
             lambda: figures.histogram(result),
             result.histogram_frame,
             bars=True,
@@ -60,8 +60,8 @@ def section(result: SensitivityResult) -> Section:
         *(
             Exhibit(
                 f"ridges_{name}",
-                f"Sensitivity by {name}",
-                "Each group is scaled to its own peak. Right of the line: flagged.",
+                _most_sensitive(result, name),
+                "People by sensitivity, each group scaled to its own peak. Right of the line: flagged.",
                 partial(figures.ridges, result, name),
                 partial(_rows, result, name),
                 tab="who",
@@ -70,6 +70,28 @@ def section(result: SensitivityResult) -> Section:
         ),
     ]
     return Section(title="Prediction sensitivity", exhibits=tuple(exhibits), facts=_facts(result))
+
+
+def _first_feature(result: SensitivityResult) -> str:
+    """Say through which feature most of the sensitivity goes."""
+    known = [item for item in result.by_feature if item.share.value is not None]
+    if not known:
+        return "No feature has any sensitivity"
+    return f"{percent(known[0].share.value, known[0].share.n)} of the sensitivity is to {known[0].feature}"
+
+
+def _areas(result: SensitivityResult) -> str:
+    return ", ".join(f"AUC {number(each.auc.value)}" for each in result.status)
+
+
+def _most_sensitive(result: SensitivityResult, attribute: str) -> str:
+    """Say which group of an attribute is most sensitive on average, and which least."""
+    known = [item for item in result.groups if item.attribute == attribute and item.mean.value is not None]
+    known = sorted(known, key=lambda item: -(item.mean.value or 0.0))
+    if len(known) < 2:
+        return f"Sensitivity by {attribute}"
+    named = [f"{people_in(item.group)} ({number(item.mean.value)})" for item in (known[0], known[-1])]
+    return begun(f"{named[0]} are most sensitive on average, {named[1]} least")
 
 
 def _match_set(result: SensitivityResult) -> list[Exhibit]:

@@ -6,11 +6,13 @@ nothing would. It has no color: icon and words carry it.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from audits.stats.estimate import Estimate
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import CURRENCIES, amount_stated
 
 __all__ = [
@@ -158,9 +160,9 @@ def interval_text(judged: _Judged) -> str:
     '13 points (1 to 25)'
     >>> interval_text(judge(Estimate(1.594, 1.3, None, 100, "MOVER-R"), none=1.0, immaterial=(0.8, 1.25)))
     '1.59 times (1.3 or more)'
-    >>> burden = judge(Estimate(0.05, -0.2, 0.3, 100, "Welch"), immaterial=(-0.2, 0.2))
+    >>> burden = judge(Estimate(0.0463, -0.0551, 0.148, 100, "Welch"), immaterial=(-0.2, 0.2))
     >>> interval_text(dataclasses.replace(burden, unit="standard deviations"))
-    '0.05 standard deviations (−0.2 to 0.3)'
+    '0.05 standard deviations (−0.06 to 0.15)'
     """
     interval = judged.interval
     if interval.value is None or (interval.low is None and interval.high is None):
@@ -168,24 +170,32 @@ def interval_text(judged: _Judged) -> str:
     if judged.unit[:1] in CURRENCIES:
         return amount_stated(interval, judged.unit)
     scale, unit = _unit(judged)
-    ends = [None if end is None else short_number(scale * end) for end in (interval.low, interval.high)]
-    low, high = ends
+    decimals = 1 if unit == " points" else 2
+    value, low, high = (
+        None if end is None else short_number(scale * end, decimals)
+        for end in (interval.value, interval.low, interval.high)
+    )
     reach = f"{low} to {high}" if low and high else f"{low} or more" if low else f"up to {high}"
     named = judged.decided_by == "average" or _FORMULA.search(judged.decided_by)  # in the sentence beside it
-    where = "" if named else f" · {judged.decided_by}"
-    return f"{short_number(scale * interval.value)}{unit} ({reach}){where}"
+    about = judged.decided_by.removeprefix("level: ")
+    where = "" if named else f" · {vocabulary().group(about.rpartition(': ')[2]) or about}"
+    return f"{value}{unit} ({reach}){where}"
 
 
-def short_number(value: float) -> str:
-    """Word a number as it is read: three digits, whole numbers from 10; what rounding left of 0 is 0.
+def short_number(value: float, decimals: int = 2) -> str:
+    """Word a number as it is read: whole from 10, few decimals below; only what is 0 is said to be 0.
 
     Examples
     --------
     >>> short_number(-26.96), short_number(1.594), short_number(0.0463), short_number(-5.4e-18)
-    ('−27', '1.59', '0.0463', '0')
+    ('−27', '1.59', '0.05', '0')
+    >>> short_number(8.651, 1), short_number(0.00042)
+    ('8.7', '0.0004')
     """
     value = 0.0 if abs(value) < _NOTHING else value
-    text = f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.3g}" if abs(value) < 1 else f"{value:.2f}"
+    if value and abs(value) < 0.5 * 10.0**-decimals:
+        decimals = -math.floor(math.log10(abs(value)))  # one digit of its own
+    text = f"{value:.{0 if abs(value) >= 9.95 else decimals}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return ("0" if text == "-0" else text).replace("-", "−")
 

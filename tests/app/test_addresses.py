@@ -13,6 +13,8 @@ from starlette.testclient import TestClient
 
 from app.pages import view_of
 from app.serving import api
+from audits.options import options_of
+from audits.runs.registry import AUDITS
 
 
 @pytest.fixture
@@ -58,6 +60,17 @@ def test_an_address_without_a_workspace_gets_one_and_others_stay(browser: TestCl
     assert come_to(browser, "/flipset?w=abc") == ("/flipset", {"w": ["abc"]})
     assert come_to(browser, "/nothing?by=race") == ("/nothing", {"by": ["race"]})
     assert come_to(browser, "/static/individual") == ("/static/individual", {})
+
+
+def test_choices_of_earlier_versions_keep_their_values(browser: TestClient):
+    old = "w=abc&fewest=false&ways-people=40&by=sex"
+    now = {"w": ["abc"], "with-fewest": ["false"], "with-ways_people": ["40"], "by": ["sex"]}
+    assert come_to(browser, f"/recourse?{old}") == ("/recourse", now)
+    assert come_to(browser, "/groups?w=abc&fewest=true") == ("/groups", {"w": ["abc"], "fewest": ["true"]})
+    options = {option.name for option in options_of(AUDITS["recourse"].options)}
+    assert {
+        name.removeprefix("with-") for name in AUDITS["recourse"].pages.former_choices.values()
+    } <= options
 
 
 def test_a_server_below_a_folder_stays_there(browser: TestClient):

@@ -40,7 +40,7 @@ def test_every_page_plans_or_says_why_not(space) -> None:
         at = _settled(at.switch_page(page).run(), name)
         assert not at.exception, name
         labels = [panel.label for panel in at.expander]
-        assert "What could this audit see among how many people?" in labels, name
+        assert "How many people does this audit need?" in labels, name
         why = AUDITS[name].unplanned
         forms = [button for button in at.button if button.label == "Simulate"]
         assert bool(why) != bool(forms), name

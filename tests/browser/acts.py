@@ -23,6 +23,7 @@ __all__ = [
     "open_app",
     "open_example",
     "open_menu",
+    "open_settings",
     "open_tab",
     "run",
     "serious",
@@ -106,6 +107,8 @@ def open_app(page: Page, url: str) -> None:
 def choose(page: Page, key: str, option: str) -> None:
     """Choose in the select box whose key begins with `key`."""
     box = page.locator(f'[class*="st-key-{key}"] input').first
+    if box.count() and not box.is_visible():
+        open_settings(page)
     listed = page.get_by_role("option", name=option, exact=True).first
     for _ in range(4):  # a page drawn anew closes the list
         box.click()
@@ -211,11 +214,18 @@ def to_flipsets(page: Page) -> None:
     to_page(page, "Flipsets", ".st-key-run button")
 
 
+def open_settings(page: Page) -> None:
+    """Unfold the choices at the side, which fold once there is a result, and what folds within them."""
+    folded = page.locator(".st-key-settings details:not([open]) > summary:visible")
+    while folded.count():
+        folded.first.click()
+        page.wait_for_timeout(400)
+
+
 def shuffles(page: Page, number: int, key: str = "shuffles") -> None:
     """Set how often groups are shuffled for the level of chance: many make a long run, none a short one."""
     box = page.locator(f".st-key-{key} input")
-    if not box.is_visible():
-        page.get_by_text("More options").click()
+    open_settings(page)
     with answered(page):
         box.fill(str(number))
         box.press("Enter")

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="browser tests need Playwright")
 
-from playwright.sync_api import Page  # noqa: E402
+from playwright.sync_api import Page
 
-from tests.browser import acts  # noqa: E402
+from tests.browser import acts
 
 
 def _wages(folder: Path) -> Path:

@@ -6,12 +6,13 @@ import math
 from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
 from benchmarks.serving import PAGES, Served
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
+from tests.browser.test_texts_apart import APART, TURNED
 
 pytestmark = pytest.mark.browser
 
@@ -63,6 +64,8 @@ def test_no_tab_of_a_result_is_higher_than_two_screens_or_wider_than_a_phone(
         page.goto(Served(server.url, server.pid).page(name, address))
         page.wait_for_selector(".st-key-finding", timeout=acts.SLOW)
         acts.settle(page)
+        if name != "glance":
+            expect(page.locator(".st-key-settings details")).not_to_have_attribute("open", "")
         for tab in page.locator(".stMain").get_by_role("tab").all_inner_texts() or [""]:
             if tab:
                 acts.open_tab(page, tab)
@@ -71,15 +74,19 @@ def test_no_tab_of_a_result_is_higher_than_two_screens_or_wider_than_a_phone(
 
 
 def _too_large(page: Page, name: str, tallest: float = math.inf) -> list[str]:
-    """Tell of a page that is too high on a screen, or too wide on a phone."""
+    """Tell of a page that is too high on a screen or too wide on a phone, and of texts that collide."""
     page.wait_for_timeout(300)  # figures take their room a moment later
     high = page.evaluate(_SIZES)[0]
+    found = [f"{name}: {high} px high"] if high > tallest else []
+    found += [f"{name}, 1280 px: {each}" for each in page.evaluate(APART)]
     page.set_viewport_size({"width": 400, "height": 900})
     page.wait_for_timeout(300)
     acts.settle(page)
+    with suppress(NotInTime):  # figures out of view are drawn when there is time
+        page.wait_for_function(TURNED, timeout=5_000)
     _, inner, outer = page.evaluate(_SIZES)
+    found += [f"{name}, 400 px: {each}" for each in page.evaluate(APART)]
     page.set_viewport_size({"width": 1280, "height": 900})
-    found = [f"{name}: {high} px high"] if high > tallest else []
     return found + ([f"{name}: {inner} px wide where {outer} are shown"] if inner > outer else [])
 
 

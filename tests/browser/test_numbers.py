@@ -65,7 +65,7 @@ def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) ->
     page.goto(Served(server.url, server.pid).page("flipset", query))
     page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
     acts.settle(page)
-    page.get_by_text("More options").click()
+    acts.open_settings(page)
     shuffles = page.locator(".st-key-shuffles input")
     for text, number in WHOLE.items():
         write(page, shuffles, text)

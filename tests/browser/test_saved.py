@@ -32,7 +32,7 @@ def test_reports_comparison_link_and_deletion(
     for reference in ("(the largest)", "female"):
         acts.to_page(page, "Groups", ".st-key-run button")
         if reference != "(the largest)":
-            page.get_by_text("More options").click()
+            acts.open_settings(page)
             acts.choose(page, "reference-sex", reference)
         acts.run(page)
         finding = acts.finding(page).splitlines()[0]

@@ -44,7 +44,7 @@ def test_a_gap_is_explained_from_the_page(space: Workspace) -> None:
     result = run.result().audits[0].result
     assert at.container(key="finding").text[0].value == run.result().audits[0].headline
     headers = [header.value for header in at.subheader]
-    assert headers[1] == "Both groups at each level of department"
+    assert "department" in headers[1]
     at.session_state["tab"] = "How we tested"
     at.run()
     assert result.finding in [text.value for text in at.text]

@@ -64,7 +64,7 @@ def test_predictions_are_no_features_and_invent_nobody(make_data, scored):
     assert "risk" not in subject.space.columns
     assert subject.data.digest != data.digest
     assert not subject.model.invents
-    assert any("not used as a feature" in note for note in subject.notes)
+    assert any("'risk'" in note for note in subject.notes)
     with pytest.raises(
         InputError, match=r"model\.predictions\.score must be a column of the data, got 'risk'"
     ):

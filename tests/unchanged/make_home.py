@@ -134,7 +134,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         samples, home = Path(folder, "samples"), Path(folder, "home")
         samples.mkdir()
-        pd.read_csv(HERE.parent / "golden" / "people.csv").head(PEOPLE).to_csv(samples / "people.csv", index=False)
+        pd.read_csv(HERE.parent / "golden" / "people.csv").head(PEOPLE).to_csv(
+            samples / "people.csv", index=False
+        )
         hiring = pd.read_csv(SAMPLES / "hiring.csv").groupby("gender").head(PEOPLE // 2)
         hiring.to_csv(samples / "hiring.csv", index=False)
         shutil.copy(SAMPLES / "hiring.onnx", samples)

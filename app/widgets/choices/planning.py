@@ -25,7 +25,7 @@ _FEWEST, _MOST = 2, 20_000
 
 def planning_panel(space: Workspace, spec: Mapping[str, Any], audit: str) -> None:
     """Draw sizes and a difference to plan for, and how often the audit would give each verdict."""
-    kept, title = state.get(f"plan {audit}"), "What could this audit see among how many people?"
+    kept, title = state.get(f"plan {audit}"), "How many people does this audit need?"
     panel = st.expander(title, expanded=kept is not None, key=f"planning-{audit}", on_change="rerun")
     if not panel.open:  # each view of each page would pay for its controls
         return

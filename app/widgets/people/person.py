@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,7 +18,7 @@ from app.tables.people import MOST_TOLD, far, spreads_of, value_text
 from app.widgets.people.what_if import asked, can_ask, what_if_section
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
-from audits.brief import begun
+from audits.brief import begun, value_words
 from audits.data.values import is_missing
 from audits.runs.result import RunResult
 from audits.stats.vocabulary import vocabulary
@@ -204,13 +205,15 @@ def _differences(sides: _Sides, effects: Mapping[str, float], spec: Mapping[str,
         better = "" if effect is None or abs(effect) < 1e-9 else f"better for {its if effect > 0 else mine}"
         if effect is not None and abs(effect) < 1e-9:
             better = "no effect"
-        rows.append((name, *(value_text(value) for value in sides.values[name].iloc[:2]), better))
+        rows.append((name, *(_shown(value) for value in sides.values[name].iloc[:2]), better))
     table = pd.DataFrame(rows, columns=["only what differs", mine, its, "by the model"])
     table = in_units(table.set_index("only what differs"), spec)
     if table["by the model"].eq("").all():
         table = table.drop(columns="by the model")
     if len(table):
-        st.dataframe(table, height="content", alt=f"What differs between {mine} and {its}")
+        names = {"_index": st.column_config.Column(width=150)}
+        about = f"What differs between {mine} and {its}"
+        st.dataframe(table, height="content", column_config=names, alt=about)
     if sides.same:
         st.caption(f"The same: {', '.join(sides.same)}")
 
@@ -221,21 +224,36 @@ def _alternatives(answer: Mapping[str, Any], sides: _Sides) -> None:
     with st.container(horizontal=True, key="person-alternatives"):
         if answer["swaps"]:
             with st.container(gap="xxsmall"):
-                for each in answer["swaps"]:
-                    decided = (words.yes if each["favorable"] else words.no) or "another decision"
-                    turned = "" if each["favorable"] == before["favorable"] else f", {decided}"
-                    st.text(
-                        f"What if {each['column']} were {each['value']}? "
-                        f"{number(before['score'])} → {number(each['score'])}{turned}"
-                    )
+                for (column, score, favorable), values in _swapped(answer["swaps"]).items():
+                    decided = (words.yes if favorable else words.no) or "another decision"
+                    turned = "" if favorable == before["favorable"] else f", {decided}"
+                    st.text(f"What if {column} were {values}? {number(before['score'])} → {score}{turned}")
         if answer["enough"]:
             told = [
-                f"{name} {' → '.join(value_text(value) for value in sides.values[name].iloc[:2])}"
+                f"{name} {' → '.join(_shown(value) for value in sides.values[name].iloc[:2])}"
                 for name in answer["enough"]
             ]
             st.text(f"What would be enough? {' and '.join(told)}: {words.yes or 'favorable'}")
         elif sides.differ and not before["favorable"]:
-            st.text("What would be enough? Not the match's values of what can be changed.")
+            st.text("What would be enough? The match's values in what can be changed are not.")
+
+
+def _swapped(swaps: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, bool], str]:
+    """Return the values that lead to the same answer, together: ``Ostrian, Tamar or Norrin``."""
+    found: dict[tuple[str, str, bool], list[str]] = {}
+    for each in swaps:
+        answer = (str(each["column"]), number(each["score"]), bool(each["favorable"]))
+        found.setdefault(answer, []).append(str(each["value"]))
+    return {
+        answer: " or ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
+        for answer, values in found.items()
+    }
+
+
+def _shown(value: object) -> str:
+    """Return a value as tables of people have it, large numbers with separators."""
+    plain = isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
+    return value_words(float(value)) if plain and not is_missing(value) else value_text(value)
 
 
 def _plain(value: Any) -> Any:

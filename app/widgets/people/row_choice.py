@@ -18,6 +18,7 @@ from app.widgets.people.selected import clickable, let_go, only_selected
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.workspaces.workspace import Workspace
 from audits.drawing.selected import selected_among, selected_bins
+from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count
 
 __all__ = ["ROWS", "choose_row", "clicked_row", "show_selected"]
@@ -128,7 +129,16 @@ def choose_row(
 
 def _with(table: pd.DataFrame, beside: RawCells | None) -> pd.DataFrame:
     found = table if beside is None else pd.concat([table, _whole(beside(table.index))], axis=1)
-    return found.rename_axis(index="row")
+    return _in_words(found).rename_axis(index="row")
+
+
+def _in_words(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose decisions are called as the data call them."""
+    words = vocabulary()
+    if "decision" not in table or not words.yes or not words.no:
+        return table
+    said = {True: words.yes, False: words.no, "favorable": words.yes, "unfavorable": words.no}
+    return table.assign(decision=[said.get(each, each) for each in table["decision"]])
 
 
 def _whole(cells: pd.DataFrame) -> pd.DataFrame:

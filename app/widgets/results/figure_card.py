@@ -51,7 +51,8 @@ def figure_card(
     heading, caption : str
         What it shows, in a few words, and what to look for.
     wide : bool
-        Keep the figure wide on a narrow screen, where it then scrolls inside itself.
+        Keep the figure wide on a narrow screen, where it then scrolls inside itself, unless it has a layout
+        for narrow ones (`audits.drawing.style.stacked_where_narrow`).
     on_point : callable, optional
         Called with the custom data of a point that is clicked; the people of the point are selected, too,
         unless it returns that it has done all.
@@ -73,7 +74,8 @@ def figure_card(
                     st.text(caption)
             with st.popover("⋯", key=f"menu-{name}", type="tertiary", help="Table, files and people"):
                 shown = _tools(name, figure, table, people)
-        with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
+        scrolls = wide and "narrow" not in (figure.layout.meta or {})
+        with st.container(key=f"{'wide' if scrolls else 'fit'}-{name}"):
             plot(figure, name, on_click=partial(_clicked, figure, on_point) if people or on_point else None)
         if shown:
             frame = _in_words(table())
@@ -180,7 +182,8 @@ def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
             continue
         elif frame[name].dtype.kind == "f":
             largest = frame[name].abs().max()
-            shown[name] = st.column_config.NumberColumn(format="%.1f" if largest >= 100 else "%.3f")
+            digits = 1 if largest >= 10 else 2 if largest >= 1 else 3
+            shown[name] = st.column_config.NumberColumn(format=f"%.{digits}f")
         elif frame[name].dtype.kind in "iu":
             largest = frame[name].abs().max()
             shown[name] = st.column_config.NumberColumn(format="localized" if largest >= 10_000 else "%d")

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from app import state
 from app.drawn import presented
 from app.tables.listed import Listed
 from app.widgets import notices
@@ -65,7 +66,7 @@ def result_page(
     section = presented(record, result)
     headline(record.sentence(result), judged_of(result))
     hero, *others = section.exhibits or (None,)
-    if hero is not None:
+    if hero is not None and not _looks_at_one():
         show_section(Section(section.title, (hero,)), instead=instead, prefix=f"{name}-")
     drawn = dict(panels or {})
     if tables(result):
@@ -88,6 +89,11 @@ def result_page(
             _fitting(kept.get(tab, []), room, instead or {}, f"{name}-")
             if tab == "tested":
                 fine_print(found, draft, name, **(settings or {}))
+
+
+def _looks_at_one() -> bool:
+    """Whether somebody is looked at, whose card then takes the place of the first figure."""
+    return state.widget("person") is not None and state.widget("tab") == TABS["people"]
 
 
 def _height(exhibit: Exhibit | None) -> int:

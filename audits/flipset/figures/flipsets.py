@@ -24,6 +24,7 @@ from audits.drawing.style import (
     round_ticks,
     rows_named,
     short,
+    stacked_where_narrow,
 )
 from audits.flipset.figures.bars import bar_rules
 from audits.flipset.result import FeatureDifference, FlipsetResult, Marginal, ranked
@@ -93,31 +94,40 @@ def bar_grid(
         Whether those who flip are declined.
     """
     columns = min(columns, len(shown))
-    rows = -(-len(shown) // columns)
     deep = any(_upright(item) for item in shown)
-    figure = make_subplots(
+    figure = _panels(shown, columns, deep=deep)
+    bars = [_mirrored(item, sides, hollow) for item in shown]
+    highest = max(abs(y) for traces in bars for trace in traces for y in trace.y)
+    for k, (item, traces) in enumerate(zip(shown, bars, strict=True)):
+        place = {"row": k // columns + 1, "col": k % columns + 1}
+        for trace in traces:
+            figure.add_trace(trace.update(showlegend=k == 0), **place)
+        figure.update_xaxes(**_category_axis(item), **place)
+        if k % columns == 0:
+            figure.update_yaxes(title="people (%)", **place)
+    figure.update_yaxes(**_mirrored_axis(highest))
+    figure.update_layout(barmode="overlay")
+    figure = finish(figure, height=_grid_height(-(-len(shown) // columns), deep=deep), alt=alt)
+    stacked_where_narrow(figure, _panels(shown, 1, deep=deep), _grid_height(len(shown), deep=deep))
+    # fonts are measured before they are loaded: without a width the last letters of a name are cut off
+    legend = {**_ON_TOP, "entrywidth": 260, "traceorder": "reversed"}
+    return figure.update_layout(legend=legend, margin={"t": 76})
+
+
+def _panels(shown: Sequence[Marginal], columns: int, *, deep: bool) -> go.Figure:
+    """Return empty panels, one a feature, with the feature's name above."""
+    rows = -(-len(shown) // columns)
+    return make_subplots(
         rows=rows,
         cols=columns,
         subplot_titles=distinct([item.feature for item in shown], longest=_LONGEST_TITLE),
         vertical_spacing=(0.52 if deep else 0.32) / rows if rows > 1 else 0,
         horizontal_spacing=0.06,
     )
-    for k, item in enumerate(shown):
-        place = {"row": k // columns + 1, "col": k % columns + 1}
-        highest = 0.0
-        for trace in _mirrored(item, sides, hollow):
-            highest = max([highest, *map(abs, trace.y)])
-            figure.add_trace(trace.update(showlegend=k == 0), **place)
-        figure.update_xaxes(**_category_axis(item), **place)
-        figure.update_yaxes(**_mirrored_axis(highest), **place)
-        if k % columns == 0:
-            figure.update_yaxes(title="people (%)", **place)
-    figure.update_layout(barmode="overlay")
-    height = 110 + (270 if deep else 200) * rows
-    figure = finish(figure, height=height, alt=alt)
-    # fonts are measured before they are loaded: without a width the last letters of a name are cut off
-    legend = {**_ON_TOP, "entrywidth": 260, "traceorder": "reversed"}
-    return figure.update_layout(legend=legend, margin={"t": 76})
+
+
+def _grid_height(rows: int, *, deep: bool) -> int:
+    return 110 + (270 if deep else 200) * rows
 
 
 def _where(within: str | None) -> str:
@@ -289,6 +299,7 @@ def report_rows(
         f"{number(first.mean_difference.value)} on average, mean sign {number(first.mean_sign.value)}."
     )
     figure = finish(figure, height=140 + (row + 4) * len(features), alt=alt)
+    stacked_where_narrow(figure, None)  # both panels fit
     return figure.update_layout(margin={"t": 84}, legend=_ON_TOP)
 
 

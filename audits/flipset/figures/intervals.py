@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from audits.drawing.differences import differences
 from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, empty, finish
+from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, empty, finish, shares_axis
 from audits.flipset.result import FlipsetResult
 from audits.flipset.text import way_words
 from audits.stats import Estimate
@@ -58,7 +58,8 @@ def causal(result: FlipsetResult) -> go.Figure:
                 hovertemplate="%{x:.1f}%<extra>" + name + "</extra>",
             )
         )
-    figure.update_xaxes(title=f"share of {describe(people_in(result.source))} (%)", rangemode="tozero")
+    drawn = [value for trace in figure.data for value in trace.x]
+    figure.update_xaxes(title=f"share of {describe(people_in(result.source))} (%)", **shares_axis(drawn))
     alt = (
         f"{way_words('negative')}: {percent(result.negative.share.value, result.n_source)} by matching, "
         f"{percent(result.causal.negative.share.value, result.n_source)} by true counterfactuals."

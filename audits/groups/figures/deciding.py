@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from audits.brief import begun
 from audits.data import group_name, named_with
-from audits.drawing.marks import dashes, decisive, named
+from audits.drawing.marks import decisive, named_above
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
 from audits.groups.amounts.judging import ordered as ordered_amounts
 from audits.groups.amounts.text import amount_title
@@ -56,8 +56,6 @@ def deciding(result: GroupsResult, *, most: int = MOST_ROWS) -> go.Figure:
     limits = [end for end in (judged.immaterial_low, judged.immaterial_high) if end is not None]
     for end in limits:
         figure.add_vline(x=unit * end, line={"color": CONTEXT, "dash": "dot"})
-    if limits:
-        named(figure, [("your limit", dashes(CONTEXT))])
     ends = [
         abs(unit * (end - none)) for row in rows for end in (row.gap.low, row.gap.high) if end is not None
     ]
@@ -66,6 +64,9 @@ def deciding(result: GroupsResult, *, most: int = MOST_ROWS) -> go.Figure:
     figure.update_xaxes(
         title=axis, nticks=7, range=[unit * none - reach, unit * none + reach], zeroline=False
     )
+    if limits:
+        at = unit * max(limits)
+        named_above(figure, "your limit", (at, at), (unit * none - reach, unit * none + reach))
     pitch = rows_named(figure, [row.name for row in rows[::-1]])
     told = [row.rate for row in rows[::-1]]
     column = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}

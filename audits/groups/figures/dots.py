@@ -45,7 +45,7 @@ def rates(
 ) -> go.Figure:
     """Draw rates with intervals: one row a group, one panel a metric; the reference is marked.
 
-    A rate has the colour of its verdict, as in `differences`: hollow and grey where people are too few. In
+    A rate has the colour of its verdict, as in `differences`: gray where people are too few. In
     the panel of selection rates a line stands at four fifths of the highest rate.
 
     Parameters
@@ -125,7 +125,7 @@ def _name_looks(figure: go.Figure, looks: set[str], *, four_fifths: bool) -> Non
     """Name the marks of rates that occur, and the line at four fifths."""
     shown = [("reference", dot(INK, "diamond"))]
     shown += [(each, dot(*verdict_look(each))) for each in VERDICTS]
-    shown += [(_NOT_JUDGED, dot(INK, "circle"))]
+    shown += [(_NOT_JUDGED, dot(INK, "square"))]
     named(figure, [(words, look) for words, look in shown if words in looks])
     if four_fifths:
         named(figure, [("four fifths of the highest", dashes(GREY))])
@@ -386,4 +386,4 @@ def _said(row: GroupRow, rate: str) -> str:
 def _mark(row: GroupRow, rate: str) -> tuple[str, str]:
     if row.is_reference:
         return INK, "diamond"
-    return verdict_look(row.differences[rate].verdict) if rate in row.differences else (INK, "circle")
+    return verdict_look(row.differences[rate].verdict) if rate in row.differences else (INK, "square")

@@ -186,11 +186,12 @@ def _point(step: AlphaRow) -> dict[str, Any]:
 def changes(result: RecourseResult) -> go.Figure:
     """Draw the mean change of each feature on the way, with intervals, under a slider of it (Figure A1)."""
     step = result.steps[-1]
-    largest: dict[str, float] = {}
+    largest, last = dict[str, float](), dict[str, float]()
     for row in result.changes:
-        reach = max(abs(end) for end in scaled(row.mean_change, row.scale))
-        largest[row.feature] = max(reach, largest.get(row.feature, 0.0))
-    features = sorted((name for name in largest if largest[name] > 0), key=largest.__getitem__)[-MAX_ROWS:]
+        ends = scaled(row.mean_change, row.scale)
+        largest[row.feature] = max(*map(abs, ends), largest.get(row.feature, 0.0))
+        last[row.feature] = abs(ends[0])  # steps rise
+    features = sorted((name for name in largest if largest[name] > 0), key=last.__getitem__)[-MAX_ROWS:]
     if not features:
         return empty("Nothing changes.")
     edge = max(largest[name] for name in features)

@@ -22,7 +22,7 @@ Names = Callable[[str], str]
 
 
 def by_measure(result: MeasureResult, names: Names = str, *, most: int = 10) -> go.Figure:
-    """Draw the findings of a measure as dots with intervals corrected for all; hollow: no evidence."""
+    """Draw the findings of a measure as dots with intervals corrected for all; gray: no evidence."""
     shown = list(result.leaderboard)[:most][::-1]
     if not shown:
         return empty(result.finding)
@@ -35,7 +35,6 @@ def by_measure(result: MeasureResult, names: Names = str, *, most: int = 10) -> 
             mode="markers",
             marker={
                 "color": [INK if row.verdict == EVIDENCE else CONTEXT for row in shown],
-                "symbol": ["circle" if row.verdict == EVIDENCE else "circle-open" for row in shown],
                 "size": 10,
             },
             error_x=reaching([row.difference for row in shown], scale),
@@ -54,7 +53,7 @@ def by_measure(result: MeasureResult, names: Names = str, *, most: int = 10) -> 
     unit = " (percentage points)" if result.share else ""
     figure.update_xaxes(
         title=f"{describe(result.name.lower(), longest=40)}: inside minus outside{unit}"
-        "<br>hollow: may be chance",
+        "<br>gray: may be chance",
         zeroline=True,
     )
     first = shown[-1]

@@ -133,8 +133,7 @@ def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
             mode="markers",
             marker={
                 "size": 9,
-                "color": [INK if row.verdict == EVIDENCE else "white" for row in shown],
-                "line": {"color": INK, "width": 1.5},
+                "color": [INK if row.verdict == EVIDENCE else CONTEXT for row in shown],
             },
             error_x=reaching([row.difference for row in shown], 100.0),
             customdata=[[row.texts, count(row.held), p_words(row.adjusted_p)] for row in shown],
@@ -147,7 +146,7 @@ def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
     figure.add_vline(0.0, line={"color": INK, "width": 1})
     evident = {row.verdict == EVIDENCE for row in shown}
     named(figure, [("evidence of a difference", dot(INK))] if True in evident else [])
-    named(figure, [("not", dot(INK, "circle-open"))] if False in evident else [])
+    named(figure, [("not", dot(CONTEXT))] if False in evident else [])
     figure.update_xaxes(title="favorable with these terms minus with others<br>in the same texts (points)")
     alt = (
         f"Rule sets on texts with their terms exchanged in: {found.evident:,} of {found.tested:,} differ; "
@@ -179,9 +178,11 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
             y=[100 * (row.difference.value or 0.0) for row in shown],
             mode="markers",
             marker={
-                "color": [FOCUS if row.rule_set == result.about else INK for row in shown],
+                "color": [
+                    FOCUS if row.rule_set == result.about else INK if row.verdict == EVIDENCE else CONTEXT
+                    for row in shown
+                ],
                 "size": 10,
-                "symbol": ["circle" if row.verdict == EVIDENCE else "circle-open" for row in shown],
             },
             name="findings",
             showlegend=False,
@@ -190,12 +191,11 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
-    marks = {row.verdict == EVIDENCE for row in shown}
-    looks = [("more than chance", "circle", True), ("may be chance", "circle-open", False)]
-    named(figure, [(words, dot(INK, symbol)) for words, symbol, sure in looks if sure in marks])
-    about = [row for row in shown if row.rule_set == result.about]
-    symbols = ["circle" if row.verdict == EVIDENCE else "circle-open" for row in about[:1]]
-    named(figure, [("the group named above", dot(FOCUS, symbol)) for symbol in symbols])
+    marks = {row.verdict == EVIDENCE for row in shown if row.rule_set != result.about}
+    looks = [("more than chance", INK, True), ("may be chance", CONTEXT, False)]
+    named(figure, [(words, dot(color)) for words, color, sure in looks if sure in marks])
+    if any(row.rule_set == result.about for row in shown):
+        named(figure, [("the group named above", dot(FOCUS))])
     figure.update_xaxes(title="share of people in the group (%)", rangemode="tozero")
     figure.update_yaxes(title="difference from the others (points)", zeroline=True)
     alt = (

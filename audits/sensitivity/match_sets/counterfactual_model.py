@@ -61,9 +61,7 @@ def train_twins(
     """Train both, or say in a sentence why that cannot be done."""
     kind = _kind(subject.model)
     if subject.training is None:
-        return (
-            "The twin needs a model that is trained here; a model that was brought cannot be trained again."
-        )
+        return "This check needs a model trained in Evenhand; uploaded models can't be retrained."
     if kind is None:
         return (
             f"The twin is a model of the same kind, trained again; of the {subject.model.name} there is none."
