@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["key_line", "squeezed", "value_line"]
+__all__ = ["american", "key_line", "metric_name", "squeezed", "value_line"]
 
 # words | the line of a spec | the argument of a call from Python
 _KEYS = """
 sensitive_features sensitive_feature sensitive_attributes sensitive_attribute sensitive protected_attribute \
 protected_attributes protected_attribute_names prot_attr attributes protected_features group groups \
-control_features protected | protected: [COLUMN] under data | protected='COLUMN'
+protected | protected: [COLUMN] under data | protected='COLUMN'
+control_features control_feature confounders controls explanatory_attributes | \
+audits: [{explain: {source: {COLUMN: VALUE}, target: {COLUMN: VALUE}, explainers: [COLUMN]}}] | \
+audits={'explain': {'source': {COLUMN: VALUE}, 'target': {COLUMN: VALUE}, 'explainers': [COLUMN]}}
 privileged_groups unprivileged_groups privileged_group unprivileged_group privileged unprivileged \
 privileged_classes privileged_protected_attributes ref_groups_dict unprivileged_protected_attributes | \
 protected: [COLUMN] under data, and \
@@ -25,9 +28,9 @@ label: COLUMN under data | y as the third argument
 favorable_label favorable_labels favorable favorable_classes favorable_class favorable_value pos_label \
 positive_label positive good | favorable: VALUE under data | favorable=VALUE
 y_prob y_proba y_score scores_names score_column probabilities proba y_pred_proba score scores | \
-model: {predictions: {score: COLUMN}} | audits.audit(None, X, y, scores=…)
+model: {predictions: {score: COLUMN}} | evenhand.audit(None, X, y, scores=…)
 y_pred y_hat predicted prediction prediction_column predictions | \
-model: {predictions: {label: COLUMN}} | audits.audit(None, X, y, predictions=…)
+model: {predictions: {label: COLUMN}} | evenhand.audit(None, X, y, predictions=…)
 sample_weight sample_weights instance_weights instance_weights_name weight weights | \
 weights: COLUMN under data | weights=…
 feature_names columns_to_use inputs input_columns features_to_keep usecols X features | \
@@ -75,6 +78,27 @@ unfavorable | worse bad lower risk unfavorable negative down
 held_out | test validation holdout heldout oos outofsample
 in_sample | train training insample
 """
+_METRICS = """
+impact_ratio | disparate_impact disparate_impact_ratio disparity_ratio four_fifths adverse_impact_ratio \
+adverse_impact selection_rate_ratio air
+demographic_parity_difference | statistical_parity_difference mean_difference spd demographic_parity \
+statistical_parity parity_difference disparate_impact_difference selection_rate_difference
+demographic_parity_ratio | statistical_parity_ratio
+equal_opportunity_difference | true_positive_rate_difference tpr_difference equal_opportunity
+equalized_odds_difference | equalized_odds
+average_odds_difference | average_abs_odds_difference average_odds
+selection_rate | positive_rate acceptance_rate pprev predicted_positive_rate approval_rate
+true_positive_rate | tpr recall sensitivity
+false_positive_rate | fpr fallout fall_out
+true_negative_rate | tnr specificity
+false_negative_rate | fnr miss_rate
+precision | ppv positive_predictive_value
+accuracy | acc accuracy_score
+base_rate | prevalence prev
+differences.selection_rate | selection_rate_gap
+differences.true_positive_rate | tpr_gap
+differences.false_positive_rate | fpr_gap
+"""
 _BRITISH = {
     "favour": "favor",
     "colour": "color",
@@ -101,13 +125,29 @@ def squeezed(word: object) -> str:
     ('favorablelabel', 'barycenter')
     """
     found = re.sub(r"[^a-z0-9]", "", str(word).lower())
+    return american(found)
+
+
+def american(word: str) -> str:
+    """Return a word in American spelling.
+
+    Examples
+    --------
+    >>> american("favourable"), american("higher_is")
+    ('favorable', 'higher_is')
+    """
     for british, ours in _BRITISH.items():
-        found = found.replace(british, ours)
-    return found
+        word = word.replace(british, ours)
+    return word
 
 
 _ROWS = [[part.strip() for part in line.split("|")] for line in _KEYS.strip().splitlines()]
 _BY_KEY = {squeezed(word): tuple(lines) for words, *lines in _ROWS for word in words.split()}
+_BY_METRIC = {
+    squeezed(word): ours.strip()
+    for ours, _, words in (line.partition("|") for line in _METRICS.strip().splitlines())
+    for word in words.split()
+}
 _BY_VALUE = {
     word: ours.strip()
     for ours, _, words in (line.partition("|") for line in _VALUES.strip().splitlines())
@@ -121,10 +161,21 @@ def key_line(word: str, *, python: bool = False) -> str | None:
     Examples
     --------
     >>> key_line("sensitive_features"), key_line("y_prob", python=True), key_line("banana")
-    ('protected: [COLUMN] under data', 'audits.audit(None, X, y, scores=…)', None)
+    ('protected: [COLUMN] under data', 'evenhand.audit(None, X, y, scores=…)', None)
     """
     lines = _BY_KEY.get(squeezed(word))
     return None if lines is None else lines[int(python)]
+
+
+def metric_name(word: str) -> str | None:
+    """Return the number of results.json that another library's name of a metric means; None if nobody's.
+
+    Examples
+    --------
+    >>> metric_name("disparate_impact"), metric_name("TPR"), metric_name("banana")
+    ('impact_ratio', 'true_positive_rate', None)
+    """
+    return _BY_METRIC.get(squeezed(word))
 
 
 def value_line(word: object, options: tuple[str, ...]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -91,7 +92,7 @@ def protected_of(table: JoinedTable, protected: Any) -> list[str]:
         if len(protected) == len(table.given.frame) > 1:  # the values themselves
             return [_outside(table, "group", list(protected))]
         for each in absent[:1]:
-            one_of("protected", each, table.given.frame.columns, what="a column of X")
+            _need_column("protected", each, table)
     if isinstance(protected, (list, tuple)) and all(isinstance(each, pd.Series) for each in protected):
         return [
             _outside(table, str(each.name or f"group{place}"), each) for place, each in enumerate(protected)
@@ -102,9 +103,19 @@ def protected_of(table: JoinedTable, protected: Any) -> list[str]:
     return [_outside(table, str(getattr(protected, "name", None) or "group"), protected)]
 
 
+def _need_column(argument: str, name: str, table: JoinedTable) -> None:
+    """Raise `InputError` for an attribute that is no column: the nearest one, or how to give its values."""
+    known = list(table.given.frame.columns)
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        values = f"of values outside X, give them: protected={{{name!r}: values}}"
+        advice = f"did you mean {near[0]!r}" if near else f"X holds {choices(known)}; {values}"
+        raise InputError(argument, "must be a column of X", name, advice)
+
+
 def _outside(table: JoinedTable, name: str, values: Any) -> str:
     if isinstance(values, str):
-        one_of(f"protected[{name!r}]", values, table.given.frame.columns, what="a column of X")
+        _need_column(f"protected[{name!r}]", values, table)
         return values
     return table.add(name, column_of(values, table.given, f"protected[{name!r}]"))
 

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from audits.aliases import key_line, value_line
-from audits.errors import InputError
+from audits.aliases import american, key_line, value_line
+from audits.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 def choices(options: Iterable[object], *, most: int = 12) -> str:
     """Word a list of options: ``'a', 'b' or 'c'``, shortened after `most`."""
-    names = [repr(option) for option in options]
+    names = [quoted(option) for option in options]
     if len(names) > most:
         return ", ".join(names[:most]) + f" … ({len(names)} in all)"
     return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
@@ -49,6 +49,8 @@ def one_of(where: str, value: T, options: Iterable[T], *, what: str = "") -> T:
     options = list(options)
     if value in options:
         return value
+    if isinstance(value, str) and american(value) in options:
+        return typing.cast(T, american(value))
     near = difflib.get_close_matches(str(value), [str(option) for option in options], n=1)
     advice = f"did you mean {near[0]!r}?"[:-1] if near else f"choose {choices(options)}"
     raise InputError(where, f"must be {what or 'one of its options'}", value, advice)
@@ -60,18 +62,20 @@ def allowed_address(where: str, address: str, hosts: Iterable[str], variable: st
     `variable` is the environment variable that lists the hosts, for the message.
     """
     hosts = list(hosts)
+    listed = f"allowed are {', '.join(hosts)} ({variable} lists them)" if hosts else f"{variable} names none"
+    rule = "must be an http(s) address on an allowed host"
     with contextlib.suppress(ValueError):
         parts = urlsplit(address)
         place = parts.netloc.lower()
         allowed = {host.lower() for host in hosts}
         if parts.scheme in {"http", "https"} and "@" not in place and place in allowed:
             return
-    raise InputError(
-        where,
-        "must be an http(s) address on an allowed host",
-        address,
-        f"allowed are {', '.join(hosts)} ({variable} lists them)" if hosts else f"{variable} names none",
-    )
+        if parts.hostname in {urlsplit(f"//{host}").hostname for host in allowed}:
+            rule = (
+                f"must be an http(s) address on an allowed host and port, but {variable} lists another port"
+            )
+            listed += f"; add {place} to it"
+    raise InputError(where, rule, address, listed)
 
 
 def finite(where: str, values: np.ndarray) -> np.ndarray:
@@ -143,11 +147,22 @@ def build(kind: type[T], values: Mapping[str, Any], where: str) -> T:
     if not isinstance(values, Mapping):
         raise InputError(where, "must be a mapping of option names to values", values)
     try:
-        return adapter(kind).validate_python(dict(values))
+        return adapter(kind).validate_python(_in_our_spelling(kind, values))
     except ValidationError as error:
         problems = error.errors()
         first = next((each for each in problems if each["type"] in _UNKNOWN), problems[0])
         raise _explain(first, where, list(_keys(_holder(kind, first["loc"])))) from None
+
+
+def _in_our_spelling(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `values` with British keys under the names of the fields that they mean."""
+    known = _keys(kind)
+    return {
+        ours
+        if key not in known and (ours := american(str(key))) in known and ours not in values
+        else key: each
+        for key, each in values.items()
+    }
 
 
 def _holder(kind: type, steps: Iterable[object]) -> type:

@@ -38,7 +38,7 @@ def to_metricframe(
     Parameters
     ----------
     found : Findings
-        What ``audits.audit`` returned.
+        What ``evenhand.audit`` returned.
     metrics : callable or mapping, optional
         As MetricFrame takes them; selection rate, and with labels accuracy and the rates of true and false
         positives, if left out. Labels and decisions are 1 where favourable.
@@ -52,7 +52,7 @@ def to_metricframe(
     """
     fairlearn = _imported("fairlearn.metrics", "metrics")
     if found.subject is None:
-        raise InputError("found", "was loaded and holds no people", advice="run audits.audit once more")
+        raise InputError("found", "was loaded and holds no people", advice="run evenhand.audit once more")
     data = found.subject.data
     known = list(data.protected)
     names = known if by is None else [by] if isinstance(by, str) else list(by)

@@ -15,6 +15,7 @@ __all__ = [
     "installed",
     "not_installed",
     "optional",
+    "quoted",
 ]
 
 _NOT_GIVEN = object()
@@ -136,8 +137,33 @@ def not_installed(where: str, package: str) -> InputError:
     )
 
 
+def quoted(value: object) -> str:
+    """Return a value as Python writes it, NumPy's and pandas' own kinds as the plain ones they stand for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quoted(np.int64(3)), quoted([np.str_("f"), {"level": np.float64(0.5)}])
+    ('3', "['f', {'level': 0.5}]")
+    """
+    return repr(_plain(value))
+
+
+def _plain(value: object) -> object:
+    library = type(value).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(value, "isoformat"):
+        return str(value)
+    if library in {"numpy", "pandas"} and hasattr(value, "tolist"):
+        return value.tolist()
+    if type(value) in {list, tuple, set, frozenset}:
+        return type(value)(_plain(each) for each in value)  # type: ignore[attr-defined]
+    if type(value) is dict:
+        return {_plain(key): _plain(each) for key, each in value.items()}
+    return value
+
+
 def _shorten(value: object) -> str:
-    text = repr(value)
+    text = quoted(value)
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
 
 

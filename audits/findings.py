@@ -43,7 +43,7 @@ class Findings(RunResult):
         *,
         baseline: str | Path | None = None,
     ) -> Findings:
-        """Return itself where it passes a gate; see `audits.check`.
+        """Return itself where it passes a gate; see `evenhand.check`.
 
         Raises
         ------

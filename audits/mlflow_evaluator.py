@@ -18,7 +18,7 @@ _SAYS = {"protected", "favorable", "audits", "features", "weights", "person", "t
 
 
 class Evaluator(ModelEvaluator):
-    """Runs ``audits.audit`` on MLflow's data set; ``evaluator_config`` holds its arguments."""
+    """Runs ``evenhand.audit`` on MLflow's data set; ``evaluator_config`` holds its arguments."""
 
     @classmethod
     def can_evaluate(cls, *, model_type: str, evaluator_config: dict[str, Any] | None, **_: Any) -> bool:

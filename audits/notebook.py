@@ -1,6 +1,6 @@
 """One call from Python: a model, a table, and everything that needs no further choice.
 
-`audit` is the public name ``audits.audit``. It says what a spec would say, and where a spec can say it too
+`audit` is the public name ``evenhand.audit``. It says what a spec would say, and where a spec can say it too
 (a column of predictions, an ONNX file of the same model) it gives the same numbers.
 """
 
@@ -14,7 +14,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from audits.aliases import key_line
+import pandas as pd
+
+from audits.aliases import american, key_line
 from audits.arguments import (
     JoinedTable,
     is_matrix,
@@ -26,7 +28,9 @@ from audits.arguments import (
 from audits.checks import choices, one_of
 from audits.data import AuditData, build_data, data_spec
 from audits.data.adapters import given_table
-from audits.errors import InputError
+from audits.data.preprocessing.outcomes import MOST_CLASSES
+from audits.data.role_guesses import guess_good_answer
+from audits.errors import InputError, quoted
 from audits.findings import Findings
 from audits.models import Subject, model_facts
 from audits.models.factory import make_subject
@@ -66,23 +70,24 @@ def _worded(function: Callable[..., Findings]) -> Callable[..., Findings]:
 
     @functools.wraps(function)
     def call(*given: Any, **named: Any) -> Findings:
+        named = {american(name) if american(name) in known else name: each for name, each in named.items()}
         for name in named:
             if name not in known:
                 line = key_line(name, python=True)
                 near = difflib.get_close_matches(name, known, n=1)
                 advice = f"did you mean {near[0]}=…" if near else f"it takes {', '.join(known)}"
                 raise InputError(
-                    name, "is no argument of audits.audit", advice=f"write {line}" if line else advice
+                    name, "is no argument of evenhand.audit", advice=f"write {line}" if line else advice
                 )
         if len(given) > len(by_place):
             raise InputError(
-                "audits.audit", f"takes {', '.join(by_place)} by place, and the rest by name",
+                "evenhand.audit", f"takes {', '.join(by_place)} by place, and the rest by name",
                 given[len(by_place)], "write favorable=VALUE, protected='COLUMN'",
             )  # fmt: skip
         missing = [name for name in ("model", "X") if name not in named][len(given) :]
         if missing:
             raise InputError(
-                missing[0], "is missing", advice="write audits.audit(model, X, y, favorable=…, protected=…)"
+                missing[0], "is missing", advice="write evenhand.audit(model, X, y, favorable=…, protected=…)"
             )
         return function(*given, **named)
 
@@ -219,13 +224,8 @@ def audit(
             "kinds": kinds,
             "bins": bins,
         }
-        if label is not None and section["favorable"] is None and not isinstance(label_part, Mapping):
-            values = table.frame()[label].dropna().unique().tolist()
-            raise InputError(
-                "favorable",
-                f"is missing: which value of y is good for the person? y holds {choices(values)}",
-                advice=f"such as favorable={values[-1]!r}" if values else "",
-            )  # fmt: skip
+        if label is not None and not isinstance(label_part, Mapping):
+            _check_favorable(table.frame()[label].dropna(), favorable)
         weighing = (
             [each for key, each in counts.items() if key != "kind"]
             if isinstance(counts, Mapping)
@@ -283,6 +283,23 @@ def audit(
             subject=subject,
             not_run=not_run,
         )
+
+
+def _check_favorable(values: pd.Series, favorable: Any) -> None:
+    """Raise `InputError` where it is missing, or is one value of a number that has too many to be classes."""
+    levels = values.drop_duplicates().tolist()
+    if len(levels) > MOST_CLASSES and pd.api.types.is_numeric_dtype(values.dtype):
+        given = {} if favorable is None else {"value": favorable}
+        raise InputError(
+            "favorable", f"must say from which number on y is good for the person, as y has {len(levels):,} values",
+            *given.values(), advice=f"such as favorable={{'at_least': {values.median():.3g}}}, or at_most",
+        )  # fmt: skip
+    if favorable is None:
+        good = guess_good_answer(levels, str(values.name)).value
+        raise InputError(
+            "favorable", f"is missing: which value of y is good for the person? y holds {choices(levels)}",
+            advice=f"write favorable={'VALUE' if good is None else quoted(good)}",
+        )  # fmt: skip
 
 
 def _built(table: JoinedTable, section: Mapping[str, Any]) -> AuditData:
@@ -399,6 +416,8 @@ def _are(sources: Sequence[str]) -> str:
 
 
 _KEYS = {
+    "data.label.column": "y",
+    "data.label.": "favorable.",
     "data.label": "y",
     "model.predictions.score": "scores",
     "model.predictions.label": "predictions",
@@ -408,10 +427,12 @@ _KEYS = {
 }
 _KEY = re.compile("|".join(re.escape(key) for key in _KEYS))
 _PLACE = re.compile(r"audits\[\d+\]\.(\w+)")
+_WEIGHTS = re.compile(r"weights: \{column: (\w+), kind: counts\}, or kind: sampling")
 
 
 def _reworded(sentence: str) -> str:
     """Return a sentence about a spec's keys as one about the arguments of `audit`."""
+    sentence = _WEIGHTS.sub(r"weights={'column': \1, 'kind': 'counts'}, or 'kind': 'sampling'", sentence)
     return _PLACE.sub(r"audits['\1']", _KEY.sub(lambda found: _KEYS[found[0]], sentence))
 
 

@@ -20,7 +20,7 @@ from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.metadata import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
-from audits.runs.gates.gate import STRICT, Gate, GateJudgement, gate_of, judge
+from audits.runs.gates.gate import STRICT, Gate, GateJudgement, gate_of, judge, next_look
 from audits.runs.gates.reports import annotated, junit_xml, markdown
 from audits.runs.source.confinement import confine
 from audits.runs.source.fetch import fetched
@@ -190,7 +190,8 @@ def _carry_out(
     if gate is None:
         return 0, "\n".join(lines)
     lines += [annotated(judged, str(spec))] if wishes.annotate else []
-    return int(bool(judged.stopped)), "\n".join([*lines, *_judged(judged, wishes)])
+    nexts = [wrapped(text, "  ") for text in next_look(result, judged.stopped, written=True)]
+    return int(bool(judged.stopped)), "\n".join([*lines, *_judged(judged, wishes), *nexts])
 
 
 def _judged(judged: GateJudgement, wishes: Wishes) -> list[str]:

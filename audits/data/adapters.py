@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from audits.data.values import text_of
-from audits.errors import InputError
+from audits.errors import InputError, quoted
 
 __all__ = ["Given", "column_of", "given_table"]
 
@@ -199,12 +199,14 @@ def _no_table(table: Any, name: str) -> InputError:
     advice = "convert it to a frame first"
     if hasattr(table, "collect"):
         advice = f"collect it first: {name}.collect()"
+    elif hasattr(table, "to_frame"):
+        advice = f"make it a frame first: {name}.to_frame()"
     elif hasattr(table, "toarray"):
         advice = f"make it dense first: {name}.toarray()"
     elif isinstance(table, Mapping):
         advice = f"make it a frame first: pandas.DataFrame({name})"
     elif hasattr(table, "predict"):
-        advice = "the model comes first: audits.audit(model, X, y, favorable=…, protected=…)"
+        advice = "the model comes first: evenhand.audit(model, X, y, favorable=…, protected=…)"
     return InputError(name, f"must be {_TABLE}", f"a {kind}", advice)
 
 
@@ -225,14 +227,14 @@ def column_of(values: Any, table: Given, name: str) -> pd.Series:
             raise InputError(
                 name,
                 "must have the index of X, so that it is clear who is who",
-                f"other row names from {values.index[0]!r} on",
+                f"other row names from {quoted(values.index[0])} on",
                 f"give {name}.to_numpy() if both are in the same order, or {name}.loc[X.index]",
             )
         column = values
     else:
         column = _plain_column(values, name)
     if len(column) != n:
-        raise InputError(name, f"must have one entry for each of the {n:,} rows of X", f"{len(column):,}")
+        raise InputError(name, f"must have one entry for each of the {n:,} rows of X", len(column))
     return column.set_axis(index)
 
 

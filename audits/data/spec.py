@@ -315,7 +315,7 @@ def check_spec(spec: DataSpec, where: str = "data") -> None:
     for key in ("query", "address"):
         if getattr(spec, key) is not None and spec.path is None:
             raise InputError(
-                f"{where}.{key}", "is fetched on the command line and by audits.check only",
+                f"{where}.{key}", "is fetched on the command line and by evenhand.check only",
                 advice="run it there, or name the file that it gave in data.path",
             )  # fmt: skip
     filters = {f"{where}.keep": spec.keep, f"{where}.among": spec.among}

@@ -80,10 +80,11 @@ class Asked:
             said = self.call(self.reader(frame))
         except Exception as error:  # whatever a stranger's model raises
             said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            advice = "call it with X yourself; columns=[…] names what it reads, in its order"
+            if type(error).__name__ == "NotFittedError":
+                said, advice = "it is not fitted", "fit it first"
             raise InputError(
-                "model",
-                f"must score the people of X, but {self.name} fails on them ({said})",
-                advice="call it with X yourself; columns=[…] names what it reads, in its order",
+                "model", f"must score the people of X, but {self.name} fails on them ({said})", advice=advice
             ) from error
         for part in ("detach", "cpu", "numpy", "to_numpy"):  # tensors, frames and series of any library
             if not isinstance(said, np.ndarray) and callable(getattr(said, part, None)):
@@ -91,9 +92,12 @@ class Asked:
         found = np.asarray(said)
         if found.ndim not in {1, 2} or len(found) != len(frame):
             advice = "where it predicts several outcomes, pass a function that gives one"
+            if len(found) == len(self.columns):  # a vectorizer goes through a frame column by column
+                call = getattr(self.call, "__name__", "predict")
+                advice = f"where it reads texts, pass lambda X: pipeline.{call}(X[{self.columns[0]!r}])"
             raise InputError(
                 "model", f"must give one answer for each of {len(frame):,} people",
-                f"{self.name} gives an array of shape {found.shape}", advice if found.ndim > 2 else "",
+                f"{self.name} gives an array of shape {found.shape}", advice,
             )  # fmt: skip
         if found.ndim == 2 and (self.last or found.shape[1] == 1):
             found = found[:, -1]
@@ -265,13 +269,14 @@ def _way_to_ask(model: Any, name: str, output: Output | None) -> tuple[Callable[
     """Return what is called with a table, and what it gives where that is known."""
     if inspect.isclass(model):
         raise InputError(
-            "model", "must be a fitted model, not its class", name, f"fit it: {name}().fit(X, y)"
-        )
+            "model", "must be a fitted model, not its class", model.__name__,
+            f"fit it: {model.__name__}().fit(X, y)",
+        )  # fmt: skip
     if isinstance(model, str):
         raise InputError(
             "model", "must be the model itself", model,
             "pass the object; for a file, write a spec with model: {path: …}; of stored predictions: "
-            "audits.audit(None, X, y, predictions=…)",
+            "evenhand.audit(None, X, y, predictions=…)",
         )  # fmt: skip
     if is_network(model):
         return _network_call(model), output
@@ -291,7 +296,7 @@ def _way_to_ask(model: Any, name: str, output: Output | None) -> tuple[Callable[
         "model",
         "must have predict_proba, decision_function or predict, be a torch module, or a function of a table",
         type(model).__name__,
-        "wrap it: audits.audit(lambda table: …, X, y, …)",
+        "wrap it: evenhand.audit(lambda table: …, X, y, …)",
     )
 
 

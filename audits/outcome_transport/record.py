@@ -64,6 +64,7 @@ AUDIT = Audit(
     keys="audits.outcome_transport:keys.json",
     says="audits.outcome_transport.text:headline",
     needs=("ot",),
+    units={"interval": "cost"},
     presents="audits.outcome_transport.sections:section",
     seconds=_seconds,
     memory=_memory,

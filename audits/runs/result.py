@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,9 +65,17 @@ OUTCOME_UNIT = "unit of the outcome"
 """What a record says of measures that are in the unit of a numeric outcome."""
 _SHARES = {"share", "flagged", "mismatched", "by_chance", "within_bands", "equally_far", "observed"}
 _NAMES = {  # what a row of results.json says that it is about
-    "attribute": ("attribute", "column", "feature"),
-    "group": ("group", "rule_set", "level", "name", "alpha"),
+    "attribute": ("attribute", "feature", "column", "columns"),
+    "group": ("group", "rule_set", "level", "name", "value"),
 }
+_TURNS = (
+    "alpha",
+    "way",
+    "to",
+    "level",
+    "name",
+    "value",
+)  # what rows that are about the same differ in, else their position
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,13 +267,14 @@ class RunResult:
         Returns
         -------
         DataFrame
-            Columns ``audit``, ``attribute``, ``group``, ``measure`` (its path in results.json), ``value``,
-            ``low``, ``high``, ``n``, ``unit``, ``method`` and ``verdict`` (of the row that states one, else
-            of the audit, corrected for all audits of the run). Shares are shares, not percent.
+            Columns ``audit`` (numbered where it ran twice), ``attribute``, ``group``, ``measure`` (its path in
+            results.json, with ``[0.5]`` where rows of one group differ in alpha alone), ``value``, ``low``,
+            ``high``, ``n``, ``unit``, ``method`` and ``verdict`` (of the row that states one, else of the
+            audit, corrected for all audits of the run). Shares are shares, not percent.
         """
         rows = []
-        for entry in self.to_json()["audits"]:
-            start = {"audit": entry["audit"], "verdict": entry["verdict_across"]}
+        for name, entry in zip(_numbered(self.audits), self.to_json()["audits"], strict=True):
+            start = {"audit": name, "verdict": entry["verdict_across"]}
             if amounts := entry.get("amounts"):
                 start["outcome's unit"] = amounts["unit"] or amounts["name"]
             rows += list(
@@ -393,10 +403,7 @@ class Figures(Mapping[str, Any]):
 
     def __init__(self, findings: RunResult) -> None:
         self._made = {}
-        runs: Counter[str] = Counter()
-        for each in findings.audits:
-            runs[each.name] += 1
-            run = each.name if runs[each.name] == 1 else f"{each.name}-{runs[each.name]}"
+        for run, each in zip(_numbered(findings.audits), findings.audits, strict=True):
             for exhibit in each.section.exhibits:
                 self._made[f"{run}/{exhibit.key}"] = exhibit.figure
 
@@ -413,9 +420,18 @@ class Figures(Mapping[str, Any]):
         return f"<figures: {', '.join(self._made)}>"
 
 
+def _numbered(audits: Iterable[AuditResult]) -> Iterator[str]:
+    """Yield the names of audits, the second of a name as ``groups-2``."""
+    runs: Counter[str] = Counter()
+    for each in audits:
+        runs[each.name] += 1
+        yield each.name if runs[each.name] == 1 else f"{each.name}-{runs[each.name]}"
+
+
 def _unit(audit: str, measure: str) -> str:
     """Return in which unit a measure is, by its path in results.json."""
-    *before, leaf = measure.split(".")
+    *before, leaf = re.sub(r"\[.*?\]", "", measure).split(".")
+    audit = re.sub(r"-\d+$", "", audit)
     ends = (".".join([*before[-1:], leaf]), leaf)
     own = AUDITS[audit].units
     asked = {**_UNITS, **own, **dict.fromkeys(_SHARES - own.keys(), "share")}
@@ -425,8 +441,12 @@ def _unit(audit: str, measure: str) -> str:
 def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield every estimate below `value`, with what the rows around it say that it is about."""
     if isinstance(value, list):
-        for each in value:
-            yield from _estimates(each, path, about)
+        told = [tuple(_names_of(each, about).items()) for each in value]
+        times = Counter(told)
+        for place, (each, same) in enumerate(zip(value, told, strict=True)):
+            row = each if isinstance(each, dict) and "low" not in each else {}
+            turn = next((row[key] for key in _TURNS if key in row), place)
+            yield from _estimates(each, f"{path}[{turn}]" if times[same] > 1 else path, about)
     elif isinstance(value, dict) and {"value", "low", "high"} <= value.keys():
         if value["value"] is not None:
             ends = {key: value.get(key) for key in ("value", "low", "high", "n", "method")}
@@ -435,12 +455,30 @@ def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[st
                 unit = about["outcome's unit"]
             yield {**about, "measure": path, "unit": unit, **ends}
     elif isinstance(value, dict):
-        named = {
-            name: next((value[key] for key in keys if isinstance(value.get(key), (str, int, float))), None)
-            for name, keys in _NAMES.items()
-        }
-        told = {name: each for name, each in named.items() if each is not None}
+        told = _names_of(value, about) if path else {}
         if isinstance(value.get("verdict"), str) and path:
             told["verdict"] = value["verdict"]
         for key, each in value.items():
             yield from _estimates(each, f"{path}.{key}".lstrip("."), about | told)
+
+
+def _names_of(row: Any, about: Mapping[str, Any]) -> dict[str, str]:
+    """Return which attribute and group a row of results.json says that it is about, beside what is around it.
+
+    A part of a group's row keeps that group, unless it names a group itself.
+    """
+    found: dict[str, str] = {}
+    for name, keys in _NAMES.items() if isinstance(row, dict) else ():
+        for key in keys:
+            said = row.get(key)
+            said = ", ".join(map(str, said)) if isinstance(said, list) else said
+            part = key != name and name in about
+            if (
+                said
+                and not part
+                and name not in found
+                and isinstance(said, (str, int, float))
+                and "low" not in row
+            ):
+                found[name] = str(said)
+    return found

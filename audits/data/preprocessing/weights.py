@@ -45,12 +45,11 @@ def weighed(
     if (counts if times is None else counts * times.loc[frame.index]).sum() > _MOST_PEOPLE:
         raise InputError("data.weights", f"must not sum to more than {_MOST_PEOPLE:.0e} people", name)
     if weighing.kind is None and not _counted(frame, spec, counts, times):
-        lines = [f"weights: {{column: {name}, kind: {kind}}}" for kind in ("counts", "sampling")]
         raise InputError(
             "data.weights",
             f"must say whether column {name!r} counts people or weighs a sample, as its values are "
             + ("not whole numbers" if (counts % 1).any() else "nearly all different"),
-            advice=f"write {' or '.join(lines)}",
+            advice=f"write weights: {{column: {name}, kind: counts}}, or kind: sampling",
         )
     if not counts.all():
         excluded[f"weight {name!r} is 0"] = rows_of(counts == 0, frame, times)

@@ -58,7 +58,7 @@ def learn_metric(
     ------
     InputError
         If an attribute has one value only or more than 30 as groups, or its groups but one have one row
-        each; if the directions are none or span everything.
+        each; if no other feature differs between people; if the directions are none or span everything.
     """
     values = {name: _values(data, name) for name in names}
     weights = row_weights(data)
@@ -67,6 +67,9 @@ def learn_metric(
         if name in space.columns:
             free[:, space.blocks[name]] = 0.0  # an attribute is not explained by itself or another one
             own.append(np.eye(len(space.names))[space.blocks[name]])
+    if not np.ptp(free, axis=0).any():
+        advice = "add features beside the protected attributes, or leave loss_ratio out"
+        raise InputError("features", "must differ between people, but each has one value only", advice=advice)
     groups = list(values.values())
     halvings = [folds_of(groups, weights, 2, rng) for _ in range(_HALVINGS)]
     folds = folds_of(groups, weights, FOLDS, rng)

@@ -65,7 +65,7 @@ def compare(first: OneRun, second: OneRun) -> Changes:
     Parameters
     ----------
     first, second : RunResult
-        Runs of the same audits: what ``audits.audit`` returned, or loaded ones.
+        Runs of the same audits: what ``evenhand.audit`` returned, or loaded ones.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from audits.checks import one_of
 from audits.errors import InputError
 from audits.runs.documents import load_document
 from audits.runs.executors.inline import InlineExecutor
-from audits.runs.gates.gate import GateFailed, gate_of, judge, read_gate
+from audits.runs.gates.gate import Gate, GateFailed, gate_of, judge, next_look
 from audits.runs.result import RunResult
 from audits.runs.source.fetch import fetched
 
@@ -60,18 +60,17 @@ def check(
         if fail_on is not None:
             raise InputError("fail_on", "says what passes, and so do rules", advice="give one of them")
         fail_on = wanted
-        if isinstance(wanted, Mapping):
-            read_gate(wanted)
     if isinstance(spec, RunResult):
-        return _passed(spec, fail_on, Path(base_dir or "."))
+        return _passed(spec, gate_of(spec.spec, fail_on), Path(base_dir or "."))
     if isinstance(spec, Mapping):
         folder = Path(base_dir or ".")
         document = fetched(spec, folder)
     else:
         document, folder = load_document(Path(spec)), Path(spec).absolute().parent
         document = fetched(document, folder, Path(spec).stem)
+    gate = gate_of(document, fail_on)
     result = InlineExecutor().submit(document, folder.absolute()).result()
-    return _passed(result, fail_on, folder)
+    return _passed(result, gate, folder)
 
 
 def _asked(
@@ -91,9 +90,9 @@ def _asked(
     return gate or None
 
 
-def _passed(result: RunResult, fail_on: str | Mapping[str, Any] | None, folder: Path) -> RunResult:
-    over = judge(result, gate_of(result.spec, fail_on), folder).stopped
+def _passed(result: RunResult, gate: Gate, folder: Path) -> RunResult:
+    over = judge(result, gate, folder).stopped
     if over:
         lines = [f"{item.name}: {item.verdict}. {item.finding}" for item in over]
-        raise GateFailed("\n".join(["the audit does not pass", *lines]))
+        raise GateFailed("\n".join(["the audit does not pass", *lines, *next_look(result, over)]), result)
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -14,7 +14,8 @@ from audits.checks import adapter, build
 from audits.errors import InputError
 from audits.runs.gates.baselines import GateBaseline, baseline_in, growth, read_baseline
 from audits.runs.gates.places import place_names
-from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, numbers
+from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, check_words, numbers
+from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.verdicts import DEFAULT_LEVEL
 from audits.stats.words import number, people
@@ -27,6 +28,7 @@ __all__ = [
     "Stated",
     "Statement",
     "judge",
+    "next_look",
     "read_gate",
     "statements",
 ]
@@ -169,7 +171,34 @@ class GateJudgement:
 
 
 class GateFailed(AssertionError):
-    """The gate stops a run; the message names each reason with its finding."""
+    """The gate stops a run; the message names each reason with its finding, and where to look next.
+
+    Attributes
+    ----------
+    results : object
+        What was found, as `check` returns it where it passes.
+    """
+
+    def __init__(self, message: str, results: Any = None) -> None:
+        super().__init__(message)
+        self.results = results
+
+
+def next_look(result: Any, stopped: Sequence[Statement], *, written: bool = False) -> list[str]:
+    """Return for each audit that a gate stops where to look next: its page, its people, its method.
+
+    `written` says that tables and report lie in a folder, as the command line leaves them.
+    """
+    tables = result.named_tables()
+    lines = []
+    for name in dict.fromkeys(item.audit for item in stopped):
+        people = [each for each in tables if each.split("-")[0] == name and tables[each].index.name == "row"]
+        place = "tables/{}.csv" if written else "results.tables['{}']"
+        held = f"people in {place.format(people[0])}; " if people else ""
+        report = "report.html" if written else "results.report('report.html')"
+        lines.append(f"Next, {name}: the page “{AUDITS[name].title}”, or {report}; {held}"
+                     f"the method by `evenhand explain {name}`.")  # fmt: skip
+    return lines
 
 
 def judge(
@@ -366,10 +395,11 @@ def gate_of(spec: Mapping[str, Any], fail_on: str | Mapping[str, Any] | None) ->
     Raises
     ------
     InputError
-        If the spec has no ``gate`` to fail on, or the limits are wrong.
+        If the spec has no ``gate`` to fail on, the limits are wrong, or a rule is about nothing that the
+        spec's audits state.
     """
     if isinstance(fail_on, Mapping):
-        return read_gate(fail_on, "fail_on")
+        return _for_spec(fail_on, spec)
     if fail_on == "evidence" or (fail_on is None and "gate" not in spec):
         return STRICT
     if fail_on == "material":
@@ -382,7 +412,13 @@ def gate_of(spec: Mapping[str, Any], fail_on: str | Mapping[str, Any] | None) ->
         raise InputError(
             "gate", "is missing in the spec", advice="add it, such as gate: {evidence: 0, insufficient: 3}"
         )
-    return read_gate(spec["gate"])
+    return _for_spec(spec["gate"], spec)
+
+
+def _for_spec(stated: Any, spec: Mapping[str, Any]) -> Gate:
+    gate = read_gate(stated)
+    check_words(gate.rules, spec)
+    return gate
 
 
 def _verdicts(value: Any, path: str) -> list[tuple[str, dict[str, Any]]]:

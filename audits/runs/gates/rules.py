@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+import typing
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
+from audits.aliases import metric_name
+from audits.checks import one_of
 from audits.errors import InputError
+from audits.groups.metrics import METRICS
 from audits.runs.gates.places import place_names
 from audits.runs.registry import AUDITS
 from audits.stats.words import number
 
-__all__ = ["BaselineRule", "Number", "Rule", "Waiver", "numbers"]
+__all__ = ["BaselineRule", "Number", "Rule", "Waiver", "check_words", "metric_names", "numbers"]
 
 On = Literal["value", "lower", "upper"]
 _ENDS: dict[On, str] = {"value": "value", "lower": "low", "upper": "high"}
@@ -184,15 +189,96 @@ def numbers(entries: list[dict[str, Any]], rule: Rule, where: str) -> list[Numbe
         # a headline repeats one of its parts
         found += [Number(entry["audit"], place, *each) for each in (parts or mine)]
     if not found:
+        raise _nothing(entries, rule, where)
+    return found
+
+
+def _nothing(entries: list[dict[str, Any]], rule: Rule, where: str) -> InputError:
+    """Return the refusal of a rule that is about no number: the first of its words that nothing has."""
+    if rule.audit is not None:
+        one_of(
+            f"{where}.audit",
+            AUDITS.now(rule.audit),
+            [each["audit"] for each in entries],
+            what="an audit that ran",
+        )
+        entries = [each for each in entries if each["audit"] == AUDITS.now(rule.audit)]
+    named = [each for entry in entries for each in _named(entry, rule.metric.split("."), "", "", "")]
+    if not named:
         known = {name for entry in entries for name in _known(entry)}
         near = difflib.get_close_matches(rule.metric, known, n=3, cutoff=0.4) or sorted(known)[:8]
-        asked = (("audit", rule.audit), ("by", rule.by), ("group", rule.group))
-        whose = "".join(f" of {key} {value}" for key, value in asked if value)
-        raise InputError(
-            f"{where}.metric", f"must name a number{whose} in these results", rule.metric,
-            f"there are {', '.join(near)}",
-        )  # fmt: skip
-    return found
+        advice = _meant(rule.metric, known) or f"there are {', '.join(near)}"
+        return InputError(f"{where}.metric", "must name a number in these results", rule.metric, advice)
+    attributes = dict.fromkeys(attribute for _, attribute, _, _ in named if attribute)
+    if rule.by is not None and rule.by not in attributes:
+        one_of(f"{where}.by", rule.by, attributes, what=f"an attribute that {rule.metric} is stated of")
+    groups = dict.fromkeys(group for _, attribute, group, _ in named if rule.by in (None, attribute))
+    one_of(f"{where}.group", rule.group, groups, what=f"a group that {rule.metric} is stated of")
+    raise AssertionError(rule)  # each of its words was found, and so was a number
+
+
+def check_words(rules: Iterable[Rule], spec: Mapping[str, Any], where: str = "gate.rules") -> None:
+    """Raise for a rule whose audit, attribute or metric is misspelled, before a run of `spec` begins.
+
+    A word that is like none here is left to the results, where an audit or package may state it.
+
+    Raises
+    ------
+    InputError
+        Names the word and the one that was likely meant.
+    """
+    asked = spec.get("audits") or ()
+    audits = [AUDITS.now(name) for each in asked for name in ([each] if isinstance(each, str) else each)]
+    protected = (spec.get("data") or {}).get("protected") or ()
+    attributes = [protected] if isinstance(protected, str) else [str(each) for each in protected]
+    known = metric_names(name for name in audits if name in AUDITS)
+    for place, rule in enumerate(rules):
+        if rule.audit is not None and audits:
+            one_of(f"{where}[{place}].audit", AUDITS.now(rule.audit), audits, what="an audit of the spec")
+        by = rule.by or ""
+        stated = by in attributes or " × " in by or by in repr(asked)
+        if not stated and (near := difflib.get_close_matches(by, attributes, n=1)):
+            rule_of = "must be a protected attribute"
+            raise InputError(f"{where}[{place}].by", rule_of, by, f"did you mean {near[0]!r}")
+        if rule.metric.split(".")[-1] not in known and (meant := _meant(rule.metric, known)):
+            raise InputError(
+                f"{where}[{place}].metric", "must name a number of the results", rule.metric, meant
+            )
+
+
+def _meant(metric: str, known: Iterable[str]) -> str:
+    """Return the name to write for another library's, or a misspelled one; empty if it is like none."""
+    ours = metric_name(metric)
+    if ours is not None:
+        return f"write metric: {ours}"
+    near = difflib.get_close_matches(metric, sorted(known), n=1, cutoff=0.8)
+    return f"did you mean {near[0]!r}" if near else ""
+
+
+def metric_names(audits: Iterable[str]) -> set[str]:
+    """Return the names that results of these audits hold, as a rule's metric has them."""
+    found = {each.name for each in METRICS}
+    for name in audits:
+        found |= set(_fields(AUDITS[name].result_type)) | set(_properties(AUDITS[name].result_keys()))
+    return found - {"value", "low", "high", "n", "method"}
+
+
+def _fields(kind: Any, seen: tuple[Any, ...] = ()) -> Iterator[str]:
+    """Yield the names of the fields of a dataclass and of those that it holds."""
+    for inside in typing.get_args(kind):
+        yield from _fields(inside, seen)
+    if dataclasses.is_dataclass(kind) and kind not in seen:
+        for name, each in typing.get_type_hints(kind).items():
+            yield name
+            yield from _fields(each, (*seen, kind))
+
+
+def _properties(schema: Any) -> Iterator[str]:
+    """Yield the keys that a JSON schema names."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+    for inside in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from _properties(inside)
 
 
 Found = tuple[str, str, str, Mapping[str, Any]]

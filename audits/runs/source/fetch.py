@@ -1,6 +1,6 @@
 """Tables from elsewhere: the answer of a query, or the file at an address, as a file beside the spec.
 
-Only the command line and `audits.check` fetch, for whoever may run them may read what the process reads;
+Only the command line and `evenhand.check` fetch, for whoever may run them may read what the process reads;
 specs that come from pages and saved audits never do. A fetched table is a file like any other from then on,
 and its digest stands in the result.
 """
