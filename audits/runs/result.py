@@ -258,7 +258,8 @@ class RunResult:
         DataFrame
             Columns ``audit``, ``attribute``, ``group``, ``measure`` (its path in results.json), ``value``,
             ``low``, ``high``, ``n``, ``unit``, ``method`` and ``verdict`` (of the row that states one, else
-            of the audit, corrected for all audits of the run). Shares are shares, not percent.
+            of the audit, corrected for all audits of the run). Shares are shares, not percent; ``own`` is the
+            unit of a metric of one's own.
         """
         rows = []
         for entry in self.to_json()["audits"]:
@@ -426,13 +427,17 @@ def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[st
     elif isinstance(value, dict) and {"value", "low", "high"} <= value.keys():
         if value["value"] is not None:
             ends = {key: value.get(key) for key in ("value", "low", "high", "n", "method")}
-            yield {**about, "measure": path, "unit": _unit(about["audit"], path), **ends}
+            own = set(path.split(".")) & set(about.get("added", ()))
+            unit = "own" if own else _unit(about["audit"], path)
+            yield {**about, "measure": path, "unit": unit, **ends}
     elif isinstance(value, dict):
         named = {
             name: next((value[key] for key in keys if isinstance(value.get(key), (str, int, float))), None)
             for name, keys in _NAMES.items()
         }
         told = {name: each for name, each in named.items() if each is not None}
+        if isinstance(value.get("added"), dict):  # metrics of one's own, in units of their own
+            told["added"] = tuple(value["added"])
         if isinstance(value.get("verdict"), str) and path:
             told["verdict"] = value["verdict"]
         for key, each in value.items():
