@@ -128,6 +128,8 @@ def _show(result: MitigationResult) -> None:
     notices.notes(result.warnings)
     figure_card("mitigation-left", drawn(figures.left, result), result.to_frame)
     figure_card("mitigation", drawn(figures.amounts, result), result.to_frame)
+    if result.frontier:
+        figure_card("mitigation-frontier", drawn(figures.frontier, result), result.frontier_frame)
     first, last = result.steps[0], result.steps[result.chosen]
     st.text(f"Every finding before, and after training with {last.added:,} more samples")
     with st.container(border=True):
