@@ -12,9 +12,19 @@ import audits
 from audits.runs.version import VERSION
 
 if TYPE_CHECKING:
-    from audits import Findings, GateFailed, Monitor, audit, check, compare, load
+    from audits import Findings, GateFailed, Monitor, audit, check, compare, load, mitigate
 
-__all__ = ["Findings", "GateFailed", "Monitor", "__version__", "audit", "check", "compare", "load"]
+__all__ = [
+    "Findings",
+    "GateFailed",
+    "Monitor",
+    "__version__",
+    "audit",
+    "check",
+    "compare",
+    "load",
+    "mitigate",
+]
 __version__ = VERSION
 
 

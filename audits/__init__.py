@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from audits.findings import Findings, load
     from audits.monitor.client import Monitor
     from audits.notebook import audit
+    from audits.remedies import mitigate
     from audits.runs.comparison.two_models import compare
     from audits.runs.gates.check import check
     from audits.runs.gates.gate import GateFailed
@@ -22,9 +23,10 @@ _HOMES = {
     "compare": "audits.runs.comparison.two_models",
     "GateFailed": "audits.runs.gates.gate",
     "load": "audits.findings",
+    "mitigate": "audits.remedies",
 }
 
-__all__ = ["Findings", "GateFailed", "Monitor", "audit", "check", "compare", "load"]
+__all__ = ["Findings", "GateFailed", "Monitor", "audit", "check", "compare", "load", "mitigate"]
 
 
 def __getattr__(name: str) -> Any:

@@ -32,6 +32,8 @@ from audits.data.preprocessing.outcomes import MOST_CLASSES
 from audits.data.role_guesses import guess_good_answer
 from audits.errors import InputError, quoted
 from audits.findings import Findings
+from audits.groups.measures import metrics_of
+from audits.groups.metrics import METRICS
 from audits.models import Subject, model_facts
 from audits.models.factory import make_subject
 from audits.models.in_memory import (
@@ -116,7 +118,8 @@ def audit(
     person: Any = None,
     roles: Mapping[str, Sequence[str]] | None = None,
     kinds: Mapping[str, str] | None = None,
-    bins: Mapping[str, Sequence[float]] | None = None,
+    bins: Mapping[str, Sequence[float] | int] | None = None,
+    metrics: Mapping[str, Any] | None = None,
     search: bool = True,
     seed: int = 0,
     progress: Progress = silent,
@@ -163,7 +166,10 @@ def audit(
     person : str or array (n,), optional
         Who each row is of, where one person has several: they are no evidence of their own.
     roles, kinds, bins : mapping, optional
-        As in a spec's ``data``.
+        As in a spec's ``data``; ``bins={"age": 4}`` cuts at quartiles.
+    metrics : mapping of str to callable, optional
+        Metrics of one's own for `groups`: functions of labels, decisions and scores (see
+        `audits.groups.metrics.Metric`), each with intervals, differences and verdicts of its own.
     search : bool
         Whether a run that clears an attribute searches for groups that the average hides.
     seed : int
@@ -189,7 +195,7 @@ def audit(
     >>> found["groups"].verdict
     'evidence of a difference'
     """
-    with _in_words_of_python(), fixed_threads():
+    with _in_words_of_python(), fixed_threads(), METRICS.also(metrics_of(metrics or {})):
         for name, each, known in (
             ("made", made, get_args(Made)),
             ("higher_is", higher_is, get_args(HigherIs)),

@@ -44,7 +44,7 @@ LAYERS = (
     ("monitor",),
     ("reports",),
     ("arguments", "findings"),
-    ("cli", "notebook", "pytest_plugin"),
+    ("cli", "notebook", "pytest_plugin", "remedies"),
     ("connect",),
     ("mlflow_evaluator",),
     ("__main__", "__init__"),

@@ -78,7 +78,12 @@ ELSEWHERE = {
         "positive.marginals.adjusted_p": "features of a flipset by lot",
         "negative.marginals.adjusted_p": "features of a flipset by lot",
     },
-    "explain": {"judged": BY_VERDICT, "levels.difference": BY_VERDICT},
+    "explain": {
+        "judged": BY_VERDICT,
+        "levels.difference": BY_VERDICT,
+        "attribution.features.part": "a feature's part of a gap in mean score",
+        "attribution.gap": "a feature's part of a gap in mean score",  # of a model that adds one feature
+    },
     "barycenter": {
         "judged": BY_VERDICT,
         "groups.judged": BY_VERDICT,
@@ -127,6 +132,8 @@ ELSEWHERE = {
         "steps.favorable_in": "favorable share of the group",
         "steps.favorable_out": "favorable share of everyone else",
         "steps.accuracy": "accuracy of the model chosen",
+        "frontier.accuracy": "every accuracy and gap of a frontier",
+        "frontier.gap": "every accuracy and gap of a frontier",
     },
     "loss_ratio": {
         "judged": BY_VERDICT,

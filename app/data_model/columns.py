@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -70,13 +71,14 @@ def bins_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> di
             st.text(f"Cut {name} at", width=220)
             text = st.text_input(
                 f"Cut {name} at",
-                ", ".join(f"{edge:g}" for edge in bins.get(name, ())),
+                _bins_text(bins.get(name, ())),
                 key=f"bins-{draft['id']}-{name}",
-                placeholder="18, 25, 45, 120",
+                placeholder="18, 25, 45, 120 or: 4 quantiles",
                 label_visibility="collapsed",
             )
         try:
-            edges = read_numbers(text, f"the edges of {name}")
+            number = _QUANTILES.fullmatch(text.strip())
+            edges: Any = int(number[1]) if number else read_numbers(text, f"the edges of {name}")
         except InputError as error:
             notices.problem(str(error))
             continue
@@ -85,6 +87,13 @@ def bins_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> di
         else:
             bins.pop(name, None)
     return with_data(draft, bins=bins or None)
+
+
+_QUANTILES = re.compile(r"(\d{1,2})\s*quantiles?", re.IGNORECASE)
+
+
+def _bins_text(bins: Sequence[float] | int) -> str:
+    return f"{bins} quantiles" if isinstance(bins, int) else ", ".join(f"{edge:g}" for edge in bins)
 
 
 def text_columns(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> list[str]:

@@ -92,12 +92,12 @@ def _badge(gap: Difference) -> str:
 def measure_chooser(result: GroupsResult) -> None:
     """Ask what the decision is like, and show the rate that fits it."""
     with st.expander("Which measure fits your decision?", key="measure-chooser"):
-        known = [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None]
+        known = list(result.metrics)
         name = _fitting()
         if name not in known:
             notices.note("That measure needs an outcome, which these data lack.")
             name = "selection_rate"
-        st.markdown(f"**{METRICS[name].words.capitalize()}**")
+        st.markdown(f"**{METRICS.words(name).capitalize()}**")
         st.text(_FIT[name])
         st.button("Show this rate", key="show-measure", on_click=state.set_widget, args=("rates", [name]))
 

@@ -76,13 +76,14 @@ def _attribute(result: GroupsResult) -> str:
 def _who(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
     """Draw the rates of all groups by the measures chosen."""
     attribute = _attribute(result)
-    known = [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None]
+    known = list(result.metrics)
+    judged = [metric.name for metric in METRICS if metric.judged]
     metrics = st.pills(
         "Measures",
         known,
         selection_mode="multi",
-        default=[name for name in known if METRICS[name].judged],
-        format_func=lambda name: METRICS[name].words,
+        default=[name for name in known if name in judged],
+        format_func=METRICS.words,
         **state.choice("rates"),
     )
     order = _order(result, attribute)
@@ -90,7 +91,7 @@ def _who(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
     _card(result, "rates", rates, attribute, lambda: _rows(result, attribute))
     measure_chooser(result)
     for exhibit in exhibits:
-        if exhibit.key.startswith("probable_"):
+        if exhibit.key.startswith("probable_") or exhibit.key == f"further_{attribute}":
             show_exhibit(exhibit, name=f"group-{exhibit.key}")
 
 

@@ -139,7 +139,7 @@ def _level(value: Any, levels: Sequence[str]) -> Any:
 def _in_the_file(term: Mapping[str, Any], spec: DataSpec, data: AuditData) -> list[dict[str, Any]]:
     """Return the filters on the file's own values that a term on prepared data amounts to."""
     if "group" in term:
-        return [rule for name, value in term["group"].items() for rule in _of_group(name, value, spec)]
+        return [rule for name, value in term["group"].items() for rule in _of_group(name, value, spec, data)]
     fitting = _fitting(term, data)
     for key in ("in", "not_in"):
         if key in fitting:
@@ -147,10 +147,10 @@ def _in_the_file(term: Mapping[str, Any], spec: DataSpec, data: AuditData) -> li
     return [fitting]
 
 
-def _of_group(name: str, value: Any, spec: DataSpec) -> list[dict[str, Any]]:
+def _of_group(name: str, value: Any, spec: DataSpec, data: AuditData) -> list[dict[str, Any]]:
     if value == MISSING:
         return [{"column": name, "missing": True}]
-    edges = spec.bins.get(name)
+    edges = data.bins.get(name)
     if edges is None:
         return [{"column": name, "in": [_code(name, value, spec)]}]
     place = bin_names(edges).index(value)

@@ -224,8 +224,9 @@ class DataSpec:
         Levels of ordinal columns, lowest first, where they cannot be told.
     roles : mapping of Role to tuple of str
         What a person can change.
-    bins : mapping of str to tuple of float
-        Edges to cut numeric protected attributes at: [a, b), the last [a, b].
+    bins : mapping of str to tuple of float, or int
+        Edges to cut numeric protected attributes at: [a, b), the last [a, b]. A number of bins cuts at
+        quantiles, into bins of about as many people.
     weights : str or Weights, optional
         Column of counts: how many people a row stands for; or of sampling weights, where it says so.
     person : str, optional
@@ -270,7 +271,7 @@ class DataSpec:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     roles: Mapping[Role, tuple[str, ...]] = field(default_factory=dict)
-    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    bins: Mapping[str, tuple[float, ...] | int] = field(default_factory=dict)
     weights: str | Weights | None = None
     person: str | None = None
     missing: Literal["drop", "impute", "category"] = "category"
@@ -408,9 +409,18 @@ def _check_numeric(spec: DataSpec, where: str) -> None:
         )
 
 
-def _check_bins(spec: DataSpec, column: str, edges: tuple[float, ...], where: str) -> None:
+MAX_QUANTILE_BINS = 20
+"""Bins at most that `bins` may ask for by their number."""
+
+
+def _check_bins(spec: DataSpec, column: str, edges: tuple[float, ...] | int, where: str) -> None:
     if column not in spec.protected:
         raise InputError(where, "must name a protected attribute", column, "add it to data.protected")
+    if isinstance(edges, int):
+        if not 2 <= edges <= MAX_QUANTILE_BINS:
+            rule = f"must be edges, or a number of bins from 2 to {MAX_QUANTILE_BINS}"
+            raise InputError(where, rule, edges, f"write [LOWEST, {edges}, HIGHEST] for an edge")
+        return
     if len(edges) == 1:
         line = f"[LOWEST, {edges[0]:g}, HIGHEST]"
         raise InputError(where, "must be edges, from the lowest to the highest", list(edges), f"write {line}")

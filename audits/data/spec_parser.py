@@ -28,7 +28,7 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "recode": ((Mapping,), "a mapping of column to {from: ..., map: {old: new}} or {where: [...]}"),
     "kinds": ((Mapping,), "a mapping of column to kind"),
     "roles": ((Mapping,), "a mapping of role to a list of columns"),
-    "bins": ((Mapping,), "a mapping of column to a list of edges"),
+    "bins": ((Mapping,), "a mapping of column to a list of edges or a number of bins"),
     "weights": ((str, Mapping, Weights), "a column of counts, or {column: ..., kind: sampling}"),
     "person": ((str,), "the column that repeats for one person"),
     "labels": ((Mapping,), "a mapping of column to {value: what it means}"),
@@ -78,9 +78,10 @@ def data_spec(section: Mapping[str, Any], where: str = "data") -> DataSpec:
         told = {_YAML_KEYS.get(key, key): said for key, said in made["words"].items()}
         made["words"] = build(DataWords, told, f"{where}.words")
     for column, edges in (made.get("bins") or {}).items():
-        if isinstance(edges, (int, float)) and not isinstance(edges, bool):
+        if isinstance(edges, float):
             line = f"{column}: [LOWEST, {edges:g}, HIGHEST]"
-            raise InputError(f"{where}.bins.{column}", "must be a list of edges", edges, f"write {line}")
+            rule = "must be a list of edges, or a whole number of bins"
+            raise InputError(f"{where}.bins.{column}", rule, edges, f"write {line}")
     for key in ("keep", "among"):
         if key in made:
             made[key] = _rules(made[key], f"{where}.{key}")

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from audits.checks import generator, one_of
 from audits.data import group_name
 from audits.errors import InputError
+from audits.explain.attribution import attribution
 from audits.explain.cells import ColumnLevels, levels_of, values_of
 from audits.explain.doubly_robust import (
     FEWEST,
@@ -26,11 +27,11 @@ from audits.explain.doubly_robust import (
     reaches,
 )
 from audits.explain.options import ExplainOptions
-from audits.explain.result import Explained, ExplainResult, LevelRow, Overlap, ValueRow
+from audits.explain.result import Attribution, Explained, ExplainResult, LevelRow, Overlap, ValueRow
 from audits.explain.text import finding, uncleared, warnings_for
 from audits.models import Subject
 from audits.models.predictions import PredictedLabel, PredictedScore
-from audits.progress import Progress, silent
+from audits.progress import Progress, part, silent
 from audits.stats import (
     AVERAGE,
     INSUFFICIENT,
@@ -135,8 +136,22 @@ def explain(
         values=_values(people, columns[each[0].columns[0]], options.level) if each else (),
         levels=levels,
         overlap=overlap,
+        attribution=_attribution(subject, options, generator(rng), progress) if options.attribution else None,
     )
     return dataclasses.replace(result, finding=finding(result), warnings=warnings_for(result))
+
+
+def _attribution(
+    subject: Subject, options: ExplainOptions, rng: np.random.Generator, progress: Progress
+) -> Attribution:
+    if options.outcome != "decision":
+        raise InputError(
+            "explain.attribution", "is of the model's scores, not of labels", True,
+            "leave it out, or set outcome: decision",
+        )  # fmt: skip
+    return attribution(
+        subject, _sides(subject, options), level=options.level, rng=rng, progress=part(progress, 0.85, 1.0)
+    )
 
 
 def _sides(subject: Subject, options: ExplainOptions) -> np.ndarray:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from audits.drawing.marks import decisive, dot, named, named_above, reaching
 from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish, rows_named
-from audits.explain.result import ExplainResult
+from audits.explain.result import ExplainResult, without
 from audits.explain.text import interval_words, points
 from audits.stats import AVERAGE, Estimate
 from audits.stats.badges import interval_text
@@ -17,7 +17,7 @@ from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count, people_in
 from audits.stats.words import people as people_words
 
-__all__ = ["left", "levels", "values"]
+__all__ = ["attribution", "left", "levels", "values"]
 
 _MOST, _FIRST = 12, 8  # rows
 _ABOVE = 52  # letters above a row, on a phone too
@@ -160,3 +160,21 @@ def values(result: ExplainResult) -> go.Figure:
     figure.update_xaxes(title=f"{vocabulary().share_yes} (%)", range=[-3, 103])
     alt = f"Rates of both groups at {len(shown)} levels of {result.each[0].name}."
     return finish(figure, height=130 + each * len(shown), alt=alt)
+
+
+def attribution(result: ExplainResult) -> go.Figure:
+    """Draw each feature's part of the gap in mean score, the largest first, and the gap below them."""
+    if result.attribution is None or result.attribution.gap.value is None:
+        return empty("Nobody asked which features carry the gap.")
+    found = without(result.attribution, _MOST - 1)
+    rows = [(each.feature, each.part, each.part.low is not None) for each in found.features]
+    rows.append(("gap in mean score", found.gap, True))
+    figure = go.Figure()
+    _interval_rows(figure, rows)
+    ends = [abs(end) for _, each, _ in rows for end in (each.value, each.low, each.high) if end is not None]
+    edge = 105 * max([*ends, 0.01])
+    figure.update_xaxes(title="points of mean score", range=[-edge, edge])
+    pitch = rows_named(figure, distinct([name for name, _, _ in rows], longest=_ABOVE)[::-1])
+    said = "; ".join(f"{each.feature} {points(each.part.value or 0.0)}" for each in found.features)
+    alt = f"Parts of a gap of {points(found.gap.value or 0.0)} in mean score: {said}."
+    return finish(figure, height=100 + pitch * len(rows), alt=alt)

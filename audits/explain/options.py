@@ -15,7 +15,7 @@ class ExplainOptions:
     """Options of the explain audit, as a spec names them; groups are named as a flipset audit's are."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
+    later: ClassVar[dict[str, Any]] = {"material_on": "either", "attribution": False}  # draws as before
 
     source: Annotated[dict[str, Any], option("The group whose rate is compared with the other's.")]
     target: Annotated[dict[str, Any], option("The group that it is compared with.")]
@@ -30,6 +30,13 @@ class ExplainOptions:
         Literal["decision", "label"], option("The gap of the model's decisions, or of the labels.")
     ] = "decision"
     bins: Annotated[int, option("Levels that a number is cut into.", unit="levels", ge=2, le=50)] = 4
+    attribution: Annotated[
+        bool,
+        option(
+            "Say also which features of the model carry the gap in mean score, by Shapley's value. It says "
+            "what the model uses, not what is justified."
+        ),
+    ] = False
     level: Level = 0.05
     material: Material = 0.10
     material_on: MaterialOn = "either"

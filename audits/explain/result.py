@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,16 @@ from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 from audits.stats.verdicts import AVERAGE
 
-__all__ = ["ExplainResult", "Explained", "LevelRow", "Overlap", "ValueRow"]
+__all__ = [
+    "Attribution",
+    "ExplainResult",
+    "Explained",
+    "FeaturePart",
+    "LevelRow",
+    "Overlap",
+    "ValueRow",
+    "without",
+]
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,57 @@ class Overlap:
 
 
 @dataclass(frozen=True)
+class FeaturePart:
+    """A feature's part of the gap in mean score.
+
+    Attributes
+    ----------
+    part : Estimate
+        Above 0: the feature, as the model uses it, lifts the source's scores above the target's. Corrected
+        for the number of features.
+    monte_carlo : float
+        Standard error that random orders and pairs leave; part of what the interval allows for.
+    """
+
+    feature: str
+    part: Estimate
+    monte_carlo: float
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Which features carry the gap in mean score, by Shapley's value.
+
+    Attributes
+    ----------
+    gap : Estimate
+        The source's mean score minus the target's; the parts add up to its value.
+    features : tuple of FeaturePart
+        All that the model reads, the largest part first.
+    rounds : int
+        Times that everybody was paired anew.
+    n_source, n_target : float
+        People that it is of: a random sample of large groups.
+    """
+
+    gap: Estimate
+    features: tuple[FeaturePart, ...]
+    rounds: int
+    n_source: float
+    n_target: float
+
+
+def without(found: Attribution, most: int) -> Attribution:
+    """Return the largest parts, and the rest as one without an interval."""
+    if len(found.features) <= most:
+        return found
+    rest = sum(each.part.value or 0.0 for each in found.features[most:])
+    many = len(found.features) - most
+    other = FeaturePart(f"{many} other features", Estimate(rest, None, None, found.gap.n, "sum"), 0.0)
+    return dataclasses.replace(found, features=(*found.features[:most], other))
+
+
+@dataclass(frozen=True)
 class ValueRow:
     """Both groups at one level of the explainer that changes the gap most."""
 
@@ -118,6 +179,8 @@ class ExplainResult:
         Levels of the first of `each`.
     levels : tuple of LevelRow
     overlap : Overlap
+    attribution : Attribution or None
+        Of the gap in mean score to features, where it was asked for.
     """
 
     options: dict[str, Any]
@@ -138,6 +201,7 @@ class ExplainResult:
     values: tuple[ValueRow, ...]
     levels: tuple[LevelRow, ...] = ()
     overlap: Overlap = Overlap()
+    attribution: Attribution | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -171,6 +235,18 @@ class ExplainResult:
         ends = dict(zip(("left", "low", "high"), (interval.value, interval.low, interval.high), strict=True))
         decides = pd.DataFrame([{"explainer": self.judged.decided_by, "taken": "all together", **ends}])
         return pd.concat([decides, table], ignore_index=True)
+
+    def attribution_frame(self) -> pd.DataFrame:
+        """Return each feature's part of the gap in mean score, and the gap; empty where nobody asked."""
+        if self.attribution is None:
+            return pd.DataFrame()
+        table = frame_of(
+            self.attribution.features,
+            {"feature": "feature", ("part", "low", "high"): "part", "Monte Carlo error": "monte_carlo"},
+        )
+        gap = self.attribution.gap
+        whole = {"feature": "gap in mean score", "part": gap.value, "low": gap.low, "high": gap.high}
+        return pd.concat([table, pd.DataFrame([whole])], ignore_index=True)
 
     def levels_frame(self) -> pd.DataFrame:
         """Return what is left at each level as a table."""

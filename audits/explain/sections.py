@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from audits.brief import begun
+from audits.brief import begun, in_points
 from audits.explain import figures
-from audits.explain.result import ExplainResult
+from audits.explain.result import Attribution, ExplainResult
 from audits.explain.text import left_words, place_words, points
 from audits.records import Exhibit, Section
 from audits.stats.vocabulary import vocabulary
@@ -48,6 +48,8 @@ def section(result: ExplainResult) -> Section:
                 tab="apart",
             )
         )
+    if result.attribution is not None:
+        exhibits.append(_attribution(result, result.attribution))
     ours, theirs = people_in(result.source), people_in(result.target)
     return Section(
         title=f"What explains the gap: {ours} and {theirs}",
@@ -69,6 +71,24 @@ def _levels_title(result: ExplainResult) -> str:
     often, k = ("less", below) if below >= above else ("more", above)
     levels = f"{k} of {several(len(known), 'level')} of {result.each[0].name}"
     return f"{begun(people_in(result.source))} {vocabulary().are_yes} {often} often at {levels}"
+
+
+def _attribution(result: ExplainResult, found: Attribution) -> Exhibit:
+    """Return the exhibit of the features' parts, with what they do not say."""
+    first = found.features[0]
+    part, gap = first.part.value or 0.0, found.gap.value or 0.0
+    adds = "adds" if part * gap >= 0 else "takes"
+    some = f"{adds} {in_points(abs(part))} points {'to' if adds == 'adds' else 'from'} a gap of"
+    return Exhibit(
+        "attribution",
+        f"“{first.feature}” {some} {in_points(abs(gap))} points in mean score",
+        f"What each feature adds to the mean score of {people_in(result.source)} minus that of "
+        f"{people_in(result.target)}; all add up to the gap. Line: interval. This is what the model uses, "
+        "not what is justified. Features that go together share their part by convention.",
+        lambda: figures.attribution(result),
+        result.attribution_frame,
+        tab="Which features?",
+    )
 
 
 def _title(result: ExplainResult) -> str:

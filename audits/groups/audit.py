@@ -11,6 +11,7 @@ import pandas as pd
 from audits.checks import checked, generator, one_of
 from audits.data import AuditData
 from audits.errors import InputError
+from audits.groups.beside import Beside, class_columns, not_cleared
 from audits.groups.by_probability import (
     ProbableGroup,
     compare_probable,
@@ -20,7 +21,7 @@ from audits.groups.by_probability import (
 from audits.groups.comparison import Sorted, compare, sort_people
 from audits.groups.judging import judge_audit
 from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
-from audits.groups.metrics import METRICS
+from audits.groups.metrics import METRICS, scikit_metric
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult, Spread
 from audits.groups.words import few_people, finding_known, finding_probable
@@ -100,6 +101,8 @@ def groups(
         people[name] = groups[name].to_numpy()
     people = people.assign(**probability_columns(data.frame, options.by_probability))
     seed = int(generator(rng).integers(2**32))
+    if options.classes:
+        people = people.assign(**class_columns(subject))
     if data.gathered is not None:
         people = people.assign(**_gathered(data, subject.higher_is))
     result = groups_from_people(people, data.protected, options, subject.outcome, data.rows, seed)
@@ -143,6 +146,18 @@ def groups_from_people(
 
     `seed` decides the bootstrap's draws, so that a moved threshold is the only thing that changes.
     """
+    with METRICS.also(scikit_metric(name) for name in options.metrics):
+        return _compared(people, protected, options, outcome, audited, seed)
+
+
+def _compared(
+    people: pd.DataFrame,
+    protected: tuple[str, ...],
+    options: GroupsOptions,
+    outcome: str,
+    audited: int,
+    seed: int,
+) -> GroupsResult:
     rng = np.random.default_rng(seed)
     pooling = np.random.default_rng([seed, 2])  # moves no draw of the bootstrap
     attributes = attributes_of(protected, options)
@@ -163,24 +178,31 @@ def groups_from_people(
     ]
     why = withheld(people, split, options.level)
     rates = [metric.name for metric in METRICS.judged(labels=labels is not None and not why)]
-    looks = sum(max(len(item.names) - 1, 0) for item in split) * len(rates)
+    beside = Beside.asked(people, options, labels, why, np.random.default_rng([seed, 3]))
+    looks = sum(max(len(item.names) - 1, 0) for item in split) * (len(rates) + beside.looks)
     looks += sum(len(names) - 1 for names in options.by_probability.values())
     if looks == 0:
         raise InputError("groups.by", "needs at least two groups with people in them")
     table: list[GroupRow] = []
     spreads: list[Spread] = []
     for item in split:
-        rows, spread = compare(item, options, options.level / looks, rng, pooling, rates)
+        rows, spread = compare(item, options, options.level / looks, rng, pooling, rates, beside)
         table += rows
         spreads.append(spread)
     probable = _probable(people, options, options.level / looks, seed)
     judged, finding = _judged(table, probable, options, looks)
+    judged, further = not_cleared(judged, table)
     return GroupsResult(
         options=dataclasses.asdict(options),
         outcome=outcome,
         judged=judged,
         finding=f"{finding} {why}".rstrip(),
-        warnings=(*_warnings(split, people), *(() if design is None else (_BY_DESIGN,))),
+        warnings=(
+            *further,
+            *beside.warnings,
+            *_warnings(split, people),
+            *(() if design is None else (_BY_DESIGN,)),
+        ),
         rows={"audited": audited, "used": len(people), "left_out": {}},
         table=tuple(table),
         spreads=tuple(spreads),

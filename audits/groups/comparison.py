@@ -14,6 +14,7 @@ from scipy.special import stdtrit
 from audits.data import group_name
 from audits.data.values import MISSING
 from audits.errors import InputError
+from audits.groups.beside import LABEL_CLASS, PREDICTED_CLASS, Beside
 from audits.groups.judging import GroupLimit, judge_difference, judge_row
 from audits.groups.metrics import (
     METRICS,
@@ -57,6 +58,7 @@ class Sorted:
     decision: np.ndarray
     design: Design | None = None
     squares: np.ndarray | None = None  # of the distances from a row's score, where it is a mean
+    classes: pd.DataFrame | None = None  # predicted class and label of each row, as text
 
 
 def sort_people(
@@ -93,6 +95,7 @@ def sort_people(
         decision=decision,
         design=design,
         squares=people["squares"].to_numpy(dtype=float) if "squares" in people else None,
+        classes=people[[PREDICTED_CLASS, LABEL_CLASS]] if PREDICTED_CLASS in people else None,
     )
 
 
@@ -142,19 +145,24 @@ def compare(
     rng: np.random.Generator,
     pooling: np.random.Generator,
     judged: Sequence[str],
+    beside: Beside,
 ) -> tuple[list[GroupRow], Spread]:
-    """Rates of every group, those `judged` against the reference at the corrected `level`."""
+    """Rates of every group, those `judged` against the reference at the corrected `level`.
+
+    What is measured `beside` them has differences, too, with a verdict each.
+    """
     k = len(item.names)
     reference = reference_of(item, options)
     if item.design is None:
         shares, draws = rates(item.counts), options.bootstrap
     else:  # the bootstrap would draw rows
         shares, draws = _by_design(item, item.design, options.level), 0
-    values = estimates(item.counts, shares, level=options.level, functions=item.design is None)
+    values = estimates(shares, level=options.level)
     ratios, smallest = ratios_to_highest(*shares["selection_rate"], level=options.level)
     resampled = bootstrap_intervals(item.counts, rng, draws=draws, level=options.level)
     pooled = _pooled(item, {name: shares[name] for name in judged}, options.level, pooling)
     limits = {name: _limit(name, *shares[name], options) for name in judged}
+    more, more_gaps = beside.of(item, reference, options, level)
     rows = []
     for j in range(k):
         # under a design so many people as the group's rows are worth
@@ -170,9 +178,10 @@ def compare(
             for name in (judged if j != reference else ())
         }
         verdict = judge_row(differences, options.material) if differences else None
+        differences |= more_gaps[j]
         of_group = {name: found[j] for name, found in values.items()}
         own: dict[str, Any] = {metric.name: of_group.get(metric.name) for metric in METRICS}
-        added = {name: own.pop(name) for name in list(own) if not METRICS.own(name)}
+        added = {name: own.pop(name) for name in list(own) if not METRICS.own(name)} | more[j]
         rows.append(
             GroupRow(
                 attribute=item.attribute,

@@ -205,6 +205,17 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
             lambda: result.differences_frame(attribute),
         ),
     ]
+    if result.further:
+        found.append(
+            Exhibit(
+                f"further_{attribute}",
+                f"Further metrics by {attribute}, minus the reference group's",
+                "Each in its own unit. A line that doesn't touch 0 is more than chance, corrected for all "
+                f"comparisons.{drawn}",
+                lambda: dots.differences(result, attribute, further=result.further),
+                lambda: result.differences_frame(attribute),
+            )
+        )
     if curves.graded(result, attribute):
         found.append(
             Exhibit(

@@ -138,7 +138,7 @@ def judged_of(gap: Difference, material: float) -> Judged:
 
 
 def judge_row(differences: dict[str, Difference], material: float) -> Judged:
-    """Return what the verdict on a group rests on, among its rates."""
+    """Return what the verdict on a group rests on, among its rates (further metrics have their own)."""
     return judged_of(min(differences.values(), key=_rank), material)
 
 
@@ -181,7 +181,7 @@ def ordered(table: Sequence[GroupRow]) -> Iterator[tuple[GroupRow, str]]:
     for row in table:
         small = row.n < min(FEWEST_COVERED, SMALLEST_REFERENCE * people[row.attribute])
         for place, metric in enumerate(METRICS):
-            gap = row.differences.get(metric.name)
+            gap = row.differences.get(metric.name) if metric.judged else None
             if gap is not None:
                 rank = (
                     MISSING in row.group,

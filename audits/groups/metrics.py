@@ -6,11 +6,14 @@ says of four kinds of people, each standing for so many. Others may be added, as
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,6 +37,8 @@ __all__ = [
     "confusion_counts",
     "estimates",
     "rates",
+    "scikit_metric",
+    "share_by_design",
 ]
 
 GROUP = "evenhand.metrics"
@@ -57,7 +62,7 @@ Share = Callable[[Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A figure of a group. Exactly one of `share`, `function` and `mean_of` says what it is.
+    """A figure of a group. Exactly one of `share`, `function`, `measure` and `mean_of` says what it is.
 
     Attributes
     ----------
@@ -70,6 +75,13 @@ class Metric:
     function : callable
         ``function(labels, decisions, people)`` returns a number, as scikit-learn's metrics do when `people`
         is passed as ``sample_weight``: intervals are by the jackknife.
+    measure : callable
+        ``measure(labels, decisions, scores)`` returns a number of people, one entry each: bool arrays and
+        scores that are higher for the better. It may leave out scores (one whose second argument is called
+        ``y_score`` or alike is handed these instead of decisions) and take ``sample_weight``. Intervals are
+        by the bootstrap.
+    limit : float or None
+        Smallest difference that matters, in the metric's unit; the audit's `material` where it is None.
     mean_of : tuple of str
         Two other metrics whose mean it is.
     needs_label : bool
@@ -84,16 +96,25 @@ class Metric:
     words: str
     share: Share | None = None
     function: Callable[[np.ndarray, np.ndarray, np.ndarray], float] | None = None
+    measure: Callable[..., float] | None = None
+    limit: float | None = None
     mean_of: tuple[str, ...] = ()
     needs_label: bool = True
     judged: bool = False
     about: str = ""
 
     def __post_init__(self) -> None:
-        if sum((self.share is not None, self.function is not None, bool(self.mean_of))) != 1:
-            raise InputError(f"metric {self.name!r}", "must be a share, a function or a mean of others")
+        told = (self.share, self.function, self.measure, self.mean_of or None)
+        if sum(each is not None for each in told) != 1:
+            rule = "must be a share, a function, a measure or a mean of others"
+            raise InputError(f"metric {self.name!r}", rule)
         if self.judged and self.share is None:
             raise InputError(f"metric {self.name!r}", "must be a share for verdicts to look at it")
+
+    @property
+    def beside(self) -> bool:
+        """Whether its differences have a verdict each, beside that of the audit."""
+        return self.function is not None or self.measure is not None
 
 
 def _everyone(decisions: np.ndarray) -> np.ndarray:
@@ -135,6 +156,9 @@ _OURS = (
 )
 
 
+_ALSO: ContextVar[Mapping[str, Metric]] = ContextVar("metrics of one call", default=MappingProxyType({}))
+
+
 class Metrics:
     """The metrics that a comparison states, in the order they are shown; `add` makes it state one more.
 
@@ -152,11 +176,36 @@ class Metrics:
 
     def __iter__(self) -> Iterator[Metric]:
         yield from _OURS
-        yield from {**_brought(), **self._added}.values()
+        yield from {**_brought(), **self._added, **_ALSO.get()}.values()
 
     def __getitem__(self, name: str) -> Metric:
         found = {metric.name: metric for metric in self}
         return found[one_of("metric", name, found, what="the name of a metric")]
+
+    def words(self, name: str) -> str:
+        """Return a metric as a reader sees it, of a result of whatever process."""
+        found = {metric.name: metric.words for metric in self}
+        return found.get(name, name.replace("_", " "))
+
+    @contextlib.contextmanager
+    def also(self, metrics: Iterable[Metric]) -> Iterator[None]:
+        """Have comparisons in this context state further metrics.
+
+        Raises
+        ------
+        InputError
+            If a name is taken.
+        """
+        more: dict[str, Metric] = {}
+        for metric in metrics:
+            if metric.name in more or any(metric.name == each.name for each in self):
+                raise InputError("metrics", "must have a name of its own", metric.name, "choose another")
+            more[metric.name] = metric
+        token = _ALSO.set({**_ALSO.get(), **more})
+        try:
+            yield
+        finally:
+            _ALSO.reset(token)
 
     def judged(self, *, labels: bool) -> tuple[Metric, ...]:
         """Return those whose differences verdicts look at, with or without labels in the data."""
@@ -191,6 +240,13 @@ def _brought() -> dict[str, Metric]:
 
 
 METRICS = Metrics()
+
+
+def scikit_metric(name: str) -> Metric:
+    """Return a metric of scikit-learn by its name."""
+    import sklearn.metrics
+
+    return Metric(name=name, words=name.replace("_", " "), measure=getattr(sklearn.metrics, name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,32 +339,31 @@ def rates_by_design(
         part, whole = metric.share(y, decision)
         if metric.needs_label and labels is not None:
             whole = whole & labels.known
-        shares = [design_share(design, whole & (group == j), part, level=level) for j in range(k)]
-        people = np.array([share.people for share in shares])
-        values = np.array([share.estimate.value or 0.0 for share in shares])
-        found[metric.name] = values * people, people
+        found[metric.name] = share_by_design(design, group, part, whole, k, level=level)
     return found
 
 
-def estimates(
-    counts: Counts, shares: dict[str, tuple[np.ndarray, np.ndarray]], *, level: float, functions: bool = True
-) -> dict[str, list[Estimate]]:
-    """Return every metric that these data allow, by name, with its interval for each of k groups.
+def share_by_design(
+    design: Design, group: np.ndarray, part: np.ndarray, whole: np.ndarray, k: int, *, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a share's numerator and denominator in k groups (k,), in effective people."""
+    shares = [design_share(design, whole & (group == j), part, level=level) for j in range(k)]
+    people = np.array([share.people for share in shares])
+    return np.array([share.estimate.value or 0.0 for share in shares]) * people, people
+
+
+def estimates(shares: dict[str, tuple[np.ndarray, np.ndarray]], *, level: float) -> dict[str, list[Estimate]]:
+    """Return every share that these data allow, and means of these, by name, for each of k groups.
 
     Parameters
     ----------
     shares : dict
-        What `rates` gives for `counts`, or `rates_by_design`.
-    functions : bool
-        Whether metrics that are no shares are stated: their jackknife takes rows for independent people.
+        What `rates` gives, or `rates_by_design`.
     """
     found = {
         name: [wilson(float(a), float(b), level=level) for a, b in zip(*pair, strict=True)]
         for name, pair in shares.items()
     }
-    for metric in METRICS if functions else ():
-        if metric.function is not None and (counts.true_positive is not None or not metric.needs_label):
-            found[metric.name] = [by_jackknife(metric, cells, level) for cells in counts.cells]
     for metric in METRICS:
         if metric.mean_of and all(name in found for name in metric.mean_of):
             weights = [1 / len(metric.mean_of)] * len(metric.mean_of)

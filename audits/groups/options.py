@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from audits.options import Level, Material, MaterialAmount, MaterialOn, option
 
 __all__ = ["GroupsOptions"]
+
+
+Scikit = Literal[
+    "average_precision_score",
+    "brier_score_loss",
+    "cohen_kappa_score",
+    "f1_score",
+    "jaccard_score",
+    "log_loss",
+    "matthews_corrcoef",
+    "roc_auc_score",
+]
+"""Metrics of scikit-learn that options may name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +30,12 @@ class GroupsOptions:
     """Options of the groups audit, as a spec names them."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-    later: ClassVar[dict[str, str]] = {"material_amount": "5%"}  # draws as before it was an option
+    later: ClassVar[dict[str, Any]] = {  # draws as before they were options
+        "material_amount": "5%",
+        "metrics": [],
+        "limits": {},
+        "classes": False,
+    }
 
     by: Annotated[
         tuple[str | tuple[str, ...], ...] | None,
@@ -51,9 +71,28 @@ class GroupsOptions:
     bootstrap: Annotated[
         int,
         option(
-            "Resamples for the second interval of balanced accuracies; 0 for none.",
+            "Resamples for the second interval of balanced accuracies, and (200 at most) for further "
+            "metrics; 0 for none.",
             strict=True,
             ge=0,
             le=100_000,
         ),
     ] = 1000
+    metrics: Annotated[
+        tuple[Scikit, ...],
+        option(
+            "Further metrics, by their names in scikit-learn, each with a verdict of its own; those "
+            "of installed packages are always stated."
+        ),
+    ] = ()
+    limits: Annotated[
+        dict[str, Annotated[float, Field(gt=0)]],
+        option(
+            "Further metric to the smallest difference in it that matters, in its own unit; the smallest "
+            "difference above for the others."
+        ),
+    ] = field(default_factory=dict)
+    classes: Annotated[
+        bool,
+        option("Compare how often each class is predicted, and how often rightly, of a model of several."),
+    ] = False

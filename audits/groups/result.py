@@ -293,7 +293,7 @@ class GroupsResult:
         rows = []
         for item in self.table:
             row: dict[str, Any] = {"attribute": item.attribute, "group": item.group, "people": item.n}
-            metrics = {metric.words: item.metric(metric.name) for metric in METRICS}
+            metrics = {METRICS.words(name): item.metric(name) for name in self.metrics}
             for words, estimate in (
                 metrics | {"mean score": item.mean_score, "impact ratio": item.impact_ratio}
             ).items():
@@ -303,6 +303,21 @@ class GroupsResult:
             row |= {"verdict": item.verdict or "reference", "people needed": max(needs, default=None)}
             rows.append(row)
         return pd.DataFrame(rows)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics that some group has, further ones last."""
+        known = [metric.name for metric in METRICS]
+        added = dict.fromkeys(name for row in self.table for name in row.added)
+        names = [*known, *(name for name in added if name not in known)]
+        return tuple(name for name in names if any(row.metric(name) is not None for row in self.table))
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """Names of the metrics beside the rates of decisions that have differences of their own."""
+        judged = {metric.name for metric in METRICS if metric.judged}
+        named = dict.fromkeys(name for row in self.table for name in row.differences)
+        return tuple(name for name in named if name not in judged)
 
     def of(self, attribute: str) -> list[GroupRow]:
         """Return the groups of an attribute, largest first."""
@@ -317,7 +332,7 @@ class GroupsResult:
         rows = [
             {
                 "group": row.group,
-                "rate": name.replace("_", " "),
+                "rate": METRICS.words(name),
                 **estimate_cells("difference", gap.estimate),
                 "verdict": gap.verdict,
                 "material": gap.material,

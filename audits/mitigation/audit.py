@@ -24,12 +24,21 @@ from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.data.frames import with_columns
 from audits.errors import InputError
+from audits.mitigation.frontier import (
+    Candidate,
+    Maker,
+    TrainedHere,
+    chosen_point,
+    frontier_of,
+    group_attribute,
+    subject_on,
+)
 from audits.mitigation.judging import judge_step, level_of_a_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, Headline, MitigationResult, Step
 from audits.mitigation.treated import GroupKind, Treated, find_worst, group_kind
 from audits.mitigation.words import finding
-from audits.models import Model, Subject, train_model
+from audits.models import Model, Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.stats import wilson
@@ -50,6 +59,8 @@ def mitigation(
     options: MitigationOptions | None = None,
     *,
     others: Mapping[str, Callable[[Subject], Any]] | None = None,
+    maker: Maker | None = None,
+    kept: list[Candidate] | None = None,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> MitigationResult:
@@ -63,6 +74,10 @@ def mitigation(
         What the auditor chose; the defaults where it is left out.
     others : mapping of str to callable
         Other audits by name: each takes a subject and returns a result with ``verdict`` and ``finding``.
+    maker : Maker, optional
+        What trains models again; of a model trained here its own kind, if left out.
+    kept : list, optional
+        Is filled with the candidates of the frontier, in its order.
 
     Raises
     ------
@@ -70,10 +85,11 @@ def mitigation(
         The model was not trained here, or the data cannot make rules.
     """
     rng, options = generator(rng), checked(MitigationOptions, options, "mitigation")
-    if subject.training is None or subject.train is None:
+    if subject.training is None or (subject.train is None and maker is None):
         raise InputError(
             "model.train", "must be trained here, to be trained again", subject.model.name, "train one here"
         )
+    maker = TrainedHere(subject) if maker is None else maker
     progress(0.0, "Finding the worst rule set on the training rows")
     before = subject_on(subject, subject.training, subject.model)
     groups = group_kind(subject, options)
@@ -82,22 +98,59 @@ def mitigation(
     amounts = amounts_of(options, round(subject.training.size), len(labels))
     held.level = level_of_a_step(options.level, 1 + len(amounts))
     models, steps = [subject.model], [held.step(subject.model, 0, group)]
+    treated = [Candidate("as it was", 0.0, subject)]
     for place, added in enumerate(amounts):
         share = part(
             progress, 0.6 * (place + 0.2) / (len(amounts) + 1), 0.6 * (place + 1) / (len(amounts) + 1)
         )
         share(0.0, f"Training with {added:,} more {groups.noun}")
         augmented = augmented_by(subject.training, samples.iloc[:added], labels[:added])
-        models.append(train_model(augmented, subject.train, subject.seed, share))
-        steps.append(held.step(models[-1], added, group))
+        model, estimator = maker.retrained(augmented, share)
+        models.append(model)
+        steps.append(held.step(model, added, group))
+        if "retraining" in options.methods:
+            treated.append(
+                Candidate("retraining", added, subject_on(subject, subject.data, model), estimator)
+            )
     chosen = chosen_step(steps)
     stated = sorted({0, chosen})
     for turn, place in enumerate(stated):
         share = part(progress, 0.6 + 0.4 * turn / len(stated), 0.6 + 0.4 * (turn + 1) / len(stated))
         also = held.headlines(models[place], others or {}, share)
         steps[place] = dataclasses.replace(steps[place], also=also)
+    result = _pack(subject, options, groups.noun, group, tuple(steps), chosen, tried)
+    by = group_attribute(subject.data, options)
+    if by is not None:
+        result = _with_frontier(result, [*treated, *maker.treated(options, by, silent)], by, options, kept)
     progress(1.0, "Done")
-    return _pack(subject, options, groups.noun, group, tuple(steps), chosen, tried)
+    return result
+
+
+def _with_frontier(
+    result: MitigationResult,
+    candidates: list[Candidate],
+    by: str,
+    options: MitigationOptions,
+    kept: list[Candidate] | None,
+) -> MitigationResult:
+    """Return the result with the points of all candidates; of an attribute without two groups with none."""
+    try:
+        points, small = frontier_of(candidates, by, options)
+    except InputError as error:
+        if options.by is not None:
+            raise
+        return dataclasses.replace(result, warnings=(*result.warnings, f"No frontier: {error}."))
+    if kept is not None:
+        kept += candidates
+    said = (f"Too small for the frontier: {small}.",) if small else ()
+    return dataclasses.replace(
+        result,
+        warnings=(*result.warnings, *said),
+        frontier=points,
+        frontier_by=by,
+        frontier_measure=options.measure,
+        best=chosen_point(points, options.accuracy_lost),
+    )
 
 
 mitigation_audit = mitigation  # as the run that knows the other audits imports it
@@ -159,21 +212,6 @@ def chosen_step(steps: Sequence[Step]) -> int:
         if (step.accuracy.value or 0.0) >= least and step.difference.value is not None
     ]
     return min(kept, key=lambda place: abs(steps[place].difference.value or 0.0)) if kept else 0
-
-
-def subject_on(subject: Subject, data: AuditData, model: Model) -> Subject:
-    """The subject with other people or another model; nothing remembered of the old ones."""
-    return Subject(
-        data,
-        model,
-        subject.threshold,
-        subject.space,
-        subject.training,
-        score_kind=subject.score_kind,
-        train=subject.train,
-        seed=subject.seed,
-        made=subject.made,
-    )
 
 
 def draw_samples(

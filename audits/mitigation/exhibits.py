@@ -7,7 +7,7 @@ from audits.mitigation import figures
 from audits.mitigation.result import MitigationResult
 from audits.records import Exhibit, Section
 from audits.stats.badges import interval_text
-from audits.stats.words import percent_interval
+from audits.stats.words import number, percent, percent_interval
 
 __all__ = ["section"]
 
@@ -22,6 +22,7 @@ def section(result: MitigationResult) -> Section:
     for before, after in zip(first.also, last.also, strict=True):
         facts[f"{begun(before.audit.replace('_', ' '))} before"] = f"{before.verdict}: {before.finding}"
         facts[f"{begun(after.audit.replace('_', ' '))} after"] = f"{after.verdict}: {after.finding}"
+    exhibits = _frontier(result) if result.frontier else ()
     return Section(
         title="Mitigation of the worst rule set",
         exhibits=(
@@ -40,6 +41,23 @@ def section(result: MitigationResult) -> Section:
                 lambda: figures.amounts(result),
                 result.to_frame,
             ),
+            *exhibits,
         ),
         facts=facts,
     )
+
+
+def _frontier(result: MitigationResult) -> tuple[Exhibit, ...]:
+    best = result.frontier[result.best]
+    title = (
+        f"{begun(best.name)} leaves a gap of {number(100 * (best.gap.value or 0.0))} points at "
+        f"{percent(best.accuracy.value, 999)} correct decisions"
+    )
+    rate = result.frontier_measure.replace("_", " ")
+    caption = (
+        f"Held-out people. Across: correct decisions. Up: largest difference in {rate} between groups of "
+        f"{result.frontier_by}. Lines: intervals that hold together. Line through dots: no model "
+        "beats these."
+    )
+    draw, table = (lambda: figures.frontier(result)), result.frontier_frame
+    return (Exhibit("frontier", title, caption, draw, table, tab="Accuracy and gap"),)

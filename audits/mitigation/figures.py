@@ -7,11 +7,21 @@ from plotly.subplots import make_subplots
 
 from audits.drawing.differences import differences
 from audits.drawing.marks import reaching
-from audits.drawing.style import INK, finish
-from audits.mitigation.result import MitigationResult
-from audits.stats.words import count, number
+from audits.drawing.style import CONTEXT, FOCUS, INK, finish
+from audits.mitigation.result import METHODS, MitigationResult
+from audits.stats.words import count, number, percent
 
-__all__ = ["amounts", "left"]
+__all__ = ["amounts", "frontier", "left"]
+
+
+SYMBOLS = {
+    "as it was": "diamond",
+    "thresholds": "circle",
+    "reweighing": "square",
+    "reductions": "triangle-up",
+    "retraining": "x",
+}
+"""The mark of each method."""
 
 
 def left(result: MitigationResult) -> go.Figure:
@@ -70,3 +80,46 @@ def amounts(result: MitigationResult) -> go.Figure:
         f"{number(gaps[result.chosen])} with {count(last.added)}."
     )
     return finish(figure, height=360, alt=alt)
+
+
+def frontier(result: MitigationResult) -> go.Figure:
+    """Draw the gap of every model against its accuracy, both with intervals; the chosen one in focus."""
+    figure = go.Figure()
+    order = sorted(
+        (each for each in result.frontier if each.efficient), key=lambda each: each.accuracy.value or 0.0
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[100 * (each.accuracy.value or 0.0) for each in order],
+            y=[100 * (each.gap.value or 0.0) for each in order],
+            mode="lines",
+            line={"color": CONTEXT, "width": 1.5},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    best = result.frontier[result.best].name
+    for method, symbol in SYMBOLS.items():
+        points = [each for each in result.frontier if each.method == method and each.gap.value is not None]
+        if points:
+            colors = [FOCUS if each.name == best else INK for each in points]
+            figure.add_trace(
+                go.Scatter(
+                    x=[100 * (each.accuracy.value or 0.0) for each in points],
+                    y=[100 * (each.gap.value or 0.0) for each in points],
+                    mode="markers",
+                    name=METHODS[method],
+                    marker={"color": colors, "size": 10, "symbol": symbol},
+                    error_x=reaching([each.accuracy for each in points], 100.0, thickness=1),
+                    error_y=reaching([each.gap for each in points], 100.0, thickness=1),
+                    customdata=[each.name for each in points],
+                    hovertemplate="%{customdata}: %{x:.1f}% correct, gap %{y:.1f} points<extra></extra>",
+                )
+            )
+    figure.update_xaxes(title="correct decisions (%)")
+    figure.update_yaxes(title="gap (points)", rangemode="tozero")
+    said = "; ".join(
+        f"{each.name} {percent(each.accuracy.value, 999)} correct, gap {percent(each.gap.value, 999)}"
+        for each in result.frontier
+    )
+    return finish(figure, height=420, alt=f"Accuracy and gap of {len(result.frontier)} models: {said}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,8 @@ from audits.options import Level, Material, MaterialOn, option
 from audits.subgroups.options import Amount, Depth, Protected, Support, Terms, Text
 
 __all__ = ["MitigationOptions"]
+
+Method = Literal["thresholds", "reweighing", "reductions", "retraining"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +24,13 @@ class MitigationOptions:
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
+    later: ClassVar[dict[str, Any]] = {  # draws as before they were options
+        "material_on": "either",
+        "methods": ["thresholds", "reweighing", "retraining"],
+        "by": None,
+        "measure": "selection_rate",
+        "accuracy_lost": 0.01,
+    }
 
     protected: Protected = None
     support: Support = 0.05
@@ -41,6 +49,27 @@ class MitigationOptions:
             "choice on these data."
         ),
     ] = None
+    methods: Annotated[
+        tuple[Method, ...],
+        option(
+            "Ways to treat the model that stand on the frontier of accuracy and gap: thresholds by group, "
+            "reweighing, and the retraining above; reductions (of a logistic regression) if you name them."
+        ),
+    ] = ("thresholds", "reweighing", "retraining")
+    by: Annotated[
+        str | None,
+        option("Protected attribute whose groups the frontier compares; the first one by default."),
+    ] = None
+    measure: Annotated[
+        Literal["selection_rate", "true_positive_rate", "false_positive_rate"],
+        option("Rate whose largest difference between two groups is the gap of the frontier."),
+    ] = "selection_rate"
+    accuracy_lost: Annotated[
+        float,
+        option(
+            "Accuracy that the point chosen on the frontier may lose at most.", unit="as a share", ge=0, le=1
+        ),
+    ] = 0.01
     level: Level = 0.05
     material: Material = 0.10
     material_on: MaterialOn = "either"

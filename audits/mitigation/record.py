@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audits.mitigation.options import MitigationOptions
-from audits.records import Audit, Size
+from audits.records import Audit, OnPages, Size
 
 __all__ = ["AUDIT"]
 
@@ -13,18 +13,20 @@ _TRAINING = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0, "text
 def _seconds(options: MitigationOptions, size: Size) -> float:
     """Trained once as it was and once for every number of samples; audits before and after come on top."""
     each = _TRAINING.get(size.trained or "", 12.0) * max(size.rows / 6_000, 0.05)
-    return (2 + len(options.amounts)) * each
+    reductions = 40 if "reductions" in options.methods and size.trained == "logistic" else 0
+    return (4 + len(options.amounts) + reductions) * each
 
 
 AUDIT = Audit(
     name="mitigation",
     title="Mitigation",
     question="Does training with more examples of the worst group help it, and whom does it cost?",
-    also_called="reweighing reweighting debias debiasing retrain mitigate",
+    also_called="reweighing reweighting debias debiasing retrain mitigate "
+    "pareto tradeoff frontier exponentiatedgradient reductions thresholdoptimizer postprocessing",
     limits=(
         "The samples carry the old model's own decisions as labels: they shift the model, they add no "
         "knowledge of who deserves what. The number of samples was chosen on the people it is stated "
-        "for."
+        "for. A threshold of its own for each group decides by the group, which the law may forbid."
     ),
     options=MitigationOptions,
     result="audits.mitigation.result:MitigationResult",
@@ -39,5 +41,13 @@ AUDIT = Audit(
     ),
     seconds=_seconds,
     states=("rule_sets",),
+    pages=OnPages(
+        labels={
+            "methods": "Ways to treat the model",
+            "by": "Gap between groups of",
+            "measure": "Rate of the gap",
+            "accuracy_lost": "Accuracy that may be lost",
+        },
+    ),
     treats="audits.runs.comparison.treated_model:treated_model",
 )

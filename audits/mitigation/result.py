@@ -10,7 +10,7 @@ import pandas as pd
 from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
-__all__ = ["NOT_RUN", "Headline", "MitigationResult", "Step"]
+__all__ = ["METHODS", "NOT_RUN", "FrontierPoint", "Headline", "MitigationResult", "Step", "model_words"]
 
 
 NOT_RUN = "not run"
@@ -50,6 +50,53 @@ class Step:
     also: tuple[Headline, ...]
 
 
+METHODS = {
+    "as it was": "as it was",
+    "thresholds": "thresholds by group",
+    "reweighing": "reweighing",
+    "reductions": "reductions",
+    "retraining": "retraining for the worst group",
+}
+"""Ways to treat a model, in words."""
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """One model on the frontier of accuracy and gap, judged on held-out people.
+
+    Attributes
+    ----------
+    name : str
+        Method and strength, in words.
+    method : str
+        One of `METHODS`.
+    strength : float
+        Of thresholds and reweighing the share of the way to equal rates, of reductions the difference from
+        everybody's rate that was allowed in training, of retraining the samples added.
+    accuracy : Estimate
+    gap : Estimate
+        Largest difference between two groups' rates. The intervals of all points hold together.
+    efficient : bool
+        Whether no other point has at least its accuracy and at most its gap, and one of them better.
+    """
+
+    name: str
+    method: str
+    strength: float
+    accuracy: Estimate
+    gap: Estimate
+    efficient: bool = True
+
+
+def model_words(method: str, strength: float) -> str:
+    """Return a method with its strength, in words."""
+    if method == "retraining":
+        return f"{METHODS[method]}, {strength:,.0f} samples"
+    if method == "reductions":
+        return f"{METHODS[method]}, within {100 * strength:g} points"
+    return f"{METHODS[method]}, half way" if method != "as it was" and strength < 1 else METHODS[method]
+
+
 @shown
 @dataclass(frozen=True)
 class MitigationResult:
@@ -63,6 +110,12 @@ class MitigationResult:
         First the model as it was, then with growing numbers of samples.
     chosen : int
         The step with the smallest score that lost at most one point of accuracy.
+    frontier : tuple of FrontierPoint
+        First the model as it was; empty without a protected attribute.
+    frontier_by, frontier_measure : str
+        Attribute and rate whose gap it is.
+    best : int
+        The point with the smallest gap that loses no more accuracy than was allowed.
     """
 
     options: dict[str, Any]
@@ -74,6 +127,10 @@ class MitigationResult:
     direction: str
     steps: tuple[Step, ...]
     chosen: int
+    frontier: tuple[FrontierPoint, ...] = ()
+    frontier_by: str = ""
+    frontier_measure: str = ""
+    best: int = 0
 
     @property
     def verdict(self) -> Verdict:
@@ -85,6 +142,20 @@ class MitigationResult:
         values = head(self) | plain(self)
         del values["judged"]
         return values
+
+    def frontier_frame(self) -> pd.DataFrame:
+        """Return the points of the frontier as a table, in shares."""
+        table = frame_of(
+            self.frontier,
+            {
+                "model": "name",
+                ("accuracy", "accuracy low", "accuracy high"): "accuracy",
+                ("gap", "gap low", "gap high"): "gap",
+                "efficient": "efficient",
+            },
+        )
+        table["chosen"] = [place == self.best for place in range(len(self.frontier))]
+        return table
 
     def to_frame(self) -> pd.DataFrame:
         """Return the steps as a table."""

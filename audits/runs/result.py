@@ -270,7 +270,8 @@ class RunResult:
             Columns ``audit`` (numbered where it ran twice), ``attribute``, ``group``, ``measure`` (its path in
             results.json, with ``[0.5]`` where rows of one group differ in alpha alone), ``value``, ``low``,
             ``high``, ``n``, ``unit``, ``method`` and ``verdict`` (of the row that states one, else of the
-            audit, corrected for all audits of the run). Shares are shares, not percent.
+            audit, corrected for all audits of the run). Shares are shares, not percent; ``own`` is
+            the unit of a metric of one's own.
         """
         rows = []
         for name, entry in zip(_numbered(self.audits), self.to_json()["audits"], strict=True):
@@ -453,9 +454,13 @@ def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[st
             unit = _unit(about["audit"], path)
             if "outcome's unit" in about and (unit == OUTCOME_UNIT or path == "interval"):
                 unit = about["outcome's unit"]
+            if set(path.split(".")) & set(about.get("added", ())):
+                unit = "own"
             yield {**about, "measure": path, "unit": unit, **ends}
     elif isinstance(value, dict):
         told = _names_of(value, about) if path else {}
+        if isinstance(value.get("added"), dict):  # metrics of one's own, in units of their own
+            told["added"] = tuple(value["added"])
         if isinstance(value.get("verdict"), str) and path:
             told["verdict"] = value["verdict"]
         for key, each in value.items():

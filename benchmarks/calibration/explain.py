@@ -10,14 +10,20 @@ large as the limit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from audits.data import DataSpec, build_data
+from audits.explain.attribution import attribution
+from audits.models.subject import subject_of
+from audits.progress import silent
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import SLOW, Found, alarm, covers, found, inside, simulation
+from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, found, inside, simulation
 from tests.explain.test_explain import audited, cancelling, crowd, masked, rule_of
 
 World = Callable[..., pd.DataFrame]
@@ -103,6 +109,59 @@ def _world(drawn: World, truth: float | None, number: int) -> Iterator[Found]:
         yield covers(_LEFT, left.low is None or inside(left, truth))
 
 
+@dataclass(frozen=True)
+class _Score:
+    """A model of three features, two of which interact."""
+
+    columns: tuple[str, ...] = ("a", "b", "c")
+    name: str = "score"
+    sha256: str = ""
+    classes: None = None
+    invents: bool = True
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        a, b, c = (frame[name].to_numpy() for name in self.columns)
+        return expit(a + 0.5 * b + a * b + 0.3 * c)
+
+
+def _features(n: int, rng: np.random.Generator) -> pd.DataFrame:
+    return pd.DataFrame(
+        rng.normal(size=(2 * n, 3)) + np.repeat([[0.6, 0.3, 0.0], [0.0] * 3], n, 0), columns=list("abc")
+    )
+
+
+@cache
+def _parts_of_gap() -> dict[str, float]:
+    """Return Shapley's value of the features over all pairs of people, by every coalition."""
+    n = 400_000
+    frame = _features(n, np.random.default_rng(0))
+    sides = frame.iloc[:n].reset_index(drop=True), frame.iloc[n:].reset_index(drop=True)
+
+    def worth(chosen: tuple[str, ...]) -> float:
+        mixed = {name: sides[0 if name in chosen else 1][name] for name in "abc"}
+        return float(_Score().score(pd.DataFrame(mixed)).mean())
+
+    found = dict.fromkeys("abc", 0.0)
+    for order in permutations("abc"):
+        for place, name in enumerate(order):
+            found[name] += (worth(order[: place + 1]) - worth(order[:place])) / 6
+    return found
+
+
+def _attributed(n: int, number: int) -> Iterator[Found]:
+    """Every feature's part of a gap in mean score, and all of them together."""
+    rng = np.random.default_rng([number, n])
+    frame = _features(n, rng).assign(group=np.repeat(["s", "t"], n), y=np.arange(2 * n) % 2)
+    spec = DataSpec(label="y", favorable=1, protected=("group",), features=("a", "b", "c"))
+    subject = subject_of(build_data(frame, spec), _Score(), threshold=0.5, score_kind="probability")
+    side = (frame["group"] == "s").to_numpy().astype(int)
+    told = attribution(subject, side, level=3 * LEVEL, rng=rng, progress=silent)  # each alone at the level
+    for each in told.features:
+        yield covers(
+            "a feature's part of a gap in mean score", inside(each.part, _parts_of_gap()[each.feature])
+        )
+
+
 _CELLS: dict[str, World] = {
     "200 people, 3 departments": partial(crowd, 200, noise=0),
     "1,000 people, 3 departments": partial(crowd, 1000, noise=0),
@@ -131,5 +190,9 @@ SETTINGS = [
     *(simulation("explain", setting, _world, drawn, 0.0) for setting, drawn in _CELLS.items()),
     *(simulation("explain", setting, _world, drawn, 0.0, part=SLOW) for setting, drawn in _LEARNED.items()),
     simulation("explain", _LIMIT, _world, partial(_logistic, 3, 500, left=-0.1), -0.1, part=SLOW),
+    *(
+        simulation("explain", f"{n:,} a group, 3 features, two of which interact", _attributed, n, part=SLOW)
+        for n in (50, 300)
+    ),
     *(simulation("explain", setting, _world, drawn, None, part=SLOW) for setting, drawn in _HIDDEN.items()),
 ]

@@ -13,17 +13,20 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
+from scipy.stats import rankdata
 
 from audits.groups.audit import groups_from_people
 from audits.groups.by_probability import column_name, compare_probable
 from audits.groups.judging import GroupLimit, judge_difference
 from audits.groups.labels import KNOWN, LABEL
-from audits.groups.metrics import Metric, by_jackknife
+from audits.groups.measures import Rows, measure_groups
+from audits.groups.metrics import Labels, Metric, by_jackknife
 from audits.groups.options import GroupsOptions
 from audits.stats import EVIDENCE, Estimate, largest_gap
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
-from benchmarks.calibration.harness import LEVEL, Found, alarm, covers, found, inside, simulation
+from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, found, inside, simulation
 
 MATERIAL = 0.10
 LIMIT = GroupLimit(difference=MATERIAL)
@@ -133,6 +136,32 @@ def _own_metric(n: int, number: int) -> Iterator[Found]:
     yield covers("a metric added", told.low is None or told.high is None or inside(told, 0.7))
 
 
+def _auc(labels: np.ndarray, _decisions: np.ndarray, scores: np.ndarray) -> float:
+    ranks, n = rankdata(scores), int(labels.sum())
+    return float((ranks[labels].sum() - n * (n + 1) / 2) / (n * (len(labels) - n)))
+
+
+def _measured(n: int, number: int) -> Iterator[Found]:
+    """Functions of labels and scores in two groups alike, by the bootstrap: AUC, and a skewed cost."""
+    rng = np.random.default_rng([number, n, 19])
+    group, labels = np.repeat([0, 1], n), rng.random(2 * n) < 0.4
+    score = rng.normal(size=2 * n) + labels
+    costs = Metric(name="cost", words="cost", measure=lambda y, _, s: np.exp(s - y).mean())
+    metrics = [Metric(name="auc", words="AUC", measure=_auc), costs]
+    known = Labels(labels, np.ones(2 * n, dtype=bool))
+    rows = Rows(group, score > 0.5, score, np.ones(2 * n), known)
+    measured = measure_groups(metrics, rows, 2, rng, draws=200)
+    for name, words, truth in (
+        ("auc", "AUC", float(ndtr(np.sqrt(0.5)))),
+        ("cost", "a skewed cost", np.exp(0.5)),
+    ):
+        one, other = measured[name]
+        yield covers(f"{words} of a group, by the bootstrap", inside(one.estimate(LEVEL), truth))
+        yield covers(
+            f"difference in {words}, by the bootstrap", inside(one.minus(other).estimate(LEVEL), 0.0)
+        )
+
+
 def _pooled(first: int, second: int, n: int, spread: float, number: int) -> Iterator[Found]:
     """Partially pooled rates of intersections that differ by main effects and by more."""
     k = first * second
@@ -203,6 +232,10 @@ SETTINGS = [
         for (a, b), n in product(((1, 3), (2, 4), (4, 5)), (20, 100, 400))
     ),
     *(simulation("groups", f"{n:,} people, a metric of one's own (F1)", _own_metric, n) for n in (100, 1000)),
+    *(
+        simulation("groups", f"2 groups of {n:,}, functions of scores", _measured, n, part=SLOW)
+        for n in (50, 200, 1000)
+    ),
     *(
         simulation(
             "groups",

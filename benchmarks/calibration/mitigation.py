@@ -8,12 +8,16 @@ Counting, choosing and judging are the audit's own.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
 from audits.mitigation.audit import chosen_step
+from audits.mitigation.frontier import Candidate, frontier_of
 from audits.mitigation.judging import judge_step, level_of_a_step
+from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import Step
 from audits.stats import EVIDENCE, wilson
 from audits.stats.intervals import cautious_difference
@@ -59,9 +63,36 @@ def _world(n: int, gap: float, number: int) -> Iterator[Found]:
     yield covers("favorable share of everyone else", inside(step.favorable_out, 0.5))
 
 
+def _frontier(n: int, number: int) -> Iterator[Found]:
+    """Accuracy and gap of every point of a frontier, all together: models err more or less in one group."""
+    rng = np.random.default_rng([number, n, 23])
+    y, group = rng.random(n) < 0.5, np.arange(n) % 2
+    data = SimpleNamespace(n=n, y=y, weights=None, groups=pd.DataFrame({"g": group.astype(str)}))
+    luck, held = rng.random(n), True
+    # of both groups the share accepted among the favorable and the other labels
+    rates = np.array([[[0.8, 0.2 + k / 40], [0.8 - k / 20, 0.2]] for k in range(2 * _MODELS)])
+    models = [
+        Candidate(
+            "reweighing",
+            1.0,
+            SimpleNamespace(decisions=luck < np.where(y, own[group, 0], own[group, 1]), data=data),
+        )
+        for own in rates
+    ]
+    points = frontier_of(models, "g", MitigationOptions())[0]
+    for own, point in zip(rates, points, strict=True):
+        chosen = own.mean(axis=1)
+        held &= inside(point.gap, float(np.ptp(chosen)))
+        held &= inside(point.accuracy, float((own[:, 0] + 1 - own[:, 1]).mean() / 2))
+    yield covers("every accuracy and gap of a frontier", held, claimed=1 - 2 * LEVEL)
+
+
 _TOLD = {0.0: "none treats the group otherwise", 0.2: "the first 20 points, the last 5"}
 SETTINGS = [
     simulation("mitigation", f"{n:,} people held out, {_MODELS} models, {words}", _world, n, gap)
     for n in (200, 1000, 5000)
     for gap, words in _TOLD.items()
+] + [
+    simulation("mitigation", f"{n:,} people held out, {2 * _MODELS} points of a frontier", _frontier, n)
+    for n in (200, 1000)
 ]

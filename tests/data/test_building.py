@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.data import AuditData, DataSpec, build_data, data_spec
+from audits.errors import InputError
 from tests.cases import cases
 from tests.data.expect import refused
 
@@ -427,3 +428,35 @@ def test_a_column_may_be_called_anything():
 def test_a_cut_that_nobody_crosses_is_refused(cut: dict[str, float]):
     with refused("data.label must have people on both sides of the cut, but 'gpa' runs from 1 to 4"):
         build(label={"column": "gpa", **cut}, favorable=None)
+
+
+def test_a_number_of_bins_cuts_at_quantiles():
+    ages = pd.Series([10.0, 20, 30, 40, 50, 60, 70, 80, np.nan], name="age")
+    frame = pd.DataFrame({"age": ages, "y": [0, 1] * 4 + [1]})
+    data = build_data(
+        frame, data_spec({"label": "y", "favorable": 1, "protected": ["age"], "bins": {"age": 4}})
+    )
+    assert data.bins == {"age": (10.0, 20.0, 40.0, 60.0, 80.0)}
+    assert data.groups["age"].value_counts().to_dict() == {
+        "[10, 20)": 1, "[20, 40)": 2, "[40, 60)": 2, "[60, 80]": 3, "missing": 1,
+    }  # fmt: skip
+
+
+def test_quantiles_are_of_the_rows_that_filters_leave():
+    frame = pd.DataFrame({"age": range(100), "y": [0, 1] * 50})
+    section = {"label": "y", "favorable": 1, "protected": ["age"], "bins": {"age": 2}}
+    data = build_data(frame, data_spec({**section, "keep": [{"column": "age", "at_least": 60}]}))
+    assert data.bins["age"] == (60.0, 79.0, 99.0)
+
+
+@pytest.mark.parametrize("bins", [1, 21, 4.0])
+def test_a_number_of_bins_has_bounds(bins: object):
+    with pytest.raises(InputError, match="age"):
+        data_spec({"label": "y", "favorable": 1, "protected": ["age"], "bins": {"age": bins}})
+
+
+def test_quantiles_need_different_numbers():
+    section = {"label": "y", "favorable": 1, "protected": ["age"], "bins": {"age": 3}}
+    for ages in ([5, 5, 5, 5], ["a", "b", "a", "b"]):
+        with pytest.raises(InputError, match=r"data\.bins\.age"):
+            build_data(pd.DataFrame({"age": ages, "y": [0, 1, 0, 1]}), data_spec(section))

@@ -21,7 +21,7 @@ from audits.data.missing_markers import Written
 from audits.data.preprocessing.column_names import stored
 from audits.data.preprocessing.exclusions import leaving_notes
 from audits.data.preprocessing.filters import apply_recodes, kept_rows, known_column, known_columns, rows_of
-from audits.data.preprocessing.groups import protected_groups
+from audits.data.preprocessing.groups import edges_of, protected_groups
 from audits.data.preprocessing.leakage import leak_notes
 from audits.data.preprocessing.missing import drop_incomplete, fill_gaps
 from audits.data.preprocessing.outcomes import Outcome, drop_unlabelled, favorable_rows
@@ -73,6 +73,13 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     excluded: dict[str, int] = {}
     notes += spec.mended
     frame, leaving = _selected(frame, spec, excluded, notes, times)
+    edges = {name: edges_of(frame[name], bins, times) for name, bins in spec.bins.items()}
+    notes += [
+        f"{name!r} is cut at quantiles: {', '.join(map(text_of, edges[name]))}."
+        for name, bins in spec.bins.items()
+        if isinstance(bins, int)
+    ]
+    spec = dataclasses.replace(spec, bins=edges)
     for name in spec.units if times is None else ():  # counted tables hold only what is asked of
         known_column(f"data.units.{name}", name, frame)
     among = _among(frame, spec, notes)
@@ -121,7 +128,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         digest="",
         notes=tuple(dict.fromkeys(notes)),
         orders=_orders(frame, kinds, {**orders, **spec.orders}),
-        bins={name: spec.bins[name] for name in spec.protected if name in spec.bins},
+        bins={name: edges[name] for name in spec.protected if name in edges},
         cut=spec.label if isinstance(spec.label, LabelCut) else None,
         numeric=_numeric(spec),
         written=written,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audits.data.preprocessing.groups import cut
+from audits.data.preprocessing.groups import cut, edges_of
 from audits.data.spec import DataSpec
 from audits.data.values import as_text
 
@@ -39,7 +39,8 @@ def leaving_notes(
     found = []
     for name in spec.protected:
         column = before[name]
-        values = cut(column, spec.bins[name]) if name in spec.bins else as_text(column)
+        binned = name in spec.bins
+        values = cut(column, edges_of(column, spec.bins[name], times)) if binned else as_text(column)
         codes, levels = pd.factorize(values)
         k = len(levels)
         if not 1 < k <= _MOST_GROUPS:

@@ -16,7 +16,7 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.data.audit_data import AuditData
 
-__all__ = ["bin_names", "cut", "protected_groups", "two_largest"]
+__all__ = ["bin_names", "cut", "edges_of", "protected_groups", "two_largest"]
 
 
 def protected_groups(frame: pd.DataFrame, spec: DataSpec, most_groups: int) -> pd.DataFrame:
@@ -59,6 +59,44 @@ def _group(column: pd.Series, edges: Sequence[float] | None, most: int) -> pd.Se
         )
         raise InputError(where, f"has {values:,} values where at most {most} are groups", advice=advice)
     return texts.fillna(MISSING)
+
+
+def edges_of(
+    column: pd.Series, bins: Sequence[float] | int, times: pd.Series | None = None
+) -> tuple[float, ...]:
+    """Return the edges that a column is cut at; of a number of bins the quantiles of its values.
+
+    Edges are values that occur (the inverse of the distribution function), each once: values that many
+    people share make fewer bins than asked for.
+
+    Parameters
+    ----------
+    times : Series, optional
+        How many rows each row was gathered from.
+
+    Raises
+    ------
+    InputError
+        For a number of bins of a column that is not of numbers, or holds fewer than two.
+
+    Examples
+    --------
+    >>> edges_of(pd.Series([30, 10, 20, 40, None]), 2)
+    (10.0, 20.0, 40.0)
+    """
+    if not isinstance(bins, int):
+        return tuple(bins)
+    where = f"data.bins.{column.name}"
+    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+        raise InputError(where, "can only cut a column of numbers", advice="recode it instead")
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    known = np.isfinite(values)
+    weights = None if times is None else times.loc[column.index].to_numpy(dtype=float)[known]
+    if len(np.unique(values[known])) < 2:
+        raise InputError(where, "needs at least two different numbers to cut at quantiles", bins)
+    shares = np.linspace(0, 1, bins + 1)
+    edges = np.quantile(values[known], shares, weights=weights, method="inverted_cdf")
+    return tuple(np.unique(edges).tolist())
 
 
 def cut(column: pd.Series, edges: Sequence[float]) -> pd.Series:

@@ -69,11 +69,12 @@ def rates(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=panel_titles([METRICS[name].words for name in names], [row.group for row in rows]),
+        subplot_titles=panel_titles([METRICS.words(name) for name in names], [row.group for row in rows]),
     )
     inside = people_of(result, attribute)
     looks: set[str] = set()
     for panel, name in enumerate(names, start=1):
+        unit = 1.0 if name in result.further else 100.0
         of_look: dict[tuple[str, str], list[_Dot]] = defaultdict(list)
         for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
             estimate = row.metric(name)
@@ -82,13 +83,14 @@ def rates(
             looks.add(_said(row, name))
             of_look[_mark(row, name)].append((estimate, place, label, inside.get(row.group, "")))
         for look, dots in of_look.items():
-            figure.add_trace(_rates(dots, look), row=1, col=panel)
+            figure.add_trace(_rates(dots, look, unit), row=1, col=panel)
         if name == "selection_rate":
             best = max(row.selection_rate.value or 0.0 for row in result.of(attribute))
             figure.add_vline(
                 x=100 * FOUR_FIFTHS * best, line={"color": GREY, "dash": "dot"}, row=1, col=panel
             )
-        figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
+        title = "%" if unit > 1 else ""
+        figure.update_xaxes(title=title, rangemode="tozero", nticks=4, row=1, col=panel)
     _name_looks(figure, looks, four_fifths="selection_rate" in names)
     pitch = named_rows(figure, attribute, [(row.group, row.n) for row in rows], _reference(result, attribute))
     ends = [row.selection_rate.value for row in rows if row.selection_rate.value is not None]
@@ -99,20 +101,25 @@ def rates(
     return laid_out(figure, len(rows), pitch, alt)
 
 
-def _rates(dots: Sequence[_Dot], look: tuple[str, str]) -> go.Scatter:
-    """Dots of one look with their intervals, in per cent; a click on one selects its people."""
+def _rates(dots: Sequence[_Dot], look: tuple[str, str], unit: float) -> go.Scatter:
+    """Dots of one look with their intervals, times `unit`; a click on one selects its people."""
     colour, symbol = look
     estimates, places, labels, people = zip(*dots, strict=True)
     frame = pd.DataFrame([(each.value, each.low, each.high) for each in estimates], columns=[*"vlh"])
     return go.Scatter(
-        x=(100 * frame["v"]).tolist(),
+        x=(unit * frame["v"]).tolist(),
         y=list(places),
         mode="markers",
         marker={"color": colour, "size": 9, "symbol": symbol, "line": {"color": colour, "width": 1.5}},
-        error_x=_reach(frame["v"], frame["l"], frame["h"], 1.8),
+        error_x=_reach(frame["v"], frame["l"], frame["h"], 1.8, unit),
         meta=list(people),
         customdata=[
-            [percent(each.value, each.n), count(each.n), each.method, label]
+            [
+                percent(each.value, each.n) if unit > 1 else f"{each.value:.3g}",
+                count(each.n),
+                each.method,
+                label,
+            ]
             for each, label in zip(estimates, labels, strict=True)
         ],
         hovertemplate="%{customdata[0]} of %{customdata[1]}<br>%{customdata[2]}"
@@ -138,14 +145,17 @@ def differences(
     most: int = MOST_GROUPS,
     by_gap: bool = False,
     findings: bool = False,
+    further: Sequence[str] = (),
 ) -> go.Figure:
     """Draw each group's rates minus the reference's, in points: one row a group, one panel a rate.
 
-    The intervals are those of the verdicts: all of them hold together. `by_gap` and `findings` as of `rates`.
+    Instead of rates the `further` metrics named, in their own units. The intervals are those of the verdicts:
+    all of them hold together. `by_gap` and `findings` as of `rates`.
     """
     chosen = drawn(result, attribute, most=most, by_gap=by_gap, findings=findings)
     rows = [row for row in chosen if row.differences][::-1]
-    names = [metric.name for metric in METRICS if any(metric.name in row.differences for row in rows)]
+    judged = [metric.name for metric in METRICS if metric.judged]
+    names = [name for name in further or judged if any(name in row.differences for row in rows)]
     if not names:
         return empty("There is no group to compare.")
     figure = make_subplots(
@@ -153,7 +163,7 @@ def differences(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=panel_titles([METRICS[name].words for name in names], [row.group for row in rows]),
+        subplot_titles=panel_titles([METRICS.words(name) for name in names], [row.group for row in rows]),
     )
     inside = people_of(result, attribute)
     labels = [describe(row.group, longest=_HOVERED) for row in rows]
@@ -163,19 +173,20 @@ def differences(
             part = [(place, gap) for place, gap in known if gap.verdict == verdict]
             part = [(place, gap) for place, gap in part if gap.estimate.low is not None]
             if part:
-                trace = _gaps(part, labels).update(
+                trace = _gaps(part, labels, further=bool(further)).update(
                     meta=[inside.get(rows[place].group, "") for place, _ in part]
                 )
                 figure.add_trace(trace, row=1, col=panel)
         figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=panel)
-        figure.update_xaxes(title="points", nticks=4, row=1, col=panel)
-    verdicts_named(
-        figure,
-        [gap.verdict for row in rows for gap in row.differences.values() if gap.estimate.low is not None],
-    )
+        figure.update_xaxes(title="difference" if further else "points", nticks=4, row=1, col=panel)
+    gaps = [row.differences[name] for row in rows for name in names if name in row.differences]
+    verdicts_named(figure, [gap.verdict for gap in gaps if gap.estimate.low is not None])
     reference = _reference(result, attribute)
     pitch = named_rows(figure, attribute, [(row.group, row.n) for row in rows], reference)
-    seen = sum(row.verdict == EVIDENCE for row in result.of(attribute))
+    seen = len(
+        {row.group for row in rows for name in names if name in row.differences
+         and row.differences[name].verdict == EVIDENCE}
+    )  # fmt: skip
     alt = (
         f"Differences of {several(len(rows), 'group')} of {attribute} from {people_in(reference)}, with "
         f"intervals that hold together; {several(seen, 'group')} differ{'s' * (seen == 1)} beyond chance."
@@ -268,13 +279,15 @@ def probable(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -
     ).update_layout(margin={"l": 14 + 7 * max(map(len, labels)), "r": 12, "t": 60, "b": 8})
 
 
-def _reach(value: pd.Series, low: pd.Series, high: pd.Series, thickness: float) -> dict[str, object]:
-    """Lines to both ends of intervals of shares, in per cent."""
+def _reach(
+    value: pd.Series, low: pd.Series, high: pd.Series, thickness: float, unit: float = 100.0
+) -> dict[str, object]:
+    """Lines to both ends of intervals, times `unit`: of shares in per cent."""
     return {
         "type": "data",
         "symmetric": False,
-        "array": (100 * (high - value)).tolist(),
-        "arrayminus": (100 * (value - low)).tolist(),
+        "array": (unit * (high - value)).tolist(),
+        "arrayminus": (unit * (value - low)).tolist(),
         "thickness": thickness,
         "width": 0,
     }
@@ -347,10 +360,11 @@ def beside(
     return laid_out(figure, len(groups), pitch + 6, alt)
 
 
-def _gaps(part: list[tuple[int, Difference]], labels: list[str]) -> go.Scatter:
-    """Dots with intervals of differences that share a verdict, in points."""
+def _gaps(part: list[tuple[int, Difference]], labels: list[str], *, further: bool = False) -> go.Scatter:
+    """Dots with intervals of differences that share a verdict, in points, or in a further metric's unit."""
+    unit = 1 if further else 100
     ends = [
-        [100 * (end or 0) for end in (gap.estimate.low, gap.estimate.value, gap.estimate.high)]
+        [unit * (end or 0) for end in (gap.estimate.low, gap.estimate.value, gap.estimate.high)]
         for _, gap in part
     ]
     colour, symbol = verdict_look(part[0][1].verdict)
@@ -367,7 +381,8 @@ def _gaps(part: list[tuple[int, Difference]], labels: list[str]) -> go.Scatter:
             width=0,
         ),
         customdata=[[f"{gap.verdict}<br>{gap.estimate.method}", labels[place]] for place, gap in part],
-        hovertemplate="%{x:.1f} points<br>%{customdata[0]}<extra>%{customdata[1]}</extra>",
+        hovertemplate=f"{'%{x:.3g}' if further else '%{x:.1f} points'}"
+        "<br>%{customdata[0]}<extra>%{customdata[1]}</extra>",
         showlegend=False,
     )
 

@@ -20,6 +20,7 @@ from audits.drawing.style import (
     wrapped,
 )
 from audits.groups.judging import ordered
+from audits.groups.metrics import METRICS
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, named_group
@@ -75,8 +76,9 @@ def people_of(result: GroupsResult, attribute: str) -> dict[str, str]:
 
 
 def _widest(row: GroupRow) -> float:
-    """Return a group's largest difference from the reference."""
-    return max((abs(gap.estimate.value or 0.0) for gap in row.differences.values()), default=0.0)
+    """Return a group's largest difference from the reference in a rate."""
+    gaps = [row.differences[each.name] for each in METRICS if each.judged and each.name in row.differences]
+    return max((abs(gap.estimate.value or 0.0) for gap in gaps), default=0.0)
 
 
 def named_rows(

@@ -33,6 +33,12 @@ __all__ = ["Mixture", "train_reductions"]
 ALLOWED = 0.03  # Appendix F.3.3 of the inference paper, on Adult
 ROUNDS = 50
 _FEWEST = 10
+_CONSTRAINTS = {
+    "equalized_odds": "EqualizedOdds",
+    "selection_rate": "DemographicParity",
+    "true_positive_rate": "TruePositiveRateParity",
+    "false_positive_rate": "FalsePositiveRateParity",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +91,12 @@ def _mixing(shares: np.ndarray) -> torch.nn.Module:
 
 
 def train_reductions(
-    data: AuditData, *, seed: int = 0, allowed: float = ALLOWED, progress: Progress = silent
+    data: AuditData,
+    *,
+    seed: int = 0,
+    allowed: float = ALLOWED,
+    measure: str = "equalized_odds",
+    progress: Progress = silent,
 ) -> Mixture:
     """Train on all rows of `data`: equalised odds between the intersections of its protected attributes.
 
@@ -97,6 +108,8 @@ def train_reductions(
     allowed : float in (0, 1)
         How far the error rates of a group may lie from everybody's: fairlearn's ``difference_bound``, which
         its constraint does not take from ``eps`` and sets to 0.01 by itself.
+    measure : {"equalized_odds", "selection_rate", "true_positive_rate", "false_positive_rate"}
+        The rates that are made alike.
 
     Raises
     ------
@@ -104,7 +117,7 @@ def train_reductions(
         If there is no protected attribute, or one group only after pooling.
     """
     import fairlearn
-    from fairlearn.reductions import EqualizedOdds, ExponentiatedGradient
+    from fairlearn import reductions
     from sklearn.linear_model import LogisticRegression
 
     if not data.protected:
@@ -117,9 +130,9 @@ def train_reductions(
     space = FeatureSpace.fit(data)
     y = np.asarray(data.y)[rows].astype(int)
     groups = _groups(data, rows, y)
-    search = ExponentiatedGradient(
+    search = reductions.ExponentiatedGradient(
         LogisticRegression(max_iter=1000),
-        EqualizedOdds(difference_bound=allowed),
+        getattr(reductions, _CONSTRAINTS[measure])(difference_bound=allowed),
         eps=allowed,
         max_iter=ROUNDS,
     )
@@ -131,7 +144,8 @@ def train_reductions(
     parts = [(search.predictors_[k], share) for k, share in search.weights_.items() if share > 0]
     weights, intercepts = zip(*(_line(part, len(space.names)) for part, _ in parts), strict=True)
     shares = np.array([share for _, share in parts])
-    digest = training_digest(data, ["reductions", allowed, ROUNDS, seed, fairlearn.__version__])
+    told = [] if measure == "equalized_odds" else [measure]
+    digest = training_digest(data, ["reductions", allowed, ROUNDS, seed, fairlearn.__version__, *told])
     return Mixture(
         "reductions mixture",
         tuple(space.columns),

@@ -63,7 +63,8 @@ def draw_table(
 def _strata(data: DataSpec) -> list[str]:
     """Return the columns of the file that label and protected attributes are made of."""
     label = data.label.column if isinstance(data.label, LabelCut) else data.label
-    named = [label, *data.protected]
+    # quantiles are known once the rows are read
+    named = [label, *(name for name in data.protected if not isinstance(data.bins.get(name), int))]
     for name in tuple(named):
         recode = data.recode.get(name or "")
         if recode is not None:
@@ -73,7 +74,7 @@ def _strata(data: DataSpec) -> list[str]:
 
 
 def _edges(data: DataSpec) -> dict[str, tuple[float, ...]]:
-    found = dict(data.bins)
+    found = {name: edges for name, edges in data.bins.items() if not isinstance(edges, int)}
     cut = data.label
     if isinstance(cut, LabelCut):
         sides = (cut.at_least, cut.at_most, cut.above, cut.below)

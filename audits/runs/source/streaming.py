@@ -244,7 +244,7 @@ def _needs(
         if (recode.source or made) == name:
             yield f"data.recode.{made}", None
     if name in data.protected:
-        yield f"data.protected: {name!r}", data.bins.get(name)
+        yield f"data.protected: {name!r}", _group_cuts(data.bins.get(name), _kept(people, spec), name)
     for place, rule in enumerate(data.keep):
         if rule.column == name:
             yield f"data.keep[{place}]", rule_numbers(rule)
@@ -296,6 +296,15 @@ def _rule_cuts(asked: Asked, people: LargeTable | None, name: str) -> Sequence[f
         return _quantile_cuts(asked.bins, people, name)
     both = np.array(ends)
     return [edge for whole in (True, False) for edge in number_edges(both, asked, "width", whole=whole)]
+
+
+def _group_cuts(
+    bins: Sequence[float] | int | None, people: LargeTable | None, name: str
+) -> Sequence[float] | None:
+    """Return where groups are cut; of a number of bins the values that its quantiles are among."""
+    if not isinstance(bins, int):
+        return bins
+    return None if people is None else values_at(people, name, np.linspace(0, 1, bins + 1))[0].tolist()
 
 
 def _quantile_cuts(bins: int, people: LargeTable, name: str) -> list[float]:

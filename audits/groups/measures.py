@@ -1,0 +1,319 @@
+"""Metrics of one's own: functions of labels, decisions and scores, by group, with intervals by the bootstrap.
+
+People are drawn again with replacement within each group; where rows are not one independent person each,
+whole clusters within their strata, one fewer than there are (Rao, Wu 1988). An interval reaches Student's
+quantile times the standard deviation over the draws, so few draws do at any level that a correction asks for,
+where percentiles of a thousand do not reach; what so few leave open of the deviation is in the freedom.
+
+References
+----------
+Efron, Tibshirani (1993), An Introduction to the Bootstrap, chapters 6 and 13. Rao, Wu (1988), Journal of the
+American Statistical Association 83:231-241.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from audits.errors import InputError
+from audits.groups.metrics import Labels, Metric
+from audits.stats import Estimate
+from audits.stats.design import Design
+from audits.stats.intervals import percent_level
+
+__all__ = ["Measured", "Rows", "measure_groups", "metrics_of"]
+
+MIN_PEOPLE = 10
+"""People (or clusters) of a group from which an interval is stated."""
+
+MAX_DRAWS = 200
+"""Draws at most: functions are called once a group and draw, and a deviation needs no more."""
+
+_NAME = re.compile(r"\w[\w -]*")
+_DEFINED = 0.9  # share of the draws that must have a value
+_SCORES = ("score", "scores", "y_score", "y_scores", "y_prob", "y_proba", "y_pred_proba")
+_UNDEFINED = (ValueError, ZeroDivisionError, FloatingPointError)
+
+Function = Callable[[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """People by row: their group, and what a metric is told of them.
+
+    Attributes
+    ----------
+    group : int array (n,)
+        From 0 to k - 1.
+    decision, score, sizes : array (n,)
+        Favorable decision, score (higher is better), people the row stands for.
+    labels : Labels or None
+    design : Design or None
+        Where rows are not one independent person each.
+    """
+
+    group: np.ndarray
+    decision: np.ndarray
+    score: np.ndarray
+    sizes: np.ndarray
+    labels: Labels | None
+    design: Design | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A metric of a group: its value, and its values over the draws.
+
+    Attributes
+    ----------
+    value : float or None
+        None where the metric is not defined.
+    people : float
+    freedom : float
+        People less one, or clusters.
+    drawn : array (draws,)
+        NaN where a draw has no value.
+    """
+
+    value: float | None
+    people: float
+    freedom: float
+    drawn: np.ndarray
+
+    def minus(self, other: Measured) -> Measured:
+        """Return this group's metric minus another's, drawn together."""
+        value = None if self.value is None or other.value is None else self.value - other.value
+        return Measured(value, self.people, min(self.freedom, other.freedom), self.drawn - other.drawn)
+
+    def estimate(self, level: float) -> Estimate:
+        """Return the value with its interval; without ends where none can be had, and why."""
+        known = self.drawn[np.isfinite(self.drawn)]
+        why = ""
+        if self.value is None:
+            why = "not defined for these people"
+        elif not len(self.drawn):
+            why = "no interval without a bootstrap"
+        elif self.freedom + 1 < MIN_PEOPLE:
+            why = f"no interval below {MIN_PEOPLE} people"
+        elif len(known) < _DEFINED * len(self.drawn):
+            why = "no interval: many draws of these people have no value"
+        elif np.ptp(known) <= 1e-12 * max(1.0, abs(self.value)):
+            why = "no interval: all draws of these people agree"
+        if why or self.value is None:
+            return Estimate(self.value, None, None, self.people, why)
+        freedom = 1 / (1 / self.freedom + 1 / (len(known) - 1))
+        reach = -float(stdtrit(freedom, level / 2)) * float(known.std(ddof=1))
+        method = f"bootstrap t {percent_level(level)}, {len(self.drawn):,} draws"
+        return Estimate(self.value, self.value - reach, self.value + reach, self.people, method)
+
+
+def metrics_of(given: Mapping[str, Callable[..., float] | Metric]) -> list[Metric]:
+    """Return the metrics that a call from Python names.
+
+    Raises
+    ------
+    InputError
+        If one is no function, or has no name.
+    """
+    found = []
+    for name, each in given.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            rule = "must have names of letters, digits, spaces, _ and -"
+            raise InputError("metrics", rule, name, 'write metrics={"name": function}')
+        if isinstance(each, Metric):
+            found.append(each)
+        elif callable(each):
+            found.append(Metric(name=name, words=name.replace("_", " "), measure=each))
+        else:
+            raise InputError(f"metrics[{name!r}]", "must be a function of labels, decisions and scores", each)
+    return found
+
+
+def measure_groups(
+    metrics: Sequence[Metric], rows: Rows, k: int, rng: np.random.Generator, *, draws: int
+) -> dict[str, list[Measured]]:
+    """Return each metric of k groups, by its name.
+
+    Raises
+    ------
+    InputError
+        If a metric fails on all people, gives no number, or does not take the ``sample_weight`` it needs.
+    """
+    called = {metric.name: _called(metric, rows) for metric in metrics}
+    draws = min(draws, MAX_DRAWS)
+    inside = {metric.name: _inside(metric, rows, k) for metric in metrics}
+    drawn = {name: np.full((draws, k), np.nan) for name in called}
+    values: dict[str, list[float]] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of draws without a value, thousands
+        for name, function in called.items():
+            values[name] = [_value(function, rows, each, rows.sizes) for each in inside[name]]
+        for place, weights in enumerate(_draws(rows, k, rng, draws) if called else ()):
+            for name, function in called.items():
+                drawn[name][place] = [_value(function, rows, each, weights) for each in inside[name]]
+    return {
+        name: [
+            Measured(
+                values[name][j] if math.isfinite(values[name][j]) else None,
+                float(rows.sizes[each].sum()),
+                _units(rows, each) - 1.0,
+                drawn[name][:, j],
+            )
+            for j, each in enumerate(inside[name])
+        ]
+        for name in called
+    }
+
+
+def _inside(metric: Metric, rows: Rows, k: int) -> list[np.ndarray]:
+    known = _known(metric, rows)
+    return [np.flatnonzero(known & (rows.group == j)) for j in range(k)]
+
+
+def _known(metric: Metric, rows: Rows) -> np.ndarray:
+    """Whom a metric is about: those whose label is known, where it needs one (n,)."""
+    if metric.needs_label and rows.labels is not None:
+        return rows.labels.known
+    return np.ones(len(rows.group), dtype=bool)
+
+
+def _units(rows: Rows, inside: np.ndarray) -> float:
+    if rows.design is None:
+        return float(rows.sizes[inside].sum())
+    return float(len(np.unique(rows.design.cluster[inside])))
+
+
+def _value(function: Function, rows: Rows, inside: np.ndarray, weights: np.ndarray) -> float:
+    """Return a metric of some rows; NaN where it is not defined."""
+    inside = inside[weights[inside] > 0]
+    if not len(inside):
+        return math.nan
+    labels = None if rows.labels is None else rows.labels.favorable[inside]
+    try:
+        return float(function(labels, rows.decision[inside], rows.score[inside], weights[inside]))
+    except _UNDEFINED:
+        return math.nan
+
+
+def _draws(rows: Rows, k: int, rng: np.random.Generator, draws: int) -> Iterator[np.ndarray]:
+    """Yield what each row weighs in one draw of the people, (n,)."""
+    if rows.design is not None:
+        yield from _cluster_draws(rows.design, rows.sizes, rng, draws)
+        return
+    groups = [np.flatnonzero(rows.group == j) for j in range(k)]
+    whole = [round(float(rows.sizes[each].sum())) for each in groups]
+    for _ in range(draws):
+        weights = np.zeros(len(rows.group))
+        for each, n in zip(groups, whole, strict=True):
+            weights[each] = rng.multinomial(max(n - 1, 1), rows.sizes[each] / rows.sizes[each].sum())
+        yield weights
+
+
+def _cluster_draws(
+    design: Design, sizes: np.ndarray, rng: np.random.Generator, draws: int
+) -> Iterator[np.ndarray]:
+    strata = [np.flatnonzero(design.stratum == h) for h in range(design.n_strata)]
+    for _ in range(draws):
+        times = np.ones(design.n_clusters)
+        for each in strata:
+            n = len(each)
+            if n > 1:  # one cluster alone says nothing of others
+                times[each] = rng.multinomial(n - 1, np.full(n, 1 / n)) * (n / (n - 1))
+        yield sizes * times[design.cluster]
+
+
+def _called(metric: Metric, rows: Rows) -> Function:
+    """Return how a metric is called, tried on everybody.
+
+    Raises
+    ------
+    InputError
+        As `measure_groups`.
+    """
+    assert metric.measure is not None  # noqa: S101 - the caller has looked
+    where = f"metrics[{metric.name!r}]"
+    function = _bound(metric.measure, where, _equal(rows))
+    everyone = _known(metric, rows)
+    labels = None if rows.labels is None else rows.labels.favorable[everyone]
+    told = (rows.decision[everyone], rows.score[everyone], rows.sizes[everyone])
+    try:
+        value = function(labels, *told)
+    except InputError:
+        raise
+    except Exception as error:  # somebody else's code: any failure is told as theirs
+        said = f"{type(error).__name__}: {error}"
+        raise InputError(where, f"failed on all {len(told[0]):,} people ({said})") from error
+    if not isinstance(value, (bool, int, float, np.number, np.bool_)) or not math.isfinite(float(value)):
+        raise InputError(where, "must give one finite number for all people", repr(value)[:60])
+    return function
+
+
+def _equal(rows: Rows) -> bool:
+    """Whether rows weigh the same but for how often they are drawn, or stand for whole people."""
+    if rows.design is None:
+        return True
+    weights = rows.design.weights
+    return rows.design.n_strata == 1 and bool(np.ptp(weights) <= 1e-9 * weights.max())
+
+
+def _bound(function: Callable[..., float], where: str, equal: bool) -> Function:
+    """Return a function of labels, decisions, scores and weights, whatever of these it takes.
+
+    One that takes no ``sample_weight`` is handed people as often as they count.
+    """
+    try:
+        known = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # built in: it says nothing of itself
+        known = inspect.signature(_three).parameters
+    named = [
+        each for each in known.values() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+    ]
+    any_number = any(each.kind == each.VAR_POSITIONAL for each in known.values())
+    needed = [each.name for each in named if each.name != "sample_weight"]
+    wanted = [each for each in named if each.default is each.empty and each.name != "sample_weight"]
+    if len(wanted) > 3 or (len(needed) < 2 and not any_number):
+        raise InputError(
+            where, "must take labels and decisions, or labels, decisions and scores", list(known),
+            "write def metric(labels, decisions, scores, sample_weight): …",
+        )  # fmt: skip
+    takes = "sample_weight" in known
+    if not takes and not equal:
+        raise InputError(
+            where, "must take sample_weight: rows are weighted here", list(known),
+            "write def metric(labels, decisions, scores, sample_weight): …",
+        )  # fmt: skip
+    three = any_number or len(wanted) == 3
+    scored = not three and len(needed) > 1 and needed[1] in _SCORES
+
+    def call(
+        labels: np.ndarray | None, decisions: np.ndarray, scores: np.ndarray, weights: np.ndarray
+    ) -> float:
+        told = (labels, decisions, scores) if three else (labels, scores if scored else decisions)
+        if takes:
+            return function(*told, sample_weight=weights)
+        if not (weights == 1).all():
+            place = np.repeat(np.arange(len(weights)), np.rint(weights / _unit(weights)).astype(np.int64))
+            told = tuple(None if each is None else each[place] for each in told)
+        return function(*told)
+
+    return call
+
+
+def _three(labels: Any, decisions: Any, scores: Any) -> float:
+    """What is taken for a function that says nothing of itself."""
+    raise NotImplementedError
+
+
+def _unit(weights: np.ndarray) -> float:
+    """Return what one person weighs: clusters drawn again are scaled alike."""
+    least = float(weights.min())
+    return least if least > 0 and not np.allclose(weights, np.rint(weights)) else 1.0

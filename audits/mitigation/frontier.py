@@ -1,0 +1,245 @@
+"""Accuracy against the gap of groups: ways to treat a model, each judged on the same held-out people.
+
+A point is one model: as it was, with a threshold for each group, fitted with weights, by reductions, or
+trained again for its worst rule set. All learn from the training rows alone. The intervals of all points hold
+together, so that they hold for the one that is chosen among them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from audits.checks import one_of
+from audits.data import AuditData
+from audits.data.values import MISSING
+from audits.errors import InputError, installed
+from audits.mitigation.estimators import group_cuts, reweighing_weights
+from audits.mitigation.options import MitigationOptions
+from audits.mitigation.result import FrontierPoint, model_words
+from audits.models import Model, Subject, train_model
+from audits.progress import Progress, part
+from audits.stats import Estimate, largest_gap, wilson
+
+__all__ = [
+    "BOUNDS",
+    "SHARES",
+    "Candidate",
+    "Maker",
+    "TrainedHere",
+    "chosen_point",
+    "frontier_of",
+    "group_attribute",
+    "subject_on",
+]
+
+SHARES = (0.5, 1.0)
+"""How far thresholds and weights go: half the way, and all of it."""
+
+BOUNDS = (0.02, 0.08)
+"""How far a group's rate may lie from everybody's in reductions."""
+
+_MIN_SHARE, _MIN_PEOPLE = 0.02, 20  # of the held-out people, for a group to count
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One way to treat the model.
+
+    Attributes
+    ----------
+    method : str
+    strength : float
+        Share of the way, bound, or samples added.
+    subject : Subject
+        The held-out people with the treated model.
+    estimator : object
+        What was fitted, where it is the user's own; None of a model trained here.
+    """
+
+    method: str
+    strength: float
+    subject: Subject
+    estimator: Any = None
+
+
+class Maker(Protocol):
+    """What trains models of one kind again."""
+
+    def retrained(self, training: AuditData, progress: Progress) -> tuple[Model, Any]:
+        """Return the model trained on other rows, and the estimator behind it."""
+
+    def treated(self, options: MitigationOptions, by: str, progress: Progress) -> Iterator[Candidate]:
+        """Yield the candidates of all methods but retraining."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedHere:
+    """Models of a kind that Evenhand trains; `subject` holds the held-out people and the training rows."""
+
+    subject: Subject
+
+    def retrained(self, training: AuditData, progress: Progress) -> tuple[Model, Any]:
+        """Train the same kind on other rows."""
+        assert self.subject.train is not None  # noqa: S101 - the audit has looked
+        return train_model(training, self.subject.train, self.subject.seed, progress), None
+
+    def treated(self, options: MitigationOptions, by: str, progress: Progress) -> Iterator[Candidate]:
+        """Yield thresholds by group, reweighed training, and for a logistic regression reductions."""
+        subject, training = self.subject, self.subject.training
+        assert training is not None  # noqa: S101 - the audit has looked
+        if "thresholds" in options.methods and not isinstance(subject.threshold, dict):
+            for share in SHARES:
+                cuts = thresholds_of(subject, by, options.measure, share)
+                yield Candidate("thresholds", share, dataclasses.replace(subject, threshold=cuts))
+        for place, share in enumerate(SHARES if "reweighing" in options.methods else ()):
+            model = self.retrained(
+                _reweighed(training, by, share, subject.seed), part(progress, place / 4, 0.5)
+            )[0]
+            yield Candidate("reweighing", share, subject_on(subject, subject.data, model))
+        logistic = subject.train == "logistic" and installed("fairlearn")
+        for bound in BOUNDS if "reductions" in options.methods and logistic else ():
+            from audits.models.trained.reductions import train_reductions
+
+            alone = dataclasses.replace(training, protected=(by,), groups=training.groups[[by]])
+            model = train_reductions(alone, seed=subject.seed, allowed=bound, measure=options.measure)
+            yield Candidate("reductions", bound, subject_on(subject, subject.data, model))
+
+
+def subject_on(subject: Subject, data: AuditData, model: Model) -> Subject:
+    """The subject with other people or another model; nothing remembered of the old ones."""
+    return Subject(
+        data,
+        model,
+        subject.threshold,
+        subject.space,
+        subject.training,
+        score_kind=subject.score_kind,
+        train=subject.train,
+        seed=subject.seed,
+        made=subject.made,
+    )
+
+
+def thresholds_of(subject: Subject, by: str, measure: str, share: float) -> dict[str, dict[str, float]]:
+    """Return thresholds of every group, learned from the training rows; 0.5 where it has nobody there."""
+    training = subject.training
+    assert training is not None  # noqa: S101 - the audit has looked
+    start = float(subject.threshold)  # type: ignore[arg-type]  # one number: the caller has looked
+    found = group_cuts(
+        subject.favorable_score(training.frame),
+        np.asarray(training.y),
+        training.groups[by].to_numpy(dtype=str),
+        measure=measure,
+        share=share,
+        threshold=start,
+        sizes=training.weights,
+    )
+    values = {*training.groups[by].unique(), *subject.data.groups[by].unique()}
+    return {by: {str(name): min(max(found.get(str(name), start), 0.0), 1.0) for name in values}}
+
+
+def _reweighed(training: AuditData, by: str, share: float, seed: int) -> AuditData:
+    """Return the training rows drawn by the weights under which label and group are independent.
+
+    Drawn, so that kinds of models that count people, not weights, learn from them, too.
+    """
+    sizes = np.ones(training.n) if training.weights is None else training.weights
+    chances = (
+        sizes * reweighing_weights(np.asarray(training.y), training.groups[by].to_numpy(str), sizes) ** share
+    )
+    times = np.random.default_rng([seed, 7]).multinomial(round(sizes.sum()), chances / chances.sum())
+    mark = hashlib.sha256(f"{training.digest} reweighed by {by} {share:g}".encode()).hexdigest()
+    kept = times > 0
+    return dataclasses.replace(
+        training,
+        frame=training.frame[kept],
+        groups=training.groups[kept],
+        y=np.asarray(training.y)[kept],
+        weights=times[kept].astype(float),
+        design=None,
+        digest=mark,
+    )
+
+
+def group_attribute(data: AuditData, options: MitigationOptions) -> str | None:
+    """Return the attribute whose groups the frontier compares: the one asked for, else the first.
+
+    Raises
+    ------
+    InputError
+        If it is not protected.
+    """
+    if options.by is not None:
+        return str(one_of("mitigation.by", options.by, data.protected, what="a protected attribute"))
+    return data.protected[0] if data.protected else None
+
+
+def frontier_of(
+    candidates: Sequence[Candidate], by: str, options: MitigationOptions
+) -> tuple[tuple[FrontierPoint, ...], str]:
+    """Return accuracy and gap of each candidate, and which groups are too small to count, in words."""
+    data = candidates[0].subject.data
+    groups = data.groups[by].to_numpy(dtype=str)
+    sizes = np.ones(data.n) if data.weights is None else data.weights
+    names, code = np.unique(groups, return_inverse=True)
+    people = np.bincount(code, sizes)
+    counts = (people >= max(_MIN_PEOPLE, _MIN_SHARE * people.sum())) & (names != MISSING)
+    if counts.sum() < 2:
+        raise InputError(
+            "mitigation.by", f"must have two groups of at least {_MIN_PEOPLE} held-out people", by,
+            "choose another attribute, or hold out more",
+        )  # fmt: skip
+    level = options.level / len(candidates)
+    among = _among(np.asarray(data.y), options.measure)
+    points = [_point(each, code, counts, among, sizes, level) for each in candidates]
+    small = ", ".join(names[~counts])
+    return _with_efficient(points), small
+
+
+def _among(y: np.ndarray, measure: str) -> np.ndarray:
+    return {"selection_rate": np.ones(len(y), bool), "true_positive_rate": y}.get(measure, ~y)
+
+
+def _point(
+    each: Candidate, code: np.ndarray, counts: np.ndarray, among: np.ndarray, sizes: np.ndarray, level: float
+) -> FrontierPoint:
+    decided, y = each.subject.decisions, np.asarray(each.subject.data.y)
+    k = len(counts)
+    chosen, whole = (np.bincount(code, sizes * who, k)[counts] for who in (decided & among, among))
+    right = wilson(float(sizes[decided == y].sum()), float(sizes.sum()), level=level)
+    name = model_words(each.method, each.strength)
+    return FrontierPoint(name, each.method, each.strength, right, largest_gap(chosen, whole, level=level))
+
+
+def _with_efficient(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...]:
+    """Mark the points that no other beats in both accuracy and gap."""
+
+    def value(estimate: Estimate) -> float:
+        return float(estimate.value or 0.0)
+
+    right, gap = (np.array([value(getattr(each, name)) for each in points]) for name in ("accuracy", "gap"))
+    better = (right[None] >= right[:, None]) & (gap[None] <= gap[:, None])
+    strictly = (right[None] > right[:, None]) | (gap[None] < gap[:, None])
+    beaten = (better & strictly).any(axis=1)
+    return tuple(
+        dataclasses.replace(each, efficient=not bool(out)) for each, out in zip(points, beaten, strict=True)
+    )
+
+
+def chosen_point(points: Sequence[FrontierPoint], accuracy_lost: float) -> int:
+    """Return the place of the smallest gap among the points that lose so much accuracy at most."""
+    least = (points[0].accuracy.value or 0.0) - accuracy_lost - 1e-12
+    kept = [
+        place
+        for place, each in enumerate(points)
+        if (each.accuracy.value or 0.0) >= least and each.gap.value is not None
+    ]
+    return min(
+        kept, key=lambda place: (points[place].gap.value, -(points[place].accuracy.value or 0.0)), default=0
+    )

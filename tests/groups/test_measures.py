@@ -1,0 +1,243 @@
+"""Metrics of one's own: values by hand, intervals by the slow bootstrap, clusters, classes, bad functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, roc_auc_score
+
+import evenhand
+from audits.errors import InputError
+from audits.groups import Metric
+from audits.groups.measures import Measured, Rows, measure_groups
+from audits.groups.metrics import METRICS, Labels
+from audits.runs.gates.gate import GateFailed
+
+
+def people(n: int = 400, seed: int = 1) -> tuple[pd.DataFrame, pd.Series]:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"skill": rng.normal(size=n), "sex": np.where(np.arange(n) % 2, "f", "m")})
+    return frame, (frame["skill"] + rng.normal(size=n) > 0).astype(int)
+
+
+def audit(metrics: dict, options: dict | None = None, *, n: int = 400, **more: object):
+    frame, y = people(n)
+    model = LogisticRegression().fit(frame[["skill"]], y)
+    asked = {"groups": {"bootstrap": 60, **(options or {})}}
+    told = {"favorable": 1, "protected": "sex", "columns": ["skill"], "search": False, **more}
+    return evenhand.audit(model, frame, y, audits=asked, metrics=metrics, **told), frame, y, model
+
+
+def harm(labels, decisions, scores):
+    """Cost of errors; not a share."""
+    return 5 * np.mean(~labels & decisions) + np.mean(labels & ~decisions)
+
+
+def test_values_are_those_of_the_function_on_each_group():
+    found, frame, y, model = audit({"harm": harm, "f1": f1_score}, {"metrics": ["roc_auc_score"]})
+    chance = model.predict_proba(frame[["skill"]])[:, 1]
+    rows = {row.group: row for row in found["groups"].table}
+    for group, row in rows.items():
+        inside = (frame["sex"] == group).to_numpy()
+        labels, score = (y == 1).to_numpy()[inside], chance[inside]
+        assert row.added["harm"].value == pytest.approx(harm(labels, score >= 0.5, score))
+        assert row.added["f1"].value == pytest.approx(f1_score(labels, score >= 0.5))
+        assert row.added["roc_auc_score"].value == pytest.approx(roc_auc_score(labels, score))
+    other = next(row for row in rows.values() if not row.is_reference)
+    first = next(row for row in rows.values() if row.is_reference)
+    gap = other.differences["harm"].estimate
+    assert gap.value == pytest.approx(other.added["harm"].value - first.added["harm"].value)
+    assert gap.high - gap.low > other.added["harm"].high - other.added["harm"].low  # two groups, corrected
+    assert found["groups"].simultaneous_level == pytest.approx(0.05 / 6)  # three rates, three further metrics
+    assert set(found["groups"].further) == {"harm", "f1", "roc_auc_score"}
+    assert "harm" not in {metric.name for metric in METRICS}  # this call's alone
+    assert set(found["groups"].to_frame()) >= {"harm", "harm low", "f1", "roc auc score"}
+    tidy = found.tidy().set_index("measure")
+    assert set(tidy.loc["table.added.harm", "unit"]) == {"own"}
+    assert set(tidy.loc["table.selection_rate", "unit"]) == {"share"}
+
+
+def test_a_mean_has_the_interval_of_a_mean():
+    rng = np.random.default_rng(0)
+    n = 300
+    rows = Rows(np.zeros(n, int), np.ones(n, bool), rng.normal(size=n), np.ones(n), None)
+    metric = Metric(name="m", words="m", measure=lambda y, d, s: s.mean(), needs_label=False)
+    found = measure_groups([metric], rows, 1, rng, draws=200)["m"][0].estimate(0.05)
+    reach = 1.9679 * rows.score.std(ddof=1) / np.sqrt(n)
+    assert (found.high - found.low) / 2 == pytest.approx(reach, rel=0.15)  # 200 draws: 5% of the deviation
+
+
+def test_counts_are_people_and_a_function_may_take_weights_or_not():
+    rng = np.random.default_rng(0)
+    score, sizes = rng.normal(size=40), np.tile([1.0, 4.0], 20)
+    rows = Rows(np.zeros(40, int), np.ones(40, bool), score, sizes, None)
+    weighted = Metric(
+        name="w", words="w", needs_label=False,
+        measure=lambda y, d, s, sample_weight: np.average(s, weights=sample_weight),
+    )  # fmt: skip
+    plain = Metric(name="p", words="p", needs_label=False, measure=lambda y, d, s: np.mean(s))
+    found = measure_groups([weighted, plain], rows, 1, np.random.default_rng(3), draws=100)
+    assert found["w"][0].value == pytest.approx(np.average(score, weights=sizes))
+    assert found["p"][0].value == pytest.approx(found["w"][0].value)
+    np.testing.assert_allclose(found["p"][0].drawn, found["w"][0].drawn)
+    assert found["w"][0].people == 100
+
+
+def test_rows_of_one_person_are_no_evidence_of_their_own():
+    frame, y = people(200)
+    model = LogisticRegression().fit(frame[["skill"]], y)
+    place = np.repeat(np.arange(200), 5)
+    told = {"favorable": 1, "protected": "sex", "columns": ["skill"], "search": False}
+    asked = {"groups": {"bootstrap": 200}}
+    once = evenhand.audit(model, frame, y, audits=asked, metrics={"harm": harm}, **told)
+    again = evenhand.audit(
+        model, frame.iloc[place].reset_index(drop=True), y.iloc[place].reset_index(drop=True),
+        audits=asked, metrics={"harm": harm}, person=place, **told,
+    )  # fmt: skip
+    for first, second in zip(once["groups"].table, again["groups"].table, strict=True):
+        one, five = first.added["harm"], second.added["harm"]
+        assert five.value == pytest.approx(one.value)
+        assert five.high - five.low == pytest.approx(one.high - one.low, rel=0.3)  # not /√5
+
+
+def test_sampling_weights_need_a_function_that_takes_them():
+    frame, y = people()
+    model = LogisticRegression().fit(frame[["skill"]], y)
+    told = {
+        "favorable": 1, "protected": "sex", "columns": ["skill"], "search": False,
+        "weights": {"column": np.linspace(1, 3, len(y)), "kind": "sampling"},
+        "audits": {"groups": {"bootstrap": 20}},
+    }  # fmt: skip
+    with pytest.raises(InputError, match="sample_weight"):
+        evenhand.audit(model, frame, y, metrics={"harm": harm}, **told)
+    found = evenhand.audit(model, frame, y, metrics={"f1": f1_score}, **told)
+    row = found["groups"].table[0]
+    inside = (frame["sex"] == row.group).to_numpy()
+    weights = np.linspace(1, 3, len(y))[inside]
+    chosen = model.predict(frame[["skill"]])[inside]
+    assert row.added["f1"].value == pytest.approx(f1_score(y[inside], chosen, sample_weight=weights))
+
+
+def test_evidence_in_a_further_metric_is_a_verdict_of_its_own_and_keeps_the_rates_from_clearing():
+    rng = np.random.default_rng(4)
+    n = 6000
+    frame = pd.DataFrame({"sex": np.where(np.arange(n) % 2, "f", "m")})
+    score = np.clip(
+        0.5 + 0.3 * rng.choice([-1, 1], n) + 0.15 * (frame["sex"] == "f") * rng.choice([-1, 1], n), 0, 1
+    )
+    told = {"scores": score, "protected": "sex", "search": False, "threshold": 0.5}
+    metric = Metric(
+        name="spread",
+        words="spread of scores",
+        measure=lambda y, d, s: s.std(),
+        needs_label=False,
+        limit=0.01,
+    )
+    asked = {"groups": {"bootstrap": 100}}
+    alone = evenhand.audit(None, frame, audits=asked, **told)["groups"]
+    beside = evenhand.audit(None, frame, audits=asked, metrics={"spread": metric}, **told)["groups"]
+    gap = next(row for row in beside.table if not row.is_reference).differences["spread"]
+    assert alone.verdict == "no material difference"
+    assert gap.verdict == "evidence of a difference"
+    assert gap.material
+    assert beside.verdict == "insufficient evidence"
+    assert beside.judged.reason
+    assert beside.warnings
+
+
+def test_an_equivalence_limit_is_in_the_metrics_own_unit():
+    wide, *_ = audit({"harm": harm}, {"limits": {"harm": 50.0}})
+    narrow, *_ = audit({"harm": harm}, {"limits": {"harm": 1e-6}})
+    gaps = [
+        next(row for row in found["groups"].table if not row.is_reference).differences["harm"]
+        for found in (wide, narrow)
+    ]
+    assert gaps[0].estimate == gaps[1].estimate
+    assert [gap.verdict for gap in gaps] == ["no material difference", "insufficient evidence"]
+    assert gaps[1].people_needed > 1e6
+    with pytest.raises(InputError, match="limits"):
+        audit({"harm": harm}, {"limits": {"hram": 1.0}})
+
+
+def test_a_gate_names_it():
+    found, *_ = audit({"harm": harm})
+    found.check([{"metric": "differences.harm", "at_most": 5.0}])
+    with pytest.raises(GateFailed, match="harm"):
+        found.check([{"metric": "harm", "at_most": 0.0}])
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        (lambda labels: 1.0, "must take labels"),
+        (lambda labels, decisions, scores: 1 / 0, "ZeroDivisionError"),
+        (lambda labels, decisions, scores: [1.0, 2.0], "one finite number"),
+        (lambda labels, decisions, scores: float("nan"), "one finite number"),
+        ("f1", "must be a function"),
+    ],
+)
+def test_a_function_that_cannot_be_used_is_refused_with_its_name(metric: object, said: str):
+    with pytest.raises(InputError, match=said) as caught:
+        audit({"mine": metric})
+    assert "mine" in str(caught.value)
+
+
+def test_a_name_that_is_taken_is_refused():
+    with pytest.raises(InputError, match="name of its own"):
+        audit({"accuracy": harm})
+
+
+def test_intervals_that_cannot_be_had_are_not_made_up():
+    same = Measured(1.0, 50.0, 49.0, np.ones(100))
+    few = Measured(0.4, 6.0, 5.0, np.random.default_rng(0).normal(size=100))
+    holes = Measured(0.4, 60.0, 59.0, np.where(np.arange(100) % 3, 0.4, np.nan))
+    for each in (
+        same,
+        few,
+        holes,
+        Measured(None, 5.0, 4.0, np.ones(3)),
+        Measured(0.4, 60.0, 59.0, np.empty(0)),
+    ):
+        found = each.estimate(0.05)
+        assert (found.low, found.high) == (None, None)
+        assert found.method
+
+
+def test_a_function_that_needs_labels_is_asked_of_people_with_one():
+    labels = Labels(np.array([True, False] * 30), np.arange(60) < 40)
+    rows = Rows(np.zeros(60, int), np.ones(60, bool), np.arange(60.0), np.ones(60), labels)
+    metric = Metric(name="m", words="m", measure=lambda y, d, s: s.max())
+    assert measure_groups([metric], rows, 1, np.random.default_rng(0), draws=5)["m"][0].value == 39.0
+
+
+def test_classes_are_compared_by_the_models_own_decision():
+    rng = np.random.default_rng(2)
+    n = 900
+    frame = pd.DataFrame({"skill": rng.normal(size=n), "sex": np.where(np.arange(n) % 2, "f", "m")})
+    y = np.array(["low", "mid", "top"])[
+        np.clip(np.round(frame["skill"] + rng.normal(size=n)).astype(int) + 1, 0, 2)
+    ]
+    model = LogisticRegression().fit(frame[["skill"]], y)
+    told = {"favorable": "top", "protected": "sex", "columns": ["skill"], "search": False}
+    found = evenhand.audit(model, frame, y, audits={"groups": {"bootstrap": 0, "classes": True}}, **told)[
+        "groups"
+    ]
+    predicted = model.predict(frame[["skill"]])
+    for row in found.table:
+        inside = (frame["sex"] == row.group).to_numpy()
+        for name in ("low", "mid", "top"):
+            assert row.added[f"predicted {name}"].value == pytest.approx(np.mean(predicted[inside] == name))
+            right = predicted[inside & (y == name)] == name
+            assert row.added[f"recall of {name}"].value == pytest.approx(right.mean())
+            assert row.added[f"recall of {name}"].n == len(right)
+    assert (
+        found.table[0].selection_rate.value == found.table[0].added["predicted top"].value
+    )  # argmax, no cut
+    other = next(row for row in found.table if not row.is_reference)
+    assert {f"{what} {name}" for what in ("predicted", "recall of") for name in ("low", "mid", "top")} <= set(
+        other.differences
+    )
+    with pytest.raises(InputError, match="classes"):
+        audit({}, {"classes": True})
