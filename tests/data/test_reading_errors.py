@@ -188,7 +188,7 @@ def test_empty_lines_are_bounded_while_they_are_decoded(tmp_path, monkeypatch, p
     content = b"a,b\n1,2\n3,4\n" + b"\n" * 400
     path = tmp_path / "people.csv"
     path.write_bytes(gzip.compress(content, mtime=0) if packed else content)
-    assert len(read_table(path, limits=Limits(rows=50)).frame) == 2
+    assert len(read_table(path, limits=Limits(rows=250)).frame) == 2
     with refused("people.csv has more than 400 lines"):
         read_table(path, limits=Limits(rows=40))
 
@@ -202,7 +202,7 @@ def test_bombs(tmp_path: Path):
         archive.writestr("xl/worksheets/sheet1.xml", b"0" * 50_000_000)
     with refused("bomb.xlsx unpacks to 50 MB; at most 0 MB are read"):
         read(tmp_path, out.getvalue(), "bomb.xlsx", limits=small)
-    with refused("bomb.xlsx is not a readable XLSX workbook"):
+    with refused("bomb.xlsx has a value of more than 10 MB"):
         read(tmp_path, out.getvalue(), "bomb.xlsx")
     pd.DataFrame({"a": np.zeros(1_000_000)}).to_parquet(tmp_path / "bomb.parquet")
     with refused("bomb.parquet has 1,000,000 rows; at most 1,000 are read"):
