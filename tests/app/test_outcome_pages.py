@@ -13,7 +13,7 @@ from app.drafts.drafts import from_files, with_data
 from app.tables.exports import portable
 from audits.options import options_of
 from audits.recourse import RecourseOptions
-from tests.app.test_pages import figures, open_example, texts, visit
+from tests.app.test_pages import figures, open_example, open_options, texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"
 
@@ -49,6 +49,7 @@ def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:
     at.switch_page(FLOWS).run()
     assert not at.exception
     at.multiselect(key="flows-by").set_value(["sex"]).run()
+    open_options(at, "outcome_transport")
     at.number_input(key="with-permutations").set_value(19).run()
     result = finish(space, at)
     assert any(result.judged.badge_text in element.value for element in at.markdown)
@@ -88,6 +89,7 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
     at.selectbox(key="compare").set_value("another model with the model").run()
     at.selectbox(key="other").set_value("decisions in a column").run()
     at.selectbox(key="other-label").set_value("qualified").run()
+    open_options(at, "outcome_transport")
     at.selectbox(key="with-matching").set_value("unbalanced").run()
     assert at.number_input(key="with-price").value == 1.0
     assert at.number_input(key="with-epsilon").value == 0.02
@@ -162,7 +164,7 @@ def test_recourse_slides_in_the_browser_without_another_run(space) -> None:
 
 def test_every_option_of_recourse_is_on_its_page(space) -> None:
     at = open_example(space, "hiring")
-    at.switch_page(RECOURSE).run()
+    open_options(at.switch_page(RECOURSE), "recourse")
     keys = {str(element.key) for kind in CONTROLS for element in getattr(at, kind)}
     own = {"actionable", "by", "limits", "cost_weights", "follows"}
     assert {"actionable", "recourse-by", "moves-along"} <= keys
@@ -261,6 +263,7 @@ def test_probabilities_beyond_one_are_refused_by_value(space) -> None:
     frame = people(chance=np.linspace(0, 1.5, 120))
     at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("two groups of people").run()
+    open_options(at, "outcome_transport")
     at.selectbox(key="with-outcome").set_value("probability").run()
     said = ended(space, at)
     assert any("gives 40 of 120 people another number" in text for text in said), said
