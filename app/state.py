@@ -10,10 +10,13 @@ import contextlib
 import functools
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app.workspaces import auth
 from app.workspaces.shares import Shares
@@ -35,8 +38,10 @@ __all__ = [
     "get",
     "keep",
     "keep_address",
+    "let_go",
     "note",
     "one_page",
+    "present",
     "put_in_address",
     "remember",
     "select",
@@ -44,6 +49,7 @@ __all__ = [
     "set_widget",
     "told",
     "untold",
+    "uploads",
     "where",
     "widget",
     "workspace",
@@ -283,6 +289,30 @@ def widget(key: str) -> Any:
 def drawn(key: str) -> bool:
     """Whether the widget `key` has a value from an earlier run of this page, which may be None."""
     return key in st.session_state
+
+
+@contextlib.contextmanager
+def uploads(key: str) -> Iterator[list[UploadedFile]]:
+    """Give the files of the uploader `key` to a callback; what Streamlit holds of them goes afterwards."""
+    value = widget(key)
+    files = present(value if isinstance(value, list) else [value])
+    try:
+        yield files
+    finally:
+        let_go(files)
+
+
+def present(files: Iterable[object]) -> list[UploadedFile]:
+    """Return the files that are still held: those that waited too long are gone."""
+    return [each for each in files if isinstance(each, UploadedFile)]
+
+
+def let_go(files: Iterable[UploadedFile]) -> None:
+    """Have Streamlit hold these files no longer: their bytes are kept elsewhere."""
+    context = get_script_run_ctx()
+    for file in files:
+        if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+            context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
 
 
 def set_widget(key: str, value: Any) -> None:

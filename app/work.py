@@ -33,7 +33,7 @@ from app.tables.columns import ColumnProfile
 from app.tables.held import Ask, DataHeld, TableHeld
 from app.tables.readers import READERS
 from app.tables.summary import Summary
-from app.workspaces.workspace import Workspace
+from app.workspaces.workspace import Workspace, is_token
 from audits.data import data_spec
 from audits.data.quality.findings import Finding, as_finding
 from audits.errors import InputError, RunFailed
@@ -144,8 +144,10 @@ def close() -> None:
 
 
 def restart() -> None:
-    """Start the runs again that a server handed back as it ended, each once."""
+    """Start the runs again that a server handed back as it ended, or was killed at, each once."""
     for run in SavedRuns().handed_back():
+        if not is_token(run.owner):
+            continue
         try:
             start_again(Workspace(run.owner), run.id, restarted=True)
         except (InputError, RunFailed) as error:  # another server was quicker, or its files are gone

@@ -27,6 +27,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -34,7 +35,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileUploaderState, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 from websockets.sync.client import connect
@@ -56,6 +59,8 @@ PAGES = ("", "groups")  # until the server has said which pages there are
 ROWS_A_SECOND, BATCHES_A_SECOND = 200, 5
 PATIENCE = 60.0
 THINKING = (1.0, 4.0)  # seconds between two acts of one person
+BROUGHT_BYTES = 1_000_000  # of a table that is sent over a page
+LEFT_BYTES = 8_000_000
 CLOSES = 0.02  # how often he closes his tab after an act: a session ends, and another begins
 LIMIT_SECONDS = 1.5
 FLAT_MB = 0.5  # by which the last half may grow a minute
@@ -94,6 +99,7 @@ class Visitor:
         self.buttons: dict[str, str] = {}
         self.sliders: dict[str, tuple[float, float]] = {}
         self.figures: list[str] = []
+        self.uploader = ""
         self.words = ""
 
     def open(self, page: str) -> float:
@@ -111,24 +117,33 @@ class Visitor:
         return tuple(self._pages) or PAGES
 
     def act(self, drawn: random.Random, told: Told) -> None:
-        """Move a slider, click a mark or send a file, whichever the page has and chance says."""
-        if self.sliders and drawn.random() < 0.5:
+        """Move a slider or click a mark, whichever the page has and chance says."""
+        if self.sliders and (not self.figures or drawn.random() < 0.5):
             name, (low, high) = drawn.choice(list(self.sliders.items()))
             told.reactions.append(self._ask(name, double_array_value=[drawn.uniform(low, high)]))
             told.acts["sliders"] += 1
         elif self.figures:
-            point = {"curve_number": 0, "point_number": 0, "point_index": 0, "x": 0, "y": 0}
-            selection = {"points": [point], "point_indices": [0], "box": [], "lasso": []}
-            mark = json.dumps({"selection": selection})
-            told.reactions.append(self._ask(drawn.choice(self.figures), string_value=mark))
+            clicked = json.dumps([{"event": "clicked", "value": {"trace": 0, "point": drawn.randint(0, 3)}}])
+            name = _make_trigger_id(drawn.choice(self.figures), "events")
+            told.reactions.append(self._ask(name, json_trigger_value=clicked))
             told.acts["marks"] += 1
-        if drawn.random() < 0.1:
-            told.acts[f"uploads answered {self._send(drawn.randint(1, 8) * 1_000_000)}"] += 1
 
-    def _send(self, size: int) -> int:
-        head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
-        body, token = head + b"x" * size + b"\r\n--x--\r\n", generate_xsrf_token_string()
-        address = f"http://127.0.0.1:{self._port}/_stcore/upload_file/{self._session}/{time.monotonic_ns()}"
+    def bring(self, content: bytes, told: Told) -> None:
+        """Send a file to the uploader of the page, and have the page take it."""
+        name = uuid.uuid4().hex
+        status = self.send(content, name)
+        told.acts[f"uploads answered {status}"] += 1
+        if status == 204:
+            info = UploadedFileInfo(file_id=name, name="people.csv", size=len(content))
+            taken = FileUploaderState(uploaded_file_info=[info])
+            told.reactions.append(self._ask(self.uploader, file_uploader_state_value=taken))
+
+    def send(self, content: bytes, name: str = "") -> int:
+        """Send a file that no page may ever take; return how that is answered, 0 by a closed connection."""
+        head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="people.csv"\r\n\r\n'
+        body, token = head + content + b"\r\n--x--\r\n", generate_xsrf_token_string()
+        name = name or uuid.uuid4().hex
+        address = f"http://127.0.0.1:{self._port}/_stcore/upload_file/{self._session}/{name}"
         about = {"Content-Type": "multipart/form-data; boundary=x", "X-Xsrftoken": token}
         about["Cookie"] = f"_streamlit_xsrf={token}"
         try:
@@ -137,6 +152,8 @@ class Visitor:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             return error.code
+        except urllib.error.URLError:  # refused before all of it went
+            return 0
 
     def close(self) -> None:
         """Close the tab."""
@@ -154,10 +171,12 @@ class Visitor:
             for name, given in value.items():
                 if name == "double_array_value":
                     changed.double_array_value.data.extend(given)
+                elif name == "file_uploader_state_value":
+                    changed.file_uploader_state_value.CopyFrom(given)
                 else:
                     setattr(changed, name, given)
         else:
-            self.sliders, self.figures = {}, []
+            self.sliders, self.figures, self.uploader = {}, [], ""
         began = time.monotonic()
         self._socket.send(message.SerializeToString())
         parts = []
@@ -175,8 +194,10 @@ class Visitor:
                     self.buttons[element.button.label] = element.button.id
                 elif element.WhichOneof("type") == "slider" and len(element.slider.default) == 1:
                     self.sliders[element.slider.id] = (element.slider.min, element.slider.max)
-                elif element.WhichOneof("type") == "plotly_chart" and element.plotly_chart.id:
-                    self.figures.append(element.plotly_chart.id)
+                elif element.WhichOneof("type") == "bidi_component" and "figure" in element.bidi_component.id:
+                    self.figures.append(element.bidi_component.id)
+                elif element.WhichOneof("type") == "file_uploader" and not self.uploader:
+                    self.uploader = element.file_uploader.id
                 parts.append(str(told.delta))
             elif kind == "script_finished" and told.script_finished in _FINISHED:
                 self.words = "\n".join(parts)
@@ -205,6 +226,9 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
     """Open pages and run audits until the time is over; note what took how long and what was wrong."""
     drawn = random.Random(1000 + place)
     own = f"group{place:03d}"
+    draft = space.draft()
+    head, *rows = next((space.folder / "files").rglob("people.csv")).read_bytes().splitlines(keepends=True)
+    content = b"".join([head, *rows * (BROUGHT_BYTES // sum(map(len, rows)))])
     visitor = Visitor(port, space.token)
     try:
         while time.monotonic() < until:
@@ -213,6 +237,9 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
             _check(visitor, own, page, told)
             if "Run audit" in visitor.buttons and page == "groups" and drawn.random() < 0.5:
                 _run(visitor, own, told, until)
+            if visitor.uploader and drawn.random() < 0.5:
+                visitor.bring(content, told)
+                space.save_draft(draft)
             visitor.act(drawn, told)
             time.sleep(drawn.uniform(*THINKING))
             if drawn.random() < CLOSES:
@@ -301,6 +328,9 @@ def attacker(port: int, base: Path, until: float, told: Told) -> None:
                 visitor.open(page)
             if "Run audit" in visitor.buttons:
                 visitor.press("Run audit")
+            told.acts["bytes that no page takes"] += sum(
+                LEFT_BYTES for _ in range(8) if visitor.send(b"x" * LEFT_BYTES) == 204
+            )
             visitor.close()
         except Exception:  # noqa: BLE001  (his own page may wait as long as it likes)
             pass

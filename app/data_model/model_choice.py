@@ -307,17 +307,17 @@ def _parts(words: str) -> list[str]:
 
 @state.told
 def _uploaded(space: Workspace, key: str, turn: int, second: bool) -> None:
-    files = state.widget(key)
     draft = space.draft()
-    if not files or draft is None:
-        return
-    state.keep("models", turn + 1)
-    try:
-        place = _model_among([file.name for file in files])
-        path = space.add_files([(file.name, file) for file in files])[place]
-    except InputError as error:
-        state.keep("model problem", str(error))
-        return
+    with state.uploads(key) as files:
+        if not files or draft is None:
+            return
+        state.keep("models", turn + 1)
+        try:
+            place = _model_among([file.name for file in files])
+            path = space.add_files([(file.name, file) for file in files])[place]
+        except InputError as error:
+            state.keep("model problem", str(error))
+            return
     state.forget("model problem")
     model = {"path": str(path)}
     if second:

@@ -90,11 +90,10 @@ def _brought(space: Workspace, files: Iterable[Any]) -> list[Path]:
 
 
 def _uploaded(space: Workspace, key: str, turn: int) -> None:
-    files = state.widget(key)
-    if not files:
-        return
-    state.keep("uploads", turn + 1)  # a fresh uploader lets go of the bytes held in memory
-    _begin(space, lambda: _new(_brought(space, files), "upload"))
+    with state.uploads(key) as files:
+        if files:
+            state.keep("uploads", turn + 1)  # a fresh uploader, for other files
+            _begin(space, lambda: _new(_brought(space, files), "upload"))
 
 
 def _new(paths: list[Path], kind: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import streamlit as st
 from app import state
 from app.tables.held import DataHeld
 from app.tables.summary import Summary, audited_size
-from app.widgets.any_audit import other_options
+from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.groups import choose_groups
 from audits.checks import build
@@ -40,9 +40,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     options: dict[str, Any] = {"source": source, "target": target}
     if explainers != usual:
         options["explainers"] = explainers
-    with st.expander("More options"):
-        drawn = {"source", "target", "explainers", *([] if summary.label is not None else ["outcome"])}
-        options |= other_options("explain", drawn)
+    drawn = {"source", "target", "explainers", *([] if summary.label is not None else ["outcome"])}
+    options |= other_options("explain", drawn, options_fold("explain"))
     checked = build(ExplainOptions, options, "explain")
     seconds = AUDIT.expected_seconds(checked, audited_size(draft, summary))
     return ChosenOptions(options, f"What explains {group_name(source)} and {group_name(target)}", seconds)

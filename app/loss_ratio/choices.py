@@ -11,7 +11,7 @@ from app import state
 from app.drafts.drafts import check_invents
 from app.tables.held import DataHeld
 from app.tables.summary import Summary
-from app.widgets.any_audit import other_options
+from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from audits.checks import build
 from audits.loss_ratio.options import LossRatioOptions, usual_steps
@@ -68,8 +68,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         chosen = [column] if column else []
         options["comparable"] = column
     number = "predict" in draft["spec"]["model"]
-    with st.expander("More options"):
-        options |= other_options("loss_ratio", _DRAWN | (_FAIR if number else set()))
+    left_out = _DRAWN | (_FAIR if number else set())
+    options |= other_options("loss_ratio", left_out, options_fold("loss_ratio"))
     chosen = [*chosen, *(f"{name} of my own" for name in _EXPERT if name in options)]
     if not chosen:
         return None

@@ -43,9 +43,12 @@ def give_file(monitor: KeptMonitor) -> None:
             key=f"give-files-{monitor.id}",
         )
         if st.form_submit_button("Score and store"):
+            held = state.present(files or ())
             with st.spinner("Scoring"):
-                told = [_take(monitor, file) for file in files or ()]
-            state.keep("given", (monitor.id, told or [(False, "No file was chosen.")]))
+                told = [_take(monitor, file) for file in held]
+            state.let_go(held)
+            none = "Choose the files once more: they waited too long." if files else "No file was chosen."
+            state.keep("given", (monitor.id, told or [(False, none)]))
             st.rerun()
     given = state.get("given")
     if given is not None and given[0] == monitor.id:

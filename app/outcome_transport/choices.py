@@ -12,7 +12,7 @@ from app import state
 from app.tables.held import DataHeld
 from app.tables.summary import Summary
 from app.widgets import notices
-from app.widgets.any_audit import other_options
+from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.groups import choose_groups
 from app.widgets.choices.roles import roles_section
@@ -87,8 +87,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     if not by:
         return None
     options["by"] = by
-    with st.expander("More options"):
-        options |= other_options("outcome_transport", _DRAWN)
+    options |= other_options("outcome_transport", _DRAWN, options_fold("outcome_transport"))
     return ChosenOptions(options, f"Flows: {title}", _seconds(draft, summary, options))
 
 
@@ -147,17 +146,16 @@ def _file(draft: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _uploaded() -> None:
-    file = state.widget("other-file")
-    if file is None:
-        return
-    state.forget("other model problem")
-    draft = state.workspace().draft()
-    state.keep("other model of", None if draft is None else draft["id"])
-    try:
-        check_format(file.name, "The other model")
-        state.keep("other model", str(state.workspace().add_file(file.name, file)))
-    except InputError as error:
-        state.keep("other model problem", str(error))
+    with state.uploads("other-file") as files:
+        for file in files:
+            state.forget("other model problem")
+            draft = state.workspace().draft()
+            state.keep("other model of", None if draft is None else draft["id"])
+            try:
+                check_format(file.name, "The other model")
+                state.keep("other model", str(state.workspace().add_file(file.name, file)))
+            except InputError as error:
+                state.keep("other model problem", str(error))
 
 
 def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:

@@ -15,7 +15,7 @@ from app.recourse.questions import SCALED, WAYS, suggested, ways_of
 from app.tables.held import DataHeld
 from app.tables.summary import Summary
 from app.widgets import notices
-from app.widgets.any_audit import other_options
+from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.roles import changeable, roles_section, with_role
 from audits.checks import build
@@ -70,8 +70,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         options |= _limits(draft, actionable, data, summary)
     with st.expander("Columns that move along"):
         options |= _follows(actionable, data, summary)
-    with st.expander("More options"):
-        options |= other_options("recourse", _DRAWN)
+    options |= other_options("recourse", _DRAWN, options_fold("recourse"))
     return ChosenOptions(options, "Recourse", _seconds(draft, summary, options))
 
 

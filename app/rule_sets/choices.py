@@ -11,7 +11,7 @@ import streamlit as st
 from app import state
 from app.tables.held import DataHeld
 from app.tables.summary import Summary, audited_size
-from app.widgets.any_audit import other_options
+from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from audits.checks import build
 from audits.errors import InputError
@@ -75,9 +75,10 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         )
         if measures:
             options["measures"] = measures
-    with st.expander("More options"):
+    fold = options_fold("rule_sets")
+    with fold:
         options |= {} if text is not None else _context(data)
-        options |= other_options("rule_sets", _DRAWN | (_OF_COLUMNS if text is not None else set()))
+    options |= other_options("rule_sets", _DRAWN | (_OF_COLUMNS if text is not None else set()), fold)
     return ChosenOptions(options, title, _seconds(draft, data, summary, options))
 
 

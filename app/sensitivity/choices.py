@@ -11,7 +11,7 @@ from app import state
 from app.drafts.drafts import check_invents
 from app.tables.held import DataHeld
 from app.tables.summary import Summary
-from app.widgets.any_audit import other_options
+from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.counterfactuals import choose_counterfactuals
 from audits.options import option_of
@@ -57,8 +57,9 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     options: dict[str, Any] = {"protected": chosen if len(chosen) > 1 else chosen[0]}
     if rate != 100 * stated.default:
         options["false_alarm_rate"] = round(rate / 100, 6)
-    with st.expander("More options"):
-        options |= other_options("sensitivity", _DRAWN)
+    fold = options_fold("sensitivity")
+    options |= other_options("sensitivity", _DRAWN, fold)
+    with fold:
         if len(chosen) == 1 and "match_set" not in options:
             options |= choose_counterfactuals(
                 draft.get("options") or {},

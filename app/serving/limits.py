@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.serving.uploads import UploadRefused, Uploads
+from app.serving.uploads import UNTAKEN_SECONDS, UploadRefused, Uploads
 from app.workspaces.auth import name_of
 from audits.runs.executors.sandbox import number_from
 
@@ -118,6 +118,7 @@ class Bounded:
         try:
             with self._waiting.admitted(tab, scope):
                 await self._app(scope, receive, send)
+            asyncio.get_running_loop().call_later(UNTAKEN_SECONDS + 1, self._waiting.tidy)
         except UploadRefused as refused:
             await _refuse(str(refused), 30, scope, receive, send, refused.status)
         finally:

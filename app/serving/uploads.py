@@ -1,11 +1,13 @@
 """Files on their way to pages: who may send them, and how many bytes wait for pages in the server's memory.
 
-Streamlit holds what is sent until the page has taken it. Of one tab or one person that is at most
-`MAX_TAB_MB`, of all together ``EVENHAND_UPLOADS_MB`` (1,000); what closed tabs left behind makes room.
+Pages have Streamlit let go of what they take (`app.state.uploads`). What none takes is held for ten minutes
+after the tab's last file, of one tab or one person at most `MAX_TAB_MB`, of all together
+``EVENHAND_UPLOADS_MB`` (1,100: five files of 200 MB); what closed tabs left behind goes at once.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +21,10 @@ from app.workspaces.auth import name_of, settings
 from app.workspaces.workspace import MAX_FILE_MB
 from audits.runs.executors.sandbox import number_from
 
-__all__ = ["MAX_TAB_MB", "UploadRefused", "Uploads"]
+__all__ = ["MAX_TAB_MB", "UNTAKEN_SECONDS", "UploadRefused", "Uploads"]
 
 MAX_TAB_MB = 2 * MAX_FILE_MB
+UNTAKEN_SECONDS = 600.0
 _FRAME = 100_000  # bytes of a body beside its file's
 
 
@@ -38,6 +41,7 @@ class Uploads:
 
     def __init__(self) -> None:
         self._coming = Counter[str]()
+        self._last: dict[str, float] = {}
         self._persons: dict[str, str] = {}
 
     @contextmanager
@@ -62,16 +66,16 @@ class Uploads:
         if size > MAX_FILE_MB * 1_000_000 + _FRAME:
             raise UploadRefused(413, f"A file may have at most {MAX_FILE_MB} MB.")
         self._persons[tab] = name
+        self.tidy()
         if not self._fits(tab, size):
-            self._drop_closed()
-            if not self._fits(tab, size):
-                raise UploadRefused(429, "Too many files wait for pages; close tabs, or try again later.")
+            raise UploadRefused(429, "Too many files wait for pages; close tabs, or try again later.")
         self._coming[tab] += size
         try:
             yield
         finally:
             self._coming[tab] -= size
             self._coming += Counter()
+            self._last[tab] = time.monotonic()
 
     def _fits(self, tab: str, size: int) -> bool:
         held = Counter(
@@ -83,15 +87,18 @@ class Uploads:
         }
         person = self._persons[tab]
         mine = sum(held[name] for name, other in self._persons.items() if other == person and person)
-        most = 1e6 * number_from("EVENHAND_UPLOADS_MB", 1000, least=1, most=1e6)
+        most = 1e6 * number_from("EVENHAND_UPLOADS_MB", 1100, least=1, most=1e6)
         return max(held[tab], mine) + size <= 1e6 * MAX_TAB_MB and held.total() + size <= most
 
-    def _drop_closed(self) -> None:
-        """Drop what was sent to tabs that are closed."""
-        for tab in _stored():
+    def tidy(self) -> None:
+        """Drop what was sent to tabs that are closed, and what no page has taken for long."""
+        held, old = _stored(), time.monotonic() - UNTAKEN_SECONDS
+        for tab in held:
             server = runtime.get_instance()
-            if not server.is_active_session(tab):
+            closed = not server.is_active_session(tab)
+            if closed or (not self._coming[tab] and self._last.get(tab, 0.0) < old):
                 server.uploaded_file_mgr.remove_session_files(tab)
+        self._last = {tab: at for tab, at in self._last.items() if tab in held}
 
 
 def _stored() -> dict[str, Any]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import logging
 import os
+import socket
+import threading
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +19,8 @@ from audits.monitor.monitors import Monitors, check_webhook
 
 __all__ = ["Delivery", "webhook_hosts"]
 
-_SECONDS = 5.0
+_SECONDS = 5.0  # for the next byte
+_WHOLE_SECONDS = 15.0
 _STUCK_SECONDS = 60.0
 _AT_ONCE = 16
 _log = logging.getLogger("evenhand")
@@ -63,12 +68,17 @@ class Delivery:
             try:
                 _post(message)
             except Exception as error:  # noqa: BLE001  (whatever answers there, the alarm must say)
-                fault = str(error) or type(error).__name__
+                fault = _printable(str(error)) or type(error).__name__
             monitors.note_message(message, fault)
         except RunFailed:  # it is delivered again: better twice than never
             _log.exception("How a delivery went could not be noted")
         finally:
             self._since.pop(message.address, None)
+
+
+def _printable(text: str) -> str:
+    """Return a text that may hold what a stranger answered: PostgreSQL stores no zero bytes."""
+    return "".join(each if each.isprintable() else " " for each in text).strip()
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -78,11 +88,49 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+class _Limited(http.client.HTTPConnection):
+    """Ends what is not answered in time, however often another byte comes: a timeout is of each byte."""
+
+    def connect(self) -> None:
+        self._timer = threading.Timer(_WHOLE_SECONDS, self._end)
+        self._timer.daemon = True
+        self._timer.start()
+        super().connect()
+
+    def _end(self) -> None:
+        with contextlib.suppress(AttributeError, OSError):  # not connected, or over
+            self.sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._timer.cancel()
+        super().close()
+
+
+class _LimitedTLS(_Limited, http.client.HTTPSConnection):
+    pass
+
+
+class _Plain(urllib.request.HTTPHandler):
+    def http_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(_Limited, request)
+
+
+class _TLS(urllib.request.HTTPSHandler):
+    def https_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(_LimitedTLS, request)
+
+
 def _post(message: Message) -> None:
     if message.way == "email":
         raise ValueError("e-mail is no longer sent; have Alertmanager send it")
     check_webhook(message.address, webhook_hosts())
     head = {"Content-Type": "application/json", "Idempotency-Key": message.id}
     request = urllib.request.Request(message.address, message.body.encode(), head)  # noqa: S310  (checked)
-    with urllib.request.build_opener(_NoRedirect).open(request, timeout=_SECONDS):
-        pass
+    began = time.monotonic()
+    try:
+        with urllib.request.build_opener(_NoRedirect, _Plain, _TLS).open(request, timeout=_SECONDS):
+            pass
+    except (OSError, http.client.HTTPException):
+        if time.monotonic() - began < _WHOLE_SECONDS:
+            raise
+        raise TimeoutError(f"no whole answer came within {_WHOLE_SECONDS:g} seconds") from None

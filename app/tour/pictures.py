@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,6 +15,7 @@ __all__ = ["crowd", "dots", "group"]
 
 _NEW = "new"
 _PHONE = 364  # pixels across
+_PICTURES = 16  # of the one example that everybody sees
 
 
 def dots(marks: Sequence[str], *, across: int, pitch: float, size: float, color: str, alt: str) -> go.Figure:
@@ -60,6 +62,7 @@ def dots(marks: Sequence[str], *, across: int, pitch: float, size: float, color:
     return figure
 
 
+@lru_cache(_PICTURES)
 def crowd(share: FavoredShare, alt: str, *, across: int = 84, pitch: float = 5.7) -> go.Figure:
     """Draw many people, in any order: the declined are spread among the approved."""
     marks = ["yes"] * share.yes + ["no"] * share.no
@@ -67,6 +70,7 @@ def crowd(share: FavoredShare, alt: str, *, across: int = 84, pitch: float = 5.7
     return dots(marks, across=across, pitch=pitch, size=0.62 * pitch, color=CONTEXT, alt=alt)
 
 
+@lru_cache(_PICTURES)
 def group(share: FavoredShare, alt: str, *, new: int = 0) -> go.Figure:
     """Draw the group of the story, the approved first; `new` of them are approved only after a change."""
     marks = ["yes"] * (share.yes - new) + [_NEW] * new + ["no"] * share.no

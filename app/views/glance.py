@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
+import plotly.graph_objects as go
 import streamlit as st
 
 from app import state, work
-from app.drawn import presented
+from app.drawn import drawn, presented
 from app.glance.matrix import badge_matrix
 from app.glance.questions import question_cards
 from app.glance.running import begin_example, runs_under_way, usual_options, watch_runs
@@ -19,9 +22,16 @@ from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from audits.errors import InputError
 from audits.groups.figures.ranked import ranked, ranked_groups
+from audits.groups.result import GroupsResult
 from audits.records import Section
 from audits.runs.headline import findings_of, headline_of
 from audits.runs.registry import AUDITS
+
+
+def _ranked(result: GroupsResult, asked: str) -> go.Figure:
+    """Draw the groups of the headline; `asked` are those asked about, as JSON."""
+    return ranked(result, ranked_groups(result, json.loads(asked)))  # type: ignore[arg-type]  (some are there)
+
 
 space = state.workspace()
 draft = space.draft()
@@ -74,7 +84,7 @@ if first in latest:
     if (groups := ranked_groups(result, asked)) is not None:
         figure_card(
             "glance-groups",
-            ranked(result, groups),
+            drawn(_ranked, result, json.dumps(asked)),
             result.to_frame,
             heading=groups.title,
             caption=groups.caption,

@@ -19,7 +19,7 @@ from audits.options import Option, options_of
 from audits.records import Audit
 from audits.runs.registry import AUDITS
 
-__all__ = ["any_audit_page", "other_options"]
+__all__ = ["any_audit_page", "options_fold", "other_options"]
 
 _ATTRIBUTES = {
     "attribute",
@@ -62,11 +62,24 @@ def _choose(
     return ChosenOptions(chosen, f"{record.title}: {told}" if told else record.title, seconds)
 
 
-def other_options(name: str, drawn: Collection[str]) -> dict[str, Any]:
-    """Draw a control for every option of the audit `name` but `drawn`; return what is no default."""
-    record, chosen = AUDITS[name], {}
-    for each in options_of(record.options):
-        if each.name not in drawn:
+def options_fold(name: str) -> Any:
+    """Draw the fold that `other_options` of the audit `name` fill once it is open."""
+    return st.expander("More options", key=f"options-{name}", on_change="rerun")
+
+
+def other_options(name: str, drawn: Collection[str], fold: Any) -> dict[str, Any]:
+    """Draw a control in `fold` for every option of the audit `name` but `drawn`; return what is no default.
+
+    While it is closed and the address sets none of them they are not drawn: they were a quarter of a page's
+    work.
+    """
+    record, chosen = AUDITS[name], dict[str, Any]()
+    left = [each for each in options_of(record.options) if each.name not in drawn]
+    keys = [f"{kind}-{each.name}" for each in left for kind in ("with", "yaml")]
+    if not fold.open and all(state.addressed(key) is None for key in keys):
+        return chosen
+    with fold:
+        for each in left:
             value = _control(each, _label(record, each), ())
             if value not in (None, "", [], _plain(each.default)):
                 chosen[each.name] = value

@@ -47,6 +47,7 @@ _UNITS = {  # how many times too large or too small: what that looks like
     1e-6: "millions where the audit had single units",
 }
 _LEAST_TO_TELL = 5  # values from which a unit is guessed, unless none of them can be
+_MOST_INSIDE = 0.5  # of values that are in another unit
 _LOOKS_LIKE = 0.9  # of the values must lie in the audited range once divided
 
 
@@ -204,7 +205,7 @@ def _beyond(
             f"audited ones lie {spread}; these are below 0, or beyond by over {FACTOR:g} times that width."
         )
     tells = there.sum() >= _LEAST_TO_TELL or cannot[there].all()
-    unit = _unit(x[there], low, high, float(entry["mean"])) if tells else ""
+    unit = _unit(x[there], (low, high), float(entry["mean"]), float(entry["sd"])) if tells else ""
     if unit:
         notes.append(f"{name}: {unit}")
     elif (outside & ~cannot).mean() > 2 * flag_rate_bound(0, int(sum(own["counts"]))):
@@ -215,16 +216,22 @@ def _beyond(
     return cannot, notes
 
 
-def _unit(x: np.ndarray, low: float, high: float, mean: float) -> str:
-    """Say in which other unit values seem to be: most lie outside, and inside once divided."""
-    inside = (x >= low) & (x <= high)
-    if not len(x) or inside.mean() > 1 - _LOOKS_LIKE or high <= low:
+def _unit(x: np.ndarray, span: tuple[float, float], mean: float, sd: float) -> str:
+    """Say in which other unit values seem to be: most lie outside, and inside once divided.
+
+    Of years from 0 on, a tenth lies inside as months too: then the middle and the spread have to fit as well.
+    """
+    low, high = span
+    inside = ((x >= low) & (x <= high)).mean() if len(x) else 1.0
+    if inside > _MOST_INSIDE or high <= low:
         return ""
     found = []
     for factor, words in _UNITS.items():
         there = x / factor
-        if ((there >= low) & (there <= high)).mean() >= _LOOKS_LIKE:
-            found.append((abs(float(np.median(there)) - mean), factor, words))
+        off = abs(float(np.median(there)) - mean)
+        fits = off <= sd / 2 and sd / 2 <= np.std(there) <= 2 * sd
+        if ((there >= low) & (there <= high)).mean() >= _LOOKS_LIKE and (fits or inside <= 1 - _LOOKS_LIKE):
+            found.append((off, factor, words))
     if not found:
         return ""
     _, factor, words = min(found)

@@ -13,7 +13,7 @@ from app.drafts.drafts import from_files, with_data
 from app.tables.exports import portable
 from audits.options import options_of
 from audits.recourse import RecourseOptions
-from tests.app.test_pages import carry_out, open_example, texts, visit
+from tests.app.test_pages import carry_out, open_example, open_options, texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"
 
@@ -50,6 +50,7 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
     at.selectbox(key="compare").set_value("another model with the model").run()
     at.selectbox(key="other").set_value("decisions in a column").run()
     at.selectbox(key="other-label").set_value("qualified").run()
+    open_options(at, "outcome_transport")
     at.selectbox(key="with-matching").set_value("unbalanced").run()
     assert at.number_input(key="with-price").value == 1.0
     assert at.number_input(key="with-epsilon").value == 0.02
@@ -105,7 +106,7 @@ def test_recourse_asks_what_a_person_can_change_and_never_proposes_what_nobody_d
 
 def test_every_option_of_recourse_is_on_its_page(space) -> None:
     at = open_example(space, "hiring")
-    at.switch_page(RECOURSE).run()
+    open_options(at.switch_page(RECOURSE), "recourse")
     keys = {str(element.key) for kind in CONTROLS for element in getattr(at, kind)}
     own = {"actionable", "by", "limits", "cost_weights", "follows"}
     assert {"actionable", "recourse-by", "moves-along"} <= keys

@@ -41,6 +41,12 @@ def texts(at: AppTest) -> list[str]:
     return [element.value for element in at.text]
 
 
+def open_options(at: AppTest, audit: str) -> AppTest:
+    """Open the fold with the other options of an audit: they are drawn once it is open."""
+    at.session_state[f"options-{audit}"] = True
+    return at.run()
+
+
 def unfold(at: AppTest) -> AppTest:
     """Open what is folded: it is drawn once opened."""
     folds = [str(each.key) for each in at.expander if str(each.key).startswith("fold-")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import socket
@@ -9,8 +10,9 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -20,6 +22,7 @@ from tests.browser import acts
 from tests.browser.conftest import ROOT, Server, _await
 
 provider_package = pytest.importorskip("oidc_provider_mock", reason="signing in needs an OIDC provider")
+provider = importlib.import_module("oidc_provider_mock._app")
 pytestmark = pytest.mark.browser
 
 
@@ -31,11 +34,11 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     url = f"http://localhost:{port}"
-    with provider_package.run_server_in_thread() as provider:
+    with provider_package.run_server_in_thread() as running:
         variables = {
             "EVENHAND_HOME": str(home),
             "EVENHAND_AUTH": "oidc",
-            "EVENHAND_OIDC_URL": f"http://localhost:{provider.server_port}/.well-known/openid-configuration",
+            "EVENHAND_OIDC_URL": f"http://localhost:{running.server_port}/.well-known/openid-configuration",
             "EVENHAND_OIDC_CLIENT_ID": "evenhand",
             "EVENHAND_OIDC_CLIENT_SECRET": "secret",
             "EVENHAND_OIDC_REDIRECT": f"{url}/oauth2callback",
@@ -67,6 +70,40 @@ def sign_in(page: Page, url: str, name: str) -> None:
     page.get_by_role("button", name="Authorize").first.click()
     page.wait_for_selector(f"text={name}", timeout=acts.SLOW)
     acts.settle(page)
+
+
+def _expired(kept: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    return lambda *given: {**kept(*given), "exp": -3600}
+
+
+def _of_another(kept: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    return lambda *given: {**kept(*given), "iss": "http://localhost:1"}
+
+
+def _for_another(_: object) -> Callable[..., list[str]]:
+    return lambda *_: ["another application"]
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [("get_jwt_config", _expired), ("get_jwt_config", _of_another), ("get_audiences", _for_another)],
+)
+def test_a_token_that_is_expired_or_of_or_for_another_signs_nobody_in(
+    guarded: Server, browser: Browser, monkeypatch: pytest.MonkeyPatch, method: str, change: Any
+) -> None:
+    kept = getattr(provider.OpenIDCode, method)
+    monkeypatch.setattr(provider.OpenIDCode, method, change(kept))
+    context = browser.new_context()
+    page = context.new_page()
+    try:
+        page.goto(guarded.url)
+        page.get_by_role("button", name="Sign in").click(timeout=acts.SLOW)
+        page.get_by_placeholder("sub").fill("ada@example.org")
+        page.get_by_role("button", name="Authorize").first.click()
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible(timeout=acts.SLOW)
+        assert context.request.get(f"{guarded.url}/media/a.csv").status == 401
+    finally:
+        context.close()
 
 
 def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browser: Browser) -> None:
@@ -109,6 +146,13 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         acts.settle(ada)
         bob.goto(link)
         expect(bob.get_by_text("this link holds no more")).to_be_visible(timeout=acts.SLOW)
+
+        ada.get_by_role("button", name="Sign out").click()
+        expect(ada.get_by_role("button", name="Sign in")).to_be_visible(timeout=acts.SLOW)
+        ada.goto(hers)
+        expect(ada.get_by_role("button", name="Sign in")).to_be_visible(timeout=acts.SLOW)
+        assert contexts[0].request.get(f"{guarded.url}/media/a.csv").status == 401
+        assert contexts[1].request.get(f"{guarded.url}/media/a.csv").status == 404
     finally:
         for context in contexts:
             context.close()

@@ -316,6 +316,8 @@ def test_values_that_would_break_numbers():
         "column 'gpa', row 2 must be finite, got 'inf'; list it in read.missing, or leave the column out"
     ):
         build(PEOPLE.assign(gpa=[1.0, np.inf] * 4))
+    with refused("column 'gpa', row 2 must be at most 1e+30 in size, got '-1e+308'"):
+        build(PEOPLE.assign(gpa=[1.0, -1e308] * 4))
     with refused("data.weights: column 'count', row 2 must be a count of 0 or more, got -1"):
         build(PEOPLE.assign(count=[1, -1] * 4), weights="count")
     with refused("data.weights must not be 0 everywhere, as column 'count' is"):

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from audits.data import Limits, ReadOptions, read_table
 from audits.data.io import reader as reading
+from audits.data.io import sheets
 from audits.errors import InputError
 from tests.data.expect import refused
 
@@ -170,6 +171,28 @@ def test_lines_and_cells_are_bounded_while_they_are_decoded(tmp_path, monkeypatc
     assert len(read_table(path, limits=Limits(line_bytes=100_000)).frame) == 3
 
 
+@pytest.mark.parametrize("kind", ["parquet", "feather", "xlsx"])
+@pytest.mark.parametrize("coded", [False, True])
+def test_values_of_typed_tables_are_bounded_as_lines_are(tmp_path, monkeypatch, kind, coded):
+    monkeypatch.setattr(sheets, "_CHUNK", 4_000)
+    path, frame = tmp_path / f"people.{kind}", pd.DataFrame({"a": ["x" * 30_000, "y"], "b": [1, 2]})
+    frame = frame.astype({"a": "category"}) if coded else frame
+    frame.to_excel(path, index=False) if kind == "xlsx" else getattr(frame, f"to_{kind}")(path)
+    assert len(read_table(path, limits=Limits(line_bytes=40_000)).frame) == 2
+    with refused(f"people.{kind} has a value of more than 0 MB"):
+        read_table(path, limits=Limits(line_bytes=20_000))
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_empty_lines_are_bounded_while_they_are_decoded(tmp_path, monkeypatch, packed):
+    content = b"a,b\n1,2\n3,4\n" + b"\n" * 400
+    path = tmp_path / "people.csv"
+    path.write_bytes(gzip.compress(content, mtime=0) if packed else content)
+    assert len(read_table(path, limits=Limits(rows=250)).frame) == 2
+    with refused("people.csv has more than 400 lines"):
+        read_table(path, limits=Limits(rows=40))
+
+
 def test_bombs(tmp_path: Path):
     small = Limits(decompressed_bytes=100_000)
     with refused("people.csv.gz unpacks to more than 0 MB"):
@@ -179,7 +202,7 @@ def test_bombs(tmp_path: Path):
         archive.writestr("xl/worksheets/sheet1.xml", b"0" * 50_000_000)
     with refused("bomb.xlsx unpacks to 50 MB; at most 0 MB are read"):
         read(tmp_path, out.getvalue(), "bomb.xlsx", limits=small)
-    with refused("bomb.xlsx is not a readable XLSX workbook"):
+    with refused("bomb.xlsx has a value of more than 10 MB"):
         read(tmp_path, out.getvalue(), "bomb.xlsx")
     pd.DataFrame({"a": np.zeros(1_000_000)}).to_parquet(tmp_path / "bomb.parquet")
     with refused("bomb.parquet has 1,000,000 rows; at most 1,000 are read"):

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app import work
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace
-from tests.app.test_pages import carry_out
+from tests.app.test_pages import carry_out, open_options
 from tests.explain.test_explain import crowd
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,6 +39,7 @@ def test_a_gap_is_explained_from_the_page(space: Workspace) -> None:
         time.sleep(0.5)
         at.run()
     assert at.multiselect(key="explainers").value == ["department", "noise0"]
+    open_options(at, "explain")
     at.number_input(key="with-draws").set_value(300).run()
     run = carry_out(space, at)
     result = run.result().audits[0].result

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app import work
-from tests.app.test_pages import bring, carry_out, texts, visit
+from tests.app.test_pages import bring, carry_out, open_options, texts, visit
 from tests.loss_ratio.conftest import people
 from tests.rule_sets.test_page import open_tab
 
@@ -92,6 +92,7 @@ def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> 
     assert offered.value == ["sex"]
     assert "hired" not in offered.options
     offered.set_value(["Age"]).run()
+    open_options(at, "loss_ratio")
     at.number_input(key="with-steps").set_value(2).run()
     _ran(space, at)
     open_tab(at, "What sets them apart?")
@@ -124,6 +125,7 @@ def test_directions_and_a_metric_of_ones_own_go_into_the_spec(space) -> None:
     bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
     at = visit(space).switch_page(PAGE).run()
     at.selectbox(key="metric").select("expert").run()
+    open_options(at, "loss_ratio")
     at.text_area(key="yaml-directions").set_value("[{hair: 1, skill: -0.5}]").run()
     at.number_input(key="with-steps").set_value(5).run()
     _ran(space, at)

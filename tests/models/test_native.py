@@ -83,6 +83,16 @@ def test_xgboost(x, y, tmp_path, brought, ending, options):
     np.testing.assert_allclose(scores, 1 / (1 + np.exp(-margin.astype(float))), rtol=0, atol=1e-6)
 
 
+def test_xgboost_is_asked_about_columns_that_it_would_not_name_so(blanks, x, y, tmp_path, make_data):
+    numbers = x[["age", "flag"]].astype(float).to_numpy()
+    own = xgboost.XGBClassifier(n_estimators=5, n_jobs=1).fit(numbers, y)
+    own.get_booster().feature_names = ["age<90", "flag[0]"]
+    own.save_model(tmp_path / "m.json")
+    data = make_data(blanks.assign(**{"age<90": blanks["age"], "flag[0]": x["flag"].astype(float)}))
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.json")))
+    np.testing.assert_allclose(subject.scores, own.predict_proba(numbers)[:, 1], rtol=0, atol=1e-6)
+
+
 def test_xgboost_uses_the_trees_that_early_stopping_kept(x, y, tmp_path, brought):
     own = xgboost.XGBClassifier(
         n_estimators=200, enable_categorical=True, early_stopping_rounds=3, learning_rate=0.5, n_jobs=1

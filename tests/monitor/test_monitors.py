@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import http.server
 import json
@@ -281,6 +282,10 @@ class Hook(http.server.BaseHTTPRequestHandler):
         if self.path == "/none":
             self.wfile.write(b"\x15\x03\x01\x00 no HTTP\r\n\r\n")
             return
+        with contextlib.suppress(OSError):
+            while self.path == "/endless":
+                self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                time.sleep(0.02)
         self.send_response(302 if self.path == "/away" else 204)
         self.send_header("Location", "http://127.0.0.1:1/")
         self.end_headers()
@@ -289,16 +294,17 @@ class Hook(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@pytest.mark.parametrize(("path", "told"), [("/alarm", True), ("/away", False), ("/none", False)])
-def test_a_webhook_is_told_once_and_a_failure_stands_on_the_alarm(bundle, tmp_path, monkeypatch, path, told):
-    """A redirect is not followed, and what is no HTTP fails like any other answer."""
+@pytest.mark.parametrize("path", ["/alarm", "/away", "/none", "/endless"])
+def test_a_webhook_is_told_once_and_a_failure_stands_on_the_alarm(bundle, tmp_path, monkeypatch, path):
+    """A redirect is not followed, and what is no HTTP, or never ends, fails like any other answer."""
     from tests.monitor.conftest import store_of
 
     hook = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
     threading.Thread(target=hook.serve_forever, daemon=True).start()
     host = f"127.0.0.1:{hook.server_port}"
     monkeypatch.setenv("EVENHAND_WEBHOOK_HOSTS", host)
-    now = [1e9]
+    monkeypatch.setattr(webhook, "_WHOLE_SECONDS", 0.3)
+    now, told = [1e9], path == "/alarm"
     monitors, delivery = Monitors(store_of(tmp_path), clock=lambda: now[0]), webhook.Delivery()
 
     def deliver() -> None:
@@ -324,6 +330,7 @@ def test_a_webhook_is_told_once_and_a_failure_stands_on_the_alarm(bundle, tmp_pa
         alarm = monitors.alarms(monitor.id)[0]
         assert (alarm.told == "webhook told") == told
         assert ("after 6 tries" in alarm.told) != told
+        assert alarm.told.isprintable(), "PostgreSQL stores no zero bytes"
         assert monitors.overview()[0]["dead"] == (not told)
     finally:
         hook.shutdown()

@@ -53,15 +53,18 @@ def test_three_steps_on_the_command_line_find_income_and_name_it(tmp_path, capsy
     assert main(["monitor", "export", str(tmp_path / "reference.yaml"), "--out", str(tmp_path / "b")]) == 0
     capsys.readouterr()
     alarms = {}
-    for name, times in (("alike", 1.0), ("grown", 1.1)):
+    for name, column, times in (("alike", "income", 1), ("grown", "income", 1.1), ("months", "years", 12)):
         later = people(2000, 1)
-        later["income"] *= times
+        later[column] *= times
         later.to_csv(tmp_path / f"{name}.csv", index=False)
         assert main(["monitor", "replay", str(tmp_path / "b"), str(tmp_path / f"{name}.csv"), "--json"]) == 0
         alarms[name] = json.loads(capsys.readouterr().out)["replays"][0]["alarms"]
     assert alarms["alike"] == []
     [only] = alarms["grown"]
     assert only["about"].endswith("income")
+    [only] = alarms["months"]
+    assert "“years”" in only["sentence"]
+    assert "months where the audit had years" in only["sentence"]
     assert main(["monitor", "score", str(tmp_path / "b"), str(tmp_path / "alike.csv")]) == 2
 
 

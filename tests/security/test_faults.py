@@ -280,6 +280,10 @@ def test_two_servers_on_one_home_keep_all_runs_and_know_whose_go_on(where, tmp_p
         servers[0].kill()
         servers[0].wait()
         until(lambda: sum(run.status == "running" for run in kept.list(owner="ada")) == 1)
+        [back] = kept.handed_back()
+        assert kept.begin_again(back.id, restarted=True).status == "running"
+        kept.hand_back()
+        assert not kept.handed_back(), "it starts again by itself but once"
     finally:
         for each in servers:
             each.kill()

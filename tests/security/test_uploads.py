@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import uuid
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileUploaderState, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 from websockets.sync.client import connect
 
-from app.serving.uploads import MAX_TAB_MB, UploadRefused, Uploads
+from app.serving import uploads as module
+from app.serving.uploads import MAX_TAB_MB, UNTAKEN_SECONDS, UploadRefused, Uploads
 from app.workspaces.workspace import new_token
+from audits.runs.executors.sandbox import resident_memory
 from tests.monitor.conftest import FULL_APP, start
 
 MB = 1_000_000
@@ -40,48 +45,122 @@ def test_a_viewer_brings_no_files_and_one_persons_tabs_count_together(monkeypatc
         pass
 
 
-def test_what_no_page_takes_is_bounded_until_its_tab_is_closed(tmp_path):
-    server = start(tmp_path, None, "", FULL_APP, EVENHAND_UPLOADS_MB="30")  # type: ignore[arg-type]
-    try:
-        tab, session = _tab(server.port)
-        assert [_put(server.port, session, k) for k in range(10)] == [204] * 3 + [429] * 7
-        assert _put(server.port, session, 11, stated=205 * MB) == 413
-        assert _put(server.port, "another", 12) == 400
-        tab.close()
-        tab, session = _tab(server.port)
-        assert _put(server.port, session, 13) == 204, "what the closed tab left behind made room"
-        tab.close()
-    finally:
-        server.kill()
+@pytest.fixture
+def server(tmp_path):
+    running = start(tmp_path, None, "", FULL_APP, EVENHAND_UPLOADS_MB="30")  # type: ignore[arg-type]
+    yield running
+    running.kill()
 
 
-def _tab(port: int) -> tuple[Any, str]:
-    """Open a page; return its socket and the name of its session."""
-    address = f"ws://127.0.0.1:{port}/_stcore/stream"
-    tab = connect(address, subprotocols=["streamlit"], max_size=None, legacy=True)  # type: ignore[list-item]
-    message = BackMsg()
-    message.rerun_script.query_string = f"w={new_token()}"
-    tab.send(message.SerializeToString())
-    while True:
-        told = ForwardMsg.FromString(tab.recv(timeout=60))  # type: ignore[arg-type]
-        if told.WhichOneof("type") == "new_session":
-            return tab, told.new_session.initialize.session_id
+def test_what_no_page_takes_is_bounded_and_goes_with_its_tab(server):
+    with contextlib.ExitStack() as stack:
+        tabs = [stack.enter_context(Tab(server.port)) for _ in range(3)]
+        before = resident_memory(server.process.pid)
+        assert [tabs[0].put() for _ in range(5)] == [204] * 3 + [429] * 2
+        assert [tab.put() for tab in tabs[1:] for _ in range(5)] == [429] * 10
+        assert resident_memory(server.process.pid) - before < 60 * MB, "30 MB, and as much on its way"
+        assert tabs[1].put(stated=205 * MB) == 413
+        assert tabs[1].put(stated=-1) == 411
+        assert Tab.put(tabs[1], session="another") == 400
+        tabs[0].socket.close()
+        for _ in range(8):
+            tabs[1].put(cut=True)
+        assert tabs[1].put() == 204, "what the closed tab and the uploads cut short left behind made room"
 
 
-def _put(port: int, session: str, place: int, stated: int = 0) -> int:
-    """Send a file of 8 MB, or only say that one of `stated` bytes comes; return the status."""
-    head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
-    body = b"" if stated else head + b"x" * 8 * MB + b"\r\n--x--\r\n"
-    token = generate_xsrf_token_string()
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.putrequest("PUT", f"/_stcore/upload_file/{session}/{place}")
-    told = {"Content-Type": "multipart/form-data; boundary=x", "Content-Length": str(stated or len(body))}
-    for name, value in {**told, "X-Xsrftoken": token, "Cookie": f"_streamlit_xsrf={token}"}.items():
-        connection.putheader(name, value)
-    connection.endheaders()
-    with contextlib.suppress(OSError):  # it was refused before all of it went
-        connection.send(body)
-    try:
-        return connection.getresponse().status
-    finally:
-        connection.close()
+def test_what_a_page_takes_is_held_no_longer(server):
+    with Tab(server.port) as tab:
+        for _ in range(5):
+            assert tab.put("a.csv") == 204
+            tab.take("a.csv")
+
+
+def test_what_waits_for_too_long_goes(monkeypatch):
+    removed, now = [], [1e6]
+    files = SimpleNamespace(file_storage=dict[str, Any](), remove_session_files=removed.append)
+    runtime = SimpleNamespace(
+        exists=lambda: True,
+        get_instance=lambda: SimpleNamespace(uploaded_file_mgr=files, is_active_session=lambda _: True),
+    )
+    monkeypatch.setattr(module, "runtime", runtime)
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    uploads = Uploads()
+    with uploads.admitted("a", _scope()):
+        files.file_storage["a"] = {"x": SimpleNamespace(data=b"x")}
+        now[0] += 2 * UNTAKEN_SECONDS
+        uploads.tidy()
+        assert not removed, "another file of the same tab is on its way"
+    uploads.tidy()
+    assert not removed
+    now[0] += 2 * UNTAKEN_SECONDS
+    uploads.tidy()
+    assert removed == ["a"]
+
+
+class Tab:
+    """A page in a browser: its session, and what it sends."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.token = port, new_token()
+        self.socket = connect(
+            f"ws://127.0.0.1:{port}/_stcore/stream",
+            subprotocols=["streamlit"],
+            max_size=None,
+            legacy=True,  # type: ignore[list-item, call-arg]
+        )
+        self.session = self.uploader = ""
+        self.ask()
+
+    def __enter__(self) -> Tab:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def ask(self, **changed: Any) -> None:
+        """Have the page's script run, and wait until it has."""
+        message = BackMsg()
+        message.rerun_script.query_string = f"w={self.token}"
+        if changed:
+            message.rerun_script.widget_states.widgets.add(**changed)
+        self.socket.send(message.SerializeToString())
+        while True:
+            told = ForwardMsg.FromString(self.socket.recv(timeout=60))  # type: ignore[arg-type]
+            kind = told.WhichOneof("type")
+            if kind == "new_session":
+                self.session = told.new_session.initialize.session_id
+            elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "file_uploader":
+                self.uploader = told.delta.new_element.file_uploader.id
+            elif kind == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                return
+
+    def take(self, name: str) -> None:
+        """Say that a file has arrived, as a browser does."""
+        info = UploadedFileInfo(file_id=name, name=name, size=8 * MB)
+        self.ask(id=self.uploader, file_uploader_state_value=FileUploaderState(uploaded_file_info=[info]))
+
+    def put(self, name: str = "", *, session: str = "", stated: int = 0, cut: bool = False) -> int:
+        """Send a file of 8 MB, half of it, or only say that one of `stated` bytes comes; return the status.
+
+        If `stated` is negative, do not say how long it is.
+        """
+        head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
+        body = b"" if stated else head + b"a\n" + b"1\n" * 4 * MB + b"\r\n--x--\r\n"
+        told = {"Content-Type": "multipart/form-data; boundary=x"}
+        token = generate_xsrf_token_string()
+        told |= {"X-Xsrftoken": token, "Cookie": f"_streamlit_xsrf={token}"}
+        told |= (
+            {"Transfer-Encoding": "chunked"} if stated < 0 else {"Content-Length": str(stated or len(body))}
+        )
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        name = name or uuid.uuid4().hex
+        connection.putrequest("PUT", f"/_stcore/upload_file/{session or self.session}/{name}")
+        for field, value in told.items():
+            connection.putheader(field, value)
+        connection.endheaders()
+        with contextlib.suppress(OSError):  # it was refused before all of it went
+            connection.send(body[: len(body) // 2] if cut else body)
+        try:
+            return 0 if cut else connection.getresponse().status
+        finally:
+            connection.close()

@@ -171,6 +171,7 @@ def _read(
     kind = wanted or _detect(data, name)
     if not compressed and kind in {"csv", "tsv", "jsonl"}:
         limits.check_lines(name, data)
+        limits.check_line_ends(name, data.count(b"\n"))
     if compressed and kind in {"parquet", "arrow", "xlsx"}:
         raise InputError(name, f"holds {kind} inside gzip", advice="unpack it first")
     about |= {"format": kind, "compressed": compressed}
@@ -250,15 +251,13 @@ _CHUNK = 1 << 22
 
 
 def _unzipped(data: bytes, name: str, limits: Limits) -> bytes:
-    parts, size, line = (
-        [],
-        0,
-        0,
-    )  # joined when their size is known: a whole that is too long is never held twice
+    parts: list[bytes] = []  # joined when their size is known: a whole that is too long is never held twice
+    size = line = ends = 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             while part := file.read(_CHUNK):
-                line = limits.check_lines(name, part, line)
+                line, ends = limits.check_lines(name, part, line), ends + part.count(b"\n")
+                limits.check_line_ends(name, ends)
                 parts.append(part)
                 size += len(part)
                 if size > limits.decompressed_bytes:

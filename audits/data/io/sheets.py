@@ -113,17 +113,19 @@ def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
             for entry in entries:
                 if entry.filename.lower().endswith((".xml", ".rels")):
                     with archive.open(entry) as part:
-                        _refuse_part(part, entry.filename, name)
+                        _refuse_part(part, entry.filename, name, limits)
     except (InputError, MemoryError):
         raise
     except Exception:  # noqa: BLE001 - zipfile, too: EOFError, struct.error, LZMAError and more
         raise InputError(name, "is not a readable XLSX workbook", advice="save it again") from None
 
 
-def _refuse_part(part: IO[bytes], title: str, name: str) -> None:
-    """Refuse rows and columns that no sheet has, and definitions that unfold, before a parser sees them."""
-    before, last = b"", 0
+def _refuse_part(part: IO[bytes], title: str, name: str, limits: Limits) -> None:
+    """Refuse rows that no sheet has, definitions that unfold and long values, before a parser sees them."""
+    before, last, length = b"", 0, 0
     while chunk := part.read(_CHUNK):
+        length = length + len(chunk) if b"<" not in chunk else len(chunk) - chunk.rindex(b"<")
+        limits.check_value(name, length)
         text = (before + chunk).replace(b"\x00", b"")  # UTF-16 as well
         seen = len(before) - before.count(0)
         if _DEFINITIONS.search(text):

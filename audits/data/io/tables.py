@@ -70,6 +70,9 @@ def _most_file_bytes() -> int:
     return int(megabytes * 1_000_000)
 
 
+_LINES_A_ROW = 10  # empty ones, and those inside quotes
+
+
 def _last_end(data: bytes, start: int, end: int) -> int:
     return max(data.rfind(b"\n", start, end), data.rfind(b"\r", start, end))
 
@@ -89,7 +92,7 @@ class Limits:
     columns, rows, cells : int
         Of the whole table.
     line_bytes : int
-        Of one line of a text file.
+        Of one line of a text file, and of one value of any other.
     name_letters : int
         Of a column's name, which pages, files and messages repeat.
     """
@@ -114,6 +117,18 @@ class Limits:
             start, most = end + 1, self.line_bytes
         end = _last_end(data, start, len(data))
         return len(data) - end - 1 if end >= 0 else len(data) - start + (0 if start else begun)
+
+    def check_line_ends(self, name: str, ends: int) -> None:
+        """Raise InputError if a text has so many lines that most of them can be no rows."""
+        most = _LINES_A_ROW * self.rows
+        if ends > most:
+            raise InputError(name, f"has more than {most:,} lines", advice="leave out those that are empty")
+
+    def check_value(self, name: str, size: int) -> None:
+        """Raise InputError if a value is too long, in bytes."""
+        if size > self.line_bytes:
+            rule = f"has a value of more than {self.line_bytes / 1e6:,.0f} MB"
+            raise InputError(name, rule, advice="leave out columns with long texts")
 
     def check_names(self, name: str, columns: Sequence[str]) -> None:
         """Raise InputError if a column's name is too long."""

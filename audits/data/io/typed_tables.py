@@ -55,7 +55,7 @@ def read_parquet(data: bytes, name: str, limits: Limits) -> pa.Table:
         ) as file:
             table = file.read()
             table.validate(full=True)
-            _check_decoded(name, _written_out(table), limits)
+            _check_values(name, table, limits)
             return without_dictionaries(table)
     except _BROKEN as error:
         raise _broken(name, "Parquet", error) from None
@@ -90,7 +90,7 @@ def read_arrow(data: bytes, name: str, limits: Limits) -> pa.Table:
                 raise InputError(name, rule, advice="save it again in larger ones")
         table = pa.Table.from_batches(batches, schema)
         table.validate(full=True)
-        _check_decoded(name, _written_out(table), limits)
+        _check_values(name, table, limits)
         return table
     except _BROKEN as error:
         raise _broken(name, "Arrow", error) from None
@@ -123,25 +123,34 @@ def _check_decoded(name: str, size: int, limits: Limits) -> None:
         )
 
 
+def _check_values(name: str, table: pa.Table, limits: Limits) -> None:
+    """Refuse what is too much written out, and a text that is too long."""
+    size, longest = 0, 0
+    for column in table.columns:
+        for chunk in column.chunks:
+            written, most = _written_out(chunk)
+            size, longest = size + written, max(longest, most)
+    _check_decoded(name, size, limits)
+    limits.check_value(name, longest)
+
+
 def _is_coded(chunk: pq.ColumnChunkMetaData) -> bool:
     texts = chunk.physical_type == "BYTE_ARRAY" and "." not in chunk.path_in_schema
     return texts and any("DICTIONARY" in encoding for encoding in chunk.encodings)
 
 
-def _written_out(table: pa.Table) -> int:
-    """Return the bytes of a table with the texts of dictionaries and of views written out."""
-    size = 0
-    for column in table.columns:
-        kind = column.type
-        if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
-            for chunk in column.chunks:
-                lengths = pc.binary_length(chunk.dictionary.cast(pa.large_binary()))
-                size += pc.sum(pc.take(lengths, chunk.indices)).as_py() or 0
-        elif pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-            size += sum(_view_bytes(chunk) for chunk in column.chunks)
-        else:
-            size += column.nbytes
-    return size
+def _written_out(values: pa.Array) -> tuple[int, int]:
+    """Return the bytes of values, texts of dictionaries and views written out, and those of the longest."""
+    kind = values.type
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        # the length begins each view of 16 bytes
+        views = np.frombuffer(values.buffers()[1], dtype="<i4")[::4]
+        lengths = views[values.offset : values.offset + len(values)].astype(np.int64)
+        return int(lengths.sum()), int(lengths.max(initial=0))
+    if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
+        lengths = pc.binary_length(values.dictionary.cast(pa.large_binary()))
+        return pc.sum(pc.take(lengths, values.indices)).as_py() or 0, pc.max(lengths).as_py() or 0
+    return values.nbytes, (pc.max(pc.binary_length(values)).as_py() or 0) if _is_text(kind) else 0
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -154,12 +163,6 @@ def _is_text(kind: pa.DataType) -> bool:
             pa.types.is_large_binary,
         )
     )
-
-
-def _view_bytes(chunk: pa.Array) -> int:
-    """Return the bytes of the texts that an array of views shows; the length begins each view of 16 bytes."""
-    views = np.frombuffer(chunk.buffers()[1], dtype="<i4")[::4]
-    return int(views[chunk.offset : chunk.offset + len(chunk)].astype(np.int64).sum())
 
 
 def _broken(name: str, format_name: str, error: Exception) -> InputError:

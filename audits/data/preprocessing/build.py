@@ -35,6 +35,7 @@ __all__ = ["MOST_GROUPS", "build_data"]
 
 MOST_GROUPS = 100
 _MANY_GROUPS = 12
+_LARGEST = 1e30  # squares of more are none in 32 bits, sums of squares none in 64
 
 _WHAT_LEAVES_OUT = "check data.keep, data.label and data.missing"
 
@@ -101,7 +102,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     groups = protected_groups(frame, spec, most_groups)
     notes += _group_notes(frame, groups, spec, times)
     y = favorable_rows(frame, outcome)
-    _refuse_infinite(frame, features)
+    _refuse_huge(frame, features)
     if spec.missing == "impute":
         frame, filled = fill_gaps(frame, features, kinds)
         written = dataclasses.replace(written, filled=filled)
@@ -167,7 +168,7 @@ def _unlabelled(
         lost = drop_incomplete(lost, read, {})
     if not len(lost):
         return None
-    _refuse_infinite(lost, [name for name in read if name not in spec.protected])
+    _refuse_huge(lost, [name for name in read if name not in spec.protected])
     whole = pd.concat([frame, lost])
     return Unlabelled(
         frame=lost,
@@ -319,14 +320,19 @@ def _orders(
     return {name: level_order(frame[name], given.get(name), f"data.orders.{name}") for name in ordinal}
 
 
-def _refuse_infinite(frame: pd.DataFrame, features: Sequence[str]) -> None:
+def _refuse_huge(frame: pd.DataFrame, features: Sequence[str]) -> None:
     for name in features:
         if pd.api.types.is_float_dtype(frame[name].dtype):
-            infinite = np.isinf(frame[name].to_numpy())
-            if infinite.any():
-                row = frame.index[int(np.argmax(infinite))]
+            values = frame[name].to_numpy()
+            beyond = np.abs(values) > _LARGEST
+            if beyond.any():
+                first = int(np.argmax(beyond))
+                rule = (
+                    "must be finite" if np.isinf(values[first]) else f"must be at most {_LARGEST:g} in size"
+                )
                 advice = "list it in read.missing, or leave the column out of data.features"
-                raise InputError(f"column {name!r}, row {row}", "must be finite", text_of(np.inf), advice)
+                place = f"column {name!r}, row {frame.index[first]}"
+                raise InputError(place, rule, text_of(values[first]), advice)
 
 
 def _group_notes(

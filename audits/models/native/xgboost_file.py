@@ -65,15 +65,17 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: AR
         gives = "numbers"
 
     def predict(given: pd.DataFrame) -> np.ndarray:
-        matrix = xgboost.DMatrix(given, enable_categorical=True, nthread=1)
+        # by place: xgboost takes names such as “age<30” from its own files, and from no table
+        named_anew = given.set_axis([f"f{k}" for k in range(given.shape[1])], axis=1)
         try:
+            matrix = xgboost.DMatrix(named_anew, enable_categorical=True, nthread=1)
             found = booster.predict(
                 matrix,
                 output_margin=objective in {"multi:softmax", "binary:logitraw"},
                 iteration_range=rounds,
                 validate_features=False,
             )
-        except xgboost.core.XGBoostError as error:
+        except (xgboost.core.XGBoostError, ValueError) as error:
             raise InputError(name, f"fails on the data: {_first(error)}") from None
         return np.asarray(found).astype(np.int64) if gives == "labels" else found
 

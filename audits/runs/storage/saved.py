@@ -176,7 +176,7 @@ class SavedRuns:
             connection.execute(sa.update(_RUNS).where(mine).values(change))
 
     def handed_back(self) -> list[SavedRun]:
-        """Return the runs that a server handed back as it ended, and none has started again."""
+        """Return the runs that a server handed back as it ended, or was killed at; none has started again."""
         return [run for run in self.list(status="interrupted") if run.error == _HANDED_BACK]
 
     def begin_again(self, identity: str, owner: str | None = None, *, restarted: bool = False) -> SavedRun:
@@ -423,7 +423,10 @@ class SavedRuns:
                 )
 
     def _sweep(self) -> None:
-        """Mark runs whose process is gone as interrupted; one that had its result by then is done."""
+        """Mark runs whose process is gone as interrupted; one that had its result by then is done.
+
+        One that a server carried out for somebody starts again by itself, once, as after `hand_back`.
+        """
         self.reconcile()
         with self._database.reading() as connection:
             going = connection.execute(sa.select(*_RUNS.c).where(_RUNS.c.status == "running")).all()
@@ -436,9 +439,10 @@ class SavedRuns:
                 same = (
                     (_RUNS.c.id == row.id) & (_RUNS.c.status == "running") & (_RUNS.c.process == row.process)
                 )
-                connection.execute(
-                    sa.update(_RUNS).where(same).values(status="interrupted", ended=time.time())
-                )
+                change = {"status": "interrupted", "ended": time.time()}
+                if row.owner and RESTARTED not in row.note:
+                    change["error"] = _HANDED_BACK
+                connection.execute(sa.update(_RUNS).where(same).values(change))
 
     def _found_later(self, row: Any) -> bool:
         """Take in the result of a run whose server ended, or had no database, before that was noted."""
