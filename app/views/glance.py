@@ -30,7 +30,7 @@ from audits.runs.registry import AUDITS
 
 def _ranked(result: GroupsResult, asked: str) -> go.Figure:
     """Draw the groups of the headline; `asked` are those asked about, as JSON."""
-    return ranked(result, ranked_groups(result, json.loads(asked)))  # type: ignore[arg-type]  (some are there)
+    return ranked(result, ranked_groups(result, json.loads(asked)))  # type: ignore[arg-type]  # some are there
 
 
 space = state.workspace()
