@@ -192,10 +192,9 @@ def test_interrupting_cancels(project, tmp_path, executor, number):
     assert not (project / "out").exists()
 
 
-def test_progress_is_for_terminals_only(project):
+def test_progress_is_for_terminals_only(cli, project):
     arguments = command("run", project / "spec.yaml", "--out", project / "out", "--executor", "inline")
-    quiet = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert quiet.stderr == ""
+    assert cli(*arguments[3:]).err == ""
     leader, follower = pty.openpty()
     with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=follower) as shown:
         os.close(follower)
