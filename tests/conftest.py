@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 hypothesis.settings.register_profile("evenhand", deadline=None)
 hypothesis.settings.load_profile("evenhand")
 
-LONG = ("app/", "test_wheel.py", "unchanged/", "runs/", "monitor/", "test_snippets.py")
+LONG = (
+    *("security/", "test_wheel.py", "app/", "cli/", "monitor/", "runs/", "golden/", "unchanged/"),
+    *("test_one_statement.py", "reports/", "test_snippets.py"),
+)
 """Folders and files of long tests: `make test` begins with them, and no worker is left with one."""
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     path = {item.nodeid: item.nodeid.partition("::")[0].removeprefix("tests/") for item in items}
     files = list(dict.fromkeys(path.values()))
     waits = [file for file in files if file.startswith("browser/")]
-    long = [file for start in LONG for file in files if file.startswith(start)]
+    long = list(dict.fromkeys(file for start in LONG for file in files if file.startswith(start)))
     place = {file: 2 * k for k, file in enumerate(waits)} | {file: k + 0.5 for k, file in enumerate(long)}
     items.sort(key=lambda item: place.get(path[item.nodeid], math.inf))
 

@@ -212,7 +212,6 @@ def lower():
 def test_samples_are_drawn_where_time_is_short(lower):
     """Flips above chance are then those of samples, and are said to be."""
     assert "people drawn anew each time, as many as 0.5 seconds allow" in lower.chance
-    assert "people drawn at a time" in lower.finding
     assert lower.verdict == EVIDENCE
     assert lower.rests_on == "c"
 
@@ -255,7 +254,6 @@ def test_groups_that_only_hang_together_differently_are_no_evidence():
     found = audited(frame, permutations=39, rounds=0, seconds=60.0)
     assert max(each.excess.low for each in found.groups) > 0
     assert found.verdict == INSUFFICIENT
-    assert "hang together differently" in found.judged.reason
 
 
 def test_small_groups_are_left_out_and_named():

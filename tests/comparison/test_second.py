@@ -126,7 +126,6 @@ def test_a_rate_and_a_gap_move_as_decisions_say(base: Path, found: RunResult) ->
     assert gap.kind == "gap"
     assert gap.verdict == "evidence of a difference"
     headline = found.compared.changes.audits[0].headline  # type: ignore[union-attr]
-    assert "narrows the gap" in headline
     assert len(headline.split()) <= 30
 
 
@@ -317,7 +316,6 @@ def test_runs_of_their_own_are_compared_in_python(base: Path) -> None:
     ]  # fmt: skip
     told = audits.compare(*both)
     assert told.decided[0].n == N
-    assert "narrows the gap" in told.audits[0].headline
     assert len(told.to_frame()) == len(told.audits[0].rows)
     shorter = audits.audit(
         None, people[: N // 2], "paid", favorable=1, protected=["sex"], features=["skill", "hours"],

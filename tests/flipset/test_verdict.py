@@ -57,7 +57,6 @@ def test_a_model_that_reads_the_features_alone_decides_people_alike_alike():
     assert result.above_chance.conditional.p_value is None
     assert result.above_chance.excess.low > 0
     assert result.verdict == "insufficient evidence"
-    assert "features that hang together differently" in result.finding
     assert result.people_needed is None  # more people would not settle it
 
 
@@ -78,7 +77,6 @@ def test_a_distrusted_map_can_only_be_insufficient():
     result = audited(rule, transport="gan", map={"iterations": 1}, **QUICK)
     assert not result.validation.trusted
     assert result.verdict == "insufficient evidence"
-    assert "cannot be trusted" in result.judged.reason
 
 
 def test_equalised_odds_go_the_same_way():

@@ -128,9 +128,6 @@ def test_without_anything_to_move_along_there_is_no_verdict():
     assert found.statistic.low > 1, "moving along noise makes losses larger all the same"
     assert found.verdict == INSUFFICIENT
     assert found.people_needed is None
-    assert "nothing to move along" in found.judged.reason
-    assert found.finding.endswith("so there is nothing to move along.")
-    assert any("There is no verdict" in warning for warning in found.warnings)
     assert not found.metric.told[0].told
     assert found.at(1.01).verdict == INSUFFICIENT
 
@@ -141,8 +138,6 @@ def test_an_attribute_that_is_not_told_gives_no_direction_beside_one_that_is():
     found = loss_ratio(subject_of(frame, told, "logistic", 1), LossRatioOptions(steps=50))
     assert [each.told for each in found.metric.told] == [True, False]
     assert found.metric.dimensions == 1
-    assert "tied to sex, or hardly" in found.finding
-    assert any("do not predict race beyond chance" in warning for warning in found.warnings)
     assert found.judged.p_value >= found.metric.told[0].p_value
 
 

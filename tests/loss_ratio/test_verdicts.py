@@ -101,7 +101,6 @@ def test_what_lies_between_categories_alone_is_no_evidence():
     searched = dataclasses.replace(MOVED, estimated="a search may miss more", reached=1.2)
     judged = judge_ratio([test], searched, **ASKED)
     assert judged.verdict == INSUFFICIENT
-    assert "between categories" in judged.reason
     assert judge_ratio([test], dataclasses.replace(searched, reached=1.3), **ASKED).verdict == EVIDENCE
 
 

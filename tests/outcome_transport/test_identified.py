@@ -30,8 +30,6 @@ def test_the_same_outcomes_under_two_policies_are_no_evidence_about_bias():
     assert result.group_p_value_everywhere > 0.5
     assert result.verdict == "insufficient evidence"
     assert result.people_needed is None
-    assert "holds for the even coupling only" in result.finding
-    assert "would be needed" not in result.finding
 
 
 def test_a_unique_coupling_is_judged_as_before():
@@ -44,7 +42,6 @@ def test_a_unique_coupling_is_judged_as_before():
     assert all(item.high - item.low < 1e-9 for item in result.tie_range)
     assert result.group_p_value_everywhere == result.group_p_value <= 0.05
     assert result.verdict == "evidence of a difference"
-    assert "holds in every optimal coupling" in result.finding
 
 
 def test_room_for_a_material_difference_is_no_all_clear():

@@ -50,7 +50,6 @@ def test_a_stopped_search_cannot_say_that_nothing_matters():
     part = rule_sets(subject, RuleSetsOptions(support=0.05, max_candidates=5, **FAST))
     assert whole.verdict == "no material difference"
     assert part.verdict == "insufficient evidence"
-    assert "the search stopped before it had looked at every group" in part.finding
 
 
 def test_people_needed_make_intervals_as_short_as_what_matters():

@@ -68,7 +68,6 @@ def test_the_planted_error_is_found_and_decisions_keep_their_numbers(
     missed = next(each for each in result.measures if each.measure == "false_negative_rate")
     assert missed.judged.verdict == EVIDENCE
     assert missed.leaderboard[0].rule_set == "sex = f, race = d"
-    assert "with sex = f, race = d" in missed.finding
     other = next(each for each in result.measures if each.measure == "income")
     assert other.judged.verdict != EVIDENCE
     alone = rule_sets(subject, RuleSetsOptions(permutations=199))

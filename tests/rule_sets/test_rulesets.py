@@ -353,7 +353,6 @@ def test_what_one_group_drives_is_one_finding():
     one = rule_sets(subject, RuleSetsOptions(support=0.02, **FAST))
     apart = rule_sets(subject, RuleSetsOptions(support=0.02, leftover=0.0, **FAST))
     assert seen(one) == ["sex = f, race = d"]
-    assert "by the same people" in one.finding
     assert len(seen(apart)) > 1, "wider groups differ by the same people"
     # a second effect of its own stays a finding of its own
     two = rule_sets(

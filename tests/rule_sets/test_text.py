@@ -242,8 +242,6 @@ def test_every_pair_is_tested_on_texts_with_its_terms_exchanged_in(tmp_path):
     texts = [words.exchanged(text, {0: a, 2: b}) for text in both.iloc[:3] for a, b in others]
     fine = audited.favorable_score(pd.DataFrame({"text": texts})) >= 0.5
     assert rare.favorable_out == pytest.approx(fine.mean())
-    assert "With terms exchanged in the same texts, 10 of 149" in result.finding
-    assert any("tested only on texts into which the terms were exchanged" in w for w in result.warnings)
     save_result(result, tmp_path, "rule_sets")
     assert plain(load_result(RuleSetsResult, tmp_path, "rule_sets")) == plain(result)
     assert "10 of 149" in alt_text(figures.exchanged(result))

@@ -255,9 +255,6 @@ def test_two_logistic_regressions_say_who_is_close_to_one_half_and_get_no_verdic
     ratio = found.people["sensitivity"] / (p * (1 - p))
     assert ratio.max() == pytest.approx(ratio.min(), rel=1e-9)
     assert (found.verdict, found.people_needed) == ("insufficient evidence", None)
-    assert "close to one half" in found.judged.reason
-    assert found.finding.endswith(f"There is no verdict: {found.judged.reason}.")
-    assert any("There is no verdict" in warning for warning in found.warnings)
     # unless asked otherwise the protected-status model is a network, and the slopes differ
     assert audited.status[0].kind == "network of 64 and 64 ReLU units"
     p = audited.people["score"]

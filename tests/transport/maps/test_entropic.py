@@ -209,7 +209,6 @@ def test_says_when_it_did_not_converge():
     x, y, *_ = two_groups(10)
     fitted = EntropicMap.fit(x, y, options=EntropicOptions(epsilon=1e-3, iterations=2), rng=0)
     assert not fitted.converged
-    assert "did not converge in 2 iterations" in fitted.finding
     np.testing.assert_allclose(fitted.plan(0).sum(1), 1 / 40)  # the source's shares hold even so
 
 

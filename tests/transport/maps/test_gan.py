@@ -86,7 +86,6 @@ def test_learns_a_shift_and_keeps_a_curve():
     assert tuple(seen) == fitted.history
     assert told[-1] == 1.0
     assert fitted.converged is None
-    assert fitted.finding.startswith("The GAN ran its schedule of 1,200 iterations; its features then lay 0.")
 
 
 def test_same_seed_same_map_on_any_number_of_threads():
@@ -111,7 +110,6 @@ def test_early_stopping_takes_the_best_state():
     assert fitted.converged
     assert fitted.chosen_at == best.iteration
     assert fitted.history[-1].iteration == best.iteration + 300
-    assert "stopped improving" in fitted.finding
 
 
 def test_early_stopping_needs_people_to_hold_out():

@@ -71,7 +71,6 @@ def test_one_far_person_of_four_by_hand():
     assert partial.unmatched_target == pytest.approx(0.25, abs=1e-3)
     relaxed = UnbalancedMap.fit(x, y, options=UnbalancedOptions(price=0.1, epsilon=1e-4), rng=0)
     np.testing.assert_allclose(relaxed.matched_share(x), [1, 1, 1, 0], atol=0.02)
-    assert "No counterpart is found for 25.0% of the source group" in partial.finding
 
 
 @settings(max_examples=20)
