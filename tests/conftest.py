@@ -83,14 +83,12 @@ def _warm_readers(request, monkeypatch):
     """
     if hasattr(request.module, "AppTest") or hasattr(request.module, "visit"):
         from streamlit.components.v2 import manifest_scanner
-        from streamlit.testing.v1 import local_script_runner
 
         from app.tables.readers import READERS
         from app.widgets import waiting
 
         scan = manifest_scanner.scan_component_manifests
         monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _once(scan))
-        monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _ended)
         monkeypatch.setattr(waiting, "_PATIENCE_SECONDS", 45.0)
         assert READERS().wait_warm(60.0)
 
@@ -99,18 +97,9 @@ def _warm_readers(request, monkeypatch):
 def _once(scan: Callable[[], list[Any]]) -> Callable[[], list[Any]]:
     """Return what looks once for packages that bring components, as a server does.
 
-    Each `AppTest` would read what every installed package says of itself: half of a visit's time.
+    Each `AppTest` would read what every installed package says of itself: 0.4 s of processor time.
     """
     return functools.cache(scan)
-
-
-def _ended(runner: Any, timeout: float = 3) -> None:
-    """Wait for a page's script by its thread; `AppTest` reads all its messages again each millisecond."""
-    runner._script_thread.join(timeout)
-    if runner._script_thread.is_alive():
-        runner.request_stop()
-        runner.join()
-        raise RuntimeError(f"the page's script took longer than {timeout} s")
 
 
 @pytest.fixture(scope="session")
