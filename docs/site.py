@@ -6,6 +6,7 @@ A hook of mkdocs.yml. Nothing of it is kept: `make docs` makes it anew.
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import shutil
 import sys
@@ -80,12 +81,18 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):  # noqa: ARG001
     """Name files that are not in the site instead of linking them; a block's name is its title."""
-    named = re.sub(r"\[([^\]]+)\]\(\.\./(?!options|reference|calibration)[^)]+\)", r"`\1`", markdown)
-    titled = re.sub(r"^```(\w+) ([\w.-]+)$", r'```\1 title="\2"', named, flags=re.MULTILINE)
+    folder = posixpath.dirname(page.file.src_uri)
+
+    def named(link: re.Match[str]) -> str:
+        outside = posixpath.normpath(posixpath.join(folder, link[2])).startswith("..")
+        return f"`{link[1]}`" if outside else link[0]
+
+    text = re.sub(r"\[([^\]]+)\]\((\.\./[^)]+)\)", named, markdown)
+    titled = re.sub(r"^```(\w+) ([\w.-]+)$", r'```\1 title="\2"', text, flags=re.MULTILINE)
     if 'class="figure"' not in titled:
         return titled
-    up = "../" * page.file.src_uri.count("/")
-    return f'<script src="{up}scripts/plotly.js"></script>\n\n{titled}'
+    loaded = f'<script src="{"../" * page.file.src_uri.count("/")}scripts/plotly.js"></script>'
+    return re.sub(r"^# .+$", rf"\g<0>\n\n{loaded}", titled, count=1, flags=re.MULTILINE)
 
 
 def audit_page(name: str) -> str:

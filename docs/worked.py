@@ -103,7 +103,7 @@ def page(name: str, found: list[Cell]) -> tuple[str, dict[str, str]]:
             lines += [f'<script src="../scripts/{key}.js"></script>', ""]
             scripts[f"scripts/{key}.js"] = script_of(key, cell.shown[PLOTLY])
         elif "text/html" in cell.shown:
-            lines += [f"<div>{' '.join(cell.shown['text/html'].split())}</div>", ""]
+            lines += [f'<div class="scroll">{" ".join(cell.shown["text/html"].split())}</div>', ""]
         elif cell.shown:
             lines += [f"<pre>{html.escape(cell.shown['text/plain'])}</pre>", ""]
     return "\n".join(lines), scripts
