@@ -44,7 +44,7 @@ def test_links_to_files_lead_somewhere(path: Path):
     assert not [file for file in files if file not in there and not file.exists()]
 
 
-@pytest.mark.parametrize("name", ["glossary.md", "who-is-*.md", "like-*.md", "what-could-*.md"])
+@pytest.mark.parametrize("name", ["names.md", "who-is-*.md", "like-*.md", "what-could-*.md"])
 def test_the_guide_states_what_the_examples_show(name):
     pages, scripts = made("make_guide").rendered(name)
     for path, text in pages.items():
