@@ -26,8 +26,8 @@ model = LogisticRegression().fit(fitted_on[read], fitted_on["qualified"])
 audited = audited.reset_index(drop=True)
 
 # %% [markdown]
-# One call runs the audits that need no further choice. Each audit ends in one of three verdicts: *evidence of a
-# difference*, *no material difference*, or *insufficient evidence*.
+# One call runs the audits that need no further choice. Each ends in one of three verdicts: *evidence of
+# a difference*, *no material difference*, or *insufficient evidence*.
 
 # %%
 what = {"favorable": 1, "protected": "gender", "features": read, "made": "held_out"}
