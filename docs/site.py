@@ -6,22 +6,26 @@ A hook of mkdocs.yml. Nothing of it is kept: `make docs` makes it anew.
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import shutil
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
+import make_guide  # noqa: E402
 import plotly.offline  # noqa: E402
 import worked  # noqa: E402
 from mkdocs.structure.files import File  # noqa: E402
 
-from audits.drawing.style import KEPT_HERE  # noqa: E402
 from audits.options import options_of  # noqa: E402
 from audits.runs.registry import AUDITS  # noqa: E402
+from audits.runs.version import VERSION  # noqa: E402
+from audits.stats.vocabulary import speaking  # noqa: E402
 
 WORKED = [
     path for path in sorted((ROOT / "examples").glob("*.py")) if path.read_text("utf-8").startswith("# %%")
@@ -29,6 +33,9 @@ WORKED = [
 """Examples that are shown with what they answer."""
 
 TEXTS = ROOT / "assets" / "texts"
+SCRIPTS: dict[str, str] = {}
+"""What draws the figures of the guide."""
+
 PAIR = {"source": {"gender": "female"}, "target": {"gender": "male"}}
 SHOWN = {
     "flipset": {**PAIR, "permutations": 19},
@@ -42,7 +49,12 @@ SHOWN = {
 
 
 def on_config(config):
-    """Begin the chapter of audits with a page for each."""
+    """Name version and repository, write the guide, and begin the chapter of audits with a page for each."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    config.repo_url = project.get("urls", {}).get("Repository")
+    config.site_name = f"Evenhand {VERSION}"
+    config.site_description = project["description"]
+    SCRIPTS.update(make_guide.write())
     [chapter] = (each["Audits"] for each in config.nav if "Audits" in each)
     chapter[:0] = [f"audits/{name}.md" for name in AUDITS.ours]
     return config
@@ -52,7 +64,9 @@ def on_files(files, config):
     for name in AUDITS.ours:
         files.append(File.generated(config, f"audits/{name}.md", content=audit_page(name)))
     files.append(File.generated(config, "reference.md", content=reference()))
+    files.append(File.generated(config, "changes.md", content=(ROOT / "CHANGELOG.md").read_text("utf-8")))
     page, scripts = gallery()
+    scripts |= {**SCRIPTS, "scripts/plotly.js": plotly.offline.get_plotlyjs()}
     files.append(File.generated(config, "gallery.md", content=page))
     for path in WORKED:
         cells = worked.executed(path)
@@ -67,8 +81,18 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):  # noqa: ARG001
     """Name files that are not in the site instead of linking them; a block's name is its title."""
-    named = re.sub(r"\[([^\]]+)\]\(\.\./(?!options|reference|calibration)[^)]+\)", r"`\1`", markdown)
-    return re.sub(r"^```(\w+) ([\w.-]+)$", r'```\1 title="\2"', named, flags=re.MULTILINE)
+    folder = posixpath.dirname(page.file.src_uri)
+
+    def named(link: re.Match[str]) -> str:
+        outside = posixpath.normpath(posixpath.join(folder, link[2])).startswith("..")
+        return f"`{link[1]}`" if outside else link[0]
+
+    text = re.sub(r"\[([^\]]+)\]\((\.\./[^)]+)\)", named, markdown)
+    titled = re.sub(r"^```(\w+) ([\w.-]+)$", r'```\1 title="\2"', text, flags=re.MULTILINE)
+    if 'class="figure"' not in titled:
+        return titled
+    loaded = f'<script src="{"../" * page.file.src_uri.count("/")}scripts/plotly.js"></script>'
+    return re.sub(r"^# .+$", rf"\g<0>\n\n{loaded}", titled, count=1, flags=re.MULTILINE)
 
 
 def audit_page(name: str) -> str:
@@ -183,15 +207,20 @@ def gallery() -> tuple[str, dict[str, str]]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     lines = ["# Gallery", "", "Figures of the bundled hiring example, as pages and reports show them.", ""]
-    lines += ['<script src="scripts/plotly.js"></script>', ""]
-    scripts = {"scripts/plotly.js": plotly.offline.get_plotlyjs()}
+    scripts = {}
     for found in audits:
-        shown = AUDITS[found.name].section(found.result)
-        lines += [f"## {AUDITS[found.name].title}", "", f"{found.result.finding}", ""]
-        for exhibit in shown.exhibits:
-            key = re.sub(r"\W+", "-", f"{found.name}-{exhibit.key}")
-            lines += [f"### {exhibit.heading}", "", exhibit.caption, "", f'<div id="{key}"></div>']
-            lines += [f'<script src="scripts/{key}.js"></script>', ""]
-            drawn = {**json.loads(exhibit.figure().to_json()), "config": KEPT_HERE}
-            scripts[f"scripts/{key}.js"] = f'Plotly.newPlot("{key}", {json.dumps(drawn)})\n'
+        lines += [f"## {AUDITS[found.name].title}", "", found.headline, ""]
+        with speaking(found.words):
+            for exhibit in AUDITS[found.name].section(found.result).exhibits:
+                key = re.sub(r"\W+", "-", f"{found.name}-{exhibit.key}")
+                lines += [
+                    f"### {exhibit.heading}",
+                    "",
+                    exhibit.caption,
+                    "",
+                    f'<div id="{key}" class="figure"></div>',
+                ]
+                lines += [f'<script src="scripts/{key}.js"></script>', ""]
+                drawn = json.loads(exhibit.figure().to_json())
+                scripts[f"scripts/{key}.js"] = worked.script_of(key, drawn)
     return "\n".join(lines), scripts

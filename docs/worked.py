@@ -75,9 +75,17 @@ def _shown(value: Any) -> dict[str, Any]:
     return shown
 
 
+def script_of(key: str, figure: dict[str, Any]) -> str:
+    """Return the script that draws a figure into the element `key`, on the page's own ground."""
+    figure["layout"] |= {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)"}
+    drawn = json.dumps({**figure, "config": {**KEPT_HERE, "responsive": True}})
+    return f'document.getElementById("{key}").replaceChildren();\nPlotly.newPlot("{key}", {drawn})\n'
+
+
 def page(name: str, found: list[Cell]) -> tuple[str, dict[str, str]]:
     """Return a page in Markdown, and the scripts that draw its figures, by where they lie."""
-    lines, scripts = ['<script src="../scripts/plotly.js"></script>', ""], {}
+    lines: list[str] = []
+    scripts: dict[str, str] = {}
     for place, cell in enumerate(found):
         if cell.prose:
             lines += [cell.text, ""]
@@ -91,12 +99,11 @@ def page(name: str, found: list[Cell]) -> tuple[str, dict[str, str]]:
             ] + [""]
         if PLOTLY in cell.shown:
             key = f"{name}-{place}".replace("_", "-")
-            lines += [f'<div id="{key}"></div>', f'<script src="../scripts/{key}.js"></script>', ""]
-            scripts[f"scripts/{key}.js"] = (
-                f'Plotly.newPlot("{key}", {json.dumps({**cell.shown[PLOTLY], "config": KEPT_HERE})})\n'
-            )
+            lines += [f'<div id="{key}" class="figure"></div>']
+            lines += [f'<script src="../scripts/{key}.js"></script>', ""]
+            scripts[f"scripts/{key}.js"] = script_of(key, cell.shown[PLOTLY])
         elif "text/html" in cell.shown:
-            lines += [f"<div>{' '.join(cell.shown['text/html'].split())}</div>", ""]
+            lines += [f'<div class="scroll">{" ".join(cell.shown["text/html"].split())}</div>', ""]
         elif cell.shown:
             lines += [f"<pre>{html.escape(cell.shown['text/plain'])}</pre>", ""]
     return "\n".join(lines), scripts

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A first audit, from a fitted model to a finding
 #
-# A model decides who is invited to an interview. It reads years of work and, oddly, the length of
-# hair. Does it treat women and men alike?
+# A model decides who is invited to an interview. It reads years of work and, oddly, hair length. Does
+# it treat women and men alike?
 
 # %%
 import pandas as pd
@@ -17,8 +17,7 @@ people = pd.read_csv("samples/hiring.csv")
 people.head()
 
 # %% [markdown]
-# The model never sees gender. It is fitted on half of the people and audited on the others, whom it
-# has not seen.
+# The model never sees gender. It is fitted on half of the people and audited on the other half.
 
 # %%
 read = ["work_years", "hair_length"]
@@ -27,23 +26,23 @@ model = LogisticRegression().fit(fitted_on[read], fitted_on["qualified"])
 audited = audited.reset_index(drop=True)
 
 # %% [markdown]
-# One call runs what needs no further choice. Each audit ends in one of three verdicts: *evidence of a
-# difference*, *no material difference*, or *insufficient evidence*.
+# One call runs the audits that need no further choice. Each ends in one of three verdicts: *evidence of
+# a difference*, *no material difference*, or *insufficient evidence*.
 
 # %%
 what = {"favorable": 1, "protected": "gender", "features": read, "made": "held_out"}
-found = audits.audit(model, audited, "qualified", audits=["groups"], **what)
-found.verdicts
+results = audits.audit(model, audited, "qualified", audits=["groups"], **what)
+results.verdicts
 
 # %%
-print(found["groups"].finding)
+print(results["groups"].finding)
 
 # %%
-found.figures["groups/rates_gender"]
+results.figures["groups/rates_gender"]
 
 # %% [markdown]
-# Rates may differ because the people differ. So each woman is matched with the man most like her:
-# whom does the model decide otherwise?
+# Rates may differ because the people differ. So match each woman with the man most similar to her:
+# who gets another decision?
 
 # %%
 matched = {"source": {"gender": "female"}, "target": {"gender": "male"}, "seconds": 2.0}
@@ -54,8 +53,8 @@ print(pairs["flipset"].finding)
 pairs["flipset"].transparency_frame("negative")
 
 # %% [markdown]
-# What a finding is not: an audit finds differences and associations; it does not prove discrimination
-# or cause. The report holds all numbers, with their intervals and how they were made.
+# An audit finds differences and associations. It does not prove discrimination or cause. The report
+# has all numbers, with their intervals and methods.
 
 # %%
-found.report("report.html")
+results.report("report.html")

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Where a gap comes from
 #
-# Loans: the bank's own scores approve one ethnicity less often. Is it one intersection, and does the
-# gap survive among people alike in what may explain it?
+# A bank's own scores approve one ethnicity less often. Is it one combination of sex and ethnicity, and
+# does the gap remain like for like?
 
 # %%
 import pandas as pd
@@ -30,11 +30,11 @@ def audit(what):
     )
 
 
-found = audit({"groups": {"by": ["ethnicity"]}})
-print(found["groups"].finding)
+rates = audit({"groups": {"by": ["ethnicity"]}})
+print(rates["groups"].finding)
 
 # %% [markdown]
-# Every intersection of sex and ethnicity is looked at, corrected for how many there are.
+# Search all combinations of sex and ethnicity. The result is corrected for how many there are.
 
 # %%
 sets = audit({"rule_sets": {"protected": ["sex", "ethnicity"], "permutations": 199}})
@@ -44,8 +44,8 @@ print(sets["rule_sets"].finding)
 sets.figures["rule_sets/leaderboard"]
 
 # %% [markdown]
-# And what is left of the gap among people alike in the region they live in, or in their history of
-# credit? An explanation is not a justification: a region can stand in for an ethnicity.
+# What is left of the gap among applicants from the same region, or with the same credit history?
+# An explanation is not a justification: a region can stand in for an ethnicity.
 
 # %%
 why = audit({"explain": {"source": {"ethnicity": "Velian"}, "target": {"ethnicity": "Ostrian"}}})

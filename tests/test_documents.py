@@ -14,14 +14,15 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted(
     [
         *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs" / "guide").glob("*.md"),
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     ]
 )
 WORKED = [each for each in (ROOT / "examples").glob("*.py") if each.read_text("utf-8").startswith("# %%")]
 
 
-def made():
-    spec = importlib.util.spec_from_file_location("make_architecture", ROOT / "docs" / "make_architecture.py")
+def made(name="make_architecture"):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -38,7 +39,19 @@ def test_links_to_files_lead_somewhere(path: Path):
     text = path.read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text) if "://" not in link]
     made = {"gallery.md", "reference.md", *(f"audits/{name}.md" for name in AUDITS.ours)}  # by docs/site.py
-    assert not [link for link in links if link not in made and not (path.parent / link).exists()]
+    there = {ROOT / "docs" / name for name in made}
+    files = [(path.parent / link).resolve() for link in links]
+    assert not [file for file in files if file not in there and not file.exists()]
+
+
+@pytest.mark.parametrize("name", ["names.md", "who-is-*.md", "like-*.md", "what-could-*.md"])
+def test_the_guide_states_what_the_examples_show(name):
+    pages, scripts = made("make_guide").rendered(name)
+    for path, text in pages.items():
+        assert (ROOT / "docs" / path).read_text(encoding="utf-8") == text, "run: make docs"
+        figures = re.findall(r'src="(?:\.\./)*(scripts/[\w.-]+)"', text)
+        assert len(figures) == text.count('class="figure"')
+        assert set(figures) <= set(scripts)
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
@@ -54,6 +67,7 @@ def test_every_page_is_in_the_navigation():
     )
     pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     made = {
+        "changes.md",
         "gallery.md",
         "reference.md",
         *(f"worked/{path.stem}.md" for path in WORKED),

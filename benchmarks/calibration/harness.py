@@ -357,7 +357,8 @@ def _summary(audit: str, rows: list[Row]) -> str:
 
 
 def _table(rows: list[Row]) -> Iterator[str]:
-    """Yield the lines of an audit's table, one for all settings of what is shown."""
+    """Yield the lines of an audit's table, one for all settings of what is shown; they fold."""
+    yield f"<details markdown><summary>{len(rows):,} checks</summary>\n"
     yield "| what is shown | how often it | claim | measured | settings | worlds | hold |"
     yield "|---|---|--:|--:|--:|--:|--:|"
     for shown, kind in sorted({(_name(row), row.kind) for row in rows}):
@@ -368,6 +369,7 @@ def _table(rows: list[Row]) -> Iterator[str]:
         holds = "–" if kind == "power" else f"{sum(row.holds for row in own)}"
         worlds = f"{sum(row.worlds for row in own):,}"
         yield f"| {shown} | {_KINDS[kind]} | {claims} | {span} | {len(own)} | {worlds} | {holds} |"
+    yield "\n</details>"
 
 
 def _broken(rows: Sequence[Row]) -> Iterator[str]:
