@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -74,6 +73,5 @@ def _ready(space: Workspace, record: Mapping[str, Any]) -> bool:
         return False  # its file is gone
 
 
-def _subject(spec: Mapping[str, Any]) -> str:
-    parts = [spec.get(name) for name in ("data", "model", "threshold", "seed")]
-    return json.dumps(parts, sort_keys=True)
+def _subject(spec: Mapping[str, Any]) -> list[Any]:
+    return [spec.get(name) for name in ("data", "model", "threshold", "seed")]

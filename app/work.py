@@ -86,6 +86,7 @@ _lock = threading.Lock()
 _executor: ProcessExecutor | None = None
 _results: Cache[RunResult] = Cache(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
 _badges: Cache[str | None] = Cache(lambda _: 500, 2_000_000)
+_specs: Cache[Spec] = Cache(lambda _: 10_000, 10_000_000)  # every page asks for those of all its audits
 _keys: Cache[str] = Cache(lambda _: 500, 2_000_000)  # of runs, which digests of files are part of
 
 
@@ -282,7 +283,7 @@ def forget(space: Workspace) -> None:
     DOWNLOADS.forget(space.token)
     for kept in (_tables, _frames, _models, _findings):
         kept.forget(space.token)
-    for recent in (_results, _badges, _keys):
+    for recent in (_results, _badges, _specs, _keys):
         recent.forget(space.token)
     READERS().forget(space.token)
 
@@ -505,7 +506,8 @@ def saved_result(space: Workspace, identity: str) -> RunResult:
 
 def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:
     """Check `spec` and return it with the key of its run."""
-    parsed = parse_spec(spec, space.folder)
+    asked = json.dumps([space.token, dict(spec)], sort_keys=True)
+    parsed = _specs.get(digest_of(asked), lambda: parse_spec(spec, space.folder), space.token)
     for where, written, path in parsed.paths():
         check_inside(space, path, where, written)
     stamps = [stamp_of(path) for _, _, path in parsed.paths()]
@@ -513,5 +515,4 @@ def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:
     def make() -> str:
         return parsed.key([file_digest(path, where, written) for where, written, path in parsed.paths()])
 
-    asked = json.dumps([space.token, stamps, dict(spec)], sort_keys=True)
-    return parsed, _keys.get(digest_of(asked), make, space.token)
+    return parsed, _keys.get(digest_of([asked, stamps]), make, space.token)

@@ -28,7 +28,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,6 +79,7 @@ class Told:
     wrong: list[str] = field(default_factory=list)
     attacks: int = 0
     acts: Counter[str] = field(default_factory=Counter)
+    pages: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
 
 class Visitor:
@@ -234,6 +235,7 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
         while time.monotonic() < until:
             page = drawn.choice(visitor.pages)
             told.reactions.append(visitor.open(page))
+            told.pages[page or "data"].append(told.reactions[-1])
             _check(visitor, own, page, told)
             if "Run audit" in visitor.buttons and page == "groups" and drawn.random() < 0.5:
                 _run(visitor, own, told, until)
@@ -381,6 +383,7 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
     people.append(threading.Thread(target=monitored, args=(port, until, told)))
     people.append(threading.Thread(target=attacker, args=(port, base, until, told), daemon=True))
     memory, threads, began, started = [], [], processor_ms(pid), time.monotonic()
+    clients = time.process_time()
     for each in people:
         each.start()
         time.sleep(0.1 * seconds / len(people))
@@ -393,7 +396,7 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
     slope = 60 * growth(memory[len(memory) // 2 :])
     third, spent = max(1, len(memory) // 3), processor_ms(pid) - began
     reactions = sorted(told.reactions)
-    p95 = reactions[int(0.95 * (len(reactions) - 1))]
+    p95, p99 = (reactions[int(share * (len(reactions) - 1))] for share in (0.95, 0.99))
     rows = [
         ("sessions, seconds, cores", f"{sessions}, {seconds:,.0f}, {os.cpu_count()}"),
         ("attacks", f"{told.attacks:,}"),
@@ -401,10 +404,15 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
         ("page reactions", f"{len(reactions):,}"),
         ("median", f"{statistics.median(reactions):.2f} s"),
         ("95th percentile", f"{p95:.2f} s (limit {LIMIT_SECONDS} s)"),
+        ("99th percentile", f"{p99:.2f} s"),
         ("longest", f"{reactions[-1]:.1f} s"),
         ("audits, median", f"{len(told.audits):,}, {statistics.median(told.audits or [0.0]):.1f} s"),
         ("processor time of the web process", f"{spent / (10 * seconds):.0f} % of one core"),
         ("the same for each reaction", f"{spent / max(1, len(reactions)):.0f} ms"),
+        (
+            "processor time of these clients",
+            f"{100 * (time.process_time() - clients) / seconds:.0f} % of one core",
+        ),
         ("its memory, first third", f"{statistics.mean(each for _, each in memory[:third]):,.0f} MB"),
         ("its memory, last third", f"{statistics.mean(each for _, each in memory[-third:]):,.0f} MB"),
         ("its memory, at most", f"{max(each for _, each in memory):,.0f} MB"),
@@ -415,6 +423,10 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
     ]
     print("\n".join(f"| {what:34} | {value:>30} |" for what, value in rows))
     print("memory by minute, MB:", *(f"{each:.0f}" for each in by_minute(memory)))
+    slowest = sorted(told.pages, key=lambda page: -statistics.median(told.pages[page]))[:6]
+    print(
+        "slowest pages, median s:", *(f"{page} {statistics.median(told.pages[page]):.2f}" for page in slowest)
+    )
     for sentence in told.wrong[:20]:
         print(f"  {sentence}")
     return told

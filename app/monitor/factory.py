@@ -63,9 +63,9 @@ def _bundle(space: Workspace, spec: dict[str, Any], note: str, *, audited: bool)
 def _retention() -> tuple[int, int]:
     """Draw how long what came in is kept, and of how many people; return both."""
     with st.container(horizontal=True):
-        days = st.number_input("Keep so many days", min_value=1, max_value=3650, value=90)
+        days = st.number_input("Retention (days)", min_value=1, max_value=3650, value=90)
         most = st.number_input(
-            "Keep so many people",
+            "Retention (people)",
             min_value=1,
             max_value=10**9,
             value=1_000_000,
@@ -89,9 +89,9 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
         note = st.text_area("Note (who owns it, what to do on an alarm)", max_chars=10_000)
         with st.container(horizontal=True):
             between = st.number_input(
-                "One false alarm in so many people", min_value=100, max_value=10**8, value=100_000, step=1000
+                "People per false alarm", min_value=100, max_value=10**8, value=100_000, step=1000
             )
-            times = st.number_input("Tuned to find so many times the flags", 1.1, 10.0, 2.0, step=0.1)
+            times = st.number_input("Increase in flags to detect (times)", 1.1, 10.0, 2.0, step=0.1)
         days, most = _retention()
         keep_rows = st.checkbox(
             "Keep rows",

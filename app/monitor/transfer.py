@@ -32,9 +32,11 @@ _LONGEST_NAME = 100
 def give_file(monitor: KeptMonitor) -> None:
     """Draw the form that scores files, and what came of the last ones."""
     with st.expander("Score a file"), st.form(f"give-{monitor.id}", clear_on_submit=True, border=False):
+        needed = [*monitor.bundle.reads, *filter(None, [monitor.bundle.needs.removesuffix("s")])]
+        more = ["id", *(f"protected.{name}" for name in monitor.bundle.groups)]
         st.text(
-            f"Exactly the columns {', '.join(monitor.bundle.reads)}, and id as well if you like. A file with "
-            "any wrong row is refused whole; the same content is counted once."
+            f"Columns: {', '.join(needed)}; if you like, {', '.join(more)}. No others. A file with any wrong "
+            "row is refused whole; the same content is counted once."
         )
         files = st.file_uploader(
             "CSV, TSV, JSON lines, Parquet or Arrow",
@@ -91,7 +93,12 @@ def send(monitor: KeptMonitor) -> None:
     st.text(f"Rows have exactly these columns: {', '.join(bundle.reads)}. {kept}.")
     notices.bullets(written_words(bundle))
     row = {entry["column"]: _example(entry) for entry in bundle.encoding if entry["column"] in bundle.reads}
-    body = json.dumps({"rows": [row], "ids": ["your id"]}, ensure_ascii=False).replace("'", "'\\''")
+    told: dict[str, Any] = {"rows": [row], "ids": ["your id"]}
+    if bundle.needs:
+        told[bundle.needs] = [{"scores": 0.7, "decisions": True}[bundle.needs]]
+    if bundle.groups:
+        told["protected"] = {name: groups[:1] for name, groups in bundle.groups.items()}
+    body = json.dumps(told, ensure_ascii=False).replace("'", "'\\''")
     server = _server()
     st.code(
         f"curl -X POST {server}/api/v1/monitors/{monitor.id}/predictions \\\n"
@@ -125,7 +132,11 @@ def _example(entry: dict[str, object]) -> object:
 
 def remove_or_export(monitor: KeptMonitor, space: Workspace) -> None:
     """Offer the bundle, and the end of the monitor."""
-    st.text("The bundle holds all that a service needs to measure people itself, without this server.")
+    st.text(
+        "The bundle says what the reference people looked like; `evenhand monitor replay` watches by it."
+        if monitor.bundle.needs
+        else "The bundle holds all that a service needs to measure people itself, without this server."
+    )
     st.download_button(
         "Bundle (ZIP of JSON and safetensors)",
         data=state.exporting(lambda: _packed(monitor), monitor.id),

@@ -248,6 +248,19 @@ class MonitorBundle:
         """What the audited people looked like."""
         return None if self.known is None else Profile(self.known, self.encoding, self.encoder.starts)
 
+    @property
+    def needs(self) -> str:
+        """What has to be sent with each row, where no model is carried along: scores or decisions."""
+        if self.audited is not None:
+            return ""
+        return "scores" if self.known is not None and "score" in self.known else "decisions"
+
+    @property
+    def groups(self) -> dict[str, list[str]]:
+        """The groups that are watched, by protected attribute."""
+        known = {} if self.known is None else self.known.get("groups", {})
+        return {name: list(known[name]) for name in self.about["protected"] if known.get(name)}
+
     def look(self, scored: Scored) -> Look | None:
         """Hold measured rows against the audited people; None where nothing is known of those."""
         if self.profile is None or scored.points is None:
@@ -262,9 +275,9 @@ class MonitorBundle:
         InputError
             If a row has neither the score nor the decision that this monitor needs.
         """
-        if self.audited is not None:
+        name = self.needs
+        if not name:
             return scored
-        name = "scores" if self.known is not None and "score" in self.known else "decisions"
         values = np.array(getattr(sent, name) or [None] * len(scored.score), dtype=float)
         lacking = np.flatnonzero(np.isnan(values))
         if len(lacking):

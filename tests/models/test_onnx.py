@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
+from audits.models.onnx.graph import _run_once, open_session
 from audits.models.onnx.model import load, reopen
 
 
@@ -621,3 +622,16 @@ def test_a_model_that_answers_at_random_or_by_the_batch_is_refused(save, data):
     for path in (_random(save, 0.5), _centered(save)):
         refused(path, data, "same score every time")
     assert load_onnx(_random(save, 1e-7), data).columns == ("income",), "rounding is no randomness"
+
+
+def test_what_the_runtime_says_names_no_file_of_its_own_source():
+    """Two widths that do not go together, found out only on the data."""
+    width = onnx.numpy_helper.from_array(np.ones((2, 5), np.float32), "w")
+    shape = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", "m"])]
+    out = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", shape, out, [width])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    session = open_session(model.SerializeToString(), "m.onnx")
+    with pytest.raises(InputError, match=r"m\.onnx fails on the data: Add: Attempting .* 3 by 5") as failed:
+        _run_once(session, "y", {"x": np.ones((2, 3), np.float32)}, "m.onnx")
+    assert "/" not in str(failed.value)

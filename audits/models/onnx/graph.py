@@ -6,6 +6,7 @@ One thread, so that the digits do not depend on the machine's.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -170,10 +171,19 @@ def open_session(content: bytes, name: str) -> onnxruntime.InferenceSession:
         raise InputError(name, f"cannot be loaded by onnxruntime: {_first_line(error)}") from None
 
 
+_RUNNING = "Non-zero status code returned while running "
+_SOURCE = re.compile(r"^(?:/\S+:\d+ [^(]*\(.*?\)|\S+\.(?:h|cc|cpp):\d+ \S+) (?:.* was false\. )?")
+_PLACE = re.compile(r"/\S+\.(?:h|cc|cpp):\d+ ?")
+
+
 def _first_line(error: Exception) -> str:
-    """Return what onnxruntime says, without its code prefix, in one line."""
+    """Return what onnxruntime says in one line, without its code prefix and the places in its own source."""
     text = str(error).split(" : ", 3)[-1].split("\n")[0].strip()
-    return text[:200].rstrip(". ")
+    step, found, reason = text.partition(" Status Message: ")
+    if found:
+        node = step.removeprefix(_RUNNING).partition(" node")[0]
+        text = f"{node}: {_SOURCE.sub('', reason)}"
+    return _PLACE.sub("", text)[:200].rstrip(". ")
 
 
 def _run_once(
