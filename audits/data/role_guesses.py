@@ -25,6 +25,7 @@ __all__ = [
     "is_consequence",
     "is_group",
     "names_outcome",
+    "says_which",
     "words_of_name",
 ]
 
@@ -272,6 +273,17 @@ def names_outcome(name: str) -> bool:
     (True, False)
     """
     return any(_STRONG.fullmatch(word) or _of_word(word) for word in words_of_name(name))
+
+
+def says_which(value: str) -> bool:
+    """Whether a value itself says that it is good or bad for people, as a plain yes or no does not.
+
+    Examples
+    --------
+    >>> says_which("Granted"), says_which("yes"), says_which("A14")
+    (True, False, False)
+    """
+    return _direction(value.strip().lower()) != 0
 
 
 def is_group(column: Mapping[str, Any]) -> bool:

@@ -70,7 +70,7 @@ def test_a_count_table_counts_people_after_one_click(space) -> None:
 
 
 def test_what_happened_is_learned_and_can_be_called_a_decision(space) -> None:
-    at = new(space, CALLS.replace("call", "default").replace("advert", "town"))
+    at = new(space, CALLS.replace("call", "default").replace("advert", "hours"))
     assert spec(space)["model"] == {"train": "logistic"}
     assert (spec(space)["data"]["label"], spec(space)["data"]["favorable"]) == ("default", "no")
     way = next(each for each in at.segmented_control if str(each.key).startswith("way-"))
@@ -97,3 +97,15 @@ def test_every_way_stays_open_until_it_is_answered(space, label) -> None:
     way.set_value(label).run()
     assert not at.exception
     assert at.button(key="answer").disabled
+
+
+def test_a_truth_that_was_chosen_can_be_cleared(space) -> None:
+    at = answer(new(space, CALLS.replace("advert", "hours")))
+    at = answer(at)
+    truth = next(box for box in at.selectbox if str(box.key).startswith("label-"))
+    truth.set_value("kept").run()
+    assert spec(space)["data"]["label"] == "kept"
+    truth = next(box for box in at.selectbox if str(box.key).startswith("label-"))
+    truth.set_value(None).run()
+    assert "label" not in spec(space)["data"]
+    assert spec(space)["data"]["favorable"] == "yes", "the decision's good answer stays"
