@@ -142,6 +142,10 @@ def propose(
         guesses["data.bins"] = f"{_listed(list(bins))} cut into three ranges of about as many people."
     for key, value, told in _units(table, {label, amount, *stored, *data["protected"]}):
         data[key], guesses[f"data.{key}"] = value, told
+    for name in stored:
+        if without := int(table.frame[name].isna().sum()):
+            data["keep"] = [*data.get("keep", []), {"column": name, "not_missing": True}]
+            guesses["data.keep"] = f"{without:,} rows without a value in {name!r} are left out."
     built = _built(table, data)
     if amount is None:
         model, guesses["model"] = _model(stored, label, built)
