@@ -8,7 +8,7 @@ from app import state, work
 from app.data_model.columns import bins_section, columns_section
 from app.data_model.decision_words import words_section
 from app.data_model.doctor import BLOCKING, SHAPES, doctor_section, finding_cards, open_findings
-from app.data_model.made_groups import made_groups_section
+from app.data_model.made_groups import dates_section, made_groups_section
 from app.data_model.meanings import meanings_section
 from app.data_model.model_check import checked_section
 from app.data_model.model_choice import model_section, way_of
@@ -110,6 +110,7 @@ if rows.open:
     with rows:
         edited = who_counts(edited, names)
         edited = rows_section(edited, names)
+        edited = dates_section(edited, profiles)
         edited = made_groups_section(edited)
         found.show("rows")
         if found.summary is not None:

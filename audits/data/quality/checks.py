@@ -99,6 +99,7 @@ def examine(
             *telling(data, unlikely),
             *standing_in(data),
             *_codes(data, spec),
+            *_free_text(data),
         ]
     return found
 
@@ -380,6 +381,18 @@ def _codes(data: AuditData, spec: DataSpec) -> list[Finding]:
         each = [(name, {**spec.to_dict().get("kinds", {}), name: "categorical"}) for name in names[:4]]
         mends += [Mend(f"Only {name}", {"kinds": kinds}) for name, kinds in each]
     return [Finding("codes", said, tuple(mends))]
+
+
+def _free_text(data: AuditData) -> list[Finding]:
+    """Name the columns of free text, which comparisons leave out."""
+    names = [str(name) for name, kind in data.kinds.items() if kind == "text" and name not in data.protected]
+    if not names:
+        return []
+    said = (
+        f"{named(names)} {'holds' if len(names) == 1 else 'hold'} free text: comparisons leave it out. Rule "
+        f"sets can compare people by identity terms in it (rule_sets: {{text: {names[0]}}})."
+    )
+    return [Finding("free text", said)]
 
 
 def _numbers(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
