@@ -53,7 +53,8 @@ def init(file: Path, out: Path | None, *, force: bool = False, answers: RoleAnsw
     if read:
         proposal.spec["data"] = {"read": read, **proposal.spec["data"]}
         proposal.guesses["data.read"] = "The first row looked like no header: the names are those below it."
-    doctor = finding_lines(found_in(table, proposal.spec["data"]))
+    decided = proposal.spec["model"].get("predictions", {}).get("label")
+    doctor = finding_lines(found_in(table, proposal.spec["data"], decided))
     place = file.with_suffix(".yaml") if out is None else out
     try:
         path = file.absolute().relative_to(place.absolute().parent)

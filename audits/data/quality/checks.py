@@ -6,6 +6,7 @@ mended stands in the spec.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Sequence
@@ -93,6 +94,8 @@ def examine(
         *_numbering(frame, spec, features),
     ]
     if data is not None:
+        features = [name for name in data.features if name != predictions]  # what was decided is no feature
+        data = dataclasses.replace(data, features=tuple(features))
         found += [
             *same_attribute(data),
             *label_is_prediction(data, spec, predictions),
