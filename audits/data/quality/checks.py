@@ -46,10 +46,10 @@ _EQUAL, _ENOUGH = 0.2, 100
 _WHOLE = 0.9
 _AGES = re.compile(r"(^|[^a-z])(age|alter|âge|edad|età|years?_old)([^a-z]|$)", re.IGNORECASE)
 _MARKS = (-1, -9, -99, -999, -9999)
-_SAME_DIGIT = re.compile(r"-?([1-9])\1{2,}")  # 666, 9999
+_SAME_DIGIT = re.compile(r"-?([1-9])\1+")  # 99, 666
 _OFTEN = 20  # times as often as the usual value, and at least so often, is a mark among others
-_FAR = 5  # a mark lies so many times the spread of all others beyond them
-_MOST_FAR = 3
+_FAR, _VERY_FAR = 5, 50  # a mark lies so many times the spread of all others beyond them: of many, of few
+_FEWEST_OTHERS, _MANY_OTHERS, _MOST_FAR = 3, 10, 3  # different values
 
 
 def examine(
@@ -226,7 +226,7 @@ def _impossible(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     for name in _numbers(frame, spec):
         column = frame[name].dropna()
         column = column[np.isfinite(column) & (column.abs() <= _HUGE)]  # others are told above
-        if column.nunique() < 5:
+        if column.nunique() < _FEWEST_OTHERS + 1:
             continue
         bad = column[(column < 0) | (column > 125)] if _AGES.search(name) else column[:0]
         if not len(bad):
@@ -253,17 +253,18 @@ def _marks(column: pd.Series) -> pd.Series:
     bad = heavy_cells(column.to_numpy(dtype=float))
     marks = {float(each) for each in column.iloc[bad].unique()}
     for k in range(1, _MOST_FAR + 1):
-        if len(values) - k < 10:
+        if len(values) - k < _FEWEST_OTHERS:
             break
         for end, rest in ((values[-k:], values[:-k]), (values[:k], values[k:])):
             far = max(float(end.min() - rest.max()), float(rest.min() - end.max()))
-            if far > _FAR * max(float(rest.max() - rest.min()), 1.0):
+            alike = len(rest) >= _MANY_OTHERS or all(_SAME_DIGIT.fullmatch(text_of(each)) for each in end)
+            if far > (_FAR if alike else _VERY_FAR) * max(float(rest.max() - rest.min()), 1.0):
                 marks.update(map(float, end))
     below = values[np.isin(values, _MARKS)]
     if len(below) and (values[~np.isin(values, _MARKS)] >= 0).all():
         marks.update(map(float, below))
     often = counts >= _OFTEN * max(1.0, float(np.median(counts)))
-    marks.update(float(each) for each in values[often] if _SAME_DIGIT.fullmatch(text_of(each)))
+    marks.update(float(each) for each in values[often] if each > 100 and _SAME_DIGIT.fullmatch(text_of(each)))
     return column[column.isin(marks)]
 
 
