@@ -148,14 +148,15 @@ def _until_ready(page: Page, made: Journey) -> None:
     raise AssertionError(f"{made.name} is never ready")
 
 
-def record(journeys: list[Journey]) -> str:
-    """Return the journeys as a table in Markdown."""
-    lines = ["| table | arrives | clicks | minutes | At a glance says |", "|---|---|--:|--:|---|"]
+def record(journeys: list[Journey], before: str = "") -> str:
+    """Return journeys as a table in Markdown; those of `before` stay that were not taken anew."""
+    rows = {line.split("|")[1].strip(): line for line in before.splitlines() if line.startswith("| ")}
     for each in journeys:
         arrives, minutes = "yes" if each.arrived else "**no**", f"{each.seconds / 60:.1f}"
         said = f"{each.badge.splitlines()[0]}: {each.headline.splitlines()[0]}"
-        lines.append(f"| {each.name} | {arrives} | {len(each.clicks)} | {minutes} | {said} |")
-    return "\n".join(lines)
+        rows[each.name] = f"| {each.name} | {arrives} | {len(each.clicks)} | {minutes} | {said} |"
+    lines = ["| table | arrives | clicks | minutes | At a glance says |", "|---|---|--:|--:|---|"]
+    return "\n".join([*lines, *(rows[name] for name in TABLES if name in rows)])
 
 
 def main() -> None:
@@ -174,12 +175,11 @@ def main() -> None:
             journeys.append(travelled(browser, app, name, Path(folder), given.shots))
             print(journeys[-1], flush=True)
         browser.close()
-    if len(journeys) == len(TABLES):
-        text = given.file.read_text(encoding="utf-8")
-        head, _, rest = text.partition(_MARKS[0])
-        tail = rest.partition(_MARKS[1])[2]
-        made = f"{head}{_MARKS[0]}\n\n{record(journeys)}\n\n{_MARKS[1]}{tail}"
-        given.file.write_text(made, encoding="utf-8")
+    text = given.file.read_text(encoding="utf-8")
+    head, _, rest = text.partition(_MARKS[0])
+    before, _, tail = rest.partition(_MARKS[1])
+    made = f"{head}{_MARKS[0]}\n\n{record(journeys, before)}\n\n{_MARKS[1]}{tail}"
+    given.file.write_text(made, encoding="utf-8")
 
 
 if __name__ == "__main__":

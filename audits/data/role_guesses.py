@@ -268,11 +268,15 @@ def is_consequence(name: str) -> bool:
 
     Examples
     --------
-    >>> is_consequence("two_year_recid"), is_consequence("hired")
-    (True, False)
+    >>> is_consequence("two_year_recid"), is_consequence("y_true"), is_consequence("hired")
+    (True, True, False)
     """
     words = words_of_name(name)
-    return any(_CONSEQUENCE.fullmatch(word) for word in words) or any(map(_LATER.fullmatch, words))
+    return (
+        stored(name) == "label"
+        or any(_CONSEQUENCE.fullmatch(word) for word in words)
+        or any(map(_LATER.fullmatch, words))
+    )
 
 
 def names_outcome(name: str) -> bool:

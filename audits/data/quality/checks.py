@@ -47,7 +47,7 @@ _WHOLE = 0.9
 _AGES = re.compile(r"(^|[^a-z])(age|alter|âge|edad|età|years?_old)([^a-z]|$)", re.IGNORECASE)
 _MARKS = (-1, -9, -99, -999, -9999)
 _SAME_DIGIT = re.compile(r"-?([1-9])\1+")  # 99, 666
-_OFTEN = 20  # times as often as the usual value, and at least so often, is a mark among others
+_OFTEN, _TIMES, _AROUND = 20, 5, 10  # cells, and times as many as of so many values around it, are a mark
 _FAR, _VERY_FAR = 5, 50  # a mark lies so many times the spread of all others beyond them: of many, of few
 _FEWEST_OTHERS, _MANY_OTHERS, _MOST_FAR = 3, 10, 3  # different values
 
@@ -263,9 +263,15 @@ def _marks(column: pd.Series) -> pd.Series:
     below = values[np.isin(values, _MARKS)]
     if len(below) and (values[~np.isin(values, _MARKS)] >= 0).all():
         marks.update(map(float, below))
-    often = counts >= _OFTEN * max(1.0, float(np.median(counts)))
-    marks.update(float(each) for each in values[often] if each > 100 and _SAME_DIGIT.fullmatch(text_of(each)))
+    marks.update(float(values[k]) for k in np.flatnonzero(counts >= _OFTEN) if _stands_out(values, counts, k))
     return column[column.isin(marks)]
+
+
+def _stands_out(values: np.ndarray, counts: np.ndarray, k: int) -> bool:
+    """Whether a value such as 666 is far commoner than those around it."""
+    around = np.delete(counts[max(0, k - _AROUND) : k + _AROUND + 1], min(k, _AROUND))
+    same = abs(values[k]) > 100 and _SAME_DIGIT.fullmatch(text_of(values[k])) is not None
+    return same and bool(len(around)) and bool(counts[k] >= _TIMES * around.max())
 
 
 def _spellings(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:

@@ -334,7 +334,7 @@ def _from_where(scores: pd.Series) -> tuple[float, str]:
 def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -> tuple[dict[str, Any], str]:
     scores = [name for name, kind in stored.items() if kind == "score"]
     labels = [name for name, kind in stored.items() if kind == "label"]
-    if labels and stored_label(labels[0]) is None:
+    if labels and stored_label(labels[0]) != "prediction":
         return {"predictions": {"label": labels[0]}}, (
             f"{labels[0]!r} is audited as it was decided: neither a model nor a truth is needed."
         )
