@@ -73,6 +73,7 @@ __all__ = [
     "submit",
     "table",
     "tidy",
+    "trial",
 ]
 
 _RESULT_BYTES, _RESULT_BYTES_EACH = 500_000_000, 300_000_000
@@ -108,6 +109,7 @@ def _words_bytes(found: object) -> int:
 
 _tables, _frames = Futures(_table_bytes), Futures(_data_bytes)
 _models, _findings = Futures(_words_bytes), Futures(_words_bytes)
+_trials: Cache[Run] = Cache(lambda _: 2_000, 2_000_000)
 
 
 def executor() -> ProcessExecutor:
@@ -283,7 +285,7 @@ def forget(space: Workspace) -> None:
     DOWNLOADS.forget(space.token)
     for kept in (_tables, _frames, _models, _findings):
         kept.forget(space.token)
-    for recent in (_results, _badges, _specs, _keys):
+    for recent in (_results, _badges, _specs, _keys, _trials):
         recent.forget(space.token)
     READERS().forget(space.token)
 
@@ -427,6 +429,16 @@ def ask(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> 
     """Have the model of `spec` asked about one person, in a process of its own as a run is."""
     check_paths(space, spec)
     return executor().submit(spec, space.folder, owner=space.token, ask=asked)
+
+
+def trial(space: Workspace, spec: Mapping[str, Any], audits: Mapping[str, Mapping[str, Any]]) -> Run:
+    """Have audits tried on a part of the people, once for each draft; see `audits.runs.plans.trial`."""
+    _, _, key = _asking(space, spec["data"], int(spec.get("seed", 0)))
+    document = {**spec, "audits": [{name: dict(options)} for name, options in audits.items()]}
+    asked = {"of": "audits.runs.plans.trial:trial", "audits": dict(audits)}
+    return _trials.get(
+        digest_of([space.token, key, document]), lambda: ask(space, document, asked), space.token
+    )
 
 
 def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> None:

@@ -119,6 +119,9 @@ class OnPages:
     ----------
     noun : str
         What a sentence calls what the audit looks at, in the plural; by default its title in small letters.
+    does : str
+        The button that runs it, as a command to somebody who does not know its name; ``{yes}`` is what the
+        favored are.
     labels : mapping
         Option to what stands above its control, where that is more than its name: messages say it, too. A
         key with a dot is one of another section of the spec.
@@ -137,6 +140,7 @@ class OnPages:
     """
 
     noun: str = ""
+    does: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     alone: tuple[str, ...] = ()
     selected: Mapping[str, str] = field(default_factory=dict)

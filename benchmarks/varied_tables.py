@@ -1,8 +1,8 @@
 """Tables as strangers bring them, drawn by a seed: does `init` write a spec that runs, or say what it needs?
 
-Run with ``python -m benchmarks.varied_tables DIR [--first N] [--tables N]``: writes tables into DIR, has each one
-guessed by ``init`` and run by ``run``, and prints a line for each. Languages, outcomes, ids, dates, free text,
-counts, codes for what is missing, second headers, separators and decimal commas vary with the seed.
+Run with ``python -m benchmarks.varied_tables DIR [--first N] [--tables N]``: writes tables into DIR, has each
+guessed by ``init`` and run by ``run``, and prints a line for each. Languages, outcomes, ids, dates, free
+text, counts, codes for what is missing, second headers, separators and decimals vary with the seed.
 """
 
 from __future__ import annotations

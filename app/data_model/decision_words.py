@@ -10,6 +10,7 @@ import streamlit as st
 
 from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
+from audits.data.role_guesses import says_which
 from audits.stats.vocabulary import singular
 
 __all__ = ["proposed_words", "with_words", "words_section"]
@@ -36,7 +37,7 @@ _KNOWN: tuple[tuple[str, tuple[str, str, str]], ...] = (
 
 
 def proposed_words(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, str]:
-    """Return words for people and decision that the label's, then any column's, name suggests.
+    """Return words for people and decision that the label's, the decision's or the table's name suggests.
 
     Returns
     -------
@@ -46,12 +47,28 @@ def proposed_words(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) 
     label = draft["spec"]["data"].get("label")
     first = label.get("column") if isinstance(label, dict) else label
     predicted = (draft["spec"]["model"].get("predictions") or {}).values()
-    names = [first, *predicted, draft["source"].get("name"), *(item.name for item in profiles)]
-    for name in filter(None, names):
+    own = _own_words(draft, profiles, *predicted) if first is None else {}
+    for name in filter(None, [first, *predicted, draft["source"].get("name")]):
         for pattern, words in _KNOWN:
             if re.search(pattern, str(name).lower()):
-                return dict(zip(_FIELDS, words, strict=True))
-    return {}
+                return dict(zip(_FIELDS, words, strict=True)) | own
+    return {"people": _GENERIC["people"], **own} if own else {}
+
+
+def _own_words(
+    draft: Mapping[str, Any], profiles: Sequence[ColumnProfile], column: str = "", *_: str
+) -> dict[str, str]:
+    """Return the two values of a decision as its words, where they are words: granted, refused."""
+    good = draft["spec"]["data"].get("favorable")
+    values = next((each.values for each in profiles if each.name == column), ())
+    bad = [value for value in values if value != good]
+    if good not in values or len(bad) != 1 or not all(_is_word(value) for value in values):
+        return {}
+    return {"yes": str(good).lower(), "no": bad[0].lower()}
+
+
+def _is_word(value: str) -> bool:
+    return says_which(value) and not re.search(r"\d", value)
 
 
 def words_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:

@@ -19,10 +19,12 @@ from app.workspaces.workspace import Workspace
 from audits.data.quality.findings import Finding, Mend
 from audits.errors import InputError
 
-__all__ = ["SHAPES", "doctor_section", "mended", "open_findings"]
+__all__ = ["BLOCKING", "SHAPES", "doctor_section", "finding_cards", "mended", "open_findings"]
 
 SHAPES = frozenset({"second header", "sheets", "count table", "rows that belong together"})
 """Findings about what rows and columns are: asked before anything else."""
+BLOCKING = frozenset({"undecided", "infinite", "impossible", "words among numbers", "written numbers"})
+"""Findings for which an audit may refuse to run."""
 
 
 def doctor_section(
@@ -31,30 +33,46 @@ def doctor_section(
     profiles: Sequence[ColumnProfile],
     only: frozenset[str] | None = None,
 ) -> dict[str, Any]:
-    """Draw a card for each thing found, of some kinds `only`; return the draft with what a click mends."""
-    cards = open_findings(space, draft, only)
+    """Draw a card for each thing found, of some kinds `only`; return the draft with what a click mends.
+
+    Below them stands what was mended.
+    """
     done: list[dict[str, Any]] = list(draft.get("mended") or ())
+    cards = open_findings(space, draft, only)
     if not cards and not done and only is None:
         st.text("Nothing found that needs mending.")
-    if cards:
-        st.subheader("Worth a look before you go on", anchor=False)
-    with st.grid(2, min_column_width=340, border=False):
-        for card in cards:
-            with st.container(border=True, height="stretch", key=f"found-{_key(card)}"):
-                st.text(card.said)
-                st.space("stretch")
-                with st.container(horizontal=True):
-                    for place, mend in enumerate(card.mends):
-                        if st.button(notices.label(mend.button), key=f"mend-{_key(card)}-{place}"):
-                            return mended(draft, profiles, card, mend)
-                    if st.button("Leave as it is", type="tertiary", key=f"leave-{_key(card)}"):
-                        return {**draft, "as it is": [*(draft.get("as it is") or ()), card.kind]}
+    if (after := finding_cards(draft, profiles, cards)) is not draft:
+        return after
     for place, each in enumerate(done):
         with st.container(horizontal=True, vertical_alignment="center", key=f"quiet-mended-{place}"):
             st.text(f"Mended: {each['said']}", width="stretch")
             if place == len(done) - 1 and st.button("Take it back", type="tertiary", key="unmend"):
                 back = with_data_again(draft, each["before"])
                 return {**back, "mended": done[:-1], "id": token_hex(4)}
+    return draft
+
+
+def finding_cards(
+    draft: dict[str, Any], profiles: Sequence[ColumnProfile], cards: Sequence[Finding], place: str = ""
+) -> dict[str, Any]:
+    """Draw findings with their buttons; return the draft with what a click mends, else the draft itself.
+
+    `place` tells the keys of one list on a page from those of another.
+    """
+    if cards:
+        st.subheader("Worth a look before you go on", anchor=False)
+    with st.grid(2, min_column_width=340, border=False):
+        for card in cards:
+            name = f"{place}{_key(card)}"
+            with st.container(border=True, height="stretch", key=f"found-{name}"):
+                st.text(card.said)
+                st.space("stretch")
+                with st.container(horizontal=True):
+                    for number, mend in enumerate(card.mends):
+                        if st.button(notices.label(mend.button), key=f"mend-{name}-{number}"):
+                            return mended(draft, profiles, card, mend)
+                    if st.button("Leave as it is", type="tertiary", key=f"leave-{name}"):
+                        return {**draft, "as it is": [*(draft.get("as it is") or ()), card.kind]}
     return draft
 
 

@@ -36,11 +36,14 @@ def outcome_section(
     likely = [name for name in _likely(profiles) if name not in told.values()]  # these were predicted
     offered = list(dict.fromkeys([*likely, *names]))
     left, right = st.columns(2)
+    place = f"label-{draft['id']}"
+    if column in names and not state.drawn(place):
+        state.set_widget(place, column)  # with an index it could not be cleared again
     label = left.selectbox(
         "Label (the true outcome)",
         offered,
-        index=offered.index(column) if column in names else None,
-        key=f"label-{draft['id']}",
+        index=None,
+        key=place,
         placeholder="No label",
         help="What the model predicts, as it turned out. Needed to train a model here.",
     )

@@ -156,8 +156,9 @@ def _single(data: Mapping[str, Any]) -> set[Any]:
 
 
 def made_groups(data: Mapping[str, Any]) -> list[str]:
-    """Return the groups that were made of people selected, by the names of their columns."""
-    return [name for name, made in (data.get("recode") or {}).items() if {"where", "rows"} & set(made)]
+    """Return the columns that were made, of people selected or of dates, by their names."""
+    recode = data.get("recode") or {}
+    return [name for name, made in recode.items() if {"where", "rows", "take"} & set(made)]
 
 
 def check_invents(draft: Mapping[str, Any]) -> None:

@@ -11,10 +11,12 @@ from app import state, work
 from app.glance.running import submit_usual
 from app.latest import KEY
 from app.pages import QUESTIONS, page_of
+from app.widgets.notices import label
 from app.workspaces.workspace import Workspace
 from audits.runs.headline import RunFinding
 from audits.runs.registry import AUDITS
 from audits.stats import BADGES
+from audits.stats.vocabulary import vocabulary
 
 __all__ = ["question_cards"]
 
@@ -52,6 +54,12 @@ def question_cards(
                 st.caption(", ".join(AUDITS[name].title for name in left))
 
 
+def _does(name: str) -> str:
+    """Say what a run of an audit does, in the words of the data."""
+    said = AUDITS[name].pages.does.format(yes=vocabulary().yes or "favored")
+    return label(said or f"Run {AUDITS[name].title}")
+
+
 def _weight(finding: RunFinding) -> int:
     return BADGES.index(finding.audit.result.judged.badge)
 
@@ -85,7 +93,7 @@ def _not_run(
     st.text(error.sentence if error is not None else "Not run yet")
     if name in usual and error is None:
         st.button(
-            f"Run {AUDITS[name].title}",
+            _does(name),
             key=f"run-{name}",
             disabled=space.read_only,
             on_click=submit_usual,

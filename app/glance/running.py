@@ -24,7 +24,8 @@ def usual_options(draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[st
     found = data.usual_audits(model.get("train"))
     names = list(data.protected)
     if names:
-        found[AUDITS.first] = {"by": [*names, names] if len(names) > 1 else names}
+        example = draft["source"]["kind"] == "sample"  # of one's own tables nobody asked for intersections
+        found[AUDITS.first] = {"by": [*names, names] if example and len(names) > 1 else names}
     given = draft["options"]
     found |= {name: {} for name in AUDITS if name in draft and name not in found}  # an example's own
     for name, options in found.items():

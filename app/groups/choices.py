@@ -31,7 +31,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     if not chosen and not probable:
         return None
     by: list[Any] = list(chosen)
-    if len(chosen) > 1 and st.toggle("And by their intersection", value=True, **state.choice("cross")):
+    cross = draft["source"]["kind"] == "sample"  # else only where asked for: it costs all others power
+    if len(chosen) > 1 and st.toggle("And by their intersection", value=cross, **state.choice("cross")):
         by.append(list(chosen))
     options: dict[str, Any] = {"by": by, **probable}
     with st.expander("More options"):

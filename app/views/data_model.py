@@ -7,8 +7,8 @@ import streamlit as st
 from app import state, work
 from app.data_model.columns import bins_section, columns_section
 from app.data_model.decision_words import words_section
-from app.data_model.doctor import SHAPES, doctor_section, open_findings
-from app.data_model.made_groups import made_groups_section
+from app.data_model.doctor import BLOCKING, SHAPES, doctor_section, finding_cards, open_findings
+from app.data_model.made_groups import dates_section, made_groups_section
 from app.data_model.meanings import meanings_section
 from app.data_model.model_check import checked_section
 from app.data_model.model_choice import model_section, way_of
@@ -20,6 +20,7 @@ from app.data_model.reading import preview_section, reading_section
 from app.data_model.recent import recent_section
 from app.data_model.rows import left_out_section, rows_section
 from app.data_model.sources import example_cards, file_sources, source_problem
+from app.data_model.trial import tried
 from app.drafts.drafts import suggest_columns
 from app.drafts.validation import problems
 from app.tables.held import TableHeld
@@ -109,6 +110,7 @@ if rows.open:
     with rows:
         edited = who_counts(edited, names)
         edited = rows_section(edited, names)
+        edited = dates_section(edited, profiles)
         edited = made_groups_section(edited)
         found.show("rows")
         if found.summary is not None:
@@ -125,5 +127,17 @@ if edited != draft:
     st.rerun()
 found.show("rest")
 with top:
-    overview(space, edited, found)
-    next_step(found.ready, features=found.summary is None or bool(found.summary.features))
+    line, standing = st.container(), "ready"
+    if found.ready:
+        section, seed = edited["spec"]["data"], edited["spec"].get("seed", 0)
+        held, _ = wait_for(work.data(space, section, seed), "Preparing the data")
+        standing = tried(space, edited, held)
+    with line:
+        overview(space, edited, found, standing)
+    if not found.ready or standing == "refused":
+        mended = finding_cards(edited, profiles, open_findings(space, edited, BLOCKING), "first-")
+        if mended is not edited:
+            space.save_draft(mended)
+            st.rerun()
+    features = found.summary is None or bool(found.summary.features)
+    next_step(found.ready, features=features, tried=standing)

@@ -68,6 +68,7 @@ AUDIT = Audit(
         "known size can be planted among the predictions."
     ),
     pages=OnPages(
+        does="Change nothing but the group",
         noun="attribute swaps",
         labels={
             "attribute": "Change",

@@ -30,6 +30,7 @@ AUDIT = Audit(
     seconds=seconds,
     memory=memory,
     pages=OnPages(
+        does="Compare with matches in every group",
         labels={
             "by": "Groups by",
             "fewest": "Leave out groups of fewer people than",

@@ -157,9 +157,9 @@ def init(
 ) -> Told:
     """Write a commented spec for a table that runs as it is, each guess told."""
     from audits.cli.init import init
-    from audits.runs.plans.proposal import Answers
+    from audits.runs.plans.proposal import RoleAnswers
 
-    return init(file, out, force=force, answers=Answers(decision, truth, good or (), by or ()))
+    return init(file, out, force=force, answers=RoleAnswers(decision, truth, good or (), by or ()))
 
 
 @app.command()

@@ -42,7 +42,7 @@ def describe(file: Path, *, as_json: bool) -> str:
     parts = {
         **dict.fromkeys(suggested["identifiers"], "identifier"),
         **dict.fromkeys(suggested["protected"], "protected attribute"),
-        **dict.fromkeys(suggested["label"][:1], "label"),
+        **dict.fromkeys(suggested["label"][:1], "outcome"),
         **{name: f"predicted {kind}" if kind == "label" else kind for name, kind in stored.items()},
     }
     rows = [_HEAD, *(_row(column, parts.get(column["name"], "")) for column in facts["columns"])]

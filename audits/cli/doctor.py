@@ -16,7 +16,7 @@ def finding_lines(findings: Iterable[Finding]) -> list[str]:
     lines = []
     for finding in findings:
         lines += wrapped(finding.said, "  ").replace("  ", "- ", 1).splitlines()
-        lines += [one_line(f"    {mend.button}: {_written(mend)}") for mend in finding.mends]
+        lines += [f"    {one_line(f'{mend.button}: {_written(mend)}')}" for mend in finding.mends]
     return ["Worth a look before you go on:", *lines] if lines else []
 
 
@@ -24,8 +24,6 @@ def _written(mend: Mend) -> str:
     """Return a mend as keys of the ``data`` section, on one line."""
     put = {**mend.put, **({"recode": dict(mend.recode)} if mend.recode else {})}
     parts = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in put.items()]
-    out = [
-        *(f"{name!r} of features" for name in mend.leave_out),
-        *(f"{name!r} of protected" for name in mend.unprotect),
-    ]
-    return ", ".join([*parts, *([f"take {' and '.join(out)}"] if out else [])])
+    parts += [f"features: all but {', '.join(mend.leave_out)}"] if mend.leave_out else []
+    parts += [f"protected: all but {', '.join(mend.unprotect)}"] if mend.unprotect else []
+    return "; ".join(parts)

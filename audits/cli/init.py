@@ -15,7 +15,7 @@ from audits.cli.words import called_as, one_line, written
 from audits.data.public import PUBLIC, public_section
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml
-from audits.runs.plans.proposal import Answers, Proposal, found_in, propose, read_as_found, usual_model
+from audits.runs.plans.proposal import Proposal, RoleAnswers, found_in, propose, read_as_found, usual_model
 from audits.runs.registry import AUDITS
 
 __all__ = ["guessed", "init"]
@@ -29,7 +29,7 @@ _ASIDE = {
 }
 
 
-def init(file: Path, out: Path | None, *, force: bool = False, answers: Answers | None = None) -> str:
+def init(file: Path, out: Path | None, *, force: bool = False, answers: RoleAnswers | None = None) -> str:
     """Write the spec guessed for a table and say what was guessed.
 
     Parameters
@@ -40,7 +40,7 @@ def init(file: Path, out: Path | None, *, force: bool = False, answers: Answers 
         The spec; by default the table's name with the ending .yaml, beside it.
     force : bool
         Whether a file of that name may be replaced.
-    answers : Answers, optional
+    answers : RoleAnswers, optional
         What is known and not guessed.
 
     Raises
@@ -53,7 +53,8 @@ def init(file: Path, out: Path | None, *, force: bool = False, answers: Answers 
     if read:
         proposal.spec["data"] = {"read": read, **proposal.spec["data"]}
         proposal.guesses["data.read"] = "The first row looked like no header: the names are those below it."
-    doctor = finding_lines(found_in(table, proposal.spec["data"]))
+    decided = proposal.spec["model"].get("predictions", {}).get("label")
+    doctor = finding_lines(found_in(table, proposal.spec["data"], decided))
     place = file.with_suffix(".yaml") if out is None else out
     try:
         path = file.absolute().relative_to(place.absolute().parent)

@@ -25,6 +25,7 @@ __all__ = [
     "is_consequence",
     "is_group",
     "names_outcome",
+    "says_which",
     "words_of_name",
 ]
 
@@ -77,11 +78,17 @@ _EVENT = re.compile(
 """Verbs in the past, and nouns made of verbs: what was done to people, where no more is known of the word."""
 _HISTORY = re.compile(
     _any_of(
-        """self prior priors previous(?:ly)? prev past ever history hist former(?:ly)? num number count
-        days weeks months years date time type reason amount requested applied vorher frühere?r?
-        précédente?s? anterior(?:es)? fecha datum"""
+        """self prior priors previous(?:ly)? prev past ever history hist former(?:ly)? vorher frühere?r?
+        précédente?s? anterior(?:es)?"""
     )
 )
+_AMOUNTS = re.compile(
+    _any_of("num number count days weeks months years date time type reason amount applied fecha datum")
+)
+_LATER = re.compile(
+    _any_of("within after later followup days? weeks? months? years? jahre? monate? mois años?")
+)
+"""In the name of an outcome: what happened in a time that was watched, which nobody decided."""
 _STATES = re.compile(
     r"\w*" + _any_of("married employed disabled divorced separated retired owned skilled educated trained")
 )
@@ -210,7 +217,11 @@ def guess_outcome(columns: Sequence[Mapping[str, Any]], *, rows: int) -> Outcome
             why = f"{numbers[0]!r} is a number: say from which value on it is good"
         return OutcomeGuess(None, tuple([*numbers, *ranked][:5]), why)
     best = likely[0]
-    if len(likely) > 1 and scores[best] - scores[likely[1]] <= _APART:
+    close = [name for name in likely if scores[best] - scores[name] <= _APART]
+    decided = [name for name in close if not is_consequence(name)]
+    if len(close) > 1 and len(decided) == 1:  # the others are what happened in truth
+        [best] = decided
+    elif len(close) > 1:
         return OutcomeGuess(None, tuple(ranked[:5]), f"{best!r} and {likely[1]!r} are as likely")
     return OutcomeGuess(
         best, tuple(ranked[:5]), f"The outcome is taken to be {best!r}, by its name and values."
@@ -257,10 +268,15 @@ def is_consequence(name: str) -> bool:
 
     Examples
     --------
-    >>> is_consequence("two_year_recid"), is_consequence("hired")
-    (True, False)
+    >>> is_consequence("two_year_recid"), is_consequence("y_true"), is_consequence("hired")
+    (True, True, False)
     """
-    return any(_CONSEQUENCE.fullmatch(word) for word in words_of_name(name))
+    words = words_of_name(name)
+    return (
+        stored(name) == "label"
+        or any(_CONSEQUENCE.fullmatch(word) for word in words)
+        or any(map(_LATER.fullmatch, words))
+    )
 
 
 def names_outcome(name: str) -> bool:
@@ -272,6 +288,17 @@ def names_outcome(name: str) -> bool:
     (True, False)
     """
     return any(_STRONG.fullmatch(word) or _of_word(word) for word in words_of_name(name))
+
+
+def says_which(value: str) -> bool:
+    """Whether a value itself says that it is good or bad for people, as a plain yes or no does not.
+
+    Examples
+    --------
+    >>> says_which("Granted"), says_which("yes"), says_which("A14")
+    (True, False, False)
+    """
+    return _direction(value.strip().lower()) != 0
 
 
 def is_group(column: Mapping[str, Any]) -> bool:
@@ -308,7 +335,9 @@ def _of_word(word: str) -> int:
     if _POSITIVE.fullmatch(word):
         return 1
     negated = _NEGATED.fullmatch(word)
-    return -1 if negated and _POSITIVE.fullmatch(negated[1]) else 0
+    if negated and _POSITIVE.fullmatch(negated[1]):
+        return -1
+    return -1 if word.startswith("re") and _NEGATIVE.fullmatch(word[2:]) else 0  # rearrested
 
 
 def _numeric(text: str) -> bool:
@@ -325,9 +354,10 @@ def _likelihood(column: Mapping[str, Any], rows: int, *, last: bool) -> float:
         return 0.0
     if is_group(column) or (kind == "continuous" and distinct > 2):
         return 0.0
-    if any(_HISTORY.fullmatch(word) or _STATES.fullmatch(word) for word in words):
-        return 0.0
     two = distinct == 2
+    against = [_HISTORY, _STATES, *([] if two else [_AMOUNTS])]
+    if any(pattern.fullmatch(word) for pattern in against for word in words):
+        return 0.0
     texts = {str(each).strip().lower() for each in column["examples"]}
     answers = {text for text in texts if _is_good(text) or _is_bad(text)}
     weak = any(_WEAK.fullmatch(word) for word in words)

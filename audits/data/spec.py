@@ -66,6 +66,9 @@ class Keep:
     missing: Literal[True] | None = None
 
 
+DatePart = Literal["year", "month", "weekday", "hour", "days", "years"]
+
+
 @dataclass(frozen=True)
 class Recode:
     """New values for old ones, in a new column or in place; or a column that says who belongs to a group.
@@ -82,6 +85,11 @@ class Recode:
         "everyone else" in the others.
     rows : tuple of int or str
         Row numbers ("9-14" means all from 9 to 14): only these rows can belong to the group.
+    take : {"year", "month", "weekday", "hour", "days", "years"}, optional
+        Instead of a map: what is taken of a column of dates. Days and whole years, such as an age, count from
+        it to `until`.
+    until : str, optional
+        A column of dates, or a date such as 2024-12-31.
     """
 
     __pydantic_config__ = _FORBID
@@ -90,6 +98,8 @@ class Recode:
     source: Annotated[str | None, Field(alias="from")] = None
     where: tuple[Keep, ...] = ()
     rows: tuple[int | str, ...] = ()
+    take: DatePart | None = None
+    until: str | None = None
 
     @property
     def is_group(self) -> bool:

@@ -41,6 +41,7 @@ AUDIT = Audit(
     seconds=_seconds,
     designs=True,
     pages=OnPages(
+        does="See what explains the gap",
         labels={
             "source": "Source",
             "target": "Target",

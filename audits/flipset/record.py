@@ -58,6 +58,7 @@ AUDIT = Audit(
     usual=_usual,
     windows=_windows,
     pages=OnPages(
+        does="Match people with the other group",
         labels={
             "source": "Source",
             "target": "Target",

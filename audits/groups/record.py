@@ -75,6 +75,7 @@ AUDIT = Audit(
     units=dict.fromkeys([*_AMOUNTS, *(f"{name}.estimate" for name in _AMOUNTS)], "unit of the outcome"),
     windows=_windows,
     pages=OnPages(
+        does="See who is {yes} less often",
         noun="groups",
         labels={
             "by": "Compare by",

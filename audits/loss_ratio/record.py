@@ -84,6 +84,7 @@ AUDIT = Audit(
         "known size can be planted among the predictions."
     ),
     pages=OnPages(
+        does="Move people where it should not matter",
         labels={
             "sensitive": "Attributes",
             "metric": "What should not matter",

@@ -70,6 +70,7 @@ AUDIT = Audit(
     memory=_memory,
     usual=_usual,
     pages=OnPages(
+        does="See whose outcomes become whose",
         labels={
             "by": "Subgroups by",
             "source": "Source",

@@ -78,6 +78,7 @@ AUDIT = Audit(
             "ways-refits": "with-refits",
             "ways-noise": "with-noise",
         },
+        does="See what people could change",
         labels={
             "actionable": "A person can change",
             "roles.actionable": "A person can change",

@@ -104,6 +104,7 @@ AUDIT = Audit(
     groups_alone=True,
     windows=_windows,
     pages=OnPages(
+        does="Search all small groups",
         labels={
             "protected": "Attributes",
             "support": "Smallest group (share of people)",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from audits.data.values import MISSING
 from audits.records import Section
 from audits.runs.multiple_testing import Across, counted_together
 from audits.stats import BADGES, EVIDENCE, Judged
@@ -144,6 +145,7 @@ def _place(finding: RunFinding) -> float:
     return float("inf") if finding.place is None else finding.place
 
 
-def _rank(finding: RunFinding) -> tuple[int, float, float]:
-    judged = finding.judged
-    return BADGES.index(judged.badge), -size_against_limit(judged), finding.across.p_value
+def _rank(finding: RunFinding) -> tuple[bool, int, float, float]:
+    """Order of findings; one about people of whom the group is not known never leads others."""
+    judged, unknown = finding.judged, MISSING in finding.sentence
+    return unknown, BADGES.index(judged.badge), -size_against_limit(judged), finding.across.p_value

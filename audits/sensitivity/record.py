@@ -66,6 +66,7 @@ AUDIT = Audit(
     ),
     bundle="audits.monitor.bundle:bundle_of",
     pages=OnPages(
+        does="See whose predictions depend on it",
         labels={
             "protected": "Protected attributes",
             "status_model": "Protected-status model",

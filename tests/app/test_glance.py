@@ -7,6 +7,7 @@ import pytest
 from app import work
 from app.drafts import drafts
 from app.glance.matrix import cell
+from app.glance.running import usual_options
 from app.pages import QUESTIONS
 from audits.data.samples import CATALOGUE
 from audits.groups.figures.ranked import ranked, ranked_groups
@@ -91,3 +92,10 @@ def test_a_cell_of_the_matrix_shows_the_verdict_that_weighs_most(loans) -> None:
             assert (judged.verdict == EVIDENCE) == any(gap.verdict == EVIDENCE for gap in gaps)
             assert judged.interval in [each.estimate for each in gaps] + [each.ratio for each in gaps]
             assert judged.badge in BADGES
+
+
+def test_own_tables_are_compared_by_each_attribute_alone_unless_asked(space) -> None:
+    rows = "sex,race,skill,hired\n" + "f,a,1,0\nm,b,2,1\nf,b,2,1\nm,a,3,0\n" * 40
+    bring(space, rows, label="hired", favorable=1, protected=["sex", "race"])
+    held, _ = work.data(space, space.draft()["spec"]["data"]).result()
+    assert usual_options(space.draft(), held)["groups"]["by"] == ["sex", "race"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ def test_decisions_in_a_column_need_no_model_and_may_meet_the_truth(space) -> No
     at = answer(answer(at))
     assert "question" not in space.draft()
     assert spec(space)["data"]["words"]["yes"] == "called back"
-    assert any(each.startswith("240 applicants, 1 input, 33% called back, ready") for each in texts(at))
+    assert any(each.startswith("240 applicants, 1 input, 33% called back") for each in texts(at))
 
 
 def test_a_count_table_counts_people_after_one_click(space) -> None:
@@ -66,11 +67,11 @@ def test_a_count_table_counts_people_after_one_click(space) -> None:
     assert spec(space)["data"]["weights"] == {"column": "Freq", "kind": "counts"}
     for _ in range(4):
         at = answer(at)
-    assert any(each.startswith("438 applicants, 1 input") and each.endswith("ready") for each in texts(at))
+    assert any(each.startswith("438 applicants, 1 input") for each in texts(at))
 
 
 def test_what_happened_is_learned_and_can_be_called_a_decision(space) -> None:
-    at = new(space, CALLS.replace("call", "default").replace("advert", "town"))
+    at = new(space, CALLS.replace("call", "default").replace("advert", "hours"))
     assert spec(space)["model"] == {"train": "logistic"}
     assert (spec(space)["data"]["label"], spec(space)["data"]["favorable"]) == ("default", "no")
     way = next(each for each in at.segmented_control if str(each.key).startswith("way-"))
@@ -97,3 +98,48 @@ def test_every_way_stays_open_until_it_is_answered(space, label) -> None:
     way.set_value(label).run()
     assert not at.exception
     assert at.button(key="answer").disabled
+
+
+def test_a_truth_that_was_chosen_can_be_cleared(space) -> None:
+    at = answer(new(space, CALLS.replace("advert", "hours")))
+    at = answer(at)
+    truth = next(box for box in at.selectbox if str(box.key).startswith("label-"))
+    truth.set_value("kept").run()
+    assert spec(space)["data"]["label"] == "kept"
+    truth = next(box for box in at.selectbox if str(box.key).startswith("label-"))
+    truth.set_value(None).run()
+    assert "label" not in spec(space)["data"]
+    assert spec(space)["data"]["favorable"] == "yes", "the decision's good answer stays"
+
+
+def until_tried(at: Any) -> list[str]:
+    """Draw the page until the trial of the first audits is over; return its texts."""
+    for _ in range(240):
+        at.run()
+        assert not at.exception
+        if not any("Trying" in each for each in texts(at)):
+            break
+        time.sleep(0.5)
+    return [*texts(at)]
+
+
+def test_ready_is_said_once_the_first_audits_have_run_on_some_people(space) -> None:
+    at = answer(answer(answer(answer(new(space, CALLS.replace("advert", "hours"))))))
+    said = until_tried(at)
+    assert "Ready to audit." in said
+    assert any(each.startswith("240 applicants") and each.endswith("ready") for each in said)
+
+
+def test_a_cell_that_stops_every_audit_is_named_once_and_mended_by_a_button(space) -> None:
+    rows = CALLS.replace("advert", "hours").replace("call", "default").splitlines()
+    rows[3] = rows[3].replace(",2,", ",999999.4,", 1)
+    at = answer(new(space, "\n".join(rows)))
+    while "question" in space.draft():
+        at = answer(at)
+    said = until_tried(at)
+    refused = [each for each in said if "999999.4" in each and "spread" in each]
+    assert len(refused) == 1, "one refusal for one defect"
+    assert "Ready to audit." not in said
+    at.button(key="mend-first-impossible-0").click().run()
+    assert spec(space)["data"]["recode"]["skill"]["map"] == {"999999.4": None}
+    assert "Ready to audit." in until_tried(at)

@@ -462,3 +462,49 @@ def test_quantiles_need_different_numbers():
     for ages in ([5, 5, 5, 5], ["a", "b", "a", "b"]):
         with pytest.raises(InputError, match=r"data\.bins\.age"):
             build_data(pd.DataFrame({"age": ages, "y": [0, 1, 0, 1]}), data_spec(section))
+
+
+def _of_dates(rule):
+    frame = pd.DataFrame(
+        {
+            "born": ["1990-05-20", "1960-01-01", None, "2000-02-29"] * 20,
+            "filed": ["2024-05-19", "2024-05-20", "2024-01-06", "2024-03-01"] * 20,
+            "sex": ["f", "m"] * 40,
+            "paid": ["no", "yes", "yes", "no"] * 20,
+        }
+    )
+    frame[["born", "filed"]] = frame[["born", "filed"]].apply(pd.to_datetime)
+    section = {"label": "paid", "favorable": "yes", "protected": ["sex"], "recode": {"made": rule}}
+    return build_data(frame, data_spec(section)).frame["made"].iloc[:4].tolist()
+
+
+@pytest.mark.parametrize(
+    ("rule", "made"),
+    [
+        ({"from": "filed", "take": "weekday"}, ["Sunday", "Monday", "Saturday", "Friday"]),
+        ({"from": "filed", "take": "month"}, ["May", "May", "January", "March"]),
+        ({"from": "filed", "take": "year"}, [2024, 2024, 2024, 2024]),
+        ({"from": "born", "take": "years", "until": "filed"}, [33, 64, None, 24]),
+        ({"from": "born", "take": "years", "until": "2024-05-20"}, [34, 64, None, 24]),
+        ({"from": "filed", "take": "days", "until": "2024-05-21"}, [2, 1, 136, 81]),
+    ],
+)
+def test_dates_give_ages_weekdays_months_and_durations(rule, made):
+    assert [None if pd.isna(each) else each for each in _of_dates(rule)] == made
+
+
+@pytest.mark.parametrize(
+    ("rule", "where"),
+    [
+        ({"from": "sex", "take": "month"}, "data.recode.made.from"),
+        ({"from": "born", "take": "years"}, "data.recode.made.until"),
+        ({"from": "born", "take": "years", "until": "soon"}, "data.recode.made.until"),
+        ({"from": "born", "take": "month", "until": "filed"}, "data.recode.made.until"),
+        ({"from": "born", "take": "month", "map": {"a": "b"}}, "data.recode.made"),
+        ({"from": "born", "take": "century"}, "data.recode.made.take"),
+    ],
+)
+def test_what_cannot_be_taken_of_dates_is_refused(rule, where):
+    with pytest.raises(InputError) as refused:
+        _of_dates(rule)
+    assert refused.value.where == where

@@ -262,3 +262,51 @@ def test_a_model_better_than_is_likely_has_the_columns_named_that_alone_tell_the
     (card,) = examine(table, spec, build_data(table, spec), unlikely="right about all 400 people")
     assert "No column alone" in card.said
     assert not card.mends
+
+
+def _stands_for_unknown(values, n=N):
+    return np.where(np.arange(n) % 25 == 0, values, np.arange(n) % 60)
+
+
+@pytest.mark.parametrize("mark", [666, 999, 999999.4, 1e6, -1])
+def test_codes_for_what_is_not_known_are_shown_as_they_stand(mark, tmp_path):
+    seen, after = found(tmp_path, people().assign(points=_stands_for_unknown(mark)))
+    card = seen["impossible"]
+    assert f" {mark:.10g} " in card.said
+    assert card.mends[0].recode == {"points": {"map": {f"{mark:.10g}": None}}}
+    left, data = after(card.mends[0])
+    assert "impossible" not in left
+    assert data.frame["points"].isna().sum() == N // 25
+
+
+def test_large_and_repeated_numbers_that_may_be_are_left_alone(tmp_path):
+    rng = np.random.default_rng(4)
+    frame = people().assign(
+        income=np.exp(rng.normal(10, 1.2, N)).round(2),
+        minutes=rng.integers(0, 1200, N),
+        gain=rng.integers(0, 9, N),
+    )
+    assert "impossible" not in found(tmp_path, frame)[0]
+
+
+def test_columns_that_are_missing_together_are_no_proxies(tmp_path):
+    gone = np.random.default_rng(1).random(N) < 0.3
+    frame = people().assign(race=lambda each: np.where(np.arange(N) % 2, "a", "b"), letter="x")
+    frame.loc[gone, ["race", "letter"]] = np.nan
+    frame["letter"] = frame["letter"].where(np.arange(N) % 3 > 0, "y").mask(gone)
+    assert not [
+        kind for kind in found(tmp_path, frame, protected=["race"])[0] if "prox" in kind or "same" in kind
+    ]
+
+
+def test_a_number_whose_cut_is_the_outcome_is_named_with_its_cut(tmp_path):
+    points = np.random.default_rng(3).integers(0, 100, N)
+    frame = people().assign(points=points, paid=np.where(points >= 60, "yes", "no"))
+    assert "from 60 on" in found(tmp_path, frame)[0]["gives the label away"].said
+
+
+def test_what_may_itself_be_the_outcome_is_never_dropped(tmp_path):
+    frame = people().assign(approved=lambda each: each["paid"], code=lambda each: each["paid"] == "yes")
+    card = found(tmp_path, frame)[0].get("gives the label away")
+    dropped = {name for mend in (card.mends if card else ()) for name in mend.leave_out}
+    assert "approved" not in dropped

@@ -12,6 +12,7 @@ import pandas as pd
 
 from audits.checks import choices
 from audits.data.frames import with_columns
+from audits.data.preprocessing.dates import date_part
 from audits.data.spec import Keep, Recode
 from audits.data.values import as_text, is_missing, match_level, near, text_of
 from audits.errors import InputError
@@ -76,6 +77,11 @@ def apply_recodes(frame: pd.DataFrame, recodes: Mapping[str, Recode]) -> tuple[p
             frame = with_columns(frame, {name: pd.Series(values, index=frame.index, name=name)})
             continue
         source = known_column(f"data.recode.{name}.from", recode.source or name, frame)
+        if recode.take is not None:
+            frame = with_columns(frame, {name: date_part(frame, source, recode, f"data.recode.{name}")})
+            continue
+        if recode.until is not None:
+            raise InputError(f"data.recode.{name}.until", "only applies with take: days or years")
         if not recode.mapping:
             raise InputError(f"data.recode.{name}.map", "must name at least one value")
         frame = with_columns(frame, {name: _recoded(frame[source], recode.mapping, name, notes)})

@@ -6,6 +6,7 @@ mended stands in the spec.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from audits.data.kinds import infer_kind
 from audits.data.outliers import heavy_cells
 from audits.data.preprocessing.column_names import stored
 from audits.data.quality.findings import Finding, Mend, be, cell_count, leave_out, listed, named
-from audits.data.quality.proxies import label_is_prediction, same_attribute, standing_in, telling
+from audits.data.quality.proxies import label_is_prediction, same_attribute, standing_in, telling, undecided
 from audits.data.quality.row_units import row_units
 from audits.data.spec import DataSpec
 from audits.data.values import text_of
@@ -45,10 +46,10 @@ _EQUAL, _ENOUGH = 0.2, 100
 _WHOLE = 0.9
 _AGES = re.compile(r"(^|[^a-z])(age|alter|âge|edad|età|years?_old)([^a-z]|$)", re.IGNORECASE)
 _MARKS = (-1, -9, -99, -999, -9999)
-_SAME_DIGIT = re.compile(r"-?([1-9])\1{2,}")  # 666, 9999
-_OFTEN = 20  # times as often as the usual value, and at least so often, is a mark among others
-_FAR = 5  # a mark lies so many times the spread of all others beyond them
-_MOST_FAR = 3
+_SAME_DIGIT = re.compile(r"-?([1-9])\1+")  # 99, 666
+_OFTEN, _TIMES, _AROUND = 20, 5, 10  # cells, and times as many as of so many values around it, are a mark
+_FAR, _VERY_FAR = 5, 50  # a mark lies so many times the spread of all others beyond them: of many, of few
+_FEWEST_OTHERS, _MANY_OTHERS, _MOST_FAR = 3, 10, 3  # different values
 
 
 def examine(
@@ -82,6 +83,7 @@ def examine(
         *header,
         *_sheets(table, spec),
         *row_units(frame, spec),
+        *undecided(frame, spec, predictions),
         *([] if header else _words_among_numbers(table, spec)),  # that header is such words itself
         *_written_numbers(frame, spec),
         *_beyond_numbers(frame, spec),
@@ -92,12 +94,15 @@ def examine(
         *_numbering(frame, spec, features),
     ]
     if data is not None:
+        features = [name for name in data.features if name != predictions]  # what was decided is no feature
+        data = dataclasses.replace(data, features=tuple(features))
         found += [
             *same_attribute(data),
             *label_is_prediction(data, spec, predictions),
             *telling(data, unlikely),
             *standing_in(data),
             *_codes(data, spec),
+            *_free_text(data),
         ]
     return found
 
@@ -221,7 +226,7 @@ def _impossible(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     for name in _numbers(frame, spec):
         column = frame[name].dropna()
         column = column[np.isfinite(column) & (column.abs() <= _HUGE)]  # others are told above
-        if column.nunique() < 5:
+        if column.nunique() < _FEWEST_OTHERS + 1:
             continue
         bad = column[(column < 0) | (column > 125)] if _AGES.search(name) else column[:0]
         if not len(bad):
@@ -248,18 +253,25 @@ def _marks(column: pd.Series) -> pd.Series:
     bad = heavy_cells(column.to_numpy(dtype=float))
     marks = {float(each) for each in column.iloc[bad].unique()}
     for k in range(1, _MOST_FAR + 1):
-        if len(values) - k < 10:
+        if len(values) - k < _FEWEST_OTHERS:
             break
         for end, rest in ((values[-k:], values[:-k]), (values[:k], values[k:])):
             far = max(float(end.min() - rest.max()), float(rest.min() - end.max()))
-            if far > _FAR * max(float(rest.max() - rest.min()), 1.0):
+            alike = len(rest) >= _MANY_OTHERS or all(_SAME_DIGIT.fullmatch(text_of(each)) for each in end)
+            if far > (_FAR if alike else _VERY_FAR) * max(float(rest.max() - rest.min()), 1.0):
                 marks.update(map(float, end))
     below = values[np.isin(values, _MARKS)]
     if len(below) and (values[~np.isin(values, _MARKS)] >= 0).all():
         marks.update(map(float, below))
-    often = counts >= _OFTEN * max(1.0, float(np.median(counts)))
-    marks.update(float(each) for each in values[often] if _SAME_DIGIT.fullmatch(text_of(each)))
+    marks.update(float(values[k]) for k in np.flatnonzero(counts >= _OFTEN) if _stands_out(values, counts, k))
     return column[column.isin(marks)]
+
+
+def _stands_out(values: np.ndarray, counts: np.ndarray, k: int) -> bool:
+    """Whether a value such as 666 is far commoner than those around it."""
+    around = np.delete(counts[max(0, k - _AROUND) : k + _AROUND + 1], min(k, _AROUND))
+    same = abs(values[k]) > 100 and _SAME_DIGIT.fullmatch(text_of(values[k])) is not None
+    return same and bool(len(around)) and bool(counts[k] >= _TIMES * around.max())
 
 
 def _spellings(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
@@ -379,6 +391,18 @@ def _codes(data: AuditData, spec: DataSpec) -> list[Finding]:
         each = [(name, {**spec.to_dict().get("kinds", {}), name: "categorical"}) for name in names[:4]]
         mends += [Mend(f"Only {name}", {"kinds": kinds}) for name, kinds in each]
     return [Finding("codes", said, tuple(mends))]
+
+
+def _free_text(data: AuditData) -> list[Finding]:
+    """Name the columns of free text, which comparisons leave out."""
+    names = [str(name) for name, kind in data.kinds.items() if kind == "text" and name not in data.protected]
+    if not names:
+        return []
+    said = (
+        f"{named(names)} {'holds' if len(names) == 1 else 'hold'} free text: comparisons leave it out. Rule "
+        f"sets can compare people by identity terms in it (rule_sets: {{text: {names[0]}}})."
+    )
+    return [Finding("free text", said)]
 
 
 def _numbers(frame: pd.DataFrame, spec: DataSpec) -> list[str]:

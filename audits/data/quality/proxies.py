@@ -16,7 +16,7 @@ from audits.data.role_guesses import names_outcome
 from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import MISSING, as_text, text_of
 
-__all__ = ["label_is_prediction", "same_attribute", "standing_in", "telling"]
+__all__ = ["label_is_prediction", "same_attribute", "standing_in", "telling", "undecided"]
 
 _MOST_ROWS = 20_000  # looked at
 
@@ -107,6 +107,18 @@ def label_is_prediction(data: AuditData, spec: DataSpec, predictions: str | None
             (Mend("Audit the predictions without a label", {"label": None}),),
         )
     ]
+
+
+def undecided(frame: pd.DataFrame, spec: DataSpec, predictions: str | None) -> list[Finding]:
+    """Find people for whom a column of decisions holds none."""
+    if predictions is None or predictions not in frame or predictions in spec.recode:
+        return []
+    keep = [*spec.to_dict().get("keep", []), {"column": predictions, "not_missing": True}]
+    without = int(frame[predictions].isna().sum())
+    if not without or keep[-1] in keep[:-1]:
+        return []
+    said = f"{without:,} of {len(frame):,} rows have no decision in {predictions!r}."
+    return [Finding("undecided", said, (Mend("Keep the others", {"keep": keep}),))]
 
 
 def telling(data: AuditData, unlikely: str) -> list[Finding]:

@@ -28,14 +28,14 @@ from audits.errors import InputError, called, how_to_install, installed
 from audits.runs.registry import AUDITS, usual_audits
 from audits.stats.words import count
 
-__all__ = ["Answers", "Proposal", "found_in", "propose", "read_as_found", "told_lacking", "usual_model"]
+__all__ = ["Proposal", "RoleAnswers", "found_in", "propose", "read_as_found", "told_lacking", "usual_model"]
 
 _MOST_GROUPS = 20
 _FEW = 12
 
 
 @dataclass(frozen=True)
-class Answers:
+class RoleAnswers:
     """What is known of a table and need not be guessed; None or empty where it is to be.
 
     Attributes
@@ -95,7 +95,7 @@ def found_in(table: Table, section: Mapping[str, Any], predictions: str | None =
 
 
 def propose(
-    table: Table, described: dict[str, Any] | None = None, *, answers: Answers | None = None
+    table: Table, described: dict[str, Any] | None = None, *, answers: RoleAnswers | None = None
 ) -> Proposal:
     """Guess decision or label, good answer, groups, what a row is, model and audits of a table.
 
@@ -103,7 +103,7 @@ def propose(
     ----------
     described : dict, optional
         What `audits.data.describe` says of it, where that is at hand.
-    answers : Answers, optional
+    answers : RoleAnswers, optional
         What is known and not guessed.
 
     Raises
@@ -113,67 +113,85 @@ def propose(
         or nothing says which answer is good: says which answer to give. If an answer names no column.
     """
     described = describe(table) if described is None else described
-    answers = Answers() if answers is None else answers
+    answers = RoleAnswers() if answers is None else answers
     columns = {column["name"]: column for column in described["columns"]}
     _check(answers, columns)
     guesses: dict[str, str] = {}
     amount = _amount(described, columns, answers)
     label, stored = (None, {}) if amount is not None else _decided(described, columns, answers)
-    data: dict[str, Any] = {}
-    by_label = [name for name, kind in stored.items() if kind == "label"]
-    if amount is not None:
-        data |= {"label": amount, "outcome": "numeric", "favorable": "high"}
-        guesses["data.label"] = f"The outcome is taken to be the number {amount!r}, audited as it is."
-        guesses["data.favorable"] = "High numbers are taken to be good for the person."
-        if verb := guess_verb(amount):
-            data["words"] = {"verb": verb}
-    elif label is not None:
-        data["label"] = label
-        guesses["data.label"] = f"What happened in truth is taken to be in {label!r}."
-    if amount is None and (label is not None or by_label):
-        source = by_label[0] if answers.decision else label or by_label[0]
-        data["favorable"], guesses["data.favorable"] = _favorable(table.frame[source], source, answers.good)
-    data["protected"], guesses["data.protected"] = _groups(
-        described, columns, {label, amount, *by_label}, answers
-    )
+    data = _outcome(table, amount, label, stored, answers, guesses)
+    taken = {label, amount, *stored}
+    data["protected"], guesses["data.protected"] = _groups(described, columns, taken, answers)
     bins = {name: _edges(table.frame[name]) for name in data["protected"] if _many(columns[name])}
     if bins:
         data["bins"] = bins
         guesses["data.bins"] = f"{_listed(list(bins))} cut into three ranges of about as many people."
-    for key, value, told in _units(table, {label, amount, *stored, *data["protected"]}):
+    for key, value, told in _units(table, {*taken, *data["protected"]}):
         data[key], guesses[f"data.{key}"] = value, told
     built = _built(table, data)
-    if amount is None:
-        model, guesses["model"] = _model(stored, label, built)
-    else:
-        model = {"predictions": {"score": amount}}
+    spec: dict[str, Any] = {"data": data, "seed": 0}
+    if amount is not None:
+        spec["model"] = {"predictions": {"score": amount}}
         guesses["model"] = f"No model is audited, but {amount!r} itself: what people got."
-    threshold = 0.5
-    if amount is None and (score := model.get("predictions", {}).get("score")):
-        threshold, told = _from_where(table.frame[score])
-        guesses["model"] += f" They are favorable {told}."
+    else:
+        spec["model"], guesses["model"] = _model(stored, label, built)
+        spec["threshold"] = 0.5
+        if score := spec["model"].get("predictions", {}).get("score"):
+            spec["threshold"], told = _from_where(table.frame[score])
+            guesses["model"] += f" They are favorable {told}."
     usual = usual_audits(built) if built is not None else {}
-    found = {
-        "stored": tuple(name for name in usual if not AUDITS[name].asks_anew),
-        "model": tuple(usual) if built is not None and built.features else (),
-    }
-    lacking = {
-        name: package
-        for name in usual
-        if name in {*found["stored"], *found["model"]} and (package := AUDITS[name].lacks) is not None
-    }
-    kind = "stored" if "predictions" in model else "model"
-    if left_out := {name: package for name, package in lacking.items() if name in found[kind]}:
+    allowed, lacking = _allowed(usual, built)
+    kind = "stored" if "predictions" in spec["model"] else "model"
+    if left_out := {name: package for name, package in lacking.items() if name in allowed[kind]}:
         guesses["audits"] = told_lacking(left_out)
-    allowed = {kind: tuple(name for name in names if name not in lacking) for kind, names in found.items()}
-    spec = {"data": data, "model": model, "seed": 0}
-    if amount is None:
-        spec["threshold"] = threshold
+    allowed = {kind: tuple(name for name in names if name not in lacking) for kind, names in allowed.items()}
     spec["audits"] = [{name: usual[name]} if usual.get(name) else name for name in allowed[kind]]
     return Proposal(spec, guesses, allowed, lacking)
 
 
-def _check(answers: Answers, columns: Mapping[str, Any]) -> None:
+def _outcome(
+    table: Table,
+    amount: str | None,
+    label: str | None,
+    stored: Mapping[str, str],
+    answers: RoleAnswers,
+    guesses: dict[str, str],
+) -> dict[str, Any]:
+    """Return what the data section says of decision and truth; each guess is added to `guesses`."""
+    if amount is not None:
+        guesses["data.label"] = f"The outcome is taken to be the number {amount!r}, audited as it is."
+        guesses["data.favorable"] = "High numbers are taken to be good for the person."
+        words = {"words": {"verb": verb}} if (verb := guess_verb(amount)) else {}
+        return {"label": amount, "outcome": "numeric", "favorable": "high", **words}
+    data: dict[str, Any] = {}
+    if label is not None:
+        data["label"] = label
+        guesses["data.label"] = f"What happened in truth is taken to be in {label!r}."
+    source = label or next((name for name, kind in stored.items() if kind == "label"), None)
+    if answers.decision is not None:
+        source = answers.decision
+    if source is not None:
+        data["favorable"], guesses["data.favorable"] = _favorable(table.frame[source], source, answers.good)
+    for name in stored:
+        if without := int(table.frame[name].isna().sum()):
+            data["keep"] = [*data.get("keep", []), {"column": name, "not_missing": True}]
+            guesses["data.keep"] = f"{without:,} rows without a value in {name!r} are left out."
+    return data
+
+
+def _allowed(
+    usual: Mapping[str, Any], built: AuditData | None
+) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """Return the audits that columns allow, with stored predictions and with a model, and what they lack."""
+    allowed = {
+        "stored": tuple(name for name in usual if not AUDITS[name].asks_anew),
+        "model": tuple(usual) if built is not None and built.features else (),
+    }
+    named = {name for names in allowed.values() for name in names}
+    return allowed, {name: package for name in usual if name in named and (package := AUDITS[name].lacks)}
+
+
+def _check(answers: RoleAnswers, columns: Mapping[str, Any]) -> None:
     asked = {"--decision": (answers.decision,), "--truth": (answers.truth,), "--by": answers.by}
     for option, names in asked.items():
         for name in names:
@@ -181,7 +199,7 @@ def _check(answers: Answers, columns: Mapping[str, Any]) -> None:
                 raise InputError(option, f"must be one of {choices(columns)}", name)
 
 
-def _amount(described: Mapping[str, Any], columns: Mapping[str, Any], answers: Answers) -> str | None:
+def _amount(described: Mapping[str, Any], columns: Mapping[str, Any], answers: RoleAnswers) -> str | None:
     """Return the column of numbers that is the outcome itself; None where there is a decision or a label."""
     if answers.truth is not None or answers.good:
         return None
@@ -195,7 +213,7 @@ def _amount(described: Mapping[str, Any], columns: Mapping[str, Any], answers: A
 
 
 def _decided(
-    described: Mapping[str, Any], columns: Mapping[str, Any], answers: Answers
+    described: Mapping[str, Any], columns: Mapping[str, Any], answers: RoleAnswers
 ) -> tuple[str | None, dict[str, str]]:
     """Return the label, and stored predictions with their sort: a decision is one, what happened a label."""
     suggested = described["suggested"]
@@ -215,7 +233,7 @@ def _decided(
 
 
 def _groups(
-    described: Mapping[str, Any], columns: Mapping[str, Any], decided: set[str | None], answers: Answers
+    described: Mapping[str, Any], columns: Mapping[str, Any], decided: set[str | None], answers: RoleAnswers
 ) -> tuple[list[str], str]:
     if answers.by:
         return list(answers.by), f"Groups are compared by {_listed(list(answers.by))}, as asked."
@@ -316,7 +334,7 @@ def _from_where(scores: pd.Series) -> tuple[float, str]:
 def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -> tuple[dict[str, Any], str]:
     scores = [name for name, kind in stored.items() if kind == "score"]
     labels = [name for name, kind in stored.items() if kind == "label"]
-    if labels and stored_label(labels[0]) is None:
+    if labels and stored_label(labels[0]) != "prediction":
         return {"predictions": {"label": labels[0]}}, (
             f"{labels[0]!r} is audited as it was decided: neither a model nor a truth is needed."
         )

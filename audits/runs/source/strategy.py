@@ -70,6 +70,7 @@ def asked_columns(data: DataSpec, audits: Sequence[Request]) -> dict[str, Asked]
         "data.weights: kind: sampling": data.weighing is not None and data.weighing.kind == "sampling",
         "data.missing: drop": data.missing == "drop",
         "data.read.names": data.read.names is not None,
+        "data.recode: take": any(recode.take for recode in data.recode.values()),
     }
     for where, there in given.items():
         if there:

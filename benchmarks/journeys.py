@@ -1,0 +1,186 @@
+"""Ten unknown tables from upload to finding in Chromium: what is clicked, how often, and how long it takes.
+
+Run with ``python -m benchmarks.journeys [FILE] [--tables NAME,…] [--shots DIR]``; needs Chromium, Playwright.
+A journey takes what is proposed, mends what a card offers, answers what is asked, and reads the headline
+of *At a glance*: it arrives where badge and group are those that the table was drawn with. FILE, by default
+docs/ten-tables.md, gets the record between its marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+from benchmarks.serving import CHROMIUM, FLAGS, ROOT, Served, served
+from benchmarks.ten_tables import TABLES, Known, written_table
+from tests.browser import acts
+
+__all__ = ["Journey", "travelled"]
+
+_MARKS = ("<!-- journeys: python -m benchmarks.journeys -->", "<!-- end of journeys -->")
+_SLOW = 300_000
+
+
+@dataclass
+class Journey:
+    """What a visitor clicked on the way to a finding.
+
+    Attributes
+    ----------
+    clicks : list of str
+        Each in words; a choice in a list counts as two.
+    seconds : float
+        From the upload to the headline.
+    headline, badge : str
+    arrived : bool
+        Whether these are what the table was drawn with.
+    """
+
+    name: str
+    clicks: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    headline: str = ""
+    badge: str = ""
+    arrived: bool = False
+
+
+def travelled(browser: Browser, app: Served, name: str, folder: Path, shots: Path | None = None) -> Journey:
+    """Take one table to its finding as a new visitor does."""
+    known, made = TABLES[name], Journey(name)
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.add_init_script(acts.COUNT_RUNS)
+    page.add_init_script(acts.CALM)
+    acts.open_app(page, app.url)
+    begun = time.monotonic()
+
+    def see(step: str) -> None:
+        if shots is not None:
+            page.screenshot(path=shots / f"{name}-{step}.png", full_page=True)
+
+    acts.upload(page, written_table(name, folder), ask=True)
+    made.clicks.append("choose the file")
+    _mend(page, made)
+    _answer(page, made, known, see)
+    _until_ready(page, made)
+    see("6-ready")
+    _click(page, made, page.locator(".st-key-next button"))
+    page.wait_for_selector(".st-key-run-groups button", timeout=_SLOW)
+    _click(page, made, page.locator(".st-key-run-groups button"))
+    page.wait_for_selector(".st-key-finding", timeout=_SLOW)
+    acts.settle(page)
+    made.seconds = time.monotonic() - begun
+    see("7-glance")
+    made.headline = page.locator(".st-key-finding").inner_text()
+    made.badge = page.locator(".st-key-verdict").first.inner_text()
+    made.arrived = known.badge in made.badge and known.group.casefold() in made.headline.casefold()
+    page.context.close()
+    return made
+
+
+def _click(page: Page, made: Journey, button: Locator) -> None:
+    made.clicks.append(button.inner_text().strip())
+    with acts.answered(page):
+        button.click()
+
+
+def _choose(page: Page, made: Journey, key: str, option: str) -> None:
+    acts.choose(page, key, option)
+    made.clicks += [f"open a list, choose {option}", ""]
+
+
+def _mend(page: Page, made: Journey) -> None:
+    """Take what each card offers first."""
+    for _ in range(6):
+        cards = page.locator('[class*="st-key-mend-"] button')
+        if not cards.count():
+            return
+        _click(page, made, cards.first)
+
+
+def _answer(page: Page, made: Journey, known: Known, see: Callable[[str], None]) -> None:
+    """Answer the questions: what is proposed is taken where it is right."""
+    for number in range(2, 7):
+        if not page.locator(".st-key-answer button").count():
+            return
+        see(f"{number}-question")
+        asked = page.get_by_role("heading", level=2).first.inner_text()
+        if "decided" in asked:
+            _decision(page, made, known)
+        elif "truth" in asked:
+            for column, good in known.truth.items():
+                _choose(page, made, "label-", column)
+                _choose(page, made, "truth-", good)
+        _click(page, made, page.locator(".st-key-answer button"))
+
+
+def _decision(page: Page, made: Journey, known: Known) -> None:
+    boxes = page.locator('[class*="st-key-predicted-"] input, [class*="st-key-label-"] input')
+    if known.outcome not in {box.input_value() for box in boxes.all()}:
+        _choose(page, made, "predicted-", known.outcome)
+    if (
+        not page.locator('[class*="st-key-favorable-"]')
+        .get_by_role("button", name=f"Remove {known.good}")
+        .count()
+    ):
+        _choose(page, made, "favorable-", known.good)
+        page.keyboard.press("Escape")
+        acts.settle(page)
+
+
+def _until_ready(page: Page, made: Journey) -> None:
+    """Mend what the page says must be mended, until it says that it is ready."""
+    for _ in range(6):
+        page.wait_for_selector(".st-key-next", timeout=_SLOW)
+        page.locator('text="Ready to audit."').or_(page.locator('[class*="st-key-mend-first-"] button')).or_(
+            page.locator("text=/allow groups, rule sets/")
+        ).first.wait_for(timeout=_SLOW)
+        acts.settle(page)
+        first = page.locator('[class*="st-key-mend-first-"] button')
+        if not first.count():
+            return
+        _click(page, made, first.first)
+    raise AssertionError(f"{made.name} is never ready")
+
+
+def record(journeys: list[Journey], before: str = "") -> str:
+    """Return journeys as a table in Markdown; those of `before` stay that were not taken anew."""
+    rows = {line.split("|")[1].strip(): line for line in before.splitlines() if line.startswith("| ")}
+    for each in journeys:
+        arrives, minutes = "yes" if each.arrived else "**no**", f"{each.seconds / 60:.1f}"
+        said = f"{each.badge.splitlines()[0]}: {each.headline.splitlines()[0]}"
+        rows[each.name] = f"| {each.name} | {arrives} | {len(each.clicks)} | {minutes} | {said} |"
+    lines = ["| table | arrives | clicks | minutes | At a glance says |", "|---|---|--:|--:|---|"]
+    return "\n".join([*lines, *(rows[name] for name in TABLES if name in rows)])
+
+
+def main() -> None:
+    """Travel, print each journey, and write the record."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("file", nargs="?", type=Path, default=ROOT / "docs" / "ten-tables.md")
+    asked.add_argument("--tables", default=",".join(TABLES), help="some of them, separated by commas")
+    asked.add_argument("--shots", type=Path, help="folder for a screenshot of each step")
+    given = asked.parse_args()
+    if given.shots:
+        given.shots.mkdir(parents=True, exist_ok=True)
+    journeys = []
+    with served() as app, sync_playwright() as engine, tempfile.TemporaryDirectory() as folder:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for name in given.tables.split(","):
+            journeys.append(travelled(browser, app, name, Path(folder), given.shots))
+            print(journeys[-1], flush=True)
+        browser.close()
+    text = given.file.read_text(encoding="utf-8")
+    head, _, rest = text.partition(_MARKS[0])
+    before, _, tail = rest.partition(_MARKS[1])
+    made = f"{head}{_MARKS[0]}\n\n{record(journeys, before)}\n\n{_MARKS[1]}{tail}"
+    given.file.write_text(made, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

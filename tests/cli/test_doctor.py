@@ -1,0 +1,88 @@
+"""The doctor's list on the command line, and what `init` proposes of what a row is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from benchmarks.ten_tables import TABLES, written_table
+
+CODES = ("666", "999999.4")
+
+
+def test_codes_are_said_as_they_stand_until_they_are_mended(cli, tmp_path: Path) -> None:
+    table = written_table("visas", tmp_path)
+    for done in (cli("describe", table), cli("init", table)):
+        assert done.status == 0, done.err
+        assert all(code in done.out for code in CODES)
+    kinds = {each["kind"]: each for each in json.loads(cli("describe", table, "--json").out)["findings"]}
+    recode = kinds["impossible"]["mends"][0]["recode"]
+    assert recode == {"income": {"map": {"999999.4": None}}, "children": {"map": {"666": None}}}
+    spec = yaml.safe_load(table.with_suffix(".yaml").read_text(encoding="utf-8"))
+    spec["audits"] = ["groups"]
+    seen = []
+    for more in ({}, {"recode": recode}):
+        spec["data"] |= more
+        place = tmp_path / "spec.yaml"
+        place.write_text(yaml.safe_dump(spec), encoding="utf-8")
+        done = cli("run", place, "--out", tmp_path / "out", "--executor", "inline", "--no-save")
+        assert done.status == 0, done.err
+        found = json.loads((tmp_path / "out" / "results.json").read_text())["data"]["findings"]
+        seen.append("impossible" in {each["kind"] for each in found})
+        assert all(code in done.out for code in CODES) == seen[-1]
+    assert seen == [True, False], "what was mended is not said again"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "model"),
+    [
+        (
+            "admissions",
+            {"weights": {"column": "Freq", "kind": "counts"}},
+            {"predictions": {"label": "Decision"}},
+        ),
+        ("adverts", {"person": "adid"}, {"predictions": {"label": "callback"}}),
+        ("bewerbungen", {"read": {"skip_rows": 1}}, {"predictions": {"label": "eingestellt"}}),
+        ("rearrests", {"label": "rearrested_within_two_years", "favorable": 0}, {"train": "logistic"}),
+        ("loans-and-truth", {"favorable": "granted"}, {"predictions": {"label": "decision"}}),
+    ],
+)
+def test_init_says_what_a_row_is_and_what_was_decided(cli, tmp_path: Path, name, data, model) -> None:
+    table = written_table(name, tmp_path)
+    assert cli("init", table).status == 0
+    spec = yaml.safe_load(table.with_suffix(".yaml").read_text(encoding="utf-8"))
+    assert spec["data"].items() >= data.items()
+    assert spec["model"] == model
+    assert spec["data"]["protected"][0] == TABLES[name].by[0]
+
+
+def test_what_cannot_be_guessed_is_answered_by_options(cli, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(
+        {"x1": rng.choice(["a", "b"], 90), "x2": rng.choice(["u", "v"], 90), "x3": rng.random(90)}
+    )
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    asked = cli("init", tmp_path / "x.csv")
+    assert asked.status == 2
+    assert "--decision" in asked.err
+    assert cli("init", tmp_path / "x.csv", "--decision", "x9").status == 2
+    assert "--good" in cli("init", tmp_path / "x.csv", "--decision", "x2", "--by", "x1").err
+    assert cli("init", tmp_path / "x.csv", "--decision", "x2", "--by", "x1", "--good", "w").status == 2
+    done = cli("init", tmp_path / "x.csv", "--decision", "x2", "--by", "x1", "--good", "u")
+    assert done.status == 0, done.err
+    spec = yaml.safe_load((tmp_path / "x.yaml").read_text(encoding="utf-8"))
+    assert spec["data"] == {"path": "x.csv", "favorable": "u", "protected": ["x1"]}
+    assert spec["model"] == {"predictions": {"label": "x2"}}
+
+
+def test_rows_without_a_decision_are_left_out_and_counted(cli, tmp_path: Path) -> None:
+    rows = "sex,years,hired\n" + "f,1,yes\nm,2,no\nf,3,no\nm,4,yes\n" * 30 + "f,2,\n" * 5
+    (tmp_path / "people.csv").write_text(rows)
+    done = cli("run", tmp_path / "people.csv", "--out", tmp_path / "out", "--executor", "inline", "--no-save")
+    assert done.status == 0, done.err
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["data"]["rows_used"] == 120

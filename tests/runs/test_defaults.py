@@ -1,0 +1,55 @@
+"""What is asked where nobody chose: no pair across two attributes, and no headline about an unknown group."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data.values import MISSING
+from audits.runs.execute import execute
+from audits.runs.plans.proposal import propose, read_as_found
+from audits.runs.spec import parse_spec
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """1,500 people; those of whom the race is missing are called back far less often than any others."""
+    rng = np.random.default_rng(0)
+    race = rng.choice(["black", "white", ""], 1500, p=[0.4, 0.45, 0.15])
+    frame = pd.DataFrame(
+        {
+            "race": race,
+            "sex": rng.choice(["female", "male"], 1500),
+            "town": rng.choice(["x", "y", "z"], 1500),
+            "call": np.where(rng.random(1500) < np.where(race == "", 0.2, 0.6), "yes", "no"),
+        }
+    )
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_the_headline_is_never_about_an_unknown_group(people: Path) -> None:
+    data = {"path": people.name, "favorable": "yes", "protected": ["race"]}
+    few = {"permutations": 19}
+    spec = {
+        "data": data,
+        "model": {"predictions": {"label": "call"}},
+        "audits": ["groups", {"barycenter": few}, {"rule_sets": few}],
+    }
+    run = execute(parse_spec(spec, people.parent))
+    assert any(MISSING in each.sentence for each in run.findings()), "other findings may be about them"
+    assert MISSING not in run.headline().leads.sentence
+
+
+def test_no_default_compares_people_who_differ_in_two_attributes(people: Path) -> None:
+    table, _ = read_as_found(people)
+    audits = propose(table).spec["audits"]
+    asked = [options for each in audits if isinstance(each, dict) for options in each.values()]
+    pairs = [options["source"] for options in asked if "source" in options]
+    assert pairs
+    assert all(len(source) == 1 for source in pairs)
+    assert not any(isinstance(by, list) for options in asked for by in options.get("by", ()))
