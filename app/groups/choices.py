@@ -53,7 +53,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
 
 
 def amount_limit(kind: type) -> dict[str, Any]:
-    """Draw the smallest difference of numbers that matters; return the option, where it is not the usual one."""
+    """Draw the smallest difference of numbers that matters; return the option where it is not the usual."""
     stated = option_of(kind, "material_amount")
     given = st.text_input(
         "A difference matters from",
@@ -65,7 +65,7 @@ def amount_limit(kind: type) -> dict[str, Any]:
 
 
 def _limit() -> dict[str, Any]:
-    """Draw the smallest difference of rates that matters; return the option, where it is not the usual one."""
+    """Draw the smallest difference of rates that matters; return the option where it is not the usual."""
     stated = option_of(GroupsOptions, "material")
     usual = 100 * stated.default
     material = st.number_input(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -86,8 +87,13 @@ def _drawn(world: _World, number: int) -> Iterator[Found]:
     yield covers("differences of amounts, all together", all(held))
 
 
+def _of_times(spread: float, ratio: float, rng: np.random.Generator, place: int, n: int) -> np.ndarray:
+    return rng.lognormal(np.log(ratio) if place else 0.0, spread, n)
+
+
 def _log_normal(spread: float, ratio: float = 1.0) -> Callable[[np.random.Generator, int, int], np.ndarray]:
-    return lambda rng, place, n: rng.lognormal(np.log(ratio) if place else 0.0, spread, n)
+    """Return what draws log-normal pay, of the other groups so many times the first's."""
+    return partial(_of_times, spread, ratio)
 
 
 def _true(spread: float, ratio: float) -> dict[str, float]:
