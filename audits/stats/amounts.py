@@ -24,13 +24,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from audits.errors import InputError
 from audits.stats.design import Design, design_share, mean_influence
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 from audits.stats.means import FEWEST, MeanTest
 from audits.stats.quantiles import quantile
 
-__all__ = ["FEWEST_SEEN", "Amounts", "mean_gap", "mean_of", "quantile_gap", "quantile_of", "relative_gap"]
+__all__ = [
+    "FEWEST_SEEN",
+    "Amounts",
+    "amount_limit",
+    "mean_gap",
+    "mean_of",
+    "quantile_gap",
+    "quantile_of",
+    "relative_gap",
+]
 
 FEWEST_SEEN = 50
 """Independent people below whom a group's own spread is not relied on alone."""
@@ -82,6 +92,36 @@ class _Mean:
     @property
     def variance(self) -> float:
         return float(self.times @ self.influence**2)
+
+
+def amount_limit(given: float | str, mean: float | None, where: str) -> float:
+    """Return the smallest difference that matters, in the outcome's unit; 0 where per cent say nothing.
+
+    Parameters
+    ----------
+    given : float or str
+        An amount, or per cent of `mean`: ``"5%"``.
+    mean : float or None
+        Of the group compared with.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or not above 0.
+
+    Examples
+    --------
+    >>> amount_limit("5%", 40.0, "groups.material_amount"), amount_limit(0.5, 40.0, "groups.material_amount")
+    (2.0, 0.5)
+    """
+    text = str(given).strip()
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise InputError(where, "must be an amount above 0, or per cent such as '5%'", given)
+    return number / 100 * max(mean or 0.0, 0.0) if text.endswith("%") else number
 
 
 def mean_of(amounts: Amounts, members: np.ndarray, *, level: float = 0.05) -> Estimate:

@@ -21,7 +21,6 @@ from audits.errors import InputError
 from audits.groups.amounts.judging import (
     MEASURES,
     amount_judged,
-    amount_limit,
     judge_amount,
     ordered,
     rank_of,
@@ -34,7 +33,7 @@ from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.stats import Estimate
 from audits.stats.amounts import Amounts as Numbers
-from audits.stats.amounts import mean_gap, mean_of, quantile_gap, quantile_of, relative_gap
+from audits.stats.amounts import amount_limit, mean_gap, mean_of, quantile_gap, quantile_of, relative_gap
 from audits.stats.means import FEWEST
 
 __all__ = ["groups_by_amount"]
