@@ -9,7 +9,9 @@ from pydantic import Field
 
 from audits.options import Level, Material, MaterialAmount, MaterialOn, option
 
-__all__ = ["GroupsOptions"]
+__all__ = ["GroupsOptions", "MeasureAsked"]
+
+MeasureAsked = Literal["equal_rates", "equal_errors", "calibration", "amounts"]
 
 
 Scikit = Literal[
@@ -32,6 +34,7 @@ class GroupsOptions:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     later: ClassVar[dict[str, Any]] = {  # draws as before they were options
         "material_amount": "5%",
+        "measure": None,
         "metrics": [],
         "limits": {},
         "classes": False,
@@ -64,6 +67,13 @@ class GroupsOptions:
             lt=0.5,
         ),
     ] = 0.0
+    measure: Annotated[
+        MeasureAsked | None,
+        option(
+            "Which measure fits, and leads: equal rates of decisions, equal errors, calibration (equal "
+            "shares of favorable outcomes among those favored), or amounts of a numeric outcome."
+        ),
+    ] = None
     level: Level = 0.05
     material: Material = 0.10
     material_on: MaterialOn = "either"
