@@ -91,14 +91,18 @@ def _amounts(first: GroupsResult, second: GroupsResult) -> Pairing:
             two = pair[1]
             mask = item.group == item.names.index(two.group)
             where, whom = f"{_amount_place(two)}.mean", _whom(attribute, two.group)
-            moved[two.group] = pairs.mean(where, f"mean {name} of {whom}", stated(pair, "mean"), mask, *scores)
+            moved[two.group] = pairs.mean(
+                where, f"mean {name} of {whom}", stated(pair, "mean"), mask, *scores
+            )
         reference = next(two for _, two in rows if two.is_reference)
         for pair in rows:
             if any("mean" not in row.differences for row in pair):
                 continue
             two = pair[1]
             gaps = [row.differences["mean"].estimate for row in pair]
-            words = f"gap in {name} between {_whom(attribute, two.group)} and {_whom(attribute, reference.group)}"
+            words = (
+                f"gap in {name} between {_whom(attribute, two.group)} and {_whom(attribute, reference.group)}"
+            )
             pairs.gap(
                 f"{_amount_place(two)}.differences.mean",
                 words,
