@@ -191,7 +191,8 @@ def ordered(table: Sequence[GroupRow], measure: str | None = None) -> Iterator[t
     for row in table:
         small = row.n < min(FEWEST_COVERED, SMALLEST_REFERENCE * people[row.attribute])
         for place, metric in enumerate(METRICS):
-            gap = row.differences.get(metric.name) if metric.judged else None
+            told = metric.judged or metric.name in asked
+            gap = row.differences.get(metric.name) if told else None
             if gap is not None:
                 rank = (
                     MISSING in row.group,
