@@ -206,7 +206,7 @@ def test_a_run_without_a_model_audits_the_label_and_comes_back(tmp_path):
     kept = json.loads((tmp_path / "out" / "results.json").read_text())["audits"][0]
     assert kept["amounts"]["unit"] == "$ an hour"
     assert kept["interval"] == kept["amounts"]["table"][1]["differences"]["mean"]["estimate"]
-    assert "$" in run.headline
+    assert "$" in run.audits[0].headline
     tidy = run.tidy().set_index(["measure", "group"])["unit"]
     assert tidy["amounts.table.mean", "female"] == tidy["interval"].iloc[0] == "$ an hour"
     assert tidy["amounts.table.relative", "female"] == "share"
@@ -232,3 +232,21 @@ def test_units_shared_by_both_groups_count_once():
     gap, p = quantile_gap(Amounts(pay, np.ones(40)), side, ~side, 0.5)
     assert gap.value == -10.0
     assert 0 < p() <= 1
+
+
+def test_a_notebook_says_high_and_takes_the_number_as_it_is():
+    from sklearn.linear_model import LinearRegression
+
+    import evenhand
+
+    table = wages(400)
+    people, pay = table[["sex", "schooling"]], table["wage"]
+    own = evenhand.audit(None, people, pay, favorable="high", protected="sex").audits[0].result
+    assert own.amounts.table == result_of(table, GroupsOptions()).amounts.table
+    model = LinearRegression().fit(people[["schooling"]], pay)
+    found = evenhand.audit(model, people, pay, favorable="high", protected="sex", columns=["schooling"])
+    row = women(found.audits[0].result)
+    assert row.mean.value == pytest.approx(
+        model.predict(people.loc[people.sex == "female", ["schooling"]]).mean()
+    )
+    assert row.residual.value == pytest.approx(row.actual.value - row.mean.value)
