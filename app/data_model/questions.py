@@ -20,8 +20,7 @@ from app.workspaces.workspace import Workspace
 from audits.checks import choices
 from audits.data.role_guesses import guess_good_answer, guess_outcome, guess_verb, is_consequence
 from audits.data.role_guesses import is_amount as is_amount_name
-from audits.groups.judging import ASKED_FIRST
-from audits.groups.words import MEASURE_WORDS
+from audits.options import MEASURE_WORDS
 
 __all__ = ["FIRST_QUESTION", "questions", "without_questions"]
 
@@ -154,7 +153,7 @@ def _has_truth(draft: dict[str, Any]) -> bool:
 
 def _measure(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
     st.caption("It leads in headline and report; the others stay beside it. Groups helps to choose.")
-    known = [name for name in MEASURE_WORDS if name in ASKED_FIRST]
+    known = [name for name in MEASURE_WORDS if name != "amounts"]
     now = draft["spec"].get("measure")
     chosen = st.radio(
         "Fair would be",

@@ -15,7 +15,8 @@ from audits.groups import GroupsResult
 from audits.groups.judging import ASKED_FIRST
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference
-from audits.groups.words import MEASURE_WORDS, people_of
+from audits.groups.words import people_of
+from audits.options import MEASURE_WORDS
 from audits.stats import EVIDENCE, Judged
 from audits.stats.words import count, out_of
 

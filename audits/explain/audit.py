@@ -53,7 +53,7 @@ from audits.stats import (
     limit_of,
     wilson,
 )
-from audits.stats.amounts import Amounts, amount_limit, mean_of
+from audits.stats.amounts import Quantities, amount_limit, mean_of
 from audits.stats.design import design_share
 from audits.stats.intervals import cautious_difference, percent_level
 
@@ -355,7 +355,7 @@ def _gap(people: ComparedPeople, inside: np.ndarray, level: float) -> Estimate:
 
 def _rate(people: ComparedPeople, side: np.ndarray, level: float) -> Estimate:
     if people.numeric:
-        return mean_of(Amounts(people.outcome, people.size, people.design), side, level=level)
+        return mean_of(Quantities(people.outcome, people.size, people.design), side, level=level)
     if people.design is not None:
         return design_share(people.design, side, people.outcome > 0.5, level=level).estimate
     size = people.size[side]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from audits.checks import checked, generator, one_of
+from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.errors import InputError
 from audits.groups.beside import Beside, class_columns, not_cleared
@@ -18,7 +18,7 @@ from audits.groups.by_probability import (
     judged_of,
     probability_columns,
 )
-from audits.groups.comparison import Sorted, compare, sort_people
+from audits.groups.comparison import Sorted, attributes_of, compare, sort_people
 from audits.groups.judging import ASKED_FIRST, judge_audit
 from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
 from audits.groups.metrics import METRICS, scikit_metric
@@ -242,21 +242,6 @@ def _compared(
 def _apart(spread: Spread) -> tuple[float, float]:
     gap = spread.demographic_parity_difference
     return gap.low or 0.0, gap.value or 0.0
-
-
-def attributes_of(protected: tuple[str, ...], options: GroupsOptions) -> list[tuple[str, ...]]:
-    """Return the attributes to group by, each with those that it is an intersection of."""
-    asked = options.by
-    if asked is None:
-        asked = (*protected, *((protected,) if len(protected) > 1 else ()))
-    found = [(item,) if isinstance(item, str) else tuple(item) for item in asked]
-    for names in found:
-        for name in names:
-            one_of("groups.by", name, protected, what="a protected attribute")
-    for name in options.reference or {}:
-        known = (*protected, *options.by_probability)
-        one_of("groups.reference", name, known, what="a protected attribute")
-    return found
 
 
 def _probable(

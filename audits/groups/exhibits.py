@@ -18,7 +18,8 @@ from audits.groups.result import (
     amounts_frame,
     distribution_frame,
 )
-from audits.groups.words import MEASURE_WORDS, four_fifths, people_of, spread_words
+from audits.groups.words import four_fifths, people_of, spread_words
+from audits.options import MEASURE_WORDS
 from audits.records import Exhibit, Section
 from audits.stats import EVIDENCE
 from audits.stats.vocabulary import vocabulary

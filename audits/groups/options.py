@@ -7,12 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from audits.options import Level, Material, MaterialAmount, MaterialOn, option
+from audits.options import Level, Material, MaterialAmount, MaterialOn, MeasureAsked, option
 
-__all__ = ["GroupsOptions", "MeasureAsked"]
-
-MeasureAsked = Literal["equal_rates", "equal_errors", "calibration", "amounts"]
-
+__all__ = ["GroupsOptions"]
 
 Scikit = Literal[
     "average_precision_score",

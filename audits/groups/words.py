@@ -27,7 +27,6 @@ from audits.stats.words import (
 )
 
 __all__ = [
-    "MEASURE_WORDS",
     "among_words",
     "few_people",
     "finding_known",
@@ -41,15 +40,6 @@ __all__ = [
     "spread_words",
     "yes_words",
 ]
-
-
-MEASURE_WORDS = {
-    "equal_rates": "equal rates: every group gets the favorable decision as often",
-    "equal_errors": "equal errors: people of one outcome are treated alike in every group",
-    "calibration": "calibration: the favored of every group turn out well as often",
-    "amounts": "amounts: every group gets as much",
-}
-"""What each measure that can be asked for means."""
 
 
 def four_fifths(ratio: Estimate) -> str:

@@ -21,9 +21,9 @@ from audits.checks import adapter, build, one_of
 from audits.data import DataSpec, Limits, data_spec
 from audits.data.digests import plain_digest
 from audits.errors import InputError
-from audits.groups.options import MeasureAsked
 from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
+from audits.options import MeasureAsked
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import plain_data
 from audits.runs.gates.gate import Gate, read_gate

@@ -33,7 +33,7 @@ from audits.stats.quantiles import quantile
 
 __all__ = [
     "FEWEST_SEEN",
-    "Amounts",
+    "Quantities",
     "amount_limit",
     "mean_gap",
     "mean_of",
@@ -49,7 +49,7 @@ _LEAST_LEVEL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Amounts:
+class Quantities:
     """The numbers of some people, and who of the rows is one person.
 
     Attributes
@@ -124,12 +124,12 @@ def amount_limit(given: float | str, mean: float | None, where: str) -> float:
     return number / 100 * max(mean or 0.0, 0.0) if text.endswith("%") else number
 
 
-def mean_of(amounts: Amounts, members: np.ndarray, *, level: float = 0.05) -> Estimate:
+def mean_of(amounts: Quantities, members: np.ndarray, *, level: float = 0.05) -> Estimate:
     """Return the mean over `members` (n,) with its interval; without ends below 10 independent people.
 
     Examples
     --------
-    >>> pay = Amounts(np.array([10.0, 12, 9, 14, 11, 30, 10, 12, 13, 9]), np.ones(10))
+    >>> pay = Quantities(np.array([10.0, 12, 9, 14, 11, 30, 10, 12, 13, 9]), np.ones(10))
     >>> found = mean_of(pay, np.ones(10, dtype=bool))
     >>> found.value, round(found.low, 2), round(found.high, 2)
     (13.0, 10.04, 28.3)
@@ -141,13 +141,13 @@ def mean_of(amounts: Amounts, members: np.ndarray, *, level: float = 0.05) -> Es
 
 
 def mean_gap(
-    amounts: Amounts, members: np.ndarray, others: np.ndarray, *, level: float = 0.05
+    amounts: Quantities, members: np.ndarray, others: np.ndarray, *, level: float = 0.05
 ) -> tuple[Estimate, float | None]:
     """Return the mean over `members` (n,) minus that over `others` (n,), and the p-value of no difference.
 
     Examples
     --------
-    >>> pay = Amounts(np.arange(200.0), np.ones(200))
+    >>> pay = Quantities(np.arange(200.0), np.ones(200))
     >>> first = np.arange(200) < 100
     >>> found, p = mean_gap(pay, first, ~first)
     >>> found.value, round(found.low, 1), round(found.high, 1), p < 1e-9
@@ -164,7 +164,7 @@ def mean_gap(
 
 
 def relative_gap(
-    amounts: Amounts, members: np.ndarray, others: np.ndarray, *, level: float = 0.05
+    amounts: Quantities, members: np.ndarray, others: np.ndarray, *, level: float = 0.05
 ) -> Estimate | None:
     """Return the difference of two means as a share of the second; None where that is not above 0."""
     if not members.any() or not others.any():
@@ -180,7 +180,7 @@ def relative_gap(
     return _interval(_test(_minus(*parts)), min(own.units, other.units), level)
 
 
-def _mean(amounts: Amounts, members: np.ndarray) -> _Mean:
+def _mean(amounts: Quantities, members: np.ndarray) -> _Mean:
     values = np.where(members, amounts.values, 0.0)
     units = amounts.units(members)
     if amounts.design is not None:
@@ -193,7 +193,7 @@ def _mean(amounts: Amounts, members: np.ndarray) -> _Mean:
 
 
 def _at_least_as_spread(
-    amounts: Amounts, either: np.ndarray, own: _Mean, other: _Mean
+    amounts: Quantities, either: np.ndarray, own: _Mean, other: _Mean
 ) -> tuple[_Mean, _Mean]:
     """Have a group of few people vary, and be skewed, as both groups together where these vary more."""
     both = _mean(amounts, either)
@@ -241,7 +241,7 @@ def _two_sided(test: MeanTest) -> float:
     return min(1.0, 2 * min(above, 1 - above)) if above is not None else 1.0
 
 
-def quantile_of(amounts: Amounts, members: np.ndarray, share: float, *, level: float = 0.05) -> Estimate:
+def quantile_of(amounts: Quantities, members: np.ndarray, share: float, *, level: float = 0.05) -> Estimate:
     """Return a quantile over `members` (n,), with an interval from ranks among effective people.
 
     An end beyond the smallest or the largest number is None: too few people.
@@ -257,13 +257,13 @@ def quantile_of(amounts: Amounts, members: np.ndarray, share: float, *, level: f
 
 
 def quantile_gap(
-    amounts: Amounts, members: np.ndarray, others: np.ndarray, share: float, *, level: float = 0.05
+    amounts: Quantities, members: np.ndarray, others: np.ndarray, share: float, *, level: float = 0.05
 ) -> tuple[Estimate, Callable[[], float]]:
     """Return a quantile over `members` (n,) minus that over `others` (n,), and what finds its p-value.
 
     Examples
     --------
-    >>> pay = Amounts(np.arange(200.0), np.ones(200))
+    >>> pay = Quantities(np.arange(200.0), np.ones(200))
     >>> first = np.arange(200) < 100
     >>> found, p = quantile_gap(pay, first, ~first, 0.5)
     >>> found.value, round(found.low, 1), round(found.high, 1), p() < 1e-9

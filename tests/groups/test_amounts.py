@@ -16,7 +16,7 @@ from audits.models import make_subject, model_spec
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
-from audits.stats.amounts import Amounts, mean_gap, quantile_gap
+from audits.stats.amounts import Quantities, mean_gap, quantile_gap
 
 OPTIONS = GroupsOptions(reference={"sex": "male"})
 
@@ -227,9 +227,9 @@ def test_a_threshold_has_no_meaning(tmp_path):
 def test_units_shared_by_both_groups_count_once():
     pay = np.array([10.0, 20, 30, 40] * 10)
     side = np.array([True, False] * 20)
-    plain = mean_gap(Amounts(pay, np.ones(40)), side, ~side)[0]
+    plain = mean_gap(Quantities(pay, np.ones(40)), side, ~side)[0]
     assert plain.value == -10.0
-    gap, p = quantile_gap(Amounts(pay, np.ones(40)), side, ~side, 0.5)
+    gap, p = quantile_gap(Quantities(pay, np.ones(40)), side, ~side, 0.5)
     assert gap.value == -10.0
     assert 0 < p() <= 1
 
