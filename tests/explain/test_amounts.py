@@ -75,7 +75,7 @@ def test_by_cells_it_is_the_mean_of_cells():
 
 
 def test_no_difference_like_for_like_is_cleared_within_a_limit_in_the_unit():
-    result = result_of(wages(8000, own=0.0), ("schooling", "job"), material_amount=1.0)
+    result = result_of(wages(4000, own=0.0), ("schooling", "job"), material_amount=1.0)
     assert result.verdict == NO_MATERIAL
     assert result.amount.limit == 1.0
     assert result.gap.high < 0
