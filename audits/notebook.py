@@ -46,7 +46,7 @@ from audits.models.in_memory import (
 )
 from audits.models.labels import cut_threshold
 from audits.models.predictions import HigherIs, Made
-from audits.models.spec import ModelSpec
+from audits.models.spec import ModelSpec, Predictions
 from audits.models.subject import subject_of
 from audits.models.thresholds import check_threshold
 from audits.progress import Progress, part, silent
@@ -96,6 +96,9 @@ def _worded(function: Callable[..., Findings]) -> Callable[..., Findings]:
     return call
 
 
+_ENDS = ("high", "low")  # of a number that is taken as it is
+
+
 @_worded
 def audit(
     model: Any,
@@ -137,7 +140,8 @@ def audit(
         The true outcome: a column of X, or values in the order of its rows.
     favorable : value, list of values, or mapping
         Which values of y are good for the person; ``{"at_least": 3.0}`` (``at_most``, ``above``, ``below``)
-        cuts a number, which the model then predicts.
+        cuts a number, which the model then predicts; ``"high"`` or ``"low"`` takes a number as it is
+        (pay, days, loss), without a model y itself.
     protected : str, list, mapping of name to array, Series or DataFrame
         The attributes whose groups are compared: columns of X, or values outside it.
     audits : str, list or mapping, optional
@@ -205,7 +209,8 @@ def audit(
         given = given_table(X, columns=columns if is_matrix(X) else None)
         sources = [name for name, each in (("model", model), ("predictions", predictions), ("scores", scores))
                    if each is not None]  # fmt: skip
-        if len(sources) != 1:
+        itself = not sources and favorable in _ENDS and y is not None  # what people got is audited
+        if len(sources) != 1 and not itself:
             raise InputError(
                 "model", f"must be given in exactly one way, but there {_are(sources)}",
                 advice="give a model, or None with predictions= or scores=",
@@ -230,7 +235,9 @@ def audit(
             "kinds": kinds,
             "bins": bins,
         }
-        if label is not None and not isinstance(label_part, Mapping):
+        if label is not None and _is_amount(table.frame()[label], favorable):
+            section["outcome"] = "numeric"
+        elif label is not None and not isinstance(label_part, Mapping):
             _check_favorable(table.frame()[label].dropna(), favorable)
         weighing = (
             [each for key, each in counts.items() if key != "kind"]
@@ -239,7 +246,11 @@ def audit(
         )
         apart = [name for name in (label, who, *weighing) if name is not None]
         if model is None:
-            found = stored_predictions(table, predictions, scores, higher_is, made)
+            found = (
+                Predictions(score=label)
+                if itself
+                else stored_predictions(table, predictions, scores, higher_is, made)
+            )
             section["features"] = list(features) if features is not None else None
             data = _built(table, section)
             spec = ModelSpec(predictions=found)
@@ -291,15 +302,23 @@ def audit(
         )
 
 
+def _is_amount(values: pd.Series, favorable: Any) -> bool:
+    """Whether y is a number that is taken as it is: one end of it is said to be good."""
+    numeric = pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
+    return numeric and isinstance(favorable, str) and favorable in _ENDS
+
+
 def _check_favorable(values: pd.Series, favorable: Any) -> None:
     """Raise `InputError` where it is missing, or is one value of a number that has too many to be classes."""
     levels = values.drop_duplicates().tolist()
     if len(levels) > MOST_CLASSES and pd.api.types.is_numeric_dtype(values.dtype):
         given = {} if favorable is None else {"value": favorable}
         raise InputError(
-            "favorable", f"must say from which number on y is good for the person, as y has {len(levels):,} values",
-            *given.values(), advice=f"such as favorable={{'at_least': {values.median():.3g}}}, or at_most",
-        )  # fmt: skip
+            "favorable",
+            f"must say from which number on y is good for the person, as y has {len(levels):,} values",
+            *given.values(),
+            advice=f"such as favorable={{'at_least': {values.median():.3g}}}, or 'high' to take y as it is",
+        )
     if favorable is None:
         good = guess_good_answer(levels, str(values.name)).value
         raise InputError(
@@ -321,7 +340,10 @@ def _subject(data: AuditData, model: Any, threshold: Any, made: Made, seed: int)
     higher: Any = "unfavorable" if getattr(model, "sign", 1.0) < 0 else "favorable"
     notes = list(model.notes)
     by_class = threshold is None and len(model.classes or ()) > 2
-    if data.cut is not None:
+    if data.numeric is not None:
+        kind, threshold = "number", 0.5
+        higher = "favorable" if data.numeric.favorable == "high" else "unfavorable"
+    elif data.cut is not None:
         kind = "number"
         threshold, higher = cut_threshold(threshold, data.cut)
         notes.append(f"Decisions are favorable where the number predicted is {data.cut.side}.")

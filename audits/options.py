@@ -18,10 +18,12 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 
 __all__ = [
+    "MEASURE_WORDS",
     "Level",
     "Material",
     "MaterialAmount",
     "MaterialOn",
+    "MeasureAsked",
     "Option",
     "Permutations",
     "option",
@@ -120,6 +122,14 @@ MaterialAmount = Annotated[
         "the mean of the group compared with ('5%')."
     ),
 ]
+MeasureAsked = Literal["equal_rates", "equal_errors", "calibration", "amounts"]
+MEASURE_WORDS: dict[str, str] = {
+    "equal_rates": "equal rates: every group gets the favorable decision as often",
+    "equal_errors": "equal errors: people of one outcome are treated alike in every group",
+    "calibration": "calibration: the favored of every group turn out well as often",
+    "amounts": "amounts: every group gets as much",
+}
+"""What each measure that can be asked for means."""
 MaterialOn = Annotated[
     Literal["difference", "ratio", "either"],
     option(

@@ -65,6 +65,12 @@ ELSEWHERE = {
         "probable.difference_bounds": "bounds of a difference, groups known by probability",
         "probable.difference": "estimate of a difference, groups known by probability",
         "probable.p_value": "estimate of a difference, groups known by probability",
+        "amounts.table.differences": "differences of amounts, all together",
+        "amounts.table.relative": "difference of means as a share",
+        **dict.fromkeys(
+            (f"amounts.table.{name}" for name in ("mean", "median", "q10", "q90", "residual", "actual")),
+            "a group's own mean and percentiles, each",
+        ),
     },
     "flipset": {
         "judged": BY_VERDICT,

@@ -55,6 +55,7 @@ def model_section(
     """
     old = draft["spec"]["model"]
     more = says_more(draft, profiles)
+    before = way_of(old, None if second else draft["spec"]["data"])
     way = st.segmented_control(
         "What decides",
         [
@@ -63,15 +64,14 @@ def model_section(
             if (name != "endpoint" or endpoint_hosts() or name in old) and not (second and name == "number")
         ],
         format_func=WAYS.__getitem__,
-        default=way_of(old, draft["spec"]["data"]),
+        default=before,
         required=True,
         key=f"way-{draft['id']}",
     )
     if way == "number":
         return _amount(draft, profiles)
-    if way_of(old, draft["spec"]["data"]) == "number":
+    if before == "number" and way in {"label", "score"}:  # a model learns the amount, or is audited by it
         draft = with_data(draft, label=None, outcome=None, favorable=None)
-        old = {"predictions": {}}
     if way == "path":
         model = _file(space, draft, second=second, brief=brief)
     elif way in {"label", "score"}:
@@ -97,6 +97,12 @@ def model_section(
     draft = {**draft, "spec": {**draft["spec"], "model": model}}
     if way == "train" and not second:
         draft = _held_out(draft)
+    return _threshold(draft, way)
+
+
+def _threshold(draft: dict[str, Any], way: str) -> dict[str, Any]:
+    """Draw from which score a decision is favorable, where anything is decided; return the draft."""
+    model = draft["spec"]["model"]
     if is_amount(draft):
         return _without_threshold(draft)
     threshold = draft["spec"].get("threshold", 0.5)

@@ -20,6 +20,7 @@ from app.workspaces.workspace import Workspace
 from audits.checks import choices
 from audits.data.role_guesses import guess_good_answer, guess_outcome, guess_verb, is_consequence
 from audits.data.role_guesses import is_amount as is_amount_name
+from audits.options import MEASURE_WORDS
 
 __all__ = ["FIRST_QUESTION", "questions", "without_questions"]
 
@@ -28,6 +29,7 @@ _QUESTIONS = {
     FIRST_QUESTION: "What was decided, and which answer is good?",
     "compared": "Who is compared?",
     "truth": "What happened in truth?",
+    "measure": "Which measure fits?",
     "words": "What do you call them?",
 }
 _NO_GROUPS = {"identifier", "text", "datetime"}
@@ -43,7 +45,9 @@ def questions(
     known = (
         "train" in draft["spec"]["model"] or way_of(draft["spec"]["model"], draft["spec"]["data"]) == "number"
     )
-    order = [name for name in _QUESTIONS if not (name == "truth" and known)]
+    untold = {"truth"} if known else set()
+    untold |= set() if _has_truth(draft) else {"measure"}  # of decisions alone there are only rates
+    order = [name for name in _QUESTIONS if name not in untold]
     now = draft["question"] if draft["question"] in order else order[-1]
     place = order.index(now)
     for name in order[:place]:
@@ -142,6 +146,28 @@ def _truth(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnPro
     return outcome_section(draft, profiles, truth=True)
 
 
+def _has_truth(draft: dict[str, Any]) -> bool:
+    """Whether errors can be compared: there are decisions, and what happened in truth."""
+    return bool(draft["spec"]["data"].get("label")) and not is_amount(draft)
+
+
+def _measure(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
+    st.caption("It leads in headline and report; the others stay beside it. Groups helps to choose.")
+    known = [name for name in MEASURE_WORDS if name != "amounts"]
+    now = draft["spec"].get("measure")
+    chosen = st.radio(
+        "Fair would be",
+        [None, *known],
+        index=known.index(now) + 1 if now in known else 0,
+        format_func=lambda name: (
+            "not decided: whatever differs most leads" if name is None else MEASURE_WORDS[name]
+        ),
+        key=f"measure-{draft['id']}",
+    )
+    spec = {key: each for key, each in draft["spec"].items() if key != "measure"}
+    return {**draft, "spec": spec if chosen is None else {**spec, "measure": chosen}}
+
+
 def _words(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
     st.caption("Optional: sentences and figures say it so.")
     if "words" not in draft["spec"]["data"] and not draft.get("named"):
@@ -153,6 +179,7 @@ _ASKED: dict[str, Callable[[Workspace, dict[str, Any], Sequence[ColumnProfile]],
     FIRST_QUESTION: _decision,
     "compared": _groups,
     "truth": _truth,
+    "measure": _measure,
     "words": _words,
 }
 
@@ -202,6 +229,8 @@ def _answer(name: str, draft: dict[str, Any]) -> str:
     data, model = draft["spec"]["data"], draft["spec"]["model"]
     if name == "compared":
         return f"Compared by {', '.join(data.get('protected') or ())}"
+    if name == "measure":
+        return f"Measure: {MEASURE_WORDS.get(draft['spec'].get('measure'), 'whatever differs most')}"
     if name == "truth":
         label = data.get("label")
         return f"Truth: {label.get('column') if isinstance(label, dict) else label or 'not known'}"

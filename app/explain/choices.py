@@ -12,6 +12,7 @@ from app.tables.held import DataHeld
 from app.tables.summary import Summary, audited_size
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
+from app.widgets.choices.amounts import amount_limit
 from app.widgets.choices.groups import choose_groups
 from audits.checks import build
 from audits.data import group_name
@@ -29,7 +30,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         return None
     apart = {*source, *target, *data.protected}
     usual = [name for name in data.features if name not in apart and data.roles.get(name) != "immutable"]
-    named = [name for name in data.frame.columns if name not in {*source, *target, data.label}]
+    number = draft["spec"]["data"].get("label") if data.numeric else None
+    named = [name for name in data.frame.columns if name not in {*source, *target, data.label, number}]
     explainers = st.multiselect(
         "May explain it",
         named,
@@ -40,7 +42,11 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     options: dict[str, Any] = {"source": source, "target": target}
     if explainers != usual:
         options["explainers"] = explainers
-    drawn = {"source", "target", "explainers", *([] if summary.label is not None else ["outcome"])}
+    drawn = {"source", "target", "explainers", "material_amount"}
+    drawn |= set() if summary.label is not None else {"outcome"}
+    if data.numeric:
+        options |= amount_limit(ExplainOptions)
+        drawn |= {"material", "material_on"}
     options |= other_options("explain", drawn, options_fold("explain"))
     checked = build(ExplainOptions, options, "explain")
     seconds = AUDIT.expected_seconds(checked, audited_size(draft, summary))

@@ -12,12 +12,13 @@ from app.tables.held import DataHeld
 from app.tables.summary import Summary, audited_size
 from app.widgets import notices
 from app.widgets.audit_page import ChosenOptions
+from app.widgets.choices.amounts import amount_limit
 from audits.checks import build
 from audits.groups.options import GroupsOptions
 from audits.options import option_of
 from audits.runs.registry import AUDITS
 
-__all__ = ["amount_limit", "choose_options"]
+__all__ = ["choose_options"]
 
 _LARGEST = "(the largest)"
 _NUMBERS = {"continuous", "integer"}
@@ -53,20 +54,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     return ChosenOptions(options, f"Groups of {', '.join(compared)}", seconds)
 
 
-def amount_limit(kind: type) -> dict[str, Any]:
-    """Draw the smallest difference of numbers that matters; return the option, where it is not the usual one."""
-    stated = option_of(kind, "material_amount")
-    given = st.text_input(
-        "A difference matters from",
-        str(stated.default),
-        help=f"{stated.help} Write 5% or 0.50.",
-        **state.choice("material-amount"),
-    ).strip()
-    return {} if given in {"", stated.default} else {"material_amount": given}
-
-
 def _limit() -> dict[str, Any]:
-    """Draw the smallest difference of rates that matters; return the option, where it is not the usual one."""
+    """Draw the smallest difference of rates that matters; return the option where it is not the usual."""
     stated = option_of(GroupsOptions, "material")
     usual = 100 * stated.default
     material = st.number_input(

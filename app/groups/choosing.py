@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from app import state
 from app.widgets import notices
+from app.workspaces.workspace import Workspace
 from audits.brief import begun
 from audits.groups import GroupsResult
+from audits.groups.judging import ASKED_FIRST
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference
 from audits.groups.words import people_of
+from audits.options import MEASURE_WORDS
 from audits.stats import EVIDENCE, Judged
 from audits.stats.words import count, out_of
 
@@ -28,6 +34,7 @@ _SHORT = {
     "many": "There is enough for everybody who deserves it",
     "few": "Only a few can get it",
 }
+_MEASURES = {**ASKED_FIRST, "equal_errors": (*ASKED_FIRST["equal_errors"], "false_negative_rate")}
 _FIT = {
     "selection_rate": (
         "Compare how often each group is decided favorably. That needs no outcome; four fifths is the usual "
@@ -51,6 +58,7 @@ _FIT = {
 def measure_tiles(result: GroupsResult, attribute: str) -> None:
     """Draw a tile for each rate that verdicts look at: its verdict, and the group that is farthest off."""
     reference = next(row for row in result.of(attribute) if row.is_reference)
+    asked = ASKED_FIRST.get(result.options.get("measure") or "", ())
     told = [
         (
             metric,
@@ -60,8 +68,8 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
                 if metric.name in row.differences
             ],
         )
-        for metric in METRICS
-        if metric.judged
+        for metric in sorted(METRICS, key=lambda each: each.name not in asked)
+        if metric.judged or metric.name in asked
     ]
     with st.grid(3, min_column_width=220, border=False):
         for metric, rows in told:
@@ -89,8 +97,8 @@ def _badge(gap: Difference) -> str:
     return Judged(interval=gap.estimate, **known).badge_text
 
 
-def measure_chooser(result: GroupsResult) -> None:
-    """Ask what the decision is like, and show the rate that fits it."""
+def measure_chooser(result: GroupsResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Ask what the decision is like, show the rate that fits it, and remember it where that is wanted."""
     with st.expander("Which measure fits your decision?", key="measure-chooser"):
         known = list(result.metrics)
         name = _fitting()
@@ -99,7 +107,23 @@ def measure_chooser(result: GroupsResult) -> None:
             name = "selection_rate"
         st.markdown(f"**{METRICS.words(name).capitalize()}**")
         st.text(_FIT[name])
-        st.button("Show this rate", key="show-measure", on_click=state.set_widget, args=("rates", [name]))
+        with st.container(horizontal=True):
+            st.button("Show this rate", key="show-measure", on_click=state.set_widget, args=("rates", [name]))
+            measure = next((each for each, rates in _MEASURES.items() if name in rates), None)
+            if measure is not None and measure != draft["spec"].get("measure"):
+                st.button(
+                    "Lead with it",
+                    key="lead-measure",
+                    help=f"Headline and report then begin with {MEASURE_WORDS[measure]}.",
+                    disabled=space.read_only,
+                    on_click=_remember,
+                    args=(space, draft, measure),
+                )
+
+
+@state.told
+def _remember(space: Workspace, draft: Mapping[str, Any], measure: str) -> None:
+    space.save_draft({**draft, "spec": {**draft["spec"], "measure": measure}})
 
 
 def _ask(question: str, answers: dict[str, str], key: str, *, matters: bool = True) -> str:

@@ -49,8 +49,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     if not result.table:
         result_page("groups", found, draft)
         return
-    panels: dict[str, Callable[[], object]] = {"who": lambda: _who(result, section.exhibits)}
-    pair = most_telling(result.table)[:2]
+    panels: dict[str, Callable[[], object]] = {"who": lambda: _who(result, section.exhibits, space, draft)}
+    pair = most_telling(result.table, result.options.get("measure"))[:2]
     threshold = found.model["threshold"]
     if found.model["score_kind"] != "label" and can_move(result, pair[0]):
         panels["Threshold"] = lambda: _threshold(found, result, pair, threshold, space, draft)
@@ -68,12 +68,14 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _attribute(result: GroupsResult) -> str:
     options = [spread.attribute for spread in result.spreads]
-    told = most_telling(result.table)[0].attribute  # of the sentence above
+    told = most_telling(result.table, result.options.get("measure"))[0].attribute  # of the sentence above
     first = options.index(told) if told in options else 0
     return st.selectbox("Groups of", options, index=first, width=420, **state.choice("groups-of"))
 
 
-def _who(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
+def _who(
+    result: GroupsResult, exhibits: tuple[Exhibit, ...], space: Workspace, draft: Mapping[str, Any]
+) -> None:
     """Draw the rates of all groups by the measures chosen."""
     attribute = _attribute(result)
     known = list(result.metrics)
@@ -89,7 +91,7 @@ def _who(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
     order = _order(result, attribute)
     rates = drawn(dots.rates, result, attribute, metrics=tuple(metrics), **order)
     _card(result, "rates", rates, attribute, lambda: _rows(result, attribute))
-    measure_chooser(result)
+    measure_chooser(result, space, draft)
     for exhibit in exhibits:
         if exhibit.key.startswith("probable_") or exhibit.key == f"further_{attribute}":
             show_exhibit(exhibit, name=f"group-{exhibit.key}")

@@ -190,7 +190,14 @@ def file_stem(run: SavedRun) -> str:
 
 def _law_columns(result: RunResult) -> Columns:
     """Draw what such tables ask: the columns of sex and race or ethnicity, and which categories are small."""
-    found = next((audit.result for audit in result.audits if isinstance(audit.result, GroupsResult)), None)
+    found = next(
+        (
+            audit.result
+            for audit in result.audits
+            if isinstance(audit.result, GroupsResult) and audit.result.amounts is None
+        ),
+        None,
+    )
     if found is None:
         notices.note("These tables need a group comparison (Groups) in the run.")
         return {}

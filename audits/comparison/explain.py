@@ -34,6 +34,8 @@ def paired(first: ExplainResult, second: ExplainResult, subjects: Any = None) ->
     options = build(ExplainOptions, second.options, "explain")
     if options.outcome == "label":
         return Pairing(why={"": "the gap of labels is the same whatever the model"})
+    if subjects[1].data.numeric is not None:
+        return Pairing(why={"": "what is left of a numeric outcome is not paired: see the gap among groups"})
     if second.rows["audited"] != subjects[1].data.n:
         return Pairing(why={"": "one row of each person was drawn, and the audit keeps none of them"})
     data = subjects[1].data

@@ -14,7 +14,7 @@ from audits.data import named_with
 from audits.groups.comparison import Sorted, sort_people
 from audits.groups.labels import LABEL, labels_of
 from audits.groups.metrics import METRICS, Metric
-from audits.groups.result import GroupRow, GroupsResult
+from audits.groups.result import AmountRow, GroupRow, GroupsResult
 from audits.stats import Estimate
 from audits.stats.words import people_in
 
@@ -36,6 +36,8 @@ def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> P
     people, all others are independent.
     """
     ours, theirs = second.people, first.people
+    if first.amounts is not None or second.amounts is not None:
+        return _amounts(first, second)
     if not len(ours) or not len(theirs) or "squares" in ours or "squares" in theirs:
         return other_people()
     same = same_people(ours, theirs)
@@ -70,6 +72,52 @@ def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> P
                 where, whom = f"{_place(pair[1])}.mean_score", _whom(spread.attribute, name)
                 pairs.mean(where, f"mean score of {whom}", stated(pair, "mean_score"), mask, *scores)
     return pairs.pairing(why=_WHY)
+
+
+def _amounts(first: GroupsResult, second: GroupsResult) -> Pairing:
+    """Pair the means of a numeric outcome, and each group's difference from the reference."""
+    ours, theirs = second.people, first.people
+    if first.amounts is None or second.amounts is None or not same_people(ours, theirs):
+        return other_people()
+    pairs = Pairs(people_of(ours), 1.0)
+    scores = [side["score"].to_numpy(dtype=float) for side in (theirs, ours)]
+    name = second.amounts.name
+    both = [(one, two) for one, two in common(first.amounts.table, second.amounts.table, *_KEYS)]
+    for attribute in dict.fromkeys(two.attribute for _, two in both):
+        item = _by(ours.assign(decision=False), attribute)
+        rows = [pair for pair in both if pair[1].attribute == attribute]
+        moved = {}
+        for pair in rows:
+            two = pair[1]
+            mask = item.group == item.names.index(two.group)
+            where, whom = f"{_amount_place(two)}.mean", _whom(attribute, two.group)
+            moved[two.group] = pairs.mean(
+                where, f"mean {name} of {whom}", stated(pair, "mean"), mask, *scores
+            )
+        reference = next(two for _, two in rows if two.is_reference)
+        for pair in rows:
+            if any("mean" not in row.differences for row in pair):
+                continue
+            two = pair[1]
+            gaps = [row.differences["mean"].estimate for row in pair]
+            words = (
+                f"gap in {name} between {_whom(attribute, two.group)} and {_whom(attribute, reference.group)}"
+            )
+            pairs.gap(
+                f"{_amount_place(two)}.differences.mean",
+                words,
+                gaps,
+                moved[reference.group],
+                moved[two.group],
+                kind="number",
+                judged=True,
+                material=two.differences["mean"].limit or 1e-9,
+            )
+    return pairs.pairing(why={"": "percentiles and residuals are not paired: see how the means moved"})
+
+
+def _amount_place(row: AmountRow) -> str:
+    return f"amounts.table[{row.attribute}: {row.group}]"
 
 
 def _rates(

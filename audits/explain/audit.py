@@ -27,10 +27,20 @@ from audits.explain.doubly_robust import (
     reaches,
 )
 from audits.explain.options import ExplainOptions
-from audits.explain.result import Attribution, Explained, ExplainResult, LevelRow, Overlap, ValueRow
+from audits.explain.result import (
+    Amount,
+    Attribution,
+    Explained,
+    ExplainResult,
+    LevelRow,
+    Overlap,
+    ValueRow,
+)
 from audits.explain.text import finding, uncleared, warnings_for
 from audits.models import Subject
+from audits.models.labels import label_numbers
 from audits.models.predictions import PredictedLabel, PredictedScore
+from audits.models.subject import needs_cut
 from audits.progress import Progress, part, silent
 from audits.stats import (
     AVERAGE,
@@ -43,6 +53,7 @@ from audits.stats import (
     limit_of,
     wilson,
 )
+from audits.stats.amounts import Quantities, amount_limit, mean_of
 from audits.stats.design import design_share
 from audits.stats.intervals import cautious_difference, percent_level
 
@@ -55,6 +66,7 @@ _LEVEL_SHARE, _LEVEL_PEOPLE = 0.1, 50  # of the source
 _LEVEL_TIMES = 2.0  # the limit of the average
 _MOST_VALUES = 30
 _MOST_THIN = 5
+_THE_SAME = 0.9999  # correlation of a column that holds the outcome
 
 
 def explain(
@@ -113,6 +125,8 @@ def explain(
     together = _parts(people, found, names, left, options.level)
     covered = 1.0 if exact else overlap.share  # of what is known for everybody nothing is estimated
     judged = _judged(people, together.unexplained, told, covered, options, len(names))
+    if subject.data.numeric is not None:
+        judged = dataclasses.replace(judged, unit=subject.data.numeric.unit or subject.data.numeric.name)
     each = [_alone(people, name, columns[name], gap, options, len(names)) for name in names]
     each.sort(key=lambda item: (-_change(item, gap), item.name))
     source, target = group_name(options.source), group_name(options.target)
@@ -121,7 +135,8 @@ def explain(
         options=dataclasses.asdict(options),
         source=source,
         target=target,
-        outcome=subject.outcome if options.outcome == "decision" else "favorable label",
+        outcome=subject.outcome if options.outcome == "decision" or people.numeric else "favorable label",
+        amount=_amount_of(subject, options, _limit(people, options)) if people.numeric else None,
         judged=judged,
         finding="",
         warnings=(),
@@ -144,6 +159,8 @@ def explain(
 def _attribution(
     subject: Subject, options: ExplainOptions, rng: np.random.Generator, progress: Progress
 ) -> Attribution:
+    if subject.data.numeric is not None:
+        raise needs_cut(subject.data.numeric, "explain.attribution")
     if options.outcome != "decision":
         raise InputError(
             "explain.attribution", "is of the model's scores, not of labels", True,
@@ -152,6 +169,14 @@ def _attribution(
     return attribution(
         subject, _sides(subject, options), level=options.level, rng=rng, progress=part(progress, 0.85, 1.0)
     )
+
+
+def _amount_of(subject: Subject, options: ExplainOptions, limit: float) -> Amount:
+    """Return what sentences call a numeric outcome."""
+    numeric = subject.data.numeric
+    assert numeric is not None  # noqa: S101 - the caller has looked
+    predicted = options.outcome == "decision" and subject.of_model
+    return Amount(numeric.name, numeric.unit, predicted, limit)
 
 
 def _sides(subject: Subject, options: ExplainOptions) -> np.ndarray:
@@ -179,11 +204,12 @@ def people_of(
         Another outcome of everybody than the one that the options name.
     """
     data, side = subject.data, _sides(subject, options)
-    if options.outcome == "label" and data.y is None:
+    if options.outcome == "label" and data.y is None and data.number is None:
         raise InputError("explain.outcome", "is 'label', but the data name none", advice="set data.label")
+    numeric = data.numeric is not None and outcome is None
     if outcome is None:
-        outcome = subject.decisions if options.outcome == "decision" else data.y
-    rows = np.flatnonzero(side >= 0)
+        outcome = _outcome(subject, options)
+    rows = np.flatnonzero((side >= 0) & np.isfinite(np.asarray(outcome, dtype=float)))
     read = {name: values_of(data.frame[name].iloc[rows], data.kinds[name]) for name in names}
     table = pd.DataFrame({k: found[0] for k, found in enumerate(read.values())}, index=range(len(rows)))
     keys = {"source": side[rows], "outcome": np.asarray(outcome, dtype=float)[rows]}
@@ -204,8 +230,18 @@ def people_of(
     values = table.drop(columns=["source", "outcome"]).set_axis(list(names), axis=1)
     categories = tuple(found[1] for found in read.values())
     side = table["source"].to_numpy() == 1
-    people = ComparedPeople(values, categories, side, table["outcome"].to_numpy(), counts, weight, design)
+    people = ComparedPeople(
+        values, categories, side, table["outcome"].to_numpy(), counts, weight, design, numeric
+    )
     return people, rows[order]
+
+
+def _outcome(subject: Subject, options: ExplainOptions) -> np.ndarray:
+    """Return the outcome of everybody (n,): decisions or labels, or numbers of either."""
+    data = subject.data
+    if data.numeric is not None:
+        return subject.numbers if options.outcome == "decision" else label_numbers(data)
+    return np.asarray(subject.decisions if options.outcome == "decision" else data.y)
 
 
 def _explainers(subject: Subject, options: ExplainOptions) -> tuple[str, ...]:
@@ -235,7 +271,7 @@ def _outcomes(subject: Subject, *kinds: str) -> set[str]:
     if "decision" in kinds and isinstance(subject.model, (PredictedLabel, PredictedScore)):
         found.add(subject.model.column)
     if "label" in kinds:
-        found |= {subject.data.label, subject.data.cut.column if subject.data.cut else None}
+        found |= {subject.data.label, subject.data.number}
     return {name for name in found if name is not None}
 
 
@@ -247,12 +283,23 @@ def _says_nothing(subject: Subject, name: str) -> bool:
         return True
     if data.kinds[name] == "integer" and column.is_unique and len(column) > _FEWEST:
         return len(np.unique(np.diff(column.to_numpy()))) == 1
+    if data.numeric is not None:
+        return _is_the_number(subject, column)
     code = pd.factorize(column)[0]
     if code.min() < 0 or code.max() != 1:
         return False
     return any(
         y is not None and len(set(zip(code, y, strict=True))) == 2 for y in (data.y, subject.decisions)
     )
+
+
+def _is_the_number(subject: Subject, column: pd.Series) -> bool:
+    """Whether a column is the numeric outcome on another scale."""
+    if not pd.api.types.is_numeric_dtype(column.dtype) or column.nunique() < _FEWEST:
+        return False
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    known = np.isfinite(values)
+    return bool(known.sum() > 2 and abs(np.corrcoef(values[known], subject.numbers[known])[0, 1]) > _THE_SAME)
 
 
 def _is_exact(subject: Subject, options: ExplainOptions, names: tuple[str, ...]) -> bool:
@@ -284,17 +331,17 @@ def _overlap(people: ComparedPeople, found: Nuisance, columns: dict[str, ColumnL
 def _estimate(found: Contrast | None, reach: float, level: float, method: str) -> Estimate:
     if found is None:
         return Estimate(None, None, None, 0.0, "nobody comparable in both groups")
-    half = reach * found.error
-    low, high = max(found.value - half, -1.0), min(found.value + half, 1.0)
+    low, high = found.ends(reach)
     return Estimate(found.value, low, high, found.people, f"{method}, {percent_level(level)}")
 
 
 def _gap(people: ComparedPeople, inside: np.ndarray, level: float) -> Estimate:
-    """Difference of the two groups' rates among those inside (n,)."""
-    if people.design is not None:
+    """Difference of the two groups' rates, or means, among those inside (n,)."""
+    if people.design is not None or people.numeric:
         nothing = np.zeros((1, len(inside)))
         found = contrast(people, Nuisance(nothing, nothing + 1, inside, None, ""), inside)
-        return _estimate(found, float(norm.isf(level / 2)), level, "difference of rates, by design")
+        what = "difference of means" if people.numeric else "difference of rates, by design"
+        return _estimate(found, float(norm.isf(level / 2)), level, what)
     sides = [(people.counts * people.weight)[side & inside] for side in (people.source, ~people.source)]
     if not all(len(side) for side in sides):
         n = float(sum(side.sum() for side in sides))
@@ -307,6 +354,8 @@ def _gap(people: ComparedPeople, inside: np.ndarray, level: float) -> Estimate:
 
 
 def _rate(people: ComparedPeople, side: np.ndarray, level: float) -> Estimate:
+    if people.numeric:
+        return mean_of(Quantities(people.outcome, people.size, people.design), side, level=level)
     if people.design is not None:
         return design_share(people.design, side, people.outcome > 0.5, level=level).estimate
     size = people.size[side]
@@ -351,8 +400,21 @@ def _condition(
     size, ours = people.size, inside & people.source
     alike = float(size[ours] @ people.outcome[ours] / size[ours].sum()) - (interval.value or 0.0)
     overall = float(np.average(people.outcome, weights=size))
-    low, high = limit_of(options.material, options.material_on, rate=max(alike, 0.0), overall=overall)
+    if people.numeric:
+        high = _limit(people, options)
+        low = -high
+    else:
+        low, high = limit_of(options.material, options.material_on, rate=max(alike, 0.0), overall=overall)
     return Condition(name=name, interval=interval, immaterial=(times * low, times * high), times=times)
+
+
+def _limit(people: ComparedPeople, options: ExplainOptions) -> float:
+    """Return the smallest difference that matters: of shares, or of numbers beside the target's mean."""
+    if not people.numeric:
+        return options.material
+    theirs = ~people.source
+    mean = float(np.average(people.outcome[theirs], weights=people.size[theirs]))
+    return amount_limit(options.material_amount, mean, "explain.material_amount")
 
 
 def _levels(
@@ -416,7 +478,8 @@ def _judged(
         withheld = f"a group has fewer than {_FEWEST} people"
     elif covered < _COVERED:
         withheld = f"only {100 * covered:.0f}% of {group_name(options.source)} have comparable people"
-    alone = Condition(name=AVERAGE, interval=left, immaterial=(-options.material, options.material))
+    limit = _limit(people, options)
+    alone = Condition(name=AVERAGE, interval=left, immaterial=(-limit, limit))
     judged = judge_conditions(
         [each.condition for each in told if each.counts] or [alone],
         level=options.level,
@@ -467,7 +530,7 @@ def _alone(
     apart = sums[0][met] / shares[0][met] - sums[1][met] / shares[1][met]
     weights = [share[met] / max(share[met].sum(), 1e-300) for share in shares]
     as_target, as_both = float(weights[1] @ apart), float((weights[0] + weights[1]) @ apart / 2)
-    kind = _kind(gap, left, (as_target, as_both), parts.source_covered, options.material)
+    kind = _kind(gap, left, (as_target, as_both), parts.source_covered, _limit(people, options))
     return dataclasses.replace(parts, as_target=as_target, as_both=as_both, kind=kind)
 
 

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 from scipy.special import expit, logit, ndtr, stdtrit
 
 from audits.explain.terms import terms_of
 from audits.stats.design import Design
+from audits.stats.means import hall_quantile
 
 __all__ = [
     "FEWEST",
@@ -38,6 +39,15 @@ FEWEST = 5
 _RATIO = 20.0  # comparable: the source is at most so many times as dense as the target
 _FOLDS, _MORE_FOLDS, _SPLITS = 4, 8, 2
 _FEW = 1500  # people; of fewer, a quarter is too many to learn without
+_TREES: dict[str, Any] = {
+    "max_iter": 40,
+    "learning_rate": 0.15,
+    "max_leaf_nodes": 8,
+    "min_samples_leaf": 10,
+    "l2_regularization": 1.0,
+    "early_stopping": False,
+    "random_state": 0,
+}
 _LOGIT = 8.0  # in absolute size at most
 _LEVELS = 0.2  # of the error rate
 
@@ -59,6 +69,8 @@ class ComparedPeople:
         Of each of these people; all the same unless they were sampled with weights.
     design : Design or None
         Clusters and strata of the rows.
+    numeric : bool
+        Whether the outcome is a number, not a decision.
     """
 
     values: pd.DataFrame
@@ -68,6 +80,18 @@ class ComparedPeople:
     counts: np.ndarray
     weight: np.ndarray
     design: Design | None = None
+    numeric: bool = False
+
+    @property
+    def one(self) -> float:
+        """What one person can change: a whole decision; of numbers a standard deviation."""
+        return self.spread if self.numeric else 1.0
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the outcome over everybody."""
+        mean = np.average(self.outcome, weights=self.size)
+        return float(np.sqrt(np.average((self.outcome - mean) ** 2, weights=self.size)))
 
     @property
     def size(self) -> np.ndarray:
@@ -136,7 +160,8 @@ def by_learners(people: ComparedPeople, rng: np.random.Generator) -> Nuisance:
     folds = _MORE_FOLDS if people.units.sum() < _FEW else _FOLDS
     for _ in range(_SPLITS):
         dealt = _dealt(people, folds, rng)
-        expected.append(_stacked(people, bases, people.outcome, target, dealt))
+        learned = _stacked_numbers if people.numeric else _stacked
+        expected.append(learned(people, bases, people.outcome, target, dealt))
         chance = _stacked(people, bases, member, everybody, dealt)
         ratio.append(chance / (1 - chance) * people.balance)
     comparable = (np.median(ratio, axis=0) <= _RATIO) & _seen(people)
@@ -195,21 +220,42 @@ def _stacked(
     return np.bincount(row, n * found) / people.counts
 
 
+def _stacked_numbers(
+    people: ComparedPeople,
+    bases: tuple[np.ndarray, ...],
+    y: np.ndarray,
+    among: np.ndarray,
+    dealt: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Return the mean of `y` (n,) by learners of those `among` in the other folds, blended."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.linear_model import Ridge
+
+    row, fold, n = dealt
+    number, here = y[row], among[row]
+    weight = n * people.weight[row]
+    weight = weight / weight.mean()
+    mean = float(np.average(number[here], weights=weight[here]))
+    guesses = np.full((len(row), len(bases)), mean)
+    learners = (Ridge(0.1), Ridge(1.0), HistGradientBoostingRegressor(**_TREES))
+    for k in np.unique(fold):
+        learn, told = here & (fold != k), fold == k
+        for j, (learner, basis) in enumerate(zip(learners, bases, strict=True)):
+            learner.fit(basis[row[learn]], number[learn], sample_weight=weight[learn])
+            guesses[told, j] = learner.predict(basis[row[told]])
+    root = np.sqrt(weight[here])
+    shares = nnls(root[:, None] * (guesses[here] - mean), root * (number[here] - mean))[0]
+    return np.bincount(row, n * (mean + (guesses - mean) @ shares)) / people.counts
+
+
 def _learners() -> tuple[Any, ...]:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
 
-    trees = {
-        "max_iter": 40,
-        "learning_rate": 0.15,
-        "max_leaf_nodes": 8,
-        "min_samples_leaf": 10,
-        "l2_regularization": 1.0,
-    }
     return (
         LogisticRegression(C=10.0, solver="newton-cholesky", max_iter=50),
         LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=50),
-        HistGradientBoostingClassifier(**trees, early_stopping=False, random_state=0),
+        HistGradientBoostingClassifier(**_TREES),
     )
 
 
@@ -243,6 +289,8 @@ class Contrast:
         Of people, or of clusters: its squares sum to the sampling variance.
     rest : float
         Variance on top: the spread over splits, and one person who would have been decided otherwise.
+    numeric : bool
+        Whether it is of numbers, not of shares.
     """
 
     value: float
@@ -250,6 +298,16 @@ class Contrast:
     freedom: float
     influence: np.ndarray
     rest: float
+    numeric: bool = False
+
+    def ends(self, reach: float) -> tuple[float, float]:
+        """Return the ends of an interval of so many standard errors; of numbers, their skewness taken out."""
+        error = self.error
+        if not self.numeric:
+            return max(self.value - reach * error, -1.0), min(self.value + reach * error, 1.0)
+        skewness = float((self.influence**3).sum()) / error**3 if error > 0 else 0.0
+        low, high = (hall_quantile(end, skewness) for end in (reach, -reach))
+        return self.value - error * low, self.value - error * high
 
     @property
     def error(self) -> float:
@@ -260,7 +318,7 @@ class Contrast:
         """Return the difference of two contrasts of the same people."""
         influence, rest = self.influence - other.influence, self.rest + other.rest
         freedom = min(self.freedom, other.freedom)
-        return Contrast(self.value - other.value, self.people, freedom, influence, rest)
+        return Contrast(self.value - other.value, self.people, freedom, influence, rest, self.numeric)
 
 
 def gap_of(people: ComparedPeople, inside: np.ndarray) -> Contrast:
@@ -292,10 +350,12 @@ def contrast(people: ComparedPeople, found: Nuisance, inside: np.ndarray) -> Con
     own, other = float((counts * ours) @ left), float((counts * theirs) @ left)
     value = own - other
     influence = ours * (left - own) - theirs * (left - other) * _inflation(people, found, inside)
-    rest = float(np.mean((np.array(values) - value) ** 2)) + 1 / sizes[0] ** 2
-    rest += _one_in_each(people, found, inside, theirs) if found.cell is not None else 1 / sizes[1] ** 2
+    rest = float(np.mean((np.array(values) - value) ** 2)) + (people.one / sizes[0]) ** 2
+    one = _one_in_each(people, found, inside, theirs) if found.cell is not None else 1 / sizes[1] ** 2
+    rest += people.one**2 * one
     own_people = float(people.units[inside & people.source].sum())
-    return Contrast(value, own_people, max(min(sizes) - 1, 1.0), _units(people, influence), rest)
+    freedom = max(min(sizes) - 1, 1.0)
+    return Contrast(value, own_people, freedom, _units(people, influence), rest, people.numeric)
 
 
 def _effective(people: ComparedPeople, weight: np.ndarray, side: np.ndarray) -> float:

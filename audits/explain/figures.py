@@ -10,7 +10,7 @@ from audits.drawing.marks import decisive, dot, named, named_above, reaching
 from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish, rows_named
 from audits.explain.result import ExplainResult, without
-from audits.explain.text import interval_words, points
+from audits.explain.text import interval_words, points, size_words
 from audits.stats import AVERAGE, Estimate
 from audits.stats.badges import interval_text
 from audits.stats.vocabulary import vocabulary
@@ -27,33 +27,36 @@ _REACH = 30  # points to both sides, unless an interval reaches further
 Row = tuple[str, Estimate, bool]
 
 
-def _interval_rows(figure: go.Figure, rows: Sequence[Row]) -> None:
+def _interval_rows(result: ExplainResult, figure: go.Figure, rows: Sequence[Row]) -> None:
     """Draw estimates below the first row; those not trusted are gray and dashed."""
-    places = range(len(rows) - 1, -1, -1)
+    places, scale = range(len(rows) - 1, -1, -1), result.scale
+    unit = "points" if result.amount is None else result.amount.unit or result.amount.name
     known = [found if trusted else Estimate(found.value, None, None, 0, "") for _, found, trusted in rows]
     figure.add_trace(
         go.Scatter(
-            x=[100 * (found.value or 0.0) for found in known],
+            x=[scale * (found.value or 0.0) for found in known],
             y=list(places),
             mode="markers",
             marker={"color": [INK if trusted else CONTEXT for _, _, trusted in rows], "size": 8},
-            error_x=reaching(known, 100.0),
+            error_x=reaching(known, scale),
             customdata=[name for name, _, _ in rows],
-            hovertemplate="%{customdata}: %{x:.1f} points<extra></extra>",
+            hovertemplate=f"%{{customdata}}: %{{x:.3~g}} {unit}<extra></extra>"
+            if scale == 1.0
+            else "%{customdata}: %{x:.1f} points<extra></extra>",
             showlegend=False,
         )
     )
     dashed = [(found, k) for (_, found, trusted), k in zip(rows, places, strict=True) if not trusted]
     line = {"color": CONTEXT, "width": 1.4, "dash": "dash"}
     for found, k in dashed:
-        ends = [100 * (found.low or 0.0), 100 * (found.high or 0.0)]
+        ends = [scale * (found.low or 0.0), scale * (found.high or 0.0)]
         figure.add_trace(
             go.Scatter(x=ends, y=[k, k], mode="lines", line=line, showlegend=False, hoverinfo="skip")
         )
     ends = [abs(end) for _, found, _ in rows for end in (found.low, found.high) if end is not None]
     figure.add_vline(x=0, line={"color": INK, "width": 1})
-    edge = max([_REACH, *(103 * end for end in ends)])
-    figure.update_xaxes(title="difference (points)", range=[-edge, edge])
+    edge = max([_REACH if scale == 100 else 0.0, *(1.03 * scale * end for end in ends)]) or 1.0
+    figure.update_xaxes(title=f"difference ({unit})", range=[-edge, edge])
 
 
 def left(result: ExplainResult) -> go.Figure:
@@ -69,22 +72,22 @@ def left(result: ExplainResult) -> go.Figure:
             trusted = item.source_covered >= _ENOUGH
             why = "" if trusted else f" ({100 * item.source_covered:.0f}% comparable)"
             rows.append((f"same {item.name}{why}", item.unexplained, trusted))
-    figure = go.Figure(decisive(judged, len(rows), 100.0))
-    _interval_rows(figure, rows)
+    figure = go.Figure(decisive(judged, len(rows), result.scale))
+    _interval_rows(result, figure, rows)
     interval, _, level = interval_text(judged).partition(" · ")
     first = describe(level.removeprefix("level: ") or "like for like", longest=26)
     labels = [f"{first}: {interval}", *distinct([name for name, _, _ in rows], longest=_ABOVE)]
     each = rows_named(figure, labels[::-1])
     gap = {"color": GREY, "dash": "dot", "width": 2}
-    overall = 100 * result.gap.value
+    overall = result.scale * result.gap.value
     figure.add_vline(x=overall, line=gap)
     if any(not trusted for _, _, trusted in rows):
         named(figure, [("few are comparable", dot(CONTEXT))])
     ends = [abs(each) for each in (result.gap.value, judged.interval.low, judged.interval.high) if each]
-    edge = max([figure.layout.xaxis.range[1], *(103 * each for each in ends)])
+    edge = max([figure.layout.xaxis.range[1], *(1.03 * result.scale * each for each in ends)])
     figure.update_xaxes(range=[-edge, edge])
     named_above(figure, "gap overall", (overall, overall), (-edge, edge))
-    alt = f"A gap of {points(result.gap.value)}; {interval_words(judged)}."
+    alt = f"A gap of {size_words(result, result.gap.value)}; {interval_words(judged)}."
     return _legend_higher(finish(figure, height=100 + each * len(labels), alt=alt))
 
 
@@ -103,7 +106,7 @@ def levels(result: ExplainResult) -> go.Figure:
     )[:_MOST]
     rows = [(f"{row.attribute} {row.level}", row.difference, True) for row in found]
     figure = go.Figure()
-    _interval_rows(figure, rows)
+    _interval_rows(result, figure, rows)
     each = rows_named(figure, distinct([name for name, _, _ in rows], longest=_ABOVE)[::-1])
     return finish(figure, height=90 + each * len(rows), alt=f"What is left at {len(rows)} levels.")
 
@@ -122,7 +125,7 @@ def values(result: ExplainResult) -> go.Figure:
     """Draw both groups' rates at each level of the column that changes the gap most, joined by a line."""
     if not result.values:
         return empty("No column may explain the gap.")
-    shown = result.values[::-1]
+    shown, percent = result.values[::-1], "%" if result.amount is None else ""
     places = list(range(len(shown)))
     figure = go.Figure()
     names = distinct([people_in(result.source), people_in(result.target)], longest=46)
@@ -132,7 +135,7 @@ def values(result: ExplainResult) -> go.Figure:
         rates = [getattr(row, f"{side}_rate") for row in shown]
         figure.add_trace(
             go.Scatter(
-                x=[None if rate is None else 100 * rate for rate in rates],
+                x=[None if rate is None else result.scale * rate for rate in rates],
                 y=places,
                 mode="markers",
                 marker={"color": [CONTEXT if thin else color for thin in few], "size": 10},
@@ -140,13 +143,17 @@ def values(result: ExplainResult) -> go.Figure:
                 text=[people_words(n) for n in people],
                 meta=_people(result, side, [row.value for row in shown]),
                 showlegend=False,
-                hovertemplate="%{x:.1f}% of %{text}<extra>" + name + "</extra>",
+                hovertemplate=f"%{{x:.4g}}{percent} of %{{text}}<extra>" + name + "</extra>",
             )
         )
     pairs = [(row.source_rate, row.target_rate, place) for place, row in enumerate(shown)]
     for thin, dash in ((False, "solid"), (True, "dash")):
         known = [pair for pair in pairs if None not in pair and few[pair[2]] == thin]
-        x = [each for one, other, _ in known for each in (100 * (one or 0), 100 * (other or 0), None)]
+        x = [
+            each
+            for one, other, _ in known
+            for each in (result.scale * (one or 0), result.scale * (other or 0), None)
+        ]
         y = [each for _, _, place in known for each in (place, place, None)]
         line = {"color": GREY, "width": 2, "dash": dash}
         figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, showlegend=False, hoverinfo="skip"))
@@ -157,7 +164,10 @@ def values(result: ExplainResult) -> go.Figure:
         f"{describe(row.value)} ({count(row.source_people)} and {count(row.target_people)})" for row in shown
     ]
     each = rows_named(figure, labels)
-    figure.update_xaxes(title=f"{vocabulary().share_yes} (%)", range=[-3, 103])
+    if result.amount is None:
+        figure.update_xaxes(title=f"{vocabulary().share_yes} (%)", range=[-3, 103])
+    else:
+        figure.update_xaxes(title=f"mean {result.amount.name} ({result.amount.unit})".removesuffix(" ()"))
     alt = f"Rates of both groups at {len(shown)} levels of {result.each[0].name}."
     return finish(figure, height=130 + each * len(shown), alt=alt)
 
@@ -170,7 +180,7 @@ def attribution(result: ExplainResult) -> go.Figure:
     rows = [(each.feature, each.part, each.part.low is not None) for each in found.features]
     rows.append(("gap in mean score", found.gap, True))
     figure = go.Figure()
-    _interval_rows(figure, rows)
+    _interval_rows(result, figure, rows)
     ends = [abs(end) for _, each, _ in rows for end in (each.value, each.low, each.high) if end is not None]
     edge = 105 * max([*ends, 0.01])
     figure.update_xaxes(title="points of mean score", range=[-edge, edge])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from audits.options import Level, Material, MaterialOn, option
+from audits.options import Level, Material, MaterialAmount, MaterialOn, option
 
 __all__ = ["ExplainOptions"]
 
@@ -15,7 +15,12 @@ class ExplainOptions:
     """Options of the explain audit, as a spec names them; groups are named as a flipset audit's are."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-    later: ClassVar[dict[str, Any]] = {"material_on": "either", "attribution": False}  # draws as before
+    # draws as before they were options
+    later: ClassVar[dict[str, Any]] = {
+        "material_on": "either",
+        "attribution": False,
+        "material_amount": "5%",
+    }
 
     source: Annotated[dict[str, Any], option("The group whose rate is compared with the other's.")]
     target: Annotated[dict[str, Any], option("The group that it is compared with.")]
@@ -40,6 +45,7 @@ class ExplainOptions:
     level: Level = 0.05
     material: Material = 0.10
     material_on: MaterialOn = "either"
+    material_amount: MaterialAmount = "5%"
     draws: Annotated[int, option("Draws behind the simultaneous intervals of levels.", ge=200, le=20_000)] = (
         4000
     )

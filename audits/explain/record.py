@@ -40,6 +40,7 @@ AUDIT = Audit(
     says="audits.explain.text:headline",
     seconds=_seconds,
     designs=True,
+    numeric=True,
     pages=OnPages(
         does="See what explains the gap",
         labels={

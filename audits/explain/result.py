@@ -13,6 +13,7 @@ from audits.stats import Estimate, Judged, Verdict
 from audits.stats.verdicts import AVERAGE
 
 __all__ = [
+    "Amount",
     "Attribution",
     "ExplainResult",
     "Explained",
@@ -57,6 +58,26 @@ class Explained:
     def name(self) -> str:
         """The columns in words."""
         return " and ".join(self.columns) if self.columns else "nothing"
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A numeric outcome.
+
+    Attributes
+    ----------
+    name, unit : str
+        What sentences call it, and what it is counted in (empty where nobody says).
+    predicted : bool
+        Whether the numbers are what a model predicts.
+    limit : float
+        Smallest difference that matters, in the unit.
+    """
+
+    name: str
+    unit: str
+    predicted: bool
+    limit: float
 
 
 @dataclass(frozen=True)
@@ -167,7 +188,9 @@ class ExplainResult:
     Attributes
     ----------
     gap : Estimate
-        The source's favorable share minus the target's.
+        The source's favorable share minus the target's; of a numeric outcome, its mean minus the target's.
+    amount : Amount or None
+        A numeric outcome: all differences are in its unit.
     judged : Judged
         Follows from what is left with all explainers, on average and at their levels.
     each : tuple of Explained
@@ -202,6 +225,12 @@ class ExplainResult:
     levels: tuple[LevelRow, ...] = ()
     overlap: Overlap = Overlap()
     attribution: Attribution | None = None
+    amount: Amount | None = None
+
+    @property
+    def scale(self) -> float:
+        """What differences are shown times: shares in points, numbers as they are."""
+        return 100.0 if self.amount is None else 1.0
 
     @property
     def verdict(self) -> Verdict:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from audits.brief import begun, in_points
 from audits.explain import figures
 from audits.explain.result import Attribution, ExplainResult
-from audits.explain.text import left_words, place_words, points
+from audits.explain.text import left_words, place_words, size_words
 from audits.records import Exhibit, Section
+from audits.stats import Estimate
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import people_in, percent_interval, several
+from audits.stats.words import amount_stated, people_in, percent_interval, several
 
 __all__ = ["section"]
 
@@ -30,7 +31,7 @@ def section(result: ExplainResult) -> Section:
             Exhibit(
                 "values",
                 _levels_title(result),
-                f"Share {vocabulary().share_yes} at each level. If the dots meet in every row, this factor "
+                f"{_rate_name(result)} at each level. If the dots meet in every row, this factor "
                 "accounts for the gap. In brackets: people of both groups.",
                 lambda: figures.values(result),
                 result.values_frame,
@@ -55,8 +56,8 @@ def section(result: ExplainResult) -> Section:
         title=f"What explains the gap: {ours} and {theirs}",
         exhibits=tuple(exhibits),
         facts={
-            begun(ours): f"{vocabulary().share_yes} {percent_interval(result.source_rate)}",
-            begun(theirs): f"{vocabulary().share_yes} {percent_interval(result.target_rate)}",
+            begun(ours): _rate_words(result, result.source_rate),
+            begun(theirs): _rate_words(result, result.target_rate),
             "Adjusted for": result.together.name if result.together.columns else "nothing",
             "Comparable": f"{100 * result.overlap.share:.0f}% of {ours}",
         },
@@ -70,6 +71,9 @@ def _levels_title(result: ExplainResult) -> str:
     above = sum((row.source_rate or 0.0) > (row.target_rate or 0.0) for row in known)
     often, k = ("less", below) if below >= above else ("more", above)
     levels = f"{k} of {several(len(known), 'level')} of {result.each[0].name}"
+    if result.amount is not None:
+        way = "lower" if often == "less" else "higher"
+        return f"Mean {result.amount.name} of {people_in(result.source)} is {way} at {levels}"
     return f"{begun(people_in(result.source))} {vocabulary().are_yes} {often} often at {levels}"
 
 
@@ -91,9 +95,20 @@ def _attribution(result: ExplainResult, found: Attribution) -> Exhibit:
     )
 
 
+def _rate_name(result: ExplainResult) -> str:
+    return f"Share {vocabulary().share_yes}" if result.amount is None else f"Mean of {result.amount.name}"
+
+
+def _rate_words(result: ExplainResult, rate: Estimate) -> str:
+    """Word a group's share, or its mean."""
+    if result.amount is not None:
+        return f"mean of {result.amount.name} {amount_stated(rate, result.amount.unit)}"
+    return f"{vocabulary().share_yes} {percent_interval(rate)}"
+
+
 def _title(result: ExplainResult) -> str:
     judged, gap = result.judged, result.gap.value
     if gap is None or judged.interval.low is None:
         return "What is left of the gap"
     of = f"{left_words(judged)} left like for like{place_words(judged)}"
-    return f"{of}; the gap overall is {points(abs(gap))}"
+    return f"{of}; the gap overall is {size_words(result, abs(gap))}"

@@ -7,7 +7,7 @@ from audits.explain.result import ExplainResult
 from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.badges import short_number
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import people_in, several
+from audits.stats.words import CURRENCIES, amount, amount_stated, people_in, several
 
 __all__ = [
     "finding",
@@ -16,6 +16,7 @@ __all__ = [
     "left_words",
     "place_words",
     "points",
+    "size_words",
     "uncleared",
     "warnings_for",
 ]
@@ -36,15 +37,17 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
     judged, gap, left = result.judged, result.gap.value, result.judged.interval.value
     both = f"{ours} and {theirs}"
     rates = {result.source_rate.value, result.target_rate.value}
-    if rates in ({0.0}, {1.0}):
+    if result.amount is None and rates in ({0.0}, {1.0}):
         every = "None" if rates == {0.0} else "All"
         return f"{every} of {both} {_verb(result)}, so there is no gap to explain."
     sized = gap is not None and abs(gap) >= 0.005
     size = f"{100 * abs(gap or 0.0):.0f}-point gap" if sized else "gap" if gap is None else "small gap"
+    if result.amount is not None and gap is not None:
+        size = f"gap of {amount(abs(gap), result.amount.unit)}"
     if judged.verdict == EVIDENCE and left is not None:
         more = "more" if left > 0 else "less"
         start = f"Like for like{place_words(judged)}, {ours} {_verb(result)}"
-        return f"{start} {left_words(judged)} {more} often than {theirs}."
+        return f"{start} {left_words(judged)} {more}{_often(result)} than {theirs}."
     if judged.verdict == NO_MATERIAL:
         return f"Like for like, no material difference between {both} is left, on average or at any level."
     if judged.badge == "no verdict" and result.overlap.share < _ENOUGH and not _is_exact(result):
@@ -62,9 +65,24 @@ def _is_exact(result: ExplainResult) -> bool:
 def _verb(result: ExplainResult) -> str:
     """Say what the favored are, by decision or by label."""
     words = vocabulary()
+    if result.amount is not None:
+        verb = words.verb or "have"
+        return f"{'are predicted to ' if result.amount.predicted else ''}{verb}"
     if result.options.get("outcome") != "label":
         return words.are_yes
     return f"are {words.truth_yes}" if words.truth_yes else "have the favorable label"
+
+
+def _often(result: ExplainResult) -> str:
+    """Say what is more or less: how often, or how much of which number."""
+    if result.amount is None:
+        return " often"
+    return "" if vocabulary().verb else f" {result.amount.name}"
+
+
+def size_words(result: ExplainResult, value: float) -> str:
+    """Word the size of a difference: ``4.7 points``, ``$3.10 an hour``."""
+    return points(value) if result.amount is None else amount(value, result.amount.unit)
 
 
 def uncleared(columns: int) -> str:
@@ -84,28 +102,31 @@ def place_words(judged: Judged) -> str:
 
 def left_words(judged: Judged) -> str:
     """Word how much is left with the digits that the interval beside it has: ``25 points``."""
-    return f"{short_number(100 * abs(judged.interval.value or 0.0), 1)} points"
+    value = abs(judged.interval.value or 0.0)
+    return amount(value, judged.unit) if judged.unit else f"{short_number(100 * value, 1)} points"
 
 
 def finding(result: ExplainResult) -> str:
     """Say how large the gap is, what of it is left like for like, and what that rests on."""
     ours, theirs, judged = people_in(result.source), people_in(result.target), result.judged
     left, columns = result.together.unexplained, result.together.columns
-    said = [f"{begun(ours)} {_verb(result)} {_apart(result.gap)} {theirs}{_reach(result.gap)}."]
+    gap = result.gap
+    said = [f"{begun(ours)} {_verb(result)} {_apart(result, gap)} {theirs}{_reach(result, gap)}."]
     if columns:
         some = ", ".join(columns[:_MAX_NAMED]) + (" and more" if len(columns) > _MAX_NAMED else "")
-        start = f"Adjusted for {several(len(columns), 'column')} ({some}), that is {_apart(left)} {theirs}"
-        said.append(f"{start}{_reach(left)}.")
+        start = f"Adjusted for {several(len(columns), 'column')} ({some}), that is"
+        said.append(f"{start} {_apart(result, left)} {theirs}{_reach(result, left)}.")
         if left.value == left.low == left.high == 0.0:
             said.append("The model reads nothing else, so this is exact: nothing was estimated.")
     if judged.decided_by != AVERAGE:
         at = begun(place_words(judged).strip())
-        said.append(f"{at}, it is {_apart(judged.interval)} {theirs}{_reach(judged.interval)}.")
-    material = 100 * result.options["material"]
+        apart, reach = _apart(result, judged.interval), _reach(result, judged.interval)
+        said.append(f"{at}, it is {apart} {theirs}{reach}.")
     if judged.verdict == NO_MATERIAL:
-        said.append(f"On average over all comparable {ours}, {material:.3g} points are ruled out.")
+        limits = [_limit_words(result, times) for times in (1, 2)]
+        said.append(f"On average over all comparable {ours}, {limits[0]} is ruled out.")
         if any(row.covered for row in result.levels):
-            said.append(f"At every level with a tenth of them, {2 * material:.3g} points are ruled out.")
+            said.append(f"At every level with a tenth of them, {limits[1]} is ruled out.")
     elif judged.verdict != EVIDENCE and judged.people_needed is not None:
         said.append(f"About {judged.people_needed:,} people in each group would settle it.")
     elif judged.reason:
@@ -118,6 +139,8 @@ def interval_words(judged: Judged) -> str:
     value = judged.interval
     if value.value is None or value.low is None:
         return "what is left like for like: no interval"
+    if judged.unit:
+        return f"{amount_stated(value, judged.unit)} left like for like{place_words(judged)}"
     return f"{points(value.value)} left like for like{place_words(judged)}, {between(value)}"
 
 
@@ -126,17 +149,31 @@ def points(share: float) -> str:
     return f"{in_points(share)} points"
 
 
-def _reach(found: Estimate) -> str:
+def _limit_words(result: ExplainResult, times: int) -> str:
+    """Word so many times the limit."""
+    if result.amount is not None:
+        return amount(times * result.amount.limit, result.amount.unit)
+    return f"a difference of {100 * times * result.options['material']:.3g} points"
+
+
+def _reach(result: ExplainResult, found: Estimate) -> str:
     """Word the interval of a difference in the direction in which it is told."""
     if found.value is None or found.low is None or found.high is None:
         return ""
     ends = sorted([found.low, found.high] if found.value >= 0 else [-found.low, -found.high])
+    if result.amount is not None:
+        sign = result.amount.unit[:1] if result.amount.unit[:1] in CURRENCIES else ""
+        low, high = (amount(end, sign) for end in ends)
+        return f" ({low} to {high})"
     return f" ({between(Estimate(abs(found.value), ends[0], ends[1], found.n, found.method))})"
 
 
-def _apart(found: Estimate) -> str:
+def _apart(result: ExplainResult, found: Estimate) -> str:
     if found.value is None:
         return "we can't tell how much more or less often than"
+    if result.amount is not None:
+        size = amount(abs(found.value), result.amount.unit)
+        return f"{size} {'more' if found.value > 0 else 'less'}{_often(result)} than"
     size = in_points(abs(found.value))
     if float(size) == 0:
         return "as often as"

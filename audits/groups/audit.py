@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from audits.checks import checked, generator, one_of
+from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.errors import InputError
 from audits.groups.beside import Beside, class_columns, not_cleared
@@ -18,8 +18,8 @@ from audits.groups.by_probability import (
     judged_of,
     probability_columns,
 )
-from audits.groups.comparison import Sorted, compare, sort_people
-from audits.groups.judging import judge_audit
+from audits.groups.comparison import Sorted, attributes_of, compare, sort_people
+from audits.groups.judging import ASKED_FIRST, judge_audit
 from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
 from audits.groups.metrics import METRICS, scikit_metric
 from audits.groups.options import GroupsOptions
@@ -68,6 +68,7 @@ def groups(
         An attribute is not protected, the reference is unknown, or there are fewer than two groups.
     """
     options = checked(GroupsOptions, options, "groups")
+    _check_measure(subject, options)
     if subject.data.numeric is not None:
         from audits.groups.amounts.audit import groups_by_amount
 
@@ -111,6 +112,26 @@ def groups(
         rows = {"audited": data.rows, "used": data.rows, "left_out": {}}
         result = dataclasses.replace(result, people=people.iloc[:0], rows=rows)
     return with_sign(result, subject.higher_is)
+
+
+def _check_measure(subject: Subject, options: GroupsOptions) -> None:
+    """Raise InputError where the measure asked for cannot be had of these data."""
+    numeric, measure = subject.data.numeric is not None, options.measure
+    if measure == "amounts" and not numeric:
+        raise InputError(
+            "groups.measure", "needs a numeric outcome", measure, "write outcome: numeric under data"
+        )
+    if measure not in {None, "amounts"} and numeric:
+        raise InputError(
+            "groups.measure",
+            "is for decisions, and the outcome is numeric",
+            measure,
+            "write measure: amounts, or cut the outcome",
+        )
+    if measure in {"equal_errors", "calibration"} and subject.data.y is None:
+        raise InputError(
+            "groups.measure", "needs what happened in truth", measure, "name its column as data.label"
+        )
 
 
 def _gathered(data: AuditData, higher_is: str) -> dict[str, np.ndarray]:
@@ -177,7 +198,10 @@ def _compared(
         for names in attributes
     ]
     why = withheld(people, split, options.level)
-    rates = [metric.name for metric in METRICS.judged(labels=labels is not None and not why)]
+    known = labels is not None and not why
+    rates = [metric.name for metric in METRICS.judged(labels=known)]
+    if known and options.measure == "calibration":
+        rates += [name for name in ASKED_FIRST["calibration"] if name not in rates]
     beside = Beside.asked(people, options, labels, why, np.random.default_rng([seed, 3]))
     looks = sum(max(len(item.names) - 1, 0) for item in split) * (len(rates) + beside.looks)
     looks += sum(len(names) - 1 for names in options.by_probability.values())
@@ -220,21 +244,6 @@ def _apart(spread: Spread) -> tuple[float, float]:
     return gap.low or 0.0, gap.value or 0.0
 
 
-def attributes_of(protected: tuple[str, ...], options: GroupsOptions) -> list[tuple[str, ...]]:
-    """Return the attributes to group by, each with those that it is an intersection of."""
-    asked = options.by
-    if asked is None:
-        asked = (*protected, *((protected,) if len(protected) > 1 else ()))
-    found = [(item,) if isinstance(item, str) else tuple(item) for item in asked]
-    for names in found:
-        for name in names:
-            one_of("groups.by", name, protected, what="a protected attribute")
-    for name in options.reference or {}:
-        known = (*protected, *options.by_probability)
-        one_of("groups.reference", name, known, what="a protected attribute")
-    return found
-
-
 def _probable(
     people: pd.DataFrame, options: GroupsOptions, corrected: float, seed: int
 ) -> tuple[ProbableGroup, ...]:
@@ -266,8 +275,8 @@ def _judged(
     """Return what the verdict rests on, among groups known and probable, and the finding on it."""
     parts: list[tuple[Judged, str]] = []
     if any(not row.is_reference for row in table):
-        known = judge_audit(table, options.material, looks)
-        parts.append((known, finding_known(table, known, options.material, looks)))
+        known = judge_audit(table, options.material, looks, options.measure)
+        parts.append((known, finding_known(table, known, options, looks)))
     for group in probable:
         if not group.is_reference:
             reference = next(g for g in probable if g.is_reference and g.attribute == group.attribute)

@@ -127,7 +127,7 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
 
 def decided(result: GroupsResult) -> pd.Series | None:
     """Return who was decided favourably, by row; None where rows are no single people, or none is kept."""
-    kept = "cluster" not in result.people and len(result.people)
+    kept = "cluster" not in result.people and len(result.people) and "decision" in result.people
     return result.people["decision"].astype(bool) if kept else None
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from audits.checks import one_of
 from audits.data import group_name
 from audits.data.values import MISSING
 from audits.errors import InputError
@@ -34,7 +35,15 @@ from audits.stats.intervals import largest_gap, percent_level
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
 
-__all__ = ["Sorted", "bootstrap_intervals", "compare", "joined_names", "reference_of", "sort_people"]
+__all__ = [
+    "Sorted",
+    "attributes_of",
+    "bootstrap_intervals",
+    "compare",
+    "joined_names",
+    "reference_of",
+    "sort_people",
+]
 
 _CALIBRATION_BINS = 10
 _FEWEST_POOLED = 3
@@ -97,6 +106,21 @@ def sort_people(
         squares=people["squares"].to_numpy(dtype=float) if "squares" in people else None,
         classes=people[[PREDICTED_CLASS, LABEL_CLASS]] if PREDICTED_CLASS in people else None,
     )
+
+
+def attributes_of(protected: tuple[str, ...], options: GroupsOptions) -> list[tuple[str, ...]]:
+    """Return the attributes to group by, each with those that it is an intersection of."""
+    asked = options.by
+    if asked is None:
+        asked = (*protected, *((protected,) if len(protected) > 1 else ()))
+    found = [(item,) if isinstance(item, str) else tuple(item) for item in asked]
+    for names in found:
+        for name in names:
+            one_of("groups.by", name, protected, what="a protected attribute")
+    for name in options.reference or {}:
+        known = (*protected, *options.by_probability)
+        one_of("groups.reference", name, known, what="a protected attribute")
+    return found
 
 
 def joined_names(values: Sequence[tuple[str, ...]], attributes: Sequence[str] = ()) -> list[str]:

@@ -18,7 +18,8 @@ from audits.groups.result import (
     amounts_frame,
     distribution_frame,
 )
-from audits.groups.words import people_of, spread_words
+from audits.groups.words import four_fifths, people_of, spread_words
+from audits.options import MEASURE_WORDS
 from audits.records import Exhibit, Section
 from audits.stats import EVIDENCE
 from audits.stats.vocabulary import vocabulary
@@ -90,6 +91,7 @@ def section(result: GroupsResult) -> Section:
             gap = getattr(spread, name)
             if gap is not None:
                 facts[f"{spread.attribute}: {name.replace('_', ' ')}"] = spread_words(gap)
+    facts |= _measure_facts(result)
     known = [exhibit for spread in result.spreads for exhibit in _by(result, spread.attribute)]
     probable = [_probable(result, name) for name in dict.fromkeys(item.attribute for item in result.probable)]
     return Section(
@@ -97,6 +99,16 @@ def section(result: GroupsResult) -> Section:
         exhibits=(_decides(result), *known, *probable),
         facts=facts,
     )
+
+
+def _measure_facts(result: GroupsResult) -> dict[str, str]:
+    """Say which measure was asked for, and the four-fifths rule where decisions are at stake."""
+    measure = result.options.get("measure")
+    facts = {} if measure is None else {"Measure asked for": MEASURE_WORDS[measure]}
+    if measure in {None, "equal_rates"}:
+        for spread in result.spreads:
+            facts[f"Four-fifths rule, {spread.attribute}"] = four_fifths(spread.demographic_parity_ratio)
+    return facts
 
 
 def _section_of_amounts(result: GroupsResult, amounts: Amounts) -> Section:

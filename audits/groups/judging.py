@@ -16,6 +16,7 @@ from audits.stats.ratios import SMALLEST_REFERENCE
 from audits.stats.verdicts import FOUR_FIFTHS, VERDICTS, Condition, on_ratio
 
 __all__ = [
+    "ASKED_FIRST",
     "FEWEST_COVERED",
     "RATIO",
     "GroupLimit",
@@ -35,6 +36,14 @@ FEWEST_COVERED = 50
 
 RATIO = "ratio"
 """What decides where the ratio keeps a verdict open that the difference alone would settle."""
+
+
+ASKED_FIRST = {
+    "equal_rates": ("selection_rate",),
+    "equal_errors": ("true_positive_rate", "false_positive_rate"),
+    "calibration": ("precision",),
+}
+"""Rates that a measure asked for is about: they lead."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,13 +151,13 @@ def judge_row(differences: dict[str, Difference], material: float) -> Judged:
     return judged_of(min(differences.values(), key=_rank), material)
 
 
-def judge_audit(table: Sequence[GroupRow], material: float, looks: int) -> Judged:
+def judge_audit(table: Sequence[GroupRow], material: float, looks: int, measure: str | None = None) -> Judged:
     """Return what the audit's verdict rests on: the difference that `most_telling` names.
 
     Its p-value is the smallest error rate of the audit, of all its `looks` together, at which the interval
     leaves out 0.
     """
-    row, reference, rate = most_telling(table)
+    row, reference, rate = most_telling(table, measure)
     counts = []
     for group in (row, reference):
         share = group.metric(rate)
@@ -159,33 +168,40 @@ def judge_audit(table: Sequence[GroupRow], material: float, looks: int) -> Judge
     return replace(judged, p_value=None if p is None else min(1.0, looks * p))
 
 
-def most_telling(table: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow, str]:
+def most_telling(table: Sequence[GroupRow], measure: str | None = None) -> tuple[GroupRow, GroupRow, str]:
     """Return group, reference and rate that the audit's verdict rests on: the first of `ordered`."""
-    row, name = next(ordered(table))
+    row, name = next(ordered(table, measure))
     reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
     return row, reference, name
 
 
-def ordered(table: Sequence[GroupRow]) -> Iterator[tuple[GroupRow, str]]:
+def ordered(table: Sequence[GroupRow], measure: str | None = None) -> Iterator[tuple[GroupRow, str]]:
     """Yield groups with their rates: evidence first, by size against the limit, then by certainty.
 
-    Evidence of one size (outside the limit, inside it, neither) begins with decisions, before errors.
-    Among what is insufficient the one nearest to evidence comes first, among no material differences the one
-    nearest to the limit. Of a group too small to be covered only evidence counts, and people whose group is
-    missing come last.
+    Where a `measure` is asked for, its rates stand before others of the same verdict. Evidence of one size
+    (outside the limit, inside it, neither) begins with decisions, before errors. Among what is insufficient
+    the one nearest to evidence comes first, among no material differences the one nearest to the limit. Of a
+    group too small to be covered only evidence counts, and people whose group is missing come last.
     """
     people = {
         row.attribute: sum(each.n for each in table if each.attribute == row.attribute) for row in table
     }
+    asked = ASKED_FIRST.get(measure or "", ())
     parts = []
     for row in table:
         small = row.n < min(FEWEST_COVERED, SMALLEST_REFERENCE * people[row.attribute])
         for place, metric in enumerate(METRICS):
-            gap = row.differences.get(metric.name) if metric.judged else None
+            told = metric.judged or metric.name in asked
+            gap = row.differences.get(metric.name) if told else None
             if gap is not None:
                 rank = (
                     MISSING in row.group,
-                    *_rank(gap, small=small, second=metric.needs_label),
+                    *_rank(
+                        gap,
+                        small=small,
+                        second=metric.needs_label,
+                        behind=bool(asked) and metric.name not in asked,
+                    ),
                     place,
                     -row.n,
                 )
@@ -194,16 +210,18 @@ def ordered(table: Sequence[GroupRow]) -> Iterator[tuple[GroupRow, str]]:
     yield from ((row, name) for _, row, name in parts)
 
 
-def _rank(gap: Difference, *, small: bool = False, second: bool = False) -> tuple[float, ...]:
+def _rank(
+    gap: Difference, *, small: bool = False, second: bool = False, behind: bool = False
+) -> tuple[float, ...]:
     """Order of differences: verdict, size against the limit, certainty."""
     low, high = gap.estimate.low, gap.estimate.high
     verdict = VERDICTS.index(gap.verdict)
     if low is None or high is None:
-        return (len(VERDICTS) if small else verdict), True, math.inf, math.inf
+        return (len(VERDICTS) if small else verdict), behind, True, math.inf, math.inf
     beyond = max(low, -high)  # of 0
     if gap.verdict == EVIDENCE:
         size = {True: 0, None: 1, False: 2}[gap.material]
-        return verdict, size, second, -abs(gap.estimate.value or 0.0), -beyond
+        return verdict, behind, size, second, -abs(gap.estimate.value or 0.0), -beyond
     if gap.verdict == INSUFFICIENT:
-        return len(VERDICTS) if small else verdict, gap.decided_by == RATIO, -beyond, 0.0
-    return verdict, False, -max(high, -low), 0.0
+        return len(VERDICTS) if small else verdict, behind, gap.decided_by == RATIO, -beyond, 0.0
+    return verdict, behind, False, -max(high, -low), 0.0

@@ -7,10 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from audits.options import Level, Material, MaterialAmount, MaterialOn, option
+from audits.options import Level, Material, MaterialAmount, MaterialOn, MeasureAsked, option
 
 __all__ = ["GroupsOptions"]
-
 
 Scikit = Literal[
     "average_precision_score",
@@ -32,6 +31,7 @@ class GroupsOptions:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     later: ClassVar[dict[str, Any]] = {  # draws as before they were options
         "material_amount": "5%",
+        "measure": None,
         "metrics": [],
         "limits": {},
         "classes": False,
@@ -64,6 +64,13 @@ class GroupsOptions:
             lt=0.5,
         ),
     ] = 0.0
+    measure: Annotated[
+        MeasureAsked | None,
+        option(
+            "Which measure fits, and leads: equal rates of decisions, equal errors, calibration (equal "
+            "shares of favorable outcomes among those favored), or amounts of a numeric outcome."
+        ),
+    ] = None
     level: Level = 0.05
     material: Material = 0.10
     material_on: MaterialOn = "either"

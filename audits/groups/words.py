@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from audits.brief import begun, brief, of_people, shortest
 from audits.data import group_name, named_with
 from audits.groups.by_probability import ASSUMPTION, ProbableGroup
-from audits.groups.judging import RATIO, most_telling
+from audits.groups.judging import ASKED_FIRST, RATIO, most_telling, ordered
 from audits.groups.metrics import METRICS
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.badges import FOUR_FIFTHS
 from audits.stats.vocabulary import vocabulary
 from audits.stats.words import (
     count,
@@ -30,13 +31,35 @@ __all__ = [
     "few_people",
     "finding_known",
     "finding_probable",
+    "four_fifths",
     "headline",
     "interval_words",
     "is_probable",
     "people_of",
     "points",
     "spread_words",
+    "yes_words",
 ]
+
+
+def four_fifths(ratio: Estimate) -> str:
+    """Say whether the smallest impact ratio keeps the four-fifths rule, by its interval.
+
+    Examples
+    --------
+    >>> four_fifths(Estimate(0.71, 0.62, 0.79, 500, "MOVER-R"))
+    'broken: the smallest ratio is 0.71 (0.62 to 0.79), below 0.8'
+    >>> four_fifths(Estimate(0.85, 0.75, 0.96, 500, "MOVER-R"))
+    'not settled: the smallest ratio is 0.85 (0.75 to 0.96), on both sides of 0.8'
+    """
+    if ratio.value is None or ratio.low is None or ratio.high is None:
+        return "cannot be told: there are too few people, or nobody is favored"
+    told = f"the smallest ratio is {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
+    if ratio.high < FOUR_FIFTHS:
+        return f"broken: {told}, below {FOUR_FIFTHS}"
+    if ratio.low >= FOUR_FIFTHS:
+        return f"kept: {told}, not below {FOUR_FIFTHS}"
+    return f"not settled: {told}, on both sides of {FOUR_FIFTHS}"
 
 
 def headline(result: GroupsResult) -> str:
@@ -47,7 +70,7 @@ def headline(result: GroupsResult) -> str:
         return amount_headline(result)
     if is_probable(result):
         return _probable(result)
-    row, reference, rate = most_telling(result.table)
+    row, reference, rate = most_telling(result.table, result.options.get("measure"))
     gap = row.differences[rate].estimate  # also of results from before verdicts stated their interval
     if gap.value is None:
         return f"Nobody can be compared: there are no {people_of(row)}, or no others."
@@ -56,9 +79,8 @@ def headline(result: GroupsResult) -> str:
         return f"{who} in any group {vocabulary().is_yes}, so there is nothing to compare."
     rarer, other = (row, reference) if gap.value <= 0 else (reference, row)
     numbers = f"{_rated(rarer, rate)} against {_rated(other, rate)}"
-    about = among_words(rate)
+    about, yes = among_words(rate), yes_words(rate)
     among = f"Among {vocabulary().people}{about}, " if about else ""
-    yes = vocabulary().are_yes
     if result.verdict == EVIDENCE:
         small = ", less than your limit" if result.judged.material is False else ""
         return _shortest(among, rarer, other, f"{yes} less often than", f": {numbers}{small}")
@@ -82,9 +104,19 @@ def _shortest(begin: str, first: GroupRow, second: GroupRow, link: str, end: str
     return begun(shortest(*(f"{pair}{end}." for pair in pairs), *(f"{pair}." for pair in pairs[1:])))
 
 
+def yes_words(rate: str) -> str:
+    """Say what those are whom a rate counts: the favored, or of precision those with the good outcome."""
+    words = vocabulary()
+    if rate != "precision":
+        return words.are_yes
+    return f"are {words.truth_yes}" if words.truth_yes else "have the favorable label"
+
+
 def among_words(rate: str) -> str:
     """Say among whom a rate is counted, in the words of the data; empty where it is among everybody."""
     words, about = vocabulary(), METRICS[rate].about
+    if rate == "precision":
+        return f" who {words.are_yes}"
     named = {"true_positive_rate": words.truth_yes, "false_positive_rate": words.truth_no}.get(rate)
     return f" with the outcome “{named}”" if named else about
 
@@ -103,7 +135,7 @@ def interval_words(result: GroupsResult) -> str:
         return amount_interval(result)
     if is_probable(result):
         return judged.method
-    row, reference, rate = most_telling(result.table)
+    row, reference, rate = most_telling(result.table, result.options.get("measure"))
     if result.judged.decided_by == RATIO:
         both = f"{people_of(row)} divided by that of {people_of(reference)}"
         return f"{begun(METRICS[rate].words)} of {both}: {stated(judged)} · {judged.method}"
@@ -180,12 +212,13 @@ def finding_probable(
     return text if not group.reason else f"{text} More people would not settle it: {group.reason}."
 
 
-def finding_known(table: Sequence[GroupRow], judged: Judged, material: float, looks: int) -> str:
+def finding_known(table: Sequence[GroupRow], judged: Judged, options: GroupsOptions, looks: int) -> str:
     """Say who, how many of how many, against whom; then the interval that the verdict follows from."""
-    row, reference, rate = most_telling(table)
+    material = options.material
+    row, reference, rate = most_telling(table, options.measure)
     gap = row.differences[rate]
     first, second = (row, reference) if (gap.estimate.value or 0.0) <= 0 else (reference, row)
-    text = f"{_share_of(first, rate)} {vocabulary().are_yes}, against {_share_of(second, rate)}."
+    text = f"{_share_of(first, rate)} {yes_words(rate)}, against {_share_of(second, rate)}."
     compared = f", corrected for {looks} comparisons" if looks > 1 else ""
     if judged.decided_by == RATIO:
         text += (
@@ -194,6 +227,7 @@ def finding_known(table: Sequence[GroupRow], judged: Judged, material: float, lo
         )
     elif gap.estimate.value is not None:
         text += f" Share of {_minus(row, reference)}: {points(gap.estimate)}{compared}."
+    text += _asked_beneath(table, options.measure, rate)
     others = [item for item in table if not item.is_reference]
     if judged.verdict == EVIDENCE:
         small = f" That is less than your {100 * material:.3g} points."
@@ -213,6 +247,20 @@ def finding_known(table: Sequence[GroupRow], judged: Judged, material: float, lo
     if judged.people_needed is None:
         return text
     return f"{text} About {judged.people_needed:,} such people would settle it; there are {count(row.n)}."
+
+
+def _asked_beneath(table: Sequence[GroupRow], measure: str | None, leads: str) -> str:
+    """Say what was found by the measure asked for, where another one leads."""
+    asked = ASKED_FIRST.get(measure or "", ())
+    if not asked or leads in asked:
+        return ""
+    told = next(((row, name) for row, name in ordered(table, measure) if name in asked), None)
+    if told is None:
+        return ""
+    row, name = told
+    reference = next(each for each in table if each.is_reference and each.attribute == row.attribute)
+    said = f"{METRICS[name].words} of {_minus(row, reference)}: {points(row.differences[name].estimate)}"
+    return f" Asked for: {said}."
 
 
 def _share_of(row: GroupRow, rate: str) -> str:

@@ -129,7 +129,7 @@ def _mismatch(
 
 def _readable(data: AuditData) -> tuple[str, ...]:
     """Return the features, and after them every other column but the label."""
-    apart = {data.label, data.cut.column if data.cut is not None else None, *data.features}
+    apart = {data.label, data.number, *data.features}
     return (*data.features, *(str(name) for name in data.frame.columns if name not in apart))
 
 

@@ -226,8 +226,8 @@ def in_memory_model(
         If it is no model, fails on the people of `data`, or gives what cannot be read.
     """
     name, stated = name_of(model), _classes_of(model)
-    ask, known = _way_to_ask(model, name, "scores" if data.cut is not None else output)
-    if data.cut is not None and hasattr(model, "predict"):
+    ask, known = _way_to_ask(model, name, "scores" if data.number is not None else output)
+    if data.number is not None and hasattr(model, "predict"):
         ask = model.predict
     source = Asked(name, tuple(columns), ask, given.reader(columns, data.frame), model)
     made = _model(source, data, classes, stated, known, higher_is)
@@ -245,7 +245,7 @@ def _model(
     higher_is: str,
 ) -> Any:
     """Return the model that reads a source's answers, which are what is `known` or what they look like."""
-    if data.cut is not None:
+    if data.number is not None:
         return Regressor(source=source, sign=number_sign(data))
     model, name = source.origin, source.name
     first = source.ask(data.frame.iloc[:_TRIED_FIRST])

@@ -20,6 +20,7 @@ Measure = Literal[
     "calibration_error",
     "log_loss",
     "squared_error",
+    "amount",
 ]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 

@@ -276,8 +276,9 @@ class RunResult:
         rows = []
         for name, entry in zip(_numbered(self.audits), self.to_json()["audits"], strict=True):
             start = {"audit": name, "verdict": entry["verdict_across"]}
-            if amounts := entry.get("amounts"):
+            if amounts := entry.get("amounts") or entry.get("amount"):
                 start["outcome's unit"] = amounts["unit"] or amounts["name"]
+                start["unit of all"] = "amount" in entry and entry["amount"] is not None
             rows += list(
                 _estimates({key: each for key, each in entry.items() if key != "options"}, "", start)
             )
@@ -452,7 +453,9 @@ def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[st
         if value["value"] is not None:
             ends = {key: value.get(key) for key in ("value", "low", "high", "n", "method")}
             unit = _unit(about["audit"], path)
-            if "outcome's unit" in about and (unit == OUTCOME_UNIT or path == "interval"):
+            if "outcome's unit" in about and (
+                unit == OUTCOME_UNIT or path == "interval" or about["unit of all"]
+            ):
                 unit = about["outcome's unit"]
             if set(path.split(".")) & set(about.get("added", ())):
                 unit = "own"

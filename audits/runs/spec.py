@@ -23,6 +23,7 @@ from audits.data.digests import plain_digest
 from audits.errors import InputError
 from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
+from audits.options import MeasureAsked
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import plain_data
 from audits.runs.gates.gate import Gate, read_gate
@@ -119,6 +120,8 @@ class Spec:
         A second model, of which every audit is made on the same people.
     search : bool
         Whether a run that clears an attribute searches for groups that the average hides.
+    measure : str, optional
+        Which measure fits; the comparison of groups leads with it.
     """
 
     data: DataSpec
@@ -130,6 +133,7 @@ class Spec:
     gate: Gate | None = None
     compare: Comparing | None = None
     search: bool = True
+    measure: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the canonical form: plain data, defaults other than none and empty written out."""
@@ -143,6 +147,7 @@ class Spec:
             "seed": self.seed,
             "audits": [{request.name: _brief(request.options)} for request in self.audits],
             **({} if self.search else {"search": "off"}),
+            **({} if self.measure is None else {"measure": self.measure}),
             **gate,
         }
 
@@ -230,7 +235,9 @@ class Spec:
 
     def subject_key(self, digests: list[str]) -> str:
         """Return the SHA-256 of all that decides data, model and decisions: everything but the audits."""
-        return digest_of({**self._addressless(digests), "audits": None})
+        plain = self._addressless(digests)
+        plain.pop("measure", None)
+        return digest_of({**plain, "audits": None})
 
     def _addressless(self, digests: list[str]) -> dict[str, Any]:
         """Return the canonical form with contents for paths: it does not matter where a file lies."""
@@ -276,6 +283,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
         raise InputError("the spec", "must be a mapping with the keys data, model and audits", document)
     top = build(_Top, plain_data(document, ""), "")
     data = _data(top.data)
+    measure = None if top.measure is None else one_of("measure", top.measure, get_args(MeasureAsked))
     first = model_spec(_model_section(_itself(data) if top.model is None else top.model))
     two = first.predictions is not None or (first.train is not None and first.predict is None)
     usual = 0.5 if two else None  # of more than two classes the model's own decision
@@ -284,11 +292,12 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
         model=first,
         threshold=usual if top.threshold is None else _threshold(top.threshold),
         seed=top.seed,
-        audits=_audits(top.audits),
+        audits=_with_measure(_audits(top.audits), measure),
         base_dir=base_dir,
         gate=None if top.gate is None else read_gate(top.gate),
         compare=None if top.compare is None else _comparing(top.compare, first),
         search=_SWITCH[one_of("search", top.search, _SWITCH)],
+        measure=measure,
     )
 
 
@@ -304,6 +313,7 @@ class _Top:
     gate: Any = None
     compare: Any = None
     search: Any = True
+    measure: Any = None
 
 
 def _itself(data: DataSpec) -> dict[str, Any]:
@@ -313,6 +323,16 @@ def _itself(data: DataSpec) -> dict[str, Any]:
             "model", "is missing", advice="write model: {train: logistic}, or where decisions or scores stand"
         )
     return {"predictions": {"score": data.label}}
+
+
+def _with_measure(audits: tuple[AuditRequest, ...], measure: str | None) -> tuple[AuditRequest, ...]:
+    """Have the comparison of groups lead with the measure asked for, unless it names one itself."""
+    return tuple(
+        dataclasses.replace(each, options=dataclasses.replace(each.options, measure=measure))
+        if measure is not None and each.name == AUDITS.first and each.options.measure is None
+        else each
+        for each in audits
+    )
 
 
 _SWITCH = {"on": True, "off": False, True: True, False: False}  # YAML reads off as false

@@ -24,13 +24,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from audits.errors import InputError
 from audits.stats.design import Design, design_share, mean_influence
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 from audits.stats.means import FEWEST, MeanTest
 from audits.stats.quantiles import quantile
 
-__all__ = ["FEWEST_SEEN", "Amounts", "mean_gap", "mean_of", "quantile_gap", "quantile_of", "relative_gap"]
+__all__ = [
+    "FEWEST_SEEN",
+    "Quantities",
+    "amount_limit",
+    "mean_gap",
+    "mean_of",
+    "quantile_gap",
+    "quantile_of",
+    "relative_gap",
+]
 
 FEWEST_SEEN = 50
 """Independent people below whom a group's own spread is not relied on alone."""
@@ -39,7 +49,7 @@ _LEAST_LEVEL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Amounts:
+class Quantities:
     """The numbers of some people, and who of the rows is one person.
 
     Attributes
@@ -84,12 +94,42 @@ class _Mean:
         return float(self.times @ self.influence**2)
 
 
-def mean_of(amounts: Amounts, members: np.ndarray, *, level: float = 0.05) -> Estimate:
+def amount_limit(given: float | str, mean: float | None, where: str) -> float:
+    """Return the smallest difference that matters, in the outcome's unit; 0 where per cent say nothing.
+
+    Parameters
+    ----------
+    given : float or str
+        An amount, or per cent of `mean`: ``"5%"``.
+    mean : float or None
+        Of the group compared with.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or not above 0.
+
+    Examples
+    --------
+    >>> amount_limit("5%", 40.0, "groups.material_amount"), amount_limit(0.5, 40.0, "groups.material_amount")
+    (2.0, 0.5)
+    """
+    text = str(given).strip()
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise InputError(where, "must be an amount above 0, or per cent such as '5%'", given)
+    return number / 100 * max(mean or 0.0, 0.0) if text.endswith("%") else number
+
+
+def mean_of(amounts: Quantities, members: np.ndarray, *, level: float = 0.05) -> Estimate:
     """Return the mean over `members` (n,) with its interval; without ends below 10 independent people.
 
     Examples
     --------
-    >>> pay = Amounts(np.array([10.0, 12, 9, 14, 11, 30, 10, 12, 13, 9]), np.ones(10))
+    >>> pay = Quantities(np.array([10.0, 12, 9, 14, 11, 30, 10, 12, 13, 9]), np.ones(10))
     >>> found = mean_of(pay, np.ones(10, dtype=bool))
     >>> found.value, round(found.low, 2), round(found.high, 2)
     (13.0, 10.04, 28.3)
@@ -101,13 +141,13 @@ def mean_of(amounts: Amounts, members: np.ndarray, *, level: float = 0.05) -> Es
 
 
 def mean_gap(
-    amounts: Amounts, members: np.ndarray, others: np.ndarray, *, level: float = 0.05
+    amounts: Quantities, members: np.ndarray, others: np.ndarray, *, level: float = 0.05
 ) -> tuple[Estimate, float | None]:
     """Return the mean over `members` (n,) minus that over `others` (n,), and the p-value of no difference.
 
     Examples
     --------
-    >>> pay = Amounts(np.arange(200.0), np.ones(200))
+    >>> pay = Quantities(np.arange(200.0), np.ones(200))
     >>> first = np.arange(200) < 100
     >>> found, p = mean_gap(pay, first, ~first)
     >>> found.value, round(found.low, 1), round(found.high, 1), p < 1e-9
@@ -124,7 +164,7 @@ def mean_gap(
 
 
 def relative_gap(
-    amounts: Amounts, members: np.ndarray, others: np.ndarray, *, level: float = 0.05
+    amounts: Quantities, members: np.ndarray, others: np.ndarray, *, level: float = 0.05
 ) -> Estimate | None:
     """Return the difference of two means as a share of the second; None where that is not above 0."""
     if not members.any() or not others.any():
@@ -140,7 +180,7 @@ def relative_gap(
     return _interval(_test(_minus(*parts)), min(own.units, other.units), level)
 
 
-def _mean(amounts: Amounts, members: np.ndarray) -> _Mean:
+def _mean(amounts: Quantities, members: np.ndarray) -> _Mean:
     values = np.where(members, amounts.values, 0.0)
     units = amounts.units(members)
     if amounts.design is not None:
@@ -153,7 +193,7 @@ def _mean(amounts: Amounts, members: np.ndarray) -> _Mean:
 
 
 def _at_least_as_spread(
-    amounts: Amounts, either: np.ndarray, own: _Mean, other: _Mean
+    amounts: Quantities, either: np.ndarray, own: _Mean, other: _Mean
 ) -> tuple[_Mean, _Mean]:
     """Have a group of few people vary, and be skewed, as both groups together where these vary more."""
     both = _mean(amounts, either)
@@ -201,7 +241,7 @@ def _two_sided(test: MeanTest) -> float:
     return min(1.0, 2 * min(above, 1 - above)) if above is not None else 1.0
 
 
-def quantile_of(amounts: Amounts, members: np.ndarray, share: float, *, level: float = 0.05) -> Estimate:
+def quantile_of(amounts: Quantities, members: np.ndarray, share: float, *, level: float = 0.05) -> Estimate:
     """Return a quantile over `members` (n,), with an interval from ranks among effective people.
 
     An end beyond the smallest or the largest number is None: too few people.
@@ -217,13 +257,13 @@ def quantile_of(amounts: Amounts, members: np.ndarray, share: float, *, level: f
 
 
 def quantile_gap(
-    amounts: Amounts, members: np.ndarray, others: np.ndarray, share: float, *, level: float = 0.05
+    amounts: Quantities, members: np.ndarray, others: np.ndarray, share: float, *, level: float = 0.05
 ) -> tuple[Estimate, Callable[[], float]]:
     """Return a quantile over `members` (n,) minus that over `others` (n,), and what finds its p-value.
 
     Examples
     --------
-    >>> pay = Amounts(np.arange(200.0), np.ones(200))
+    >>> pay = Quantities(np.arange(200.0), np.ones(200))
     >>> first = np.arange(200) < 100
     >>> found, p = quantile_gap(pay, first, ~first, 0.5)
     >>> found.value, round(found.low, 1), round(found.high, 1), p() < 1e-9

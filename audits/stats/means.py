@@ -31,7 +31,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["FEWEST", "MeanMethod", "MeanTest", "mean_test"]
+__all__ = ["FEWEST", "MeanMethod", "MeanTest", "hall_quantile", "mean_test"]
 
 MeanMethod = Literal["skewness", "normal"]
 
@@ -121,10 +121,20 @@ class MeanTest:
         if error is None:
             return None
         t = quantile
-        a = self.skewness / (3 * math.sqrt(self.n))
-        if self.method == "skewness" and abs(a) > 1e-9:  # below it the transformation is the identity
-            t = (float(np.cbrt(1 + 3 * a * (quantile - a / 2))) - 1) / a
+        if self.method == "skewness":
+            t = hall_quantile(quantile, self.skewness / math.sqrt(self.n))
         return self.mean - error * t
+
+
+def hall_quantile(quantile: float, skewness: float) -> float:
+    """Return the studentized distance that the transformation makes `quantile`.
+
+    `skewness` is that of the estimate.
+    """
+    a = skewness / 3
+    if abs(a) <= 1e-9:  # the transformation is the identity
+        return quantile
+    return (float(np.cbrt(1 + 3 * a * (quantile - a / 2))) - 1) / a
 
 
 def mean_test(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -32,12 +33,13 @@ class _World:
     """How groups "a", "b", … are drawn: how many people each, and from what.
 
     `apart` are the true differences of the second group from the first by measure; without any no group
-    differs.
+    differs; `own` are the true numbers of the first.
     """
 
     sizes: tuple[int, ...]
     draw: Callable[[np.random.Generator, int, int], np.ndarray]
     apart: dict[str, float] | None = None
+    own: dict[str, float] | None = None
     rows: int = 1
     weighted: bool = False
     missing: float = 0.0
@@ -84,16 +86,31 @@ def _drawn(world: _World, number: int) -> Iterator[Found]:
     yield alarm("all-clear of amounts that differ", result.verdict == NO_MATERIAL)
     held = [inside(rows[0].differences[name].estimate, truth) for name, truth in apart.items()]
     yield covers("differences of amounts, all together", all(held))
+    if "mean" in apart and world.own:
+        reference = next(row for row in result.amounts.table if row.is_reference)
+        own = [inside(getattr(reference, name), truth) for name, truth in world.own.items()]
+        yield covers("a group's own mean and percentiles, each", sum(own) / len(own))
+        relative, truth = rows[0].relative, apart["mean"] / world.own["mean"]
+        yield covers("difference of means as a share", relative is not None and inside(relative, truth))
+
+
+def _of_times(spread: float, ratio: float, rng: np.random.Generator, place: int, n: int) -> np.ndarray:
+    return rng.lognormal(np.log(ratio) if place else 0.0, spread, n)
 
 
 def _log_normal(spread: float, ratio: float = 1.0) -> Callable[[np.random.Generator, int, int], np.ndarray]:
-    return lambda rng, place, n: rng.lognormal(np.log(ratio) if place else 0.0, spread, n)
+    """Return what draws log-normal pay, of the other groups so many times the first's."""
+    return partial(_of_times, spread, ratio)
+
+
+def _own(spread: float) -> dict[str, float]:
+    """Return the true mean and percentiles of the first group's log-normal pay."""
+    found = {"mean": float(np.exp(spread**2 / 2))}
+    return found | {name: float(lognorm.ppf(share, spread)) for name, share in _SHARES.items()}
 
 
 def _true(spread: float, ratio: float) -> dict[str, float]:
-    own = {"mean": float(np.exp(spread**2 / 2))}
-    own |= {name: float(lognorm.ppf(share, spread)) for name, share in _SHARES.items()}
-    return {name: (ratio - 1) * each for name, each in own.items()}
+    return {name: (ratio - 1) * each for name, each in _own(spread).items()}
 
 
 def _tied(rng: np.random.Generator, _place: int, n: int) -> np.ndarray:
@@ -128,10 +145,10 @@ _WORLDS = {
     "log-normal pay (σ 1), 300 and 800": _World((800, 300), _log_normal(1.0)),
     "log-normal pay (σ 1), 30 and 800": _World((800, 30), _log_normal(1.0)),
     "log-normal pay (σ .6) of .85 times, 600 and 600": _World(
-        (600, 600), _log_normal(0.6, 0.85), _true(0.6, 0.85)
+        (600, 600), _log_normal(0.6, 0.85), _true(0.6, 0.85), _own(0.6)
     ),
     "log-normal pay (σ 1) of .7 times, 150 and 600": _World(
-        (600, 150), _log_normal(1.0, 0.7), _true(1.0, 0.7)
+        (600, 150), _log_normal(1.0, 0.7), _true(1.0, 0.7), _own(1.0)
     ),
     "rounded pay, 200 and 400": _World((400, 200), _tied),
     "losses, nine in ten 0, 200 and 800": _World((800, 200), _spike),

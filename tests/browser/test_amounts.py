@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-
-pytest.importorskip("playwright.sync_api", reason="browser tests need Playwright")
-
-from playwright.sync_api import Page
+from playwright.sync_api import expect
 
 from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+
+pytestmark = pytest.mark.browser
 
 
 def _wages(folder: Path) -> Path:
-    """Write wages of which women get about a tenth less, on a logarithmic scale."""
+    """Write wages of which women get about a fifth less, on a logarithmic scale."""
     rng = np.random.default_rng(4)
     sex = rng.choice(["female", "male"], 1200)
     schooling = rng.integers(8, 19, 1200)
@@ -26,19 +26,26 @@ def _wages(folder: Path) -> Path:
     return folder / "wages.csv"
 
 
-def test_pay_gap(visit: Page, tmp_path: Path) -> None:
-    """A pay gap is asked for without a cut, and stated in the unit of the pay."""
-    acts.upload(visit, _wages(tmp_path), ask=True)
-    acts.shoot(visit, tmp_path / "1-asked.png")
-    visit.get_by_label("Counted in").fill("$ an hour")
-    with acts.answered(visit):
-        visit.keyboard.press("Enter")
+def test_a_pay_gap_is_asked_for_without_a_cut(
+    server: Server, watched: Watched, tmp_path: Path, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.upload(page, _wages(tmp_path), ask=True)
+    expect(page.get_by_role("radio", name="An amount: pay, days, loss")).to_have_attribute(
+        "aria-checked", "true"
+    )
+    page.get_by_label("Counted in").fill("$ an hour")
+    with acts.answered(page):
+        page.keyboard.press("Enter")
     for _ in range(3):
-        with acts.answered(visit):
-            visit.locator(".st-key-answer button").click()
-    acts.shoot(visit, tmp_path / "2-ready.png")
-    acts.to_page(visit, "Groups", ".st-key-run button")
-    acts.run(visit)
-    said = acts.finding(visit)
-    acts.shoot(visit, tmp_path / "3-found.png")
-    assert "$" in said
+        with acts.answered(page):
+            page.locator(".st-key-answer button").click()
+    acts.to_page(page, "Groups", ".st-key-run button")
+    acts.run(page)
+    assert "$" in acts.finding(page)
+    for tab, name in ((None, "groups-deciding"), ("Distribution", "groups-quantiles_sex")):
+        if tab is not None:
+            acts.open_tab(page, tab)
+        expect(page.locator(f".st-key-figure-{name} .main-svg").first).to_be_visible()
+    acts.narrow_and_shoot(page, artefacts, "amounts", 3600)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.data import DataSpec, build_data
+from audits.data import DataSpec, build_data, data_spec
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult, contributions_of, lattice, members, rule_sets
@@ -135,3 +135,18 @@ def test_measures_say_what_they_need(subject: Subject) -> None:
     assert certain.measures[0].judged.verdict != EVIDENCE
     assert {row.difference.value for row in certain.measures[0].leaderboard} == {0.0}  # never wrong
     assert isinstance(certain.measures[0].to_frame(), pd.DataFrame)
+
+
+def test_amounts_are_means_of_the_number():
+    rng = np.random.default_rng(8)
+    table = pd.DataFrame({"sex": np.repeat(["f", "m"], 150), "pay": rng.lognormal(3, 0.4, 300)})
+    table.loc[table.sex == "m", "pay"] *= 1.3
+    section = {"label": {"column": "pay", "at_least": 20}, "protected": ["sex"]}
+    subject = make_subject(
+        build_data(table, data_spec(section)), model_spec({"predictions": {"score": "pay"}}), threshold=20
+    )
+    options = RuleSetsOptions(measures=("amount",), samples=0, permutations=199)
+    found = rule_sets(subject, options, rng=0).measures[0].leaderboard[0]
+    pay = table.groupby("sex").pay.mean()
+    assert abs(found.difference.value) == pytest.approx(pay["m"] - pay["f"])
+    assert found.verdict == EVIDENCE

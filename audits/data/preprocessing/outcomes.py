@@ -139,7 +139,8 @@ def _favorable_levels(column: pd.Series, given: tuple[object, ...], spec: DataSp
             "data.label",
             f"has {len(levels):,} values where at most {MOST_CLASSES} are classes",
             spec.label,
-            f"cut a number: label: {{column: {column.name}, at_least: NUMBER}}"
+            f"cut a number: label: {{column: {column.name}, at_least: NUMBER}}; or take it as it is: add "
+            "outcome: numeric"
             if pd.api.types.is_numeric_dtype(column.dtype)
             else "choose a column of fewer answers, or recode it",
         )

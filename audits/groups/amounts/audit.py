@@ -21,20 +21,26 @@ from audits.errors import InputError
 from audits.groups.amounts.judging import (
     MEASURES,
     amount_judged,
-    amount_limit,
     judge_amount,
     ordered,
     rank_of,
 )
 from audits.groups.amounts.text import amount_finding
-from audits.groups.comparison import Sorted, reference_of, sort_people
+from audits.groups.comparison import Sorted, attributes_of, reference_of, sort_people
 from audits.groups.options import GroupsOptions
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.stats import Estimate
-from audits.stats.amounts import Amounts as Numbers
-from audits.stats.amounts import mean_gap, mean_of, quantile_gap, quantile_of, relative_gap
+from audits.stats.amounts import (
+    Quantities,
+    amount_limit,
+    mean_gap,
+    mean_of,
+    quantile_gap,
+    quantile_of,
+    relative_gap,
+)
 from audits.stats.means import FEWEST
 
 __all__ = ["groups_by_amount"]
@@ -56,8 +62,6 @@ def groups_by_amount(
     InputError
         If a limit is no amount, an option is for rates alone, or there are fewer than two groups.
     """
-    from audits.groups.audit import attributes_of
-
     if options.by_probability:
         raise InputError(
             "groups.by_probability", "is for decisions, and the outcome is numeric", advice="leave it out"
@@ -122,8 +126,8 @@ def _people(subject: Subject) -> pd.DataFrame:
     return people.assign(**{name: groups[name].to_numpy() for name in groups})
 
 
-def _numbers(people: pd.DataFrame, column: str, design: Any) -> Numbers:
-    return Numbers(people[column].to_numpy(dtype=float), people["people"].to_numpy(dtype=float), design)
+def _numbers(people: pd.DataFrame, column: str, design: Any) -> Quantities:
+    return Quantities(people[column].to_numpy(dtype=float), people["people"].to_numpy(dtype=float), design)
 
 
 def _compared(
@@ -182,7 +186,7 @@ def _own(item: Sorted, people: pd.DataFrame, who: np.ndarray, level: float) -> d
     return found
 
 
-def _known(people: pd.DataFrame, item: Sorted) -> tuple[Numbers, np.ndarray]:
+def _known(people: pd.DataFrame, item: Sorted) -> tuple[Quantities, np.ndarray]:
     actual = _numbers(people, "actual", item.design)
     return actual, np.isfinite(actual.values)
 
@@ -203,7 +207,7 @@ def _gaps(
     return found
 
 
-def _edges(numbers: Numbers) -> np.ndarray:
+def _edges(numbers: Quantities) -> np.ndarray:
     """Return round ends of bins between the outer hundredths of everybody; beyond them lie the last bins."""
     everybody = np.ones(len(numbers.values), dtype=bool)
     low, high = (

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 
 from audits.data.values import MISSING
-from audits.errors import InputError
 from audits.groups.judging import FEWEST_COVERED
 from audits.groups.result import AmountRow, Difference
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate, Judged, judge_conditions
@@ -17,7 +16,6 @@ from audits.stats.verdicts import AVERAGE, VERDICTS, Condition
 __all__ = [
     "MEASURES",
     "amount_judged",
-    "amount_limit",
     "judge_amount",
     "most_telling_amount",
     "ordered",
@@ -35,36 +33,6 @@ MEASURES = {
 
 _TIMES = {"q10": 2.0, "q90": 2.0}
 _ROOM = 1.1
-
-
-def amount_limit(given: float | str, mean: float | None, where: str) -> float:
-    """Return the smallest difference that matters, in the outcome's unit; 0 where per cent say nothing.
-
-    Parameters
-    ----------
-    given : float or str
-        An amount, or per cent of `mean`: ``"5%"``.
-    mean : float or None
-        Of the group compared with.
-
-    Raises
-    ------
-    InputError
-        If it is neither, or not above 0.
-
-    Examples
-    --------
-    >>> amount_limit("5%", 40.0, "groups.material_amount"), amount_limit(0.5, 40.0, "groups.material_amount")
-    (2.0, 0.5)
-    """
-    text = str(given).strip()
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise InputError(where, "must be an amount above 0, or per cent such as '5%'", given)
-    return number / 100 * max(mean or 0.0, 0.0) if text.endswith("%") else number
 
 
 def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: float) -> Difference:

@@ -123,7 +123,7 @@ def _others(known: Sequence[tuple[int, _Row]], unit: float, *, small: bool) -> l
 
 def _known(result: GroupsResult, by_ratio: bool) -> list[_Row]:
     """Groups of the deciding attribute with their differences in the deciding rate, as `ordered` has them."""
-    parts = list(ordered(result.table))
+    parts = list(ordered(result.table, result.options.get("measure")))
     attribute, rate = parts[0][0].attribute, parts[0][1]
     found = []
     for row, name in parts:
@@ -175,7 +175,7 @@ def title(result: GroupsResult) -> str:
         return amount_title(result.amounts)
     if is_probable(result):
         return "The difference that decides"
-    row, reference, rate = most_telling(result.table)
+    row, reference, rate = most_telling(result.table, result.options.get("measure"))
     own, other = row.metric(rate), reference.metric(rate)
     if own is None or other is None or None in (own.value, other.value):
         return f"{begun(METRICS[rate].words)} compared with {people_in(reference.group)}"
@@ -192,7 +192,7 @@ def caption(result: GroupsResult) -> str:
         )
     if is_probable(result):
         return "Thick line: the interval that decides the verdict. Dotted: your limit."
-    row, reference, rate = most_telling(result.table)
+    row, reference, rate = most_telling(result.table, result.options.get("measure"))
     drawn = result.of(row.attribute)
     some = f" The {MOST_ROWS} largest of {len(drawn) - 1}." if len(drawn) - 1 > MOST_ROWS else ""
     small = " Dashed: fewer than 50 people." if any(each.n < FEWEST_COVERED for each in drawn) else ""

@@ -96,7 +96,7 @@ def named_rows(
 def leading(result: GroupsResult, attribute: str, *, most: int) -> list[GroupRow]:
     """Return the groups of a figure of lines: the reference, the group of the sentence, then the largest."""
     rows = list(result.of(attribute))
-    told = next(ordered(result.table))[0]
+    told = next(ordered(result.table, result.options.get("measure")))[0]
     return sorted(rows, key=lambda row: (not row.is_reference, row is not told, -row.n))[:most]
 
 
@@ -126,5 +126,5 @@ def laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
 def colours(result: GroupsResult, rows: Sequence[GroupRow]) -> list[str]:
     """Return a color for each group: the reference black, the group of the sentence in focus."""
     others = itertools.cycle(OKABE_ITO[2:6])
-    told = next(ordered(result.table))[0]
+    told = next(ordered(result.table, result.options.get("measure")))[0]
     return [INK if row.is_reference else FOCUS if row is told else next(others) for row in rows]

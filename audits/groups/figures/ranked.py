@@ -89,7 +89,7 @@ def ranked_groups(result: GroupsResult, asked: Sequence[Mapping[str, str]] = ())
     """
     if not result.table:
         return None
-    told, reference, rate = most_telling(result.table)
+    told, reference, rate = most_telling(result.table, result.options.get("measure"))
     known = [
         row for row in result.table if (found := row.metric(rate)) is not None and found.value is not None
     ]

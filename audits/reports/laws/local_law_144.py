@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audits.errors import InputError
 from audits.groups import GroupsResult
 from audits.groups.ll144 import BiasTable, bias_tables
 from audits.report_kinds import SMALL_SHARE
@@ -62,8 +63,22 @@ def ll144(
 
 
 def groups_results(run: RunLike) -> list[GroupsResult]:
-    """Return what each groups audit of a run found."""
-    return [audit.result for audit in run.audits if isinstance(audit.result, GroupsResult)]
+    """Return what each groups audit of a run found.
+
+    Raises
+    ------
+    InputError
+        If an outcome is a number: nothing was decided that these tables could count.
+    """
+    found = [audit.result for audit in run.audits if isinstance(audit.result, GroupsResult)]
+    for result in found:
+        if result.amounts is not None:
+            raise InputError(
+                "template",
+                f"counts decisions, but the outcome {result.amounts.name!r} is numeric",
+                advice=f"cut it: write label: {{column: {result.amounts.name}, at_least: …}} and run again",
+            )
+    return found
 
 
 def not_assessed(run: RunLike) -> list[Block]:

@@ -68,6 +68,7 @@ WORDS: dict[Measure, Words] = {
     ),
     "log_loss": Words("Log loss", "people", False, "mean log loss"),
     "squared_error": Words("Squared error", "people", False, "mean squared error"),
+    "amount": Words("Amount", "people", False, "mean of the number that is decided or predicted"),
 }
 
 
@@ -162,6 +163,11 @@ def values_of(subject: Subject, name: Measure) -> np.ndarray:
     """Return one of the built-in measures of each person, (n,); NaN for those whom it is not about."""
     data, decisions = subject.data, np.asarray(subject.decisions, dtype=bool)
     argument = "rule_sets.measures"
+    if name == "amount":
+        if subject.score_kind != "number":
+            advice = "name a column of numbers as model.predictions.score, or have a model predict one"
+            raise InputError(argument, "amount needs numbers, not probabilities or labels", advice=advice)
+        return subject.numbers
     if data.y is None:
         raise InputError(argument, f"{name} needs the label", advice="name data.label")
     y = np.asarray(data.y, dtype=bool)

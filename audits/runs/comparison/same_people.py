@@ -62,7 +62,9 @@ def in_rows(subject: Subject, rows: np.ndarray, index: pd.Index) -> Subject:
         data, frame=data.frame.set_axis(index, axis=0), groups=data.groups.set_axis(index, axis=0)
     )
     taken = dataclasses.replace(subject, data=data)
-    vars(taken).update(scores=subject.scores[rows], decisions=subject.decisions[rows])
+    vars(taken).update(scores=subject.scores[rows])
+    if subject.data.numeric is None:
+        vars(taken).update(decisions=subject.decisions[rows])
     return taken
 
 

@@ -312,7 +312,7 @@ def _worded(where: str, own: Mapping[str, Any]) -> str:
 
 def with_decisions(changes: Changes, subjects: Subjects | None) -> Changes:
     """Add who is decided otherwise, and how the accuracy changes; nothing where people are not at hand."""
-    if subjects is None:
+    if subjects is None or subjects[1].data.numeric is not None:
         return changes
     first, second = subjects
     data = second.data

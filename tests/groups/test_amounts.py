@@ -1,0 +1,252 @@
+"""Groups compared by a number: against statsmodels, invariants, refusals, and the spec that asks for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import build_data, data_spec
+from audits.errors import InputError
+from audits.groups import GroupsOptions, groups
+from audits.models import make_subject, model_spec
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from audits.stats.amounts import Quantities, mean_gap, quantile_gap
+
+OPTIONS = GroupsOptions(reference={"sex": "male"})
+
+
+def wages(n: int = 900, gap: float = 0.2, seed: int = 5) -> pd.DataFrame:
+    """Wages of which women get less on a logarithmic scale, and of which schooling pays."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["female", "male"], n, p=[0.4, 0.6])
+    schooling = rng.integers(8, 19, n)
+    wage = np.exp(1.8 + 0.06 * schooling - gap * (sex == "female") + rng.normal(0, 0.3, n))
+    return pd.DataFrame({"sex": sex, "schooling": schooling, "wage": wage})
+
+
+def result_of(table: pd.DataFrame, options: GroupsOptions = OPTIONS, model=None, **section):
+    given = {"label": "wage", "outcome": "numeric", "protected": ["sex"], **section}
+    data = build_data(table, data_spec(given))
+    return groups(make_subject(data, model_spec(model or {"predictions": {"score": "wage"}})), options, rng=0)
+
+
+def _limit(amount) -> GroupsOptions:
+    return GroupsOptions(reference={"sex": "male"}, material_amount=amount)
+
+
+def women(result):
+    return next(row for row in result.amounts.table if row.group == "female")
+
+
+def test_means_and_quantiles_are_those_of_statsmodels():
+    regressions = pytest.importorskip("statsmodels.formula.api")
+    table = wages().assign(woman=lambda each: (each.sex == "female").astype(float))
+    row = women(result_of(table))
+    line = regressions.ols("wage ~ woman", table).fit(cov_type="HC3")
+    gap = row.differences["mean"].estimate
+    assert gap.value == pytest.approx(line.params["woman"])
+    # corrected for four measures; Hall's transformation moves both ends, its length hardly
+    low, high = line.conf_int(alpha=0.05 / 4).loc["woman"]
+    assert gap.high - gap.low == pytest.approx(high - low, rel=0.05)
+    for name, share in (("q10", 0.1), ("median", 0.5), ("q90", 0.9)):
+        found = regressions.quantreg("wage ~ woman", table).fit(q=share).params["woman"]
+        step = np.diff(np.sort(table.wage)).max() if share == 0.9 else 0.05  # any of two neighbors is one
+        assert row.differences[name].estimate.value == pytest.approx(found, abs=min(step, 0.3))
+
+
+def test_sampling_weights_and_clusters_are_those_of_statsmodels():
+    regressions = pytest.importorskip("statsmodels.api")
+    table = wages()
+    table["w"] = np.random.default_rng(1).uniform(0.5, 3, len(table))
+    weighted = women(result_of(table, weights={"column": "w", "kind": "sampling"}))
+    x = regressions.add_constant((table.sex == "female").to_numpy(dtype=float))
+    line = regressions.WLS(table.wage.to_numpy(), x, weights=table.w.to_numpy()).fit(cov_type="HC1")
+    gap = weighted.differences["mean"].estimate
+    assert gap.value == pytest.approx(line.params[1])
+    low, high = line.conf_int(alpha=0.05 / 4)[1]
+    assert gap.high - gap.low == pytest.approx(high - low, rel=0.05)
+
+    twice = table.loc[table.index.repeat(3)].reset_index(drop=True)
+    twice["who"] = np.repeat(np.arange(len(table)), 3)
+    alone, repeated = women(result_of(table)), women(result_of(twice, person="who"))
+    for name, gap in alone.differences.items():  # three rows of a person are one person
+        again = repeated.differences[name].estimate
+        assert again.value == pytest.approx(gap.estimate.value)
+        assert again.high - again.low > 0.9 * (gap.estimate.high - gap.estimate.low)
+
+
+def test_counts_are_people():
+    table = wages(400).round({"wage": 0})
+    counted = table.groupby(["sex", "schooling", "wage"]).size().reset_index(name="n")
+    rows, cells = (
+        women(result_of(table)),
+        women(result_of(counted, weights={"column": "n", "kind": "counts"})),
+    )
+    for name, gap in rows.differences.items():
+        assert cells.differences[name].estimate.low == pytest.approx(gap.estimate.low, rel=1e-6)
+
+
+def test_a_turned_scale_turns_the_gap():
+    high, low = result_of(wages()), result_of(wages(), favorable="low")
+    assert women(high).differences["mean"].estimate.value == women(low).differences["mean"].estimate.value
+    table = wages()
+    other = women(result_of(table.assign(wage=-table.wage))).differences["mean"].estimate
+    own = women(high).differences["mean"].estimate
+    assert (other.value, other.low, other.high) == pytest.approx((-own.value, -own.high, -own.low))
+    dollars = women(result_of(table.assign(wage=100 * table.wage)))
+    assert dollars.differences["median"].estimate.low == pytest.approx(
+        100 * women(high).differences["median"].estimate.low
+    )
+    assert dollars.verdict == women(high).verdict
+
+
+def test_limits_in_the_unit_and_in_per_cent():
+    table = wages(6000, gap=0.03)
+    mean = table.wage[table.sex == "male"].mean()
+    per_cent = women(result_of(table, _limit("20%")))
+    assert per_cent.differences["mean"].limit == pytest.approx(0.2 * mean)
+    assert women(result_of(table, _limit(2))).differences["mean"].limit == 2.0
+    assert result_of(wages(6000, gap=0.0), _limit("25%")).verdict == NO_MATERIAL
+    small = result_of(wages(20_000, gap=0.05), _limit("20%"))
+    assert (small.verdict, small.judged.badge) == (EVIDENCE, "small difference")
+    for wrong in ("5 per cent", "-1", "0%", "nan"):
+        with pytest.raises(InputError, match="material_amount"):
+            result_of(table, _limit(wrong))
+
+
+def test_a_difference_in_the_upper_tail_alone_is_found():
+    rng = np.random.default_rng(2)
+    pay = rng.normal(10, 2, 4000)
+    sex = np.repeat(["female", "male"], 2000)
+    top = (sex == "male") & (pay > 12)
+    result = result_of(pd.DataFrame({"sex": sex, "wage": np.where(top, 12 + 3 * (pay - 12), pay)}))
+    row = women(result)
+    assert row.differences["q90"].verdict == EVIDENCE
+    assert row.differences["q10"].verdict != EVIDENCE
+
+
+def test_few_people_and_equal_numbers_are_never_cleared():
+    table = pd.concat([wages(300), pd.DataFrame({"sex": ["other"] * 5, "schooling": 9, "wage": [9.0] * 5})])
+    table = table.reset_index(drop=True)
+    row = next(each for each in result_of(table).amounts.table if each.group == "other")
+    assert row.differences["mean"].estimate.low is None
+    assert {gap.verdict for gap in row.differences.values()} == {INSUFFICIENT}
+    zero = result_of(wages(300).assign(wage=lambda each: np.where(each.index == 0, 1.0, 0.0)))
+    assert zero.verdict == INSUFFICIENT, "nine in ten and more are 0, and hardly a spread is seen"
+
+
+def test_a_huge_value_moves_no_median_and_is_named():
+    table = wages(400)
+    table.loc[7, "wage"] = 1e9
+    before, after = women(result_of(wages(400))), result_of(table)
+    assert women(after).differences["median"].estimate.value == pytest.approx(
+        before.differences["median"].estimate.value, abs=0.5
+    )
+    assert women(after).differences["mean"].verdict == INSUFFICIENT
+    assert any("row 7" in each for each in after.warnings)
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"label": {"column": "wage", "at_least": 9}}, "data.label"),
+        ({"favorable": 1}, "data.favorable"),
+        ({"label": "sex", "protected": ["schooling"]}, "data.label"),
+    ],
+)
+def test_contradictions_are_refused(change, where):
+    with pytest.raises(InputError, match=where):
+        result_of(wages(50), **change)
+
+
+def test_infinite_pay_is_refused_and_missing_pay_counted():
+    table = wages(50)
+    table.loc[3, "wage"] = np.inf
+    with pytest.raises(InputError, match="row 3"):
+        result_of(table)
+    table.loc[3, "wage"] = np.nan
+    assert sum(row.n for row in result_of(table).amounts.table) == 49
+
+
+def test_a_model_of_the_number_has_residuals():
+    table = wages(3000)
+    result = result_of(table, model={"train": "logistic"})
+    row, men = women(result), next(each for each in result.amounts.table if each.is_reference)
+    assert result.amounts.predicted
+    # it reads schooling alone: women are predicted too much, men too little
+    assert row.residual.high < 0 < men.residual.low
+    assert row.differences["residual"].verdict == EVIDENCE
+    assert row.differences["residual"].estimate.value == pytest.approx(
+        row.residual.value - men.residual.value
+    )
+    assert row.actual.value - row.mean.value == pytest.approx(row.residual.value)
+
+
+def _spec(folder: Path, **change) -> dict:
+    wages(600).to_csv(folder / "wages.csv", index=False)
+    data = {"path": "wages.csv", "label": "wage", "outcome": "numeric", "protected": ["sex"]}
+    return {
+        "data": {**data, "units": {"wage": "$ an hour"}, "words": {"verb": "earn"}},
+        "audits": ["groups"],
+        **change,
+    }
+
+
+def test_a_run_without_a_model_audits_the_label_and_comes_back(tmp_path):
+    run = execute(parse_spec(_spec(tmp_path), tmp_path))
+    run.save(tmp_path / "out")
+    again = type(run).load(tmp_path / "out")
+    assert again.to_json() == run.to_json()
+    kept = json.loads((tmp_path / "out" / "results.json").read_text())["audits"][0]
+    assert kept["amounts"]["unit"] == "$ an hour"
+    assert kept["interval"] == kept["amounts"]["table"][1]["differences"]["mean"]["estimate"]
+    assert "$" in run.audits[0].headline
+    tidy = run.tidy().set_index(["measure", "group"])["unit"]
+    assert tidy["amounts.table.mean", "female"] == tidy["interval"].iloc[0] == "$ an hour"
+    assert tidy["amounts.table.relative", "female"] == "share"
+
+
+def test_audits_of_decisions_ask_for_a_cut(tmp_path):
+    wanted = {"flipset": {"source": {"sex": "female"}, "target": {"sex": "male"}}}
+    with pytest.raises(InputError, match=r"audits\[0\]\.flipset .*label: {column: wage, at_least: …}"):
+        execute(parse_spec(_spec(tmp_path, audits=[wanted]), tmp_path))
+
+
+def test_a_threshold_has_no_meaning(tmp_path):
+    spec = _spec(tmp_path, model={"predictions": {"score": "wage"}}, threshold=12)
+    with pytest.raises(InputError, match="threshold"):
+        execute(parse_spec(spec, tmp_path))
+
+
+def test_units_shared_by_both_groups_count_once():
+    pay = np.array([10.0, 20, 30, 40] * 10)
+    side = np.array([True, False] * 20)
+    plain = mean_gap(Quantities(pay, np.ones(40)), side, ~side)[0]
+    assert plain.value == -10.0
+    gap, p = quantile_gap(Quantities(pay, np.ones(40)), side, ~side, 0.5)
+    assert gap.value == -10.0
+    assert 0 < p() <= 1
+
+
+def test_a_notebook_says_high_and_takes_the_number_as_it_is():
+    from sklearn.linear_model import LinearRegression
+
+    import evenhand
+
+    table = wages(400)
+    people, pay = table[["sex", "schooling"]], table["wage"]
+    own = evenhand.audit(None, people, pay, favorable="high", protected="sex").audits[0].result
+    assert own.amounts.table == result_of(table, GroupsOptions()).amounts.table
+    model = LinearRegression().fit(people[["schooling"]], pay)
+    found = evenhand.audit(model, people, pay, favorable="high", protected="sex", columns=["schooling"])
+    row = women(found.audits[0].result)
+    assert row.mean.value == pytest.approx(
+        model.predict(people.loc[people.sex == "female", ["schooling"]]).mean()
+    )
+    assert row.residual.value == pytest.approx(row.actual.value - row.mean.value)
