@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -25,7 +27,7 @@ def test_panels_stand_below_each_other_with_their_rows_names() -> None:
     parts = [narrow[axis]["domain"] for axis in ("yaxis", "yaxis2", "yaxis3")]
     assert parts[0][1] == 1
     assert abs(parts[2][0]) < 1e-9
-    assert all(above[0] > below[1] for above, below in zip(parts, parts[1:], strict=False))
+    assert all(above[0] > below[1] for above, below in pairwise(parts))
     assert narrow["yaxis3"]["ticktext"] == ["short", "names"]
     assert narrow["height"] > 3 * 200
 
