@@ -26,11 +26,11 @@ from audits.rule_sets import LeaderRow, RuleSetsResult, alike, leaderboard_frame
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.record import AUDIT
 from audits.rule_sets.sections import SAID, around
-from audits.rule_sets.text import GroupNames, group_of, percents
+from audits.rule_sets.text import GroupNames, group_of
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, several
+from audits.stats.words import count, percent, several
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -246,10 +246,12 @@ def _chosen(result: RuleSetsResult) -> LeaderRow:
     row = rows[about.number if number is None else number]
     inside, outside = row.favorable_in.value or 0.0, row.favorable_out.value or 0.0
     context = ", the others of the same context" if row.within is not None else ""
+    rates = percent(inside, row.n_in, row.n_out), percent(outside, row.n_out, row.n_in)
+    equal = several(row.equal, "other rule set") if row.equal else "No other rule set"
     st.text(
-        f"{percents(inside, row.n_in)} {vocabulary().are_yes}, against {percents(outside, row.n_out)} of the "
-        f"others{context}. {several(row.equal, 'other rule set')} describe exactly these people; "
-        f"{row.similar:,} share most of them or differ because of them."
+        f"{rates[0]} {vocabulary().are_yes}, against {rates[1]} of the others{context}. {equal} "
+        f"{'describes' if row.equal < 2 else 'describe'} exactly these people; {row.similar:,} share most of "
+        "them or differ because of them."
     )
     return row
 

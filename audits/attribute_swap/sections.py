@@ -55,4 +55,4 @@ def section(result: AttributeSwapResult) -> Section:
         "Pairs of values": f"{result.pairs_asked:,} of {result.pairs:,}",
         "Verdict": f"{result.verdict}: {stated(result.judged.interval, 100, ' points')}",
     }
-    return Section(title="Everything else as it is", exhibits=tuple(exhibits), facts=facts)
+    return Section(title="Change one word", exhibits=tuple(exhibits), facts=facts)

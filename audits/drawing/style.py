@@ -34,6 +34,7 @@ __all__ = [
     "rows_named",
     "shares_axis",
     "short",
+    "stacked_panels",
     "stacked_where_narrow",
     "wrapped",
 ]
@@ -56,6 +57,9 @@ KEPT_HERE = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"
 
 GROUPS = (*OKABE_ITO[2:6], *OKABE_ITO[:2], OKABE_ITO[6])
 """Of groups drawn beside each other: those that a verdict or a direction has come last."""
+
+_AXIS_ROOM, _BETWEEN = 40, 96
+"""Pixels of an axis below a panel, and between two panels, for an axis and a title."""
 
 CLEAR = 4
 """Pixels from the line at the left of a figure to a name above a row."""
@@ -170,6 +174,41 @@ def stacked_where_narrow(figure: go.Figure, narrow: go.Figure | None, height: in
         layout = {axis.plotly_name: {"domain": list(axis.domain)} for axis in axes}
         layout |= {"height": height, "annotations": titles}
     figure.layout.meta = {**(figure.layout.meta or {}), "narrow": layout}
+
+
+def stacked_panels(figure: go.Figure) -> None:
+    """Have pages lay out a finished row of titled panels one below the other where a screen is narrow.
+
+    Each panel then has the names of the rows, which stand in the first one alone where there is room.
+    """
+    layout = figure.layout
+    names = [axis.plotly_name for axis in figure.select_xaxes()]
+    if len(names) < 2:
+        return
+    one = layout.height - layout.margin.t - layout.margin.b - _AXIS_ROOM
+    inner = one * len(names) + _BETWEEN * (len(names) - 1)
+    tops = [1 - place * (one + _BETWEEN) / inner for place in range(len(names))]
+    named = {"ticktext": list(layout.yaxis.ticktext)} if layout.yaxis.ticktext else {}
+    narrow: dict[str, Any] = {"height": inner + layout.height - one}
+    for name, top in zip(names, tops, strict=True):
+        narrow[name] = {"domain": [0.0, 1.0]}
+        narrow[f"y{name[1:]}"] = {"domain": [top - one / inner, top], "showticklabels": True, **named}
+    if (layout.legend.y or 0) > 1:
+        narrow["legend"] = {"y": 1 + (layout.legend.y - 1) * one / inner}
+    notes = layout.annotations
+    rows = [note for note in notes[len(names) :] if note.xref == "paper" and note.yref in {None, "y"}]
+    copies = [
+        {**note.to_plotly_json(), "yref": f"y{name[5:]}", "visible": False}
+        for name in names[1:]
+        for note in rows
+    ]
+    narrow["annotations"] = [
+        *({"x": 0.5, "y": top} for top in tops),
+        *({} for _ in notes[len(names) :]),
+        *({"visible": True} for _ in copies),
+    ]
+    annotate(figure, copies)
+    layout.meta = {**(layout.meta or {}), "narrow": narrow}
 
 
 def alt_text(figure: go.Figure) -> str:

@@ -100,7 +100,7 @@ def to_svg(figure: Any, width: int = 720) -> str | None:
         else:
             parts += _scatter(trace, across, up, color)
     parts += [_shape(shape, axes, area) for shape in shapes if shape.layer != "below"]
-    parts += [_note(note, axes, area) for note in figure.layout.annotations]
+    parts += [_note(note, axes, area) for note in figure.layout.annotations if note.visible is not False]
     parts += _legend(figure, traces, area)
     alt = html.escape(str((figure.layout.meta or {}).get("alt", "")), quote=True)
     return (

@@ -34,7 +34,7 @@ def section(result: FlipsetResult) -> Section:
     ]
     apart = [_report(result, name, f"_{k - 1}" if k else "") for k, name in enumerate(strata)]
     return Section(
-        title=f"Flipset: {result.source} → {result.target}",
+        title=f"Flipsets: {people_in(result.source)} and {people_in(result.target)}",
         exhibits=(
             _blocks(result),
             *who_flips,

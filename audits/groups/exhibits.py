@@ -50,7 +50,7 @@ _SAID = {
 def said(name: str, attribute: str, more: str = "", result: GroupsResult | None = None) -> tuple[str, str]:
     """Return what stands above a figure of an attribute: its finding, where there is one, and what to see."""
     heading, caption = _SAID[name]
-    finding = {"rates": _extremes, "differences": _differing}.get(name)
+    finding = {"rates": _extremes, "differences": _differing, "scores": _mean_scores}.get(name)
     told = "" if finding is None or result is None else finding(result, attribute)
     return told or heading.format(attribute), caption + more
 
@@ -62,17 +62,29 @@ def _extremes(result: GroupsResult, attribute: str) -> str:
     rows = sorted(enough, key=lambda row: row.selection_rate.value or 0.0)
     if len(rows) < 2:
         return ""
-    told = [f"{percent(row.selection_rate.value, row.n)} of {people_of(row)}" for row in (rows[0], rows[-1])]
+    ends = (rows[0], rows[-1])
+    few = min(row.n for row in ends)
+    told = [f"{percent(row.selection_rate.value, row.n, few)} of {people_of(row)}" for row in ends]
     return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}"
+
+
+def _mean_scores(result: GroupsResult, attribute: str) -> str:
+    """Say which groups of enough people have the lowest and the highest mean score."""
+    known = [row for row in result.of(attribute) if row.mean_score.value is not None]
+    rows = [row for row in known if row.n >= FEWEST_COVERED]
+    if len(rows) < 2:
+        return ""
+    low, high = (end(rows, key=lambda row: row.mean_score.value or 0.0) for end in (min, max))
+    told = [f"{row.mean_score.value:.2f} of {people_of(row)}" for row in (low, high)]
+    return f"Mean score: {told[0]} to {told[1]}"
 
 
 def _differing(result: GroupsResult, attribute: str) -> str:
     """Say how many groups differ from the reference by more than chance, in any measure."""
     rows = [row for row in result.of(attribute) if row.differences]
     sure = sum(any(gap.verdict == EVIDENCE for gap in row.differences.values()) for row in rows)
-    return (
-        f"{sure} of {several(len(rows), 'group')} {'differs' if sure == 1 else 'differ'} by more than chance"
-    )
+    some = f"{sure} of {several(len(rows), 'group')}" if sure else "No group"
+    return f"{some} {'differs' if sure < 2 else 'differ'} by more than chance"
 
 
 def section(result: GroupsResult) -> Section:
@@ -232,7 +244,7 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
         found.append(
             Exhibit(
                 f"scores_{attribute}",
-                *said("scores", attribute),
+                *said("scores", attribute, result=result),
                 lambda: curves.scores(result, attribute),
                 lambda: result.scores_frame(attribute),
                 bars=True,

@@ -29,6 +29,7 @@ from audits.runs.headline import RunFinding, findings_of, headline_of
 from audits.runs.registry import AUDITS
 from audits.stats import BADGES, Badge
 from audits.stats.badges import ICONS
+from audits.stats.vocabulary import DataWords
 from audits.stats.words import count
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ class AuditOfRun(Protocol):
     def result(self) -> Any: ...  # noqa: D102
     @property
     def headline(self) -> str: ...  # noqa: D102
+    @property
+    def words(self) -> DataWords: ...  # noqa: D102
     @property
     def section(self) -> Section: ...  # noqa: D102
 

@@ -25,6 +25,7 @@ from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
 from audits.reports import blocks
 from audits.reports.blocks import Cell, Document, Figure, Grid
 from audits.reports.contents import RunLike, beside, executive, full
+from audits.stats.vocabulary import DataWords, speaking
 
 __all__ = ["MOST_BYTES", "arrange", "html_of", "render_report", "write_report"]
 
@@ -84,7 +85,10 @@ def render_report(
     InputError
         If `sex` or `race` is no protected attribute of the run, or the share is more than the rules allow.
     """
-    return html_of(arrange(run, template, spec_text, sex=sex, race=race, exclude_under=exclude_under))
+    words = next((audit.words for audit in run.audits), DataWords())
+    with speaking(words):  # figures are drawn last
+        document = arrange(run, template, spec_text, sex=sex, race=race, exclude_under=exclude_under)
+        return html_of(document)
 
 
 def arrange(

@@ -88,7 +88,9 @@ def section(result: RuleSetsResult) -> Section:
         *_around(result, names),
         Exhibit(
             "support",
-            *SAID["support"],
+            f"Of {several(result.n_distinct, 'group')} searched, the largest difference is "
+            f"{number(100 * result.top_score)} points",
+            SAID["support"][1],
             lambda: figures.support_and_score(result),
             lambda: result.to_frame()[["rule set", "support", "difference", "direction"]],
         ),

@@ -20,7 +20,6 @@ __all__ = [
     "group_of",
     "headline",
     "on_exchanged",
-    "percents",
     "points",
     "warnings_for",
     "without_luck",
@@ -43,7 +42,8 @@ def _headline(result: RuleSetsResult, row: LeaderRow, who: str) -> str:
     words = vocabulary()
     inside, outside = row.favorable_in.value or 0.0, row.favorable_out.value or 0.0
     counted = out_of(inside * row.n_in, row.n_in)
-    rates = f"{percents(inside, row.n_in)} ({counted}) against {percents(outside, row.n_out)}"
+    others = percent(outside, row.n_out, row.n_in)
+    rates = f"{percent(inside, row.n_in, row.n_out)} ({counted}) against {others}"
     if result.verdict == EVIDENCE:
         way = "more" if row.direction == "advantaged" else "less"
         return f"{begun(who)} {words.are_yes} {way} often than others: {rates}."
@@ -57,17 +57,6 @@ def _headline(result: RuleSetsResult, row: LeaderRow, who: str) -> str:
 def _about(result: RuleSetsResult) -> LeaderRow:
     """Return the row that the verdict follows from."""
     return next((row for row in result.leaderboard if row.rule_set == result.about), result.leaderboard[0])
-
-
-def percents(share: float, n: float) -> str:
-    """Word a share without a space.
-
-    Examples
-    --------
-    >>> percents(0.154, 209), percents(0.154, 2090)
-    ('15%', '15.4%')
-    """
-    return percent(share, n)
 
 
 def points(share: float | None, n: float) -> str:
@@ -173,8 +162,8 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
     good = "" if words.yes or result.outcome == "favorable" else f" ({result.outcome})"
     inside = about.favorable_in.value or 0.0
     who = (
-        f"{percents(inside, n)} of {group_of(about.rules)} {words.are_yes}{good} "
-        f"({out_of(inside * n, n)}), against {percents(about.favorable_out.value or 0.0, about.n_out)} of "
+        f"{percent(inside, n, about.n_out)} of {group_of(about.rules)} {words.are_yes}{good} "
+        f"({out_of(inside * n, n)}), against {percent(about.favorable_out.value or 0.0, about.n_out, n)} of "
         f"{others} ({count(about.n_out)}). The difference is {reach}."
     )
     if judged.verdict == EVIDENCE:

@@ -185,11 +185,12 @@ def number(value: float | None) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and len(text.lstrip("-")) > 5 else text
 
 
-def percent(share: float | None, n: float) -> str:
+def percent(share: float | None, n: float, beside: float | None = None) -> str:
     """Word a share of `n` people: one decimal from 1,000 people on, none below.
 
-    A share of at least one person is never worded as nobody, nor as everybody where one is missing: it gets
-    one decimal more, and where that is too few, says less than or more than.
+    Of a share `beside` that of so many others it has the digits of fewer people. A share of at least one
+    person is never worded as nobody, nor as everybody where one is missing: it gets one decimal more, and
+    where that is too few, says less than or more than.
 
     Examples
     --------
@@ -197,12 +198,14 @@ def percent(share: float | None, n: float) -> str:
     ('31%', '30.5%')
     >>> percent(2 / 678, 678), percent(677 / 678, 678), percent(0.0, 678)
     ('0.3%', '99.9%', '0%')
+    >>> percent(0.732, 4876, beside=124)
+    '73%'
     >>> percent(1 / 9999, 9999), percent(1 / 99999, 99999)
     ('0.01%', 'below 0.01%')
     """
     if share is None:
         return "–"
-    digits = 1 if n >= _ONE_DECIMAL_FROM else 0
+    digits = 1 if min(n, n if beside is None else beside) >= _ONE_DECIMAL_FROM else 0
     text = f"{100 * share:.{digits}f}"
     some = share * n >= _SOMEBODY and (1 - share) * n >= _SOMEBODY
     if some and float(text) in (0, 100):

@@ -73,6 +73,29 @@ def test_no_tab_of_a_result_is_higher_than_two_screens_or_wider_than_a_phone(
     assert not found, "\n".join(found)
 
 
+def test_one_person_takes_the_place_of_the_figure_and_the_next_is_a_click_away(
+    server: Server, watched: Watched
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    page.locator(".st-key-card-loans").click(position={"x": 30, "y": 40})  # anywhere on the card
+    page.wait_for_selector(".st-key-question-1", timeout=acts.SLOW)
+    acts.settle(page)
+    query = f"{page.url.partition('?')[2]}&tab=People&person=4872"
+    page.goto(Served(server.url, server.pid).page("flipset", query))
+    card = page.locator(".st-key-person-card")
+    expect(card).to_contain_text("4872", timeout=acts.SLOW)
+    expect(card).to_contain_text("What if sex were male?", timeout=acts.SLOW)
+    acts.settle(page)
+    expect(page.locator(".st-key-figure-flipset-blocks")).to_have_count(0)
+    found = _too_large(page, "one person", _TALLEST)
+    with acts.answered(page):
+        page.locator(".st-key-person-after button:visible").first.click()
+    expect(card).not_to_contain_text("Applicant 4872")
+    assert "person=4872" not in page.url
+    assert not found, "\n".join(found)
+
+
 def _too_large(page: Page, name: str, tallest: float = math.inf) -> list[str]:
     """Tell of a page that is too high on a screen or too wide on a phone, and of texts that collide."""
     page.wait_for_timeout(300)  # figures take their room a moment later

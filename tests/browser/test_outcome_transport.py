@@ -125,6 +125,7 @@ def test_recourse_in_two_clicks_and_alpha_by_mouse_keys_and_link(
     acts.narrow_and_shoot(page, artefacts, "recourse", 1800)
     assert not acts.serious(page)
     # nothing to change: said in a sentence, and the way out of it is on the page
+    acts.open_settings(page)
     page.get_by_label("Clear all").first.click()
     expect(page.locator(".main, [data-testid=stMain]").first).to_contain_text(
         "at least one column", timeout=acts.SLOW

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -17,6 +17,7 @@ from audits.reports import render_report
 from audits.reports.blocks import Document, Figure, grid
 from audits.reports.html import MOST_BYTES, html_of
 from audits.runs.result import AuditResult
+from audits.stats.vocabulary import DataWords
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 
 NASTY = "</script><img src=x onerror=alert(1)> =1+1 $x$ "
@@ -112,3 +113,13 @@ def test_what_figures_share_is_written_once_and_their_numbers_stay():
     assert drawn["data"][0]["x"] == [0.333333, 2e-9]
     assert drawn["data"][0]["y"] == [123457000.0, 5]
     assert figure.data[0].x[0] == 1 / 3, "the figure itself stays exact"
+
+
+def test_figures_name_groups_in_the_words_of_the_data() -> None:
+    words = DataWords(groups={"group": {"a": "early birds", "b": "night owls"}})
+    result = audited(draw_crowd(40, 40), source={"group": "a"}, target={"group": "b"}, permutations=19)
+    run = run_of(result)
+    spoken = replace(run, audits=(replace(run.audits[0], words=words),))
+    drawn = re.findall(r'aria-label="([^"]*)"', render_report(spoken))
+    assert any("early birds" in alt for alt in drawn)
+    assert not any("early birds" in alt for alt in re.findall(r'aria-label="([^"]*)"', render_report(run)))

@@ -17,6 +17,7 @@ from audits.drawing.style import (
     distinct,
     finish,
     rows_named,
+    stacked_panels,
     wrapped,
 )
 from audits.groups.judging import ordered
@@ -120,6 +121,7 @@ def laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
     finish(figure, height=height + above - 46, alt=alt)
     figure.layout.margin = {"l": left, "r": 12, "t": 38 + above, "b": 8}
     figure.layout.legend.y = 1.0 + above / (height - 140)
+    stacked_panels(figure)
     return figure
 
 

@@ -14,7 +14,7 @@ from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, 
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
 from audits.rule_sets.figures.rows import label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
-from audits.rule_sets.text import group_of, percents
+from audits.rule_sets.text import group_of
 from audits.stats import EVIDENCE
 from audits.stats.vocabulary import vocabulary
 from audits.stats.words import count, number, p_words, people, percent, several, stated
@@ -102,7 +102,8 @@ def _ends(row: LeaderRow) -> tuple[float | None, float | None]:
 def _rates(row: LeaderRow) -> str:
     gap = f"{100 * (row.difference.value or 0.0):+.0f} points".replace("-", "−")
     inside, outside = row.favorable_in.value or 0.0, row.favorable_out.value or 0.0
-    return f"{percents(inside, row.n_in)} of {count(row.n_in)} against {percents(outside, row.n_out)}: {gap}"
+    rates = percent(inside, row.n_in, row.n_out), percent(outside, row.n_out, row.n_in)
+    return f"{rates[0]} of {count(row.n_in)} against {rates[1]}: {gap}"
 
 
 def _hover(row: LeaderRow) -> str:
