@@ -12,7 +12,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, ParamSpec, cast, get_args
 
 import pandas as pd
 
@@ -62,10 +62,11 @@ from audits.runs.version import VERSION
 __all__ = ["audit"]
 
 _READY = 0.2  # share of the progress bar until audits start
+Given = ParamSpec("Given")
 Asked = str | Sequence[str | Mapping[str, Any]] | Mapping[str, Any] | None
 
 
-def _worded(function: Callable[..., Findings]) -> Callable[..., Findings]:
+def _worded(function: Callable[Given, Findings]) -> Callable[Given, Findings]:
     """Have a call with arguments that do not exist answered by the line to write."""
     known = inspect.signature(function).parameters
     by_place = [name for name, each in known.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
@@ -91,9 +92,9 @@ def _worded(function: Callable[..., Findings]) -> Callable[..., Findings]:
             raise InputError(
                 missing[0], "is missing", advice="write evenhand.audit(model, X, y, favorable=…, protected=…)"
             )
-        return function(*given, **named)
+        return cast(Any, function)(*given, **named)  # type: ignore[no-any-return]
 
-    return call
+    return cast(Any, call)  # type: ignore[no-any-return]
 
 
 @_worded
@@ -297,7 +298,8 @@ def _check_favorable(values: pd.Series, favorable: Any) -> None:
     if len(levels) > MOST_CLASSES and pd.api.types.is_numeric_dtype(values.dtype):
         given = {} if favorable is None else {"value": favorable}
         raise InputError(
-            "favorable", f"must say from which number on y is good for the person, as y has {len(levels):,} values",
+            "favorable",
+            f"must say from which number on y is good for the person, as y has {len(levels):,} values",
             *given.values(), advice=f"such as favorable={{'at_least': {values.median():.3g}}}, or at_most",
         )  # fmt: skip
     if favorable is None:

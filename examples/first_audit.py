@@ -5,11 +5,13 @@
 # hair. Does it treat women and men alike?
 
 # %%
+from functools import partial
+
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-import audits
+import evenhand
 from audits.data.samples import write_samples
 
 write_samples("hiring", "samples", overwrite=True)
@@ -31,15 +33,24 @@ audited = audited.reset_index(drop=True)
 # difference*, *no material difference*, or *insufficient evidence*.
 
 # %%
-what = {"favorable": 1, "protected": "gender", "features": read, "made": "held_out"}
-found = audits.audit(model, audited, "qualified", audits=["groups"], **what)
-found.verdicts
+audit = partial(
+    evenhand.audit,
+    model,
+    audited,
+    "qualified",
+    favorable=1,
+    protected="gender",
+    features=read,
+    made="held_out",
+)
+results = audit(audits="groups")
+results
 
 # %%
-print(found["groups"].finding)
+print(results["groups"].finding)
 
 # %%
-found.figures["groups/rates_gender"]
+results.figures["groups/rates_gender"]
 
 # %% [markdown]
 # Rates may differ because the people differ. So each woman is matched with the man most like her:
@@ -47,7 +58,7 @@ found.figures["groups/rates_gender"]
 
 # %%
 matched = {"source": {"gender": "female"}, "target": {"gender": "male"}, "seconds": 2.0}
-pairs = audits.audit(model, audited, "qualified", audits={"flipset": matched}, **what)
+pairs = audit(audits={"flipset": matched})
 print(pairs["flipset"].finding)
 
 # %%
@@ -58,4 +69,4 @@ pairs["flipset"].transparency_frame("negative")
 # or cause. The report holds all numbers, with their intervals and how they were made.
 
 # %%
-found.report("report.html")
+results.report("report.html")
