@@ -23,6 +23,7 @@ _LONGEST_VALUE = 80
 
 _EXTRAS = {
     "transport": {"ot"},
+    "large": {"duckdb"},
     "onnx": {"onnx", "onnxruntime"},
     "train": {"sklearn"},
     "app": {"streamlit", "starlette", "fastapi", "uvicorn"},
@@ -35,7 +36,7 @@ _EXTRAS = {
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
 
-_CALLED = {"ot": "POT", "sklearn": "scikit-learn"}
+_CALLED = {"ot": "POT", "sklearn": "scikit-learn", "duckdb": "DuckDB"}
 """What packages are called where that is not what they are imported as."""
 
 

@@ -245,6 +245,8 @@ def _show(result: Any) -> None:
     from IPython.display import HTML, display
 
     display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
+    if hasattr(result, "figure"):
+        display(result.figure())  # type: ignore[no-untyped-call]
 
 
 def _cell(value: float) -> str:
