@@ -26,6 +26,7 @@ _EXTRAS = {
     "large": {"duckdb"},
     "onnx": {"onnx", "onnxruntime"},
     "train": {"sklearn"},
+    "saved": {"sqlalchemy"},
     "app": {"streamlit", "starlette", "fastapi", "uvicorn"},
     "neural": {"torch", "safetensors", "fairlearn"},
     "postgres": {"psycopg"},
@@ -36,7 +37,7 @@ _EXTRAS = {
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
 
-_CALLED = {"ot": "POT", "sklearn": "scikit-learn", "duckdb": "DuckDB"}
+_CALLED = {"ot": "POT", "sklearn": "scikit-learn", "duckdb": "DuckDB", "sqlalchemy": "SQLAlchemy"}
 """What packages are called where that is not what they are imported as."""
 
 
