@@ -197,6 +197,7 @@ def audit(
     'evidence of a difference'
     """
     with _in_words_of_python(), fixed_threads(), METRICS.also(metrics_of(metrics or {})):
+        higher_is = cast(HigherIs, american(str(higher_is)))
         for name, each, known in (
             ("made", made, get_args(Made)),
             ("higher_is", higher_is, get_args(HigherIs)),

@@ -246,7 +246,8 @@ def _show(result: Any) -> None:
 
     display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
     if hasattr(result, "figure"):
-        display(result.figure())  # type: ignore[no-untyped-call]
+        media = importlib.import_module("audits.drawing.svg").media
+        display(media(result.figure()), raw=True)  # type: ignore[no-untyped-call]
 
 
 def _cell(value: float) -> str:
