@@ -3,7 +3,8 @@
 Run with ``make screenshots`` or ``python -m benchmarks.screenshots [FOLDER] [--pages flipset,groups]``; needs
 Playwright and Chromium. The states: nothing brought yet, settled and not run, a result, something wrong,
 and a result of a table with twenty groups whose names are sixty letters long. They are of bundled examples
-and of tables made here, and to be looked at one by one. README's picture, ``docs/flipsets.png``, is the upper part of one.
+and of tables made here, and to be looked at one by one. README's picture, ``docs/flipsets.png``,
+is the upper part of one.
 """
 
 from __future__ import annotations
