@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, cast, get_args
 
 import pandas as pd
 
-from audits.aliases import american, key_line
+from audits.aliases import american, in_python, key_line
 from audits.arguments import (
     JoinedTable,
     is_matrix,
@@ -442,7 +442,7 @@ _WEIGHTS = re.compile(r"weights: \{column: (\w+), kind: counts\}, or kind: sampl
 def _reworded(sentence: str) -> str:
     """Return a sentence about a spec's keys as one about the arguments of `audit`."""
     sentence = _WEIGHTS.sub(r"weights={'column': \1, 'kind': 'counts'}, or 'kind': 'sampling'", sentence)
-    return _PLACE.sub(r"audits['\1']", _KEY.sub(lambda found: _KEYS[found[0]], sentence))
+    return _PLACE.sub(r"audits['\1']", _KEY.sub(lambda found: _KEYS[found[0]], in_python(sentence)))
 
 
 @contextlib.contextmanager
@@ -450,5 +450,6 @@ def _in_words_of_python() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        error.where, error.args = _reworded(error.where), (_reworded(str(error)),)
+        error.where, error.advice = _reworded(error.where), _reworded(error.advice)
+        error.args = (_reworded(str(error)),)
         raise

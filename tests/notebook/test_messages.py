@@ -43,12 +43,21 @@ def test_each_names_what_is_wrong_and_what_to_write(people, hired) -> None:
     words = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(people["text"], hired)
     cases = [
         (refused(model, read, hired, control_features="age"), "control_features", "'explain'"),
+        (
+            refused(model, read, hired, audits={"groups": {"control_features": ["age"]}}),
+            "audits['groups'].control_features",
+            "audits={'explain'",
+        ),
         (refused(LogisticRegression, read, hired), "model", "LogisticRegression().fit"),
         (refused(LogisticRegression(), read, hired), "model", "fit it first"),
         (refused(number, read, people["hours"]), "favorable", "{'at_least': "),
         (refused(number, read, people["hours"], favorable=None), "favorable", "{'at_least': "),
         (refused(model, read, hired, favorable=None), "favorable", "favorable=VALUE"),
-        (refused(model, read, people["text"], favorable=None), "favorable", "favorable='yes'"),
+        (
+            refused(model, read, people["text"].rename("hired"), favorable=None),
+            "favorable",
+            "favorable='yes'",
+        ),
         (refused(words, people[["text"]], hired), "model", "X['text']"),
         (refused(model, read, hired, protected=["sex"]), "protected", "protected={'sex': values}"),
         (refused(model, read, hired, protected="ages"), "protected", "'age'"),
