@@ -6,7 +6,7 @@
 # make screenshots   draw every page in five states at two widths, into SCREENSHOTS, to be looked at
 # make lowest  try the lowest versions that pyproject.toml allows, in an environment of their own (4 minutes of processor time)
 # make docs   bring docs/architecture.md up to date, and build the documentation into site/
-# make wheel  build the wheel into dist/, the documentation in it, and beside it an SBOM (CycloneDX)
+# make wheel  build the wheel into dist/, and beside it an SBOM (CycloneDX); `make docs wheel` puts the documentation in it
 # make lock   write requirements.lock: every package but torch, with its hashes
 # make audit  look for known faults of these packages; without a network that is skipped, and said
 
@@ -123,8 +123,8 @@ $(TOOLS)/.ready: requirements-tools.txt
 	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-tools.txt
 	@touch $@
 
-wheel: docs $(TOOLS)/.ready
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+wheel: $(TOOLS)/.ready
+	$(TOOLS)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	$(TOOLS)/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o dist/evenhand.cdx.json requirements.lock
 
 lock: $(TOOLS)/.ready

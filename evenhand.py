@@ -6,6 +6,7 @@ first used.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import audits
@@ -29,8 +30,12 @@ __version__ = VERSION
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name or a package: an audit (``evenhand.groups``), ``data``, ``models``, ``stats``."""
-    return getattr(audits, name)
+    """Return a public name or a package: an audit (``evenhand.groups``), ``connect``, ``data``."""
+    try:
+        return getattr(audits, name)
+    except AttributeError:
+        said = f"module 'evenhand' has no attribute {name!r}"
+        raise AttributeError(said, name=name, obj=sys.modules[__name__]) from None
 
 
 def __dir__() -> list[str]:

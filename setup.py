@@ -5,6 +5,8 @@ nothing called ``app`` lands among other people's packages. ``evenhand app`` put
 server's path.
 """
 
+import re
+import tomllib
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -26,7 +28,19 @@ def folders(top: str) -> list[str]:
 # but what finds words of other languages than English
 BUILT = [name for name in folders(SITE) if ".lunr" not in name] if (ROOT / SITE).is_dir() else []
 
+
+def readme() -> str:
+    """Return README.md with links that hold where there is no checkout: on a package index."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    home = project["urls"]["Source"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = re.sub(r"(!\[[^\]]*\])\((?!https?:)", rf"\1({home}/raw/main/", text)
+    return re.sub(r"(?<!!)(\[[^\[\]]*\])\((?!https?:|#)", rf"\1({home}/blob/main/", text)
+
+
 setup(
+    long_description=readme(),
+    long_description_content_type="text/markdown",
     packages=[
         *find_packages(include=["audits", "audits.*"]),
         *(name for name in folders("audits") if name.startswith(("audits.reports.", "audits.runs.storage."))),

@@ -41,4 +41,4 @@ def __dir__() -> list[str]:
     """What there is to use: functions first asked for, the audits' packages, data, models and statistics."""
     from audits.runs.registry import AUDITS
 
-    return sorted({*__all__, *AUDITS.ours, "data", "models", "stats"})
+    return sorted({*__all__, *AUDITS.ours, "connect", "data", "models", "stats"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["american", "key_line", "metric_name", "squeezed", "value_line"]
+__all__ = ["american", "in_python", "key_line", "metric_name", "squeezed", "value_line"]
 
 # words | the line of a spec | the argument of a call from Python
 _KEYS = """
@@ -165,6 +165,19 @@ def key_line(word: str, *, python: bool = False) -> str | None:
     """
     lines = _BY_KEY.get(squeezed(word))
     return None if lines is None else lines[int(python)]
+
+
+def in_python(sentence: str) -> str:
+    """Return a sentence with the lines of a spec that `key_line` gives as arguments of a call.
+
+    Examples
+    --------
+    >>> in_python("write favorable: VALUE under data.")
+    'write favorable=VALUE.'
+    """
+    for _, line, argument in _ROWS:
+        sentence = sentence.replace(line, argument)
+    return sentence
 
 
 def metric_name(word: str) -> str | None:

@@ -49,8 +49,6 @@ def one_of(where: str, value: T, options: Iterable[T], *, what: str = "") -> T:
     options = list(options)
     if value in options:
         return value
-    if isinstance(value, str) and american(value) in options:
-        return typing.cast(T, american(value))
     near = difflib.get_close_matches(str(value), [str(option) for option in options], n=1)
     advice = f"did you mean {near[0]!r}?"[:-1] if near else f"choose {choices(options)}"
     raise InputError(where, f"must be {what or 'one of its options'}", value, advice)

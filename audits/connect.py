@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from audits.aliases import metric_name
 from audits.checks import choices, one_of
 from audits.errors import InputError, installed, not_installed
 
@@ -184,7 +185,10 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
 
     from audits.groups.metrics import METRICS, Labels, confusion_counts, rates
 
-    one_of("metric", metric, [each.name for each in METRICS if each.share], what="a rate of groups")
+    known = [each.name for each in METRICS if each.share]
+    if metric not in known and metric_name(metric) in known:
+        raise InputError("metric", "must be a rate of groups", metric, f"write {metric_name(metric)!r}")
+    one_of("metric", metric, known, what="a rate of groups")
     one_of("across", across, ("difference", "ratio", "minimum"))
 
     def score(

@@ -23,8 +23,10 @@ _LONGEST_VALUE = 80
 
 _EXTRAS = {
     "transport": {"ot"},
+    "large": {"duckdb"},
     "onnx": {"onnx", "onnxruntime"},
     "train": {"sklearn"},
+    "saved": {"sqlalchemy"},
     "app": {"streamlit", "starlette", "fastapi", "uvicorn"},
     "neural": {"torch", "safetensors", "fairlearn"},
     "postgres": {"psycopg"},
@@ -35,7 +37,7 @@ _EXTRAS = {
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
 
-_CALLED = {"ot": "POT", "sklearn": "scikit-learn"}
+_CALLED = {"ot": "POT", "sklearn": "scikit-learn", "duckdb": "DuckDB", "sqlalchemy": "SQLAlchemy"}
 """What packages are called where that is not what they are imported as."""
 
 

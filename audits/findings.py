@@ -6,7 +6,7 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from audits.checks import one_of
 from audits.errors import InputError
@@ -14,6 +14,19 @@ from audits.models import Subject
 from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
 from audits.runs.gates.check import check
 from audits.runs.result import RunResult
+
+if TYPE_CHECKING:
+    from audits.attribute_swap.result import AttributeSwapResult
+    from audits.barycenter.result import BarycenterResult
+    from audits.explain.result import ExplainResult
+    from audits.flipset.result import FlipsetResult
+    from audits.groups.result import GroupsResult
+    from audits.loss_ratio.result import LossRatioResult
+    from audits.mitigation.result import MitigationResult
+    from audits.outcome_transport.result import OutcomeTransportResult
+    from audits.recourse.result import RecourseResult
+    from audits.rule_sets.result import RuleSetsResult
+    from audits.sensitivity.result import SensitivityResult
 
 __all__ = ["Findings", "load"]
 
@@ -33,6 +46,34 @@ class Findings(RunResult):
 
     subject: Subject | None = field(kw_only=True, default=None)
     not_run: Mapping[str, str] = field(kw_only=True, default_factory=dict)
+
+    @overload
+    def __getitem__(self, name: Literal["attribute_swap"]) -> AttributeSwapResult: ...
+    @overload
+    def __getitem__(self, name: Literal["barycenter"]) -> BarycenterResult: ...
+    @overload
+    def __getitem__(self, name: Literal["explain"]) -> ExplainResult: ...
+    @overload
+    def __getitem__(self, name: Literal["flipset"]) -> FlipsetResult: ...
+    @overload
+    def __getitem__(self, name: Literal["groups"]) -> GroupsResult: ...
+    @overload
+    def __getitem__(self, name: Literal["loss_ratio"]) -> LossRatioResult: ...
+    @overload
+    def __getitem__(self, name: Literal["mitigation"]) -> MitigationResult: ...
+    @overload
+    def __getitem__(self, name: Literal["outcome_transport"]) -> OutcomeTransportResult: ...
+    @overload
+    def __getitem__(self, name: Literal["recourse"]) -> RecourseResult: ...
+    @overload
+    def __getitem__(self, name: Literal["rule_sets"]) -> RuleSetsResult: ...
+    @overload
+    def __getitem__(self, name: Literal["sensitivity"]) -> SensitivityResult: ...
+    @overload
+    def __getitem__(self, name: str) -> Any: ...
+    def __getitem__(self, name: str) -> Any:
+        """Return the result of an audit by its name, the first if it ran twice."""
+        return super().__getitem__(name)
 
     def __reduce__(self) -> tuple[type[Findings], tuple[Any, ...]]:
         return Findings, tuple(getattr(self, each.name) for each in fields(RunResult))
@@ -64,7 +105,9 @@ class Findings(RunResult):
         race: str | None = None,
         exclude_under: float = SMALL_SHARE,
     ) -> Path:
-        """Write a report and return where it lies: HTML that opens offline, or PDF by the file's ending.
+        """Write a report: by its ending HTML that opens offline, PDF, or a model card; return where it lies.
+
+        A card (``.md``) has the metadata that the Hugging Face hub reads, whatever the template.
 
         Parameters
         ----------
@@ -79,12 +122,14 @@ class Findings(RunResult):
         Raises
         ------
         InputError
-            If the ending is neither, `sex` or `race` is no protected attribute, the share is more than the
-            rules', no browser is there to print a PDF, or the file cannot be written.
+            If the ending is none of these, `sex` or `race` is no protected attribute, the share is more than
+            the rules', no browser is there to print a PDF, or the file cannot be written.
         """
         place = Path(path)
         ending = place.suffix.lower()
-        one_of("path", ending, (".html", ".htm", ".pdf"), what="the name of an .html or .pdf file")
+        one_of(
+            "path", ending, (".html", ".htm", ".pdf", ".md"), what="the name of an .html, .pdf or .md file"
+        )
         one_of("template", template, tuple(TEMPLATES))
         told: dict[str, Any] = {"sex": sex, "race": race, "exclude_under": exclude_under}
         try:
@@ -92,6 +137,10 @@ class Findings(RunResult):
                 from audits.reports.pdf import render_pdf
 
                 place.write_bytes(render_pdf(self, template=template, **told))
+            elif ending == ".md":
+                from audits.reports.card import render_card
+
+                place.write_text(render_card(self), encoding="utf-8")
             else:
                 from audits.reports.html import render_report
 

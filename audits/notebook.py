@@ -12,11 +12,11 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, ParamSpec, cast, get_args
 
 import pandas as pd
 
-from audits.aliases import american, key_line
+from audits.aliases import american, in_python, key_line
 from audits.arguments import (
     JoinedTable,
     is_matrix,
@@ -62,10 +62,11 @@ from audits.runs.version import VERSION
 __all__ = ["audit"]
 
 _READY = 0.2  # share of the progress bar until audits start
+Given = ParamSpec("Given")
 Asked = str | Sequence[str | Mapping[str, Any]] | Mapping[str, Any] | None
 
 
-def _worded(function: Callable[..., Findings]) -> Callable[..., Findings]:
+def _worded(function: Callable[Given, Findings]) -> Callable[Given, Findings]:
     """Have a call with arguments that do not exist answered by the line to write."""
     known = inspect.signature(function).parameters
     by_place = [name for name, each in known.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
@@ -91,9 +92,9 @@ def _worded(function: Callable[..., Findings]) -> Callable[..., Findings]:
             raise InputError(
                 missing[0], "is missing", advice="write evenhand.audit(model, X, y, favorable=…, protected=…)"
             )
-        return function(*given, **named)
+        return cast(Any, function)(*given, **named)  # type: ignore[no-any-return]
 
-    return call
+    return cast(Any, call)  # type: ignore[no-any-return]
 
 
 _ENDS = ("high", "low")  # of a number that is taken as it is
@@ -200,6 +201,7 @@ def audit(
     'evidence of a difference'
     """
     with _in_words_of_python(), fixed_threads(), METRICS.also(metrics_of(metrics or {})):
+        higher_is = cast(HigherIs, american(str(higher_is)))
         for name, each, known in (
             ("made", made, get_args(Made)),
             ("higher_is", higher_is, get_args(HigherIs)),
@@ -316,7 +318,7 @@ def _check_favorable(values: pd.Series, favorable: Any) -> None:
         raise InputError(
             "favorable",
             f"must say from which number on y is good for the person, as y has {len(levels):,} values",
-            *given.values(),
+            **given,
             advice=f"such as favorable={{'at_least': {values.median():.3g}}}, or 'high' to take y as it is",
         )
     if favorable is None:
@@ -461,7 +463,7 @@ _WEIGHTS = re.compile(r"weights: \{column: (\w+), kind: counts\}, or kind: sampl
 def _reworded(sentence: str) -> str:
     """Return a sentence about a spec's keys as one about the arguments of `audit`."""
     sentence = _WEIGHTS.sub(r"weights={'column': \1, 'kind': 'counts'}, or 'kind': 'sampling'", sentence)
-    return _PLACE.sub(r"audits['\1']", _KEY.sub(lambda found: _KEYS[found[0]], sentence))
+    return _PLACE.sub(r"audits['\1']", _KEY.sub(lambda found: _KEYS[found[0]], in_python(sentence)))
 
 
 @contextlib.contextmanager
@@ -469,5 +471,6 @@ def _in_words_of_python() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        error.where, error.args = _reworded(error.where), (_reworded(str(error)),)
+        error.where, error.advice = _reworded(error.where), _reworded(error.advice)
+        error.args = (_reworded(str(error)),)
         raise

@@ -339,10 +339,7 @@ class Audit:
         display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
         exhibits = self.section(result).exhibits
         if exhibits:
-            figure = exhibits[0].figure()
-            shown = {"application/vnd.plotly.v1+json": json.loads(figure.to_json())}
-            picture = loaded("audits.drawing.svg:to_svg")(figure)
-            display(shown if picture is None else {**shown, "image/svg+xml": picture}, raw=True)  # type: ignore[no-untyped-call]
+            display(loaded("audits.drawing.svg:media")(exhibits[0].figure()), raw=True)  # type: ignore[no-untyped-call]
 
     def usual_options(self, data: Any) -> dict[str, Any] | None:
         """Return options that need no choice on these data, or None."""

@@ -245,6 +245,9 @@ def _show(result: Any) -> None:
     from IPython.display import HTML, display
 
     display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
+    if hasattr(result, "figure"):
+        media = importlib.import_module("audits.drawing.svg").media
+        display(media(result.figure()), raw=True)  # type: ignore[no-untyped-call]
 
 
 def _cell(value: float) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.drawing.style import KEPT_HERE
+from audits.drawing.svg import media
 
 MARKDOWN = "[markdown]"
 PLOTLY = "application/vnd.plotly.v1+json"
@@ -68,7 +69,7 @@ def _run(cell: Cell, path: Path, names: dict[str, Any]) -> None:
 
 def _shown(value: Any) -> dict[str, Any]:
     if hasattr(value, "to_plotly_json"):
-        return {PLOTLY: json.loads(value.to_json())}
+        return media(value)
     shown = {"text/plain": repr(value)}
     if hasattr(value, "_repr_html_"):
         shown["text/html"] = value._repr_html_()

@@ -5,11 +5,13 @@
 # it treat women and men alike?
 
 # %%
+from functools import partial
+
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-import audits
+import evenhand
 from audits.data.samples import write_samples
 
 write_samples("hiring", "samples", overwrite=True)
@@ -30,9 +32,18 @@ audited = audited.reset_index(drop=True)
 # a difference*, *no material difference*, or *insufficient evidence*.
 
 # %%
-what = {"favorable": 1, "protected": "gender", "features": read, "made": "held_out"}
-results = audits.audit(model, audited, "qualified", audits=["groups"], **what)
-results.verdicts
+audit = partial(
+    evenhand.audit,
+    model,
+    audited,
+    "qualified",
+    favorable=1,
+    protected="gender",
+    features=read,
+    made="held_out",
+)
+results = audit(audits="groups")
+results
 
 # %%
 print(results["groups"].finding)
@@ -46,7 +57,7 @@ results.figures["groups/rates_gender"]
 
 # %%
 matched = {"source": {"gender": "female"}, "target": {"gender": "male"}, "seconds": 2.0}
-pairs = audits.audit(model, audited, "qualified", audits={"flipset": matched}, **what)
+pairs = audit(audits={"flipset": matched})
 print(pairs["flipset"].finding)
 
 # %%

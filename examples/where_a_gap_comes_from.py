@@ -7,7 +7,7 @@
 # %%
 import pandas as pd
 
-import audits
+import evenhand
 from audits.data.samples import write_samples
 
 write_samples("loans", "samples", overwrite=True)
@@ -17,7 +17,7 @@ reads = ["income", "employment_years", "debt", "savings", "amount", "region", "h
 
 def audit(what):
     """Audit the scores that come with the data."""
-    return audits.audit(
+    return evenhand.audit(
         None,
         people,
         "repaid",
@@ -30,8 +30,8 @@ def audit(what):
     )
 
 
-rates = audit({"groups": {"by": ["ethnicity"]}})
-print(rates["groups"].finding)
+results = audit({"groups": {"by": ["ethnicity"]}})
+print(results["groups"].finding)
 
 # %% [markdown]
 # Search all combinations of sex and ethnicity. The result is corrected for how many there are.

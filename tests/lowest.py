@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 __all__ = ["lowest"]
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = ("transport", "onnx", "train")
+EXTRAS = ("transport", "onnx", "train", "large", "saved")
 TESTS = ("pytest", "hypothesis", "jsonschema", "fairlearn")
 """What tests of the core import beside it, as pinned; fairlearn needs no torch."""
 

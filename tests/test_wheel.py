@@ -27,7 +27,7 @@ from tests.free_port import free_port
 ROOT = Path(__file__).resolve().parents[1]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 EXTRAS = {"torch", "streamlit", "fairlearn", "psycopg", "starlette", "uvicorn", "safetensors"}
-STANDARD = {"ot", "onnx", "onnxruntime", "sklearn"}
+STANDARD = {"ot", "onnx", "onnxruntime", "sklearn", "duckdb", "sqlalchemy"}
 ABSENT = f"""
 import os, sys
 GONE = {EXTRAS!r} | ({STANDARD!r} if os.environ.get("CORE_ALONE") else set())
@@ -384,6 +384,13 @@ def test_every_extra_is_in_all_of_them_and_told_of():
     assert brought("all") == set(extras)
     told = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
     assert not [name for name in extras if f"`{name}`" not in told]
-    packages = {"transport": "ot", "onnx": "onnxruntime", "train": "sklearn", "boosters": "xgboost"}
+    packages = {
+        "transport": "ot",
+        "onnx": "onnxruntime",
+        "train": "sklearn",
+        "boosters": "xgboost",
+        "large": "duckdb",
+        "saved": "sqlalchemy",
+    }
     for name, package in packages.items():
         assert how_to_install(package) == f"install it with: pip install 'evenhand[{name}]'"

@@ -16,7 +16,14 @@ from audits.cli.doctor import finding_lines
 from audits.cli.folder import publish, results_folder
 from audits.cli.words import called_as, counted, found_lines, one_line, wrapped, written
 from audits.data.quality.findings import as_finding
-from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
+from audits.errors import (
+    InputError,
+    RunCancelled,
+    RunFailed,
+    how_to_install,
+    installed,
+    not_installed,
+)
 from audits.models.metadata import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
@@ -151,9 +158,11 @@ def _gate(spec: dict[str, Any], wishes: Wishes) -> Gate | None:
 
 def _begin(spec: dict[str, Any], base_dir: Path, wishes: Wishes) -> _Kept | None:
     """Note the run among the saved audits; None, with a word on standard error, where that cannot be."""
-    from audits.runs.storage.saved import SavedRuns  # late: a database for runs that are kept
-
     try:
+        if not installed("sqlalchemy"):
+            raise not_installed("a list of saved runs", "sqlalchemy")
+        from audits.runs.storage.saved import SavedRuns  # late: a database for runs that are kept
+
         saved = SavedRuns()
         return _Kept(saved, saved.begin(spec, base_dir, title=wishes.title))
     except (InputError, RunFailed) as error:

@@ -6,7 +6,9 @@ numbers and of names, with notes, lines and areas over them. What it does not kn
 
 from __future__ import annotations
 
+import functools
 import html
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +19,7 @@ import numpy as np
 
 from audits.drawing.style import GREY, INK, OKABE_ITO, round_ticks, short
 
-__all__ = ["to_svg"]
+__all__ = ["in_notebooks", "media", "to_svg"]
 
 _FONT = "'Source Sans 3', 'Segoe UI', Helvetica, Arial, sans-serif"
 _GRID = "#ECEEF1"
@@ -502,3 +504,36 @@ def _nth(value: Any, place: int) -> Any:
 
 def _known(value: Any) -> bool:
     return isinstance(value, str) or (value is not None and math.isfinite(float(value)))
+
+
+def media(figure: Any) -> dict[str, Any]:
+    """Return a figure as notebooks keep it: Plotly's data, and a picture for whatever runs no script.
+
+    GitHub, nbconvert and a printed notebook show the picture.
+    """
+    shown = {"application/vnd.plotly.v1+json": json.loads(figure.to_json())}
+    picture = to_svg(figure)
+    return shown if picture is None else {**shown, "image/svg+xml": picture}
+
+
+def in_notebooks(figure: Any) -> Any:
+    """Return the figure as one that shows itself by `media` as the last line of a cell."""
+    return _shown_by_media()(figure)
+
+
+@functools.cache
+def _shown_by_media() -> type:
+    import plotly.graph_objects as go  # late: whoever looks at no figure needs no Plotly
+
+    class Figure(go.Figure):  # type: ignore[misc]
+        """A Plotly figure with its picture beside it."""
+
+        def _ipython_display_(self) -> None:
+            from IPython.display import display
+
+            display(media(self), raw=True)  # type: ignore[no-untyped-call]
+
+        def __reduce__(self) -> Any:
+            return go.Figure(self).__reduce__()
+
+    return Figure

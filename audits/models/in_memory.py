@@ -226,7 +226,7 @@ def in_memory_model(
         If it is no model, fails on the people of `data`, or gives what cannot be read.
     """
     name, stated = name_of(model), _classes_of(model)
-    ask, known = _way_to_ask(model, name, "scores" if data.number is not None else output)
+    ask, known = _way_to_ask(model, "scores" if data.number is not None else output)
     if data.number is not None and hasattr(model, "predict"):
         ask = model.predict
     source = Asked(name, tuple(columns), ask, given.reader(columns, data.frame), model)
@@ -265,7 +265,7 @@ def _model(
                       logits=kind == "logits", notes=notes)  # fmt: skip
 
 
-def _way_to_ask(model: Any, name: str, output: Output | None) -> tuple[Callable[[Any], Any], Output | None]:
+def _way_to_ask(model: Any, output: Output | None) -> tuple[Callable[[Any], Any], Output | None]:
     """Return what is called with a table, and what it gives where that is known."""
     if inspect.isclass(model):
         raise InputError(

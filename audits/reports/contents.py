@@ -270,8 +270,8 @@ def reproduce(run: RunLike, spec_text: str = "") -> list[Block]:
         return [
             Heading("How to reproduce it"),
             Text(
-                "The audit ran in Python, on a table and a model that no file holds. Call evenhand.audit with "
-                "the same ones (the digests above tell whether they are) and what stands below."
+                "The audit ran in Python, on a table and a model that no file holds. Call evenhand.audit "
+                "with the same ones (the digests above tell whether they are) and what stands below."
             ),
             Code(text),
             Text(versions, "quiet"),

@@ -16,7 +16,7 @@ import pandas as pd
 
 from audits.checks import build, one_of
 from audits.errors import RunFailed
-from audits.records import Section
+from audits.records import Section, loaded
 from audits.results import frame_of, load_result, numbers, save_result
 from audits.runs.comparison.changes import Changes
 from audits.runs.headline import RunFinding, RunHeadline, findings_of, headline_of
@@ -267,7 +267,7 @@ class RunResult:
         Returns
         -------
         DataFrame
-            Columns ``audit`` (numbered where it ran twice), ``attribute``, ``group``, ``measure`` (its path in
+            Columns ``audit`` (numbered if it ran twice), ``attribute``, ``group``, ``measure`` (its path in
             results.json, with ``[0.5]`` where rows of one group differ in alpha alone), ``value``, ``low``,
             ``high``, ``n``, ``unit``, ``method`` and ``verdict`` (of the row that states one, else of the
             audit, corrected for all audits of the run). Shares are shares, not percent; ``own`` is
@@ -410,7 +410,8 @@ class Figures(Mapping[str, Any]):
                 self._made[f"{run}/{exhibit.key}"] = exhibit.figure
 
     def __getitem__(self, name: str) -> Any:
-        return self._made[one_of("figure", name, self._made, what="one of the figures")]()
+        drawn = self._made[one_of("figure", name, self._made, what="one of the figures")]()
+        return loaded("audits.drawing.svg:in_notebooks")(drawn)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._made)

@@ -11,6 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import evenhand
+from audits.drawing.svg import media
 from audits.errors import InputError
 
 
@@ -93,9 +94,52 @@ def test_a_comparison_shows_in_a_notebook(made, results, capsys) -> None:
     changes._ipython_display_()
     assert repr(changes).startswith("<Changes: ")
     assert "HTML" in capsys.readouterr().out
+    drawn = media(changes.figure())
+    judged = [row for row in changes.audits[0].rows if row.verdict is not None and row.kind != "number"]
+    assert len(drawn["application/vnd.plotly.v1+json"]["layout"]["yaxis"]["tickvals"]) == len(judged) > 0
+    assert drawn["image/svg+xml"].startswith("<svg")
+
+
+def test_a_rule_is_refused_by_the_word_that_is_wrong_before_anything_runs(results, tmp_path) -> None:
+    spec = {
+        "data": {"path": str(tmp_path / "missing.csv"), "protected": ["sex"]},
+        "audits": ["groups"],
+    }
+    wrong = [
+        ({"metric": "impact_ration"}, "metric", "'impact_ratio'"),
+        ({"metric": "disparate_impact"}, "metric", "impact_ratio"),
+        ({"metric": "impact_ratio", "by": "sexx"}, "by", "'sex'"),
+        ({"metric": "impact_ratio", "audit": "grops"}, "audit", "'groups'"),
+    ]
+    for rule, key, meant in wrong:
+        for held in (spec, results):
+            with pytest.raises(InputError) as said:
+                evenhand.check(held, [{**rule, "at_least": 0.8}])
+            assert said.value.where == f"gate.rules[0].{key}"
+            assert meant in said.value.advice
+    with pytest.raises(InputError) as said:
+        results.check([{"metric": "impact_ratio", "by": "age", "at_least": 0.8}])
+    assert (said.value.where, "'sex'" in said.value.advice) == ("gate.rules[0].by", True)
+    with pytest.raises(InputError) as said:
+        results.check([{"metric": "impact_ratio", "group": "women", "at_least": 0.8}])
+    assert (said.value.where, "'m'" in said.value.advice) == ("gate.rules[0].group", True)
+
+
+def test_a_failure_says_where_to_look_next(results) -> None:
+    with pytest.raises(evenhand.GateFailed) as failed:
+        results.check([{"metric": "impact_ratio", "at_least": 0.99}])
+    assert failed.value.results is results
+    for word in ("evenhand explain groups", "results.tables['groups-people']"):
+        assert word in str(failed.value)
+    assert "groups-people" in results.tables
 
 
 def test_everything_public_is_reachable_by_one_name() -> None:
     assert evenhand.groups.__name__ == "audits.groups"
     assert evenhand.__version__
     assert {"audit", "check", "compare", "load", "Monitor", "groups"} <= set(dir(evenhand))
+    for name in dir(evenhand):
+        getattr(evenhand, name)
+    with pytest.raises(AttributeError) as said:
+        evenhand.grops  # noqa: B018
+    assert (said.value.name, said.value.obj) == ("grops", evenhand)

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from audits.data.io.limits import parquet_files
 from audits.data.io.tables import FileReport
 from audits.data.io.typed_tables import without_dictionaries
-from audits.errors import InputError
+from audits.errors import InputError, installed, not_installed
 
 __all__ = ["LargeTable", "duckdb_megabytes", "duckdb_settings", "hold_table", "open_table", "sql_number"]
 
@@ -102,6 +102,8 @@ class LargeTable:
         MemoryError
             If that takes more than ``EVENHAND_MEMORY``, and there is no room on the disk.
         """
+        if not installed("duckdb"):
+            raise not_installed("data.path: a table of this size", "duckdb")
         import duckdb  # late: few runs need it
 
         names = ", ".join(f"c{place}" for place in range(len(self.schema)))

@@ -14,6 +14,7 @@ import pandas as pd
 from audits.brief import begun, of_people
 from audits.comparison.pairs import Kind
 from audits.comparison.text import change_words, stated_words
+from audits.records import loaded
 from audits.results import frame_of, plain, shown
 from audits.runs.multiple_testing import Across, counted_together
 from audits.stats import INSUFFICIENT, VERDICTS, Estimate, Judged, Verdict
@@ -209,6 +210,12 @@ class Changes:
     def warnings(self) -> tuple[str, ...]:
         """Notes, and the audits that the second model does not allow."""
         return (*self.notes, *(f"{each.audit}: {each.refused}" for each in self.audits if each.refused))
+
+    def figure(self) -> Any:
+        """Draw the changes that are judged of the first audit that has any, as a notebook shows them."""
+        surest = next((each for each in self.audits if each.tested), self.audits[0])
+        drawn = loaded("audits.reports.comparison:changes_figure")(surest)
+        return loaded("audits.drawing.svg:in_notebooks")(drawn)
 
     def across(self) -> list[Across]:
         """Return what correction for all audits whose changes are judged leaves of each one's verdict."""

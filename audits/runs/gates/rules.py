@@ -227,20 +227,24 @@ def check_words(rules: Iterable[Rule], spec: Mapping[str, Any], where: str = "ga
     InputError
         Names the word and the one that was likely meant.
     """
-    asked = spec.get("audits") or ()
+    asked, data = spec.get("audits"), spec.get("data")
+    if not isinstance(asked, (list, Mapping)) or not all(isinstance(each, (str, Mapping)) for each in asked):
+        return  # what is no spec is refused as such
     audits = [AUDITS.now(name) for each in asked for name in ([each] if isinstance(each, str) else each)]
-    protected = (spec.get("data") or {}).get("protected") or ()
-    attributes = [protected] if isinstance(protected, str) else [str(each) for each in protected]
+    protected = data.get("protected") if isinstance(data, Mapping) else None
+    attributes = [str(each) for each in (protected if isinstance(protected, (list, tuple)) else [protected])]
     known = metric_names(name for name in audits if name in AUDITS)
     for place, rule in enumerate(rules):
-        if rule.audit is not None and audits:
+        if rule.audit is not None:
             one_of(f"{where}[{place}].audit", AUDITS.now(rule.audit), audits, what="an audit of the spec")
         by = rule.by or ""
         stated = by in attributes or " × " in by or by in repr(asked)
         if not stated and (near := difflib.get_close_matches(by, attributes, n=1)):
             rule_of = "must be a protected attribute"
             raise InputError(f"{where}[{place}].by", rule_of, by, f"did you mean {near[0]!r}")
-        if rule.metric.split(".")[-1] not in known and (meant := _meant(rule.metric, known)):
+        name = rule.metric.split(".")[-1]
+        stated = name in known or name in repr(asked)  # a metric of one's own
+        if not stated and (meant := _meant(rule.metric, known)):
             raise InputError(
                 f"{where}[{place}].metric", "must name a number of the results", rule.metric, meant
             )

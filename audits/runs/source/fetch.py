@@ -20,7 +20,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from audits.data.io.large_table import duckdb_megabytes
 from audits.data.io.tables import Limits
-from audits.errors import InputError, how_to_install
+from audits.errors import InputError, how_to_install, installed, not_installed
 from audits.runs.executors.sandbox import number_from
 from audits.runs.executors.sandbox_pool import LimitReached, SandboxPool
 from audits.runs.source.confinement import confine
@@ -140,6 +140,8 @@ def _ask(query: str, variable: str | None, base_dir: Path, target: Path, folders
             )  # fmt: skip
         # drivers look for certificates and passwords in more places than could be listed
         question |= {"variable": variable, "environment": dict(os.environ)}
+    elif not installed("duckdb"):
+        raise not_installed("data.query", "duckdb")
     seconds = number_from("EVENHAND_QUERY_SECONDS", _QUERY_SECONDS, least=1, most=1e6)
     memory = (duckdb_megabytes() + _LIBRARIES) * 1_000_000
     pool = SandboxPool("audits.runs.source.query:answer")

@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from audits.data.io.large_table import duckdb_settings
@@ -54,6 +53,8 @@ def _ask_files(query: str, base_dir: Path, target: Path, *, confined: bool) -> N
             "data.query", "cannot be kept to folders on this system, so --untrusted asks none",
             advice="run it on Linux with Landlock, or name a file in data.path",
         )  # fmt: skip
+    import duckdb  # late: a database is asked without it
+
     settings = {**duckdb_settings(), "file_search_path": str(base_dir)}
     try:
         with duckdb.connect(":memory:", config=settings) as connection:

@@ -1,0 +1,121 @@
+"""What results of every audit have in common: one long table, files, pickles, types, and names for a gate."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import typing
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import evenhand
+from audits.findings import Findings
+from audits.runs.gates.rules import Rule, check_words, metric_names, numbers
+from audits.runs.registry import AUDITS
+
+ROOT = Path(__file__).resolve().parents[2]
+SIDES = {"source": {"sex": "f"}, "target": {"sex": "m"}}
+CHOSEN = {
+    "groups": {"bootstrap": 0},
+    "flipset": {**SIDES, "permutations": 19, "bootstrap": 100},
+    "barycenter": {"by": ["sex"], "permutations": 19},
+    "explain": {**SIDES, "explainers": ["hours", "age"]},
+    "rule_sets": {"permutations": 49, "samples": 0},
+    "loss_ratio": {"steps": 10},
+    "outcome_transport": {"by": ["sex"], "against": "label", "permutations": 19, "draws": 20},
+    "recourse": {"actionable": ["hours"], "steps": [0, 0.5, 1]},
+    "attribute_swap": {},
+    "sensitivity": {"protected": "sex", "bootstrap": 100},
+}
+
+
+@pytest.fixture(scope="module")
+def results() -> Findings:
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {
+            "hours": rng.normal(size=300).round(2),
+            "age": rng.integers(18, 70, 300),
+            "job": rng.choice(["a", "b"], 300),
+            "sex": rng.choice(["f", "m"], 300),
+        }
+    )
+    hired = (people["hours"] + 0.8 * (people["sex"] == "m") + rng.normal(size=300) > 0).astype(int)
+    columns = make_column_transformer((OneHotEncoder(), ["job", "sex"]), remainder="passthrough")
+    model = make_pipeline(columns, LogisticRegression()).fit(people, hired)
+    roles = {"actionable": ["hours"], "immutable": ["age"]}
+    asked = [*CHOSEN.items(), ("groups", {"bootstrap": 0, "level": 0.1})]
+    return evenhand.audit(
+        model, people, hired, favorable=1, protected="sex", roles=roles, search=False,
+        audits=[{name: options} for name, options in asked],
+    )  # fmt: skip
+
+
+def test_the_long_table_names_each_estimate_once(results: Findings) -> None:
+    table = results.tidy()
+    assert set(table["audit"]) == {*CHOSEN, "groups-2"}
+    assert not table.duplicated(["audit", "attribute", "group", "measure"]).any()
+    assert table[["value", "unit", "verdict"]].notna().all(axis=None)
+    units = dict(zip(table["audit"] + " " + table["measure"], table["unit"], strict=True))
+    assert units["outcome_transport interval"] == "cost"
+    assert units["recourse by_alpha[0.5].reclassified"] == "share"
+    groups = table[(table["audit"] == "barycenter") & table["measure"].str.startswith("groups.")]
+    assert set(groups["group"]) == {"f", "m"}, "parts of a group's row stay the group's"
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_each_comes_back_from_files(results: Findings, tmp_path: Path, kind: type) -> None:
+    results.save(kind(tmp_path / "kept"))
+    back = evenhand.load(kind(tmp_path / "kept"))
+    assert back.to_json()["audits"] == results.to_json()["audits"]
+    pd.testing.assert_frame_equal(back.tidy(), results.tidy())
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_each_comes_back_from_a_pickle_and_shows_itself(results: Findings, name: str) -> None:
+    result = results[name]
+    assert pickle.loads(pickle.dumps(result)).to_json() == result.to_json()
+    assert result.judged.badge_text in repr(result)
+    assert result.to_frame().shape[1] > 1
+    assert "<table" in result._repr_html_()
+
+
+def test_types_say_the_class_of_each_result() -> None:
+    stated = {}
+    for each in typing.get_overloads(Findings.__getitem__):
+        text, kind = each.__annotations__["name"], each.__annotations__["return"]
+        if found := re.fullmatch(r"Literal\[['\"](\w+)['\"]\]", text):
+            stated[found[1]] = kind
+    assert stated == {name: AUDITS[name].result_type.__name__ for name in AUDITS.ours}
+
+
+def test_the_docs_list_names_that_rules_may_have(results: Findings) -> None:
+    entries = results.to_json()["audits"]
+    page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    listed = {
+        audit: re.findall(r"`([\w.]+)`", names)
+        for audit, names in re.findall(r"^\| `?(\w+)`? \| (`.*) \|$", page, flags=re.MULTILINE)
+        if audit in {*CHOSEN, "any"}
+    }
+    assert set(listed) == {*CHOSEN, "any"}
+    for audit, names in listed.items():
+        for name in names:
+            whose = None if audit == "any" else audit
+            assert numbers(entries, Rule(metric=name, audit=whose, at_least=-1.0), "gate.rules[0]"), name
+            assert name.split(".")[-1] in metric_names(CHOSEN if whose is None else [audit]), name
+    stated = {re.sub(r"\[.*?\]", "", path).rpartition(".")[2] for path in results.tidy()["measure"]}
+    for name in stated:  # none is taken for a mistake before a run
+        check_words([Rule(metric=name, at_least=0.0)], {"audits": list(CHOSEN)})
+
+
+def test_a_card_is_written_by_its_ending(results: Findings, tmp_path: Path) -> None:
+    text = results.report(tmp_path / "card.md").read_text(encoding="utf-8")
+    assert text.startswith("---\n")
+    assert "model-index" in text
