@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import streamlit as st
 
@@ -11,15 +11,17 @@ from app import state
 from app.tables.held import DataHeld
 from app.tables.summary import Summary, audited_size
 from app.widgets import notices
+from app.widgets.any_audit import other_options
 from app.widgets.audit_page import ChosenOptions
 from audits.checks import build
-from audits.groups.options import GroupsOptions
+from audits.groups.options import GroupsOptions, Scikit
 from audits.options import option_of
 from audits.runs.registry import AUDITS
 
 __all__ = ["amount_limit", "choose_options"]
 
 _LARGEST = "(the largest)"
+_DRAWN = {"by", "reference", "by_probability", "proxy_error", "material", "material_amount", "metrics"}
 _NUMBERS = {"continuous", "integer"}
 
 
@@ -44,6 +46,14 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
             if value != _LARGEST:
                 reference[name] = value
         options |= amount_limit(GroupsOptions) if data.numeric else _limit()
+        metrics = st.multiselect(
+            "Further metrics",
+            get_args(Scikit),
+            format_func=lambda name: name.replace("_", " "),
+            help=option_of(GroupsOptions, "metrics").help,
+            **state.choice("metrics"),
+        )
+        options |= other_options("groups", _DRAWN) | ({"metrics": metrics} if metrics else {})
     if reference:
         options["reference"] = reference
     checked = build(GroupsOptions, options, "groups")

@@ -154,7 +154,7 @@ def test_an_equivalence_limit_is_in_the_metrics_own_unit():
         next(row for row in found["groups"].table if not row.is_reference).differences["harm"]
         for found in (wide, narrow)
     ]
-    assert gaps[0].estimate == gaps[1].estimate
+    assert gaps[0].estimate.value == gaps[1].estimate.value
     assert [gap.verdict for gap in gaps] == ["no material difference", "insufficient evidence"]
     assert gaps[1].people_needed > 1e6
     with pytest.raises(InputError, match="limits"):
