@@ -11,7 +11,6 @@ import pandas as pd
 from audits.checks import checked, generator, one_of
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.groups.beside import Beside, class_columns, not_cleared
 from audits.groups.by_probability import (
     ProbableGroup,
     compare_probable,
@@ -19,6 +18,7 @@ from audits.groups.by_probability import (
     probability_columns,
 )
 from audits.groups.comparison import Sorted, compare, sort_people
+from audits.groups.further_metrics import FurtherMetrics, class_columns, not_cleared
 from audits.groups.judging import judge_audit
 from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
 from audits.groups.metrics import METRICS, scikit_metric
@@ -69,6 +69,7 @@ def groups(
     """
     options = checked(GroupsOptions, options, "groups")
     if subject.data.numeric is not None:
+        _refuse_metrics(options)
         from audits.groups.amounts.audit import groups_by_amount
 
         return groups_by_amount(subject.everyone, options, progress=progress)
@@ -111,6 +112,16 @@ def groups(
         rows = {"audited": data.rows, "used": data.rows, "left_out": {}}
         result = dataclasses.replace(result, people=people.iloc[:0], rows=rows)
     return with_sign(result, subject.higher_is)
+
+
+def _refuse_metrics(options: GroupsOptions) -> None:
+    """Refuse metrics of decisions where an amount is compared."""
+    asked = [*options.metrics, *METRICS.asked, *(["classes"] if options.classes else [])]
+    if asked:
+        raise InputError(
+            "groups.metrics", "are of decisions, and here an amount is compared", asked[0],
+            "leave them out, or cut the label: {column: …, at_least: …}",
+        )  # fmt: skip
 
 
 def _gathered(data: AuditData, higher_is: str) -> dict[str, np.ndarray]:
@@ -178,15 +189,15 @@ def _compared(
     ]
     why = withheld(people, split, options.level)
     rates = [metric.name for metric in METRICS.judged(labels=labels is not None and not why)]
-    beside = Beside.asked(people, options, labels, why, np.random.default_rng([seed, 3]))
-    looks = sum(max(len(item.names) - 1, 0) for item in split) * (len(rates) + beside.looks)
+    metrics = FurtherMetrics.asked(people, options, labels, why, np.random.default_rng([seed, 3]))
+    looks = sum(max(len(item.names) - 1, 0) for item in split) * (len(rates) + metrics.looks)
     looks += sum(len(names) - 1 for names in options.by_probability.values())
     if looks == 0:
         raise InputError("groups.by", "needs at least two groups with people in them")
     table: list[GroupRow] = []
     spreads: list[Spread] = []
     for item in split:
-        rows, spread = compare(item, options, options.level / looks, rng, pooling, rates, beside)
+        rows, spread = compare(item, options, options.level / looks, rng, pooling, rates, metrics)
         table += rows
         spreads.append(spread)
     probable = _probable(people, options, options.level / looks, seed)
@@ -199,7 +210,7 @@ def _compared(
         finding=f"{finding} {why}".rstrip(),
         warnings=(
             *further,
-            *beside.warnings,
+            *metrics.warnings,
             *_warnings(split, people),
             *(() if design is None else (_BY_DESIGN,)),
         ),

@@ -240,7 +240,8 @@ def check_words(rules: Iterable[Rule], spec: Mapping[str, Any], where: str = "ga
         if not stated and (near := difflib.get_close_matches(by, attributes, n=1)):
             rule_of = "must be a protected attribute"
             raise InputError(f"{where}[{place}].by", rule_of, by, f"did you mean {near[0]!r}")
-        if rule.metric.split(".")[-1] not in known and (meant := _meant(rule.metric, known)):
+        leaf = rule.metric.rpartition(".")[2]  # what it is of may be a metric of one's own
+        if leaf not in known and (meant := _meant(leaf, known)):
             raise InputError(
                 f"{where}[{place}].metric", "must name a number of the results", rule.metric, meant
             )
