@@ -346,6 +346,8 @@ def export(estimator: Any, path: str | Path, subject: Subject | None = None) -> 
     ending = one_of(
         "path", place.suffix.lower(), (".skops", ".onnx"), what="the name of a .skops or .onnx file"
     )
+    if isinstance(estimator, ReweighedEstimator) and estimator.columns is None:
+        estimator = estimator.estimator_  # fitted with weights, it predicts as any other
     try:
         if ending == ".skops":
             import skops.io
@@ -361,8 +363,6 @@ def export(estimator: Any, path: str | Path, subject: Subject | None = None) -> 
         raise InputError(
             "path", f"a {type(estimator).__name__} has no ONNX form", str(path), "write a .skops file instead"
         )
-    if isinstance(estimator, ReweighedEstimator):  # fitted with weights, it predicts as any other
-        estimator = estimator.estimator_
     if subject is None:
         raise InputError(
             "path", "needs the people, which saved results do not hold", str(path), "write .skops"

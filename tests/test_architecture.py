@@ -240,6 +240,7 @@ def test_nobody_uses_what_another_module_keeps_to_itself(folder: str):
 A_KEY = "a key of what processes, pages or services tell each other, of people's groups or sensitivities"
 NAMED = {
     "app/tables/held.py": ({"groups"}, A_KEY),
+    "audits/remedies.py": ({"mitigation"}, "one call from Python that is this audit of one's own estimator"),
     "app/tables/holding.py": ({"groups"}, A_KEY),
     "app/monitor/alarms.py": ({"sensitivity"}, A_KEY),
     "app/monitor/dashboard.py": ({"sensitivity"}, A_KEY),
@@ -280,6 +281,8 @@ IMPORTED = {
     "app/widgets/choices/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),
     "app/saved/runs.py": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/connect.py": ({"groups"}, "Fairlearn's metrics by its own"),
+    "audits/notebook.py": ({"groups"}, "metrics of one's own are metrics of groups"),
+    "audits/remedies.py": ({"mitigation"}, "one call from Python that is this audit of one's own estimator"),
     "audits/reports/contents.py": ({"groups"}, "the groups of At a glance, on page one"),
     "audits/reports/laws": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/monitor": ({"sensitivity"}, MONITOR),
@@ -353,6 +356,7 @@ MANY = {
     "audits/loss_ratio/attack/flow.py gradient_flow": SAID,
     "audits/loss_ratio/attack/search.py black_box_flow": SAID,
     "audits/notebook.py audit": SAID,
+    "audits/remedies.py mitigate": SAID,
     "audits/outcome_transport/matching/outcomes.py match_outcomes": SAID,
     "audits/outcome_transport/matching/resampling.py resample": ARRAYS,
     "audits/rule_sets/audit.py audit_cells": "what rows in memory and rows in files count in their own ways",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import streamlit as st
 
@@ -11,16 +11,18 @@ from app import state
 from app.tables.held import DataHeld
 from app.tables.summary import Summary, audited_size
 from app.widgets import notices
+from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.amounts import amount_limit
 from audits.checks import build
-from audits.groups.options import GroupsOptions
+from audits.groups.options import GroupsOptions, Scikit
 from audits.options import option_of
 from audits.runs.registry import AUDITS
 
 __all__ = ["choose_options"]
 
 _LARGEST = "(the largest)"
+_DRAWN = {"by", "reference", "by_probability", "proxy_error", "material", "material_amount", "metrics"}
 _NUMBERS = {"continuous", "integer"}
 
 
@@ -36,7 +38,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     if len(chosen) > 1 and st.toggle("And by their intersection", value=cross, **state.choice("cross")):
         by.append(list(chosen))
     options: dict[str, Any] = {"by": by, **probable}
-    with st.expander("More options"):
+    fold = options_fold("groups")
+    with fold:
         reference = {}
         for name in chosen:
             values = [_LARGEST, *(size.value for size in summary.groups[name])]
@@ -46,6 +49,14 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
             if value != _LARGEST:
                 reference[name] = value
         options |= amount_limit(GroupsOptions) if data.numeric else _limit()
+        metrics = st.multiselect(
+            "Further metrics",
+            get_args(Scikit),
+            format_func=lambda name: name.replace("_", " "),
+            help=option_of(GroupsOptions, "metrics").help,
+            **state.choice("metrics"),
+        )
+        options |= other_options("groups", _DRAWN, fold) | ({"metrics": metrics} if metrics else {})
     if reference:
         options["reference"] = reference
     checked = build(GroupsOptions, options, "groups")

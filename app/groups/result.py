@@ -93,8 +93,13 @@ def _who(
     _card(result, "rates", rates, attribute, lambda: _rows(result, attribute))
     measure_chooser(result, space, draft)
     for exhibit in exhibits:
-        if exhibit.key.startswith("probable_") or exhibit.key == f"further_{attribute}":
+        if exhibit.key.startswith("probable_"):
             show_exhibit(exhibit, name=f"group-{exhibit.key}")
+        elif exhibit.key == f"further_{attribute}":
+            heading = notices.label(exhibit.heading)
+            if (fold := st.expander(heading, key="fold-group-further", on_change="rerun")).open:
+                with fold:
+                    show_exhibit(exhibit, name="group-further")
 
 
 def _card(

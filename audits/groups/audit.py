@@ -11,7 +11,6 @@ import pandas as pd
 from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.groups.beside import Beside, class_columns, not_cleared
 from audits.groups.by_probability import (
     ProbableGroup,
     compare_probable,
@@ -19,6 +18,7 @@ from audits.groups.by_probability import (
     probability_columns,
 )
 from audits.groups.comparison import Sorted, attributes_of, compare, sort_people
+from audits.groups.further_metrics import FurtherMetrics, class_columns, not_cleared
 from audits.groups.judging import ASKED_FIRST, judge_audit
 from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
 from audits.groups.metrics import METRICS, scikit_metric
@@ -70,6 +70,7 @@ def groups(
     options = checked(GroupsOptions, options, "groups")
     _check_measure(subject, options)
     if subject.data.numeric is not None:
+        _refuse_metrics(options)
         from audits.groups.amounts.audit import groups_by_amount
 
         return groups_by_amount(subject.everyone, options, progress=progress)
@@ -132,6 +133,16 @@ def _check_measure(subject: Subject, options: GroupsOptions) -> None:
         raise InputError(
             "groups.measure", "needs what happened in truth", measure, "name its column as data.label"
         )
+
+
+def _refuse_metrics(options: GroupsOptions) -> None:
+    """Refuse metrics of decisions where an amount is compared."""
+    asked = [*options.metrics, *METRICS.asked, *(["classes"] if options.classes else [])]
+    if asked:
+        raise InputError(
+            "groups.metrics", "are of decisions, and here an amount is compared", asked[0],
+            "leave them out, or cut the label: {column: …, at_least: …}",
+        )  # fmt: skip
 
 
 def _gathered(data: AuditData, higher_is: str) -> dict[str, np.ndarray]:
@@ -202,15 +213,15 @@ def _compared(
     rates = [metric.name for metric in METRICS.judged(labels=known)]
     if known and options.measure == "calibration":
         rates += [name for name in ASKED_FIRST["calibration"] if name not in rates]
-    beside = Beside.asked(people, options, labels, why, np.random.default_rng([seed, 3]))
-    looks = sum(max(len(item.names) - 1, 0) for item in split) * (len(rates) + beside.looks)
+    metrics = FurtherMetrics.asked(people, options, labels, why, np.random.default_rng([seed, 3]))
+    looks = sum(max(len(item.names) - 1, 0) for item in split) * (len(rates) + metrics.looks)
     looks += sum(len(names) - 1 for names in options.by_probability.values())
     if looks == 0:
         raise InputError("groups.by", "needs at least two groups with people in them")
     table: list[GroupRow] = []
     spreads: list[Spread] = []
     for item in split:
-        rows, spread = compare(item, options, options.level / looks, rng, pooling, rates, beside)
+        rows, spread = compare(item, options, options.level / looks, rng, pooling, rates, metrics)
         table += rows
         spreads.append(spread)
     probable = _probable(people, options, options.level / looks, seed)
@@ -223,7 +234,7 @@ def _compared(
         finding=f"{finding} {why}".rstrip(),
         warnings=(
             *further,
-            *beside.warnings,
+            *metrics.warnings,
             *_warnings(split, people),
             *(() if design is None else (_BY_DESIGN,)),
         ),

@@ -15,8 +15,9 @@ from audits.checks import one_of
 from audits.data import group_name
 from audits.data.values import MISSING
 from audits.errors import InputError
-from audits.groups.beside import LABEL_CLASS, PREDICTED_CLASS, Beside
+from audits.groups.further_metrics import LABEL_CLASS, PREDICTED_CLASS, FurtherMetrics
 from audits.groups.judging import GroupLimit, judge_difference, judge_row
+from audits.groups.measures import Rows
 from audits.groups.metrics import (
     METRICS,
     Counts,
@@ -169,11 +170,11 @@ def compare(
     rng: np.random.Generator,
     pooling: np.random.Generator,
     judged: Sequence[str],
-    beside: Beside,
+    further: FurtherMetrics,
 ) -> tuple[list[GroupRow], Spread]:
     """Rates of every group, those `judged` against the reference at the corrected `level`.
 
-    What is measured `beside` them has differences, too, with a verdict each.
+    `further` metrics have differences, too, with a verdict each.
     """
     k = len(item.names)
     reference = reference_of(item, options)
@@ -186,7 +187,8 @@ def compare(
     resampled = bootstrap_intervals(item.counts, rng, draws=draws, level=options.level)
     pooled = _pooled(item, {name: shares[name] for name in judged}, options.level, pooling)
     limits = {name: _limit(name, *shares[name], options) for name in judged}
-    more, more_gaps = beside.of(item, reference, options, level)
+    single = Rows(item.group, item.decision, item.score, item.sizes, item.labels, item.design)
+    more, more_gaps = further.of(single, item.counts, item.classes, reference, options, level)
     rows = []
     for j in range(k):
         # under a design so many people as the group's rows are worth

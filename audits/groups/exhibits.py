@@ -210,6 +210,18 @@ def _probable(result: GroupsResult, attribute: str) -> Exhibit:
     )
 
 
+def _further(result: GroupsResult, attribute: str, drawn: str) -> Exhibit:
+    """Return the exhibit of metrics that have a verdict beside that of the rates."""
+    return Exhibit(
+        f"further_{attribute}",
+        f"Further metrics by {attribute}, minus the reference group's",
+        "Each in its own unit. A line that doesn't touch 0 is more than chance, corrected for all "
+        f"comparisons.{drawn}",
+        lambda: dots.differences(result, attribute, further=result.further),
+        lambda: result.differences_frame(attribute),
+    )
+
+
 def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
     """Return the exhibits of one attribute."""
     table = result.to_frame()
@@ -230,16 +242,7 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
         ),
     ]
     if result.further:
-        found.append(
-            Exhibit(
-                f"further_{attribute}",
-                f"Further metrics by {attribute}, minus the reference group's",
-                "Each in its own unit. A line that doesn't touch 0 is more than chance, corrected for all "
-                f"comparisons.{drawn}",
-                lambda: dots.differences(result, attribute, further=result.further),
-                lambda: result.differences_frame(attribute),
-            )
-        )
+        found.append(_further(result, attribute, drawn))
     if curves.graded(result, attribute):
         found.append(
             Exhibit(

@@ -30,7 +30,7 @@ from audits.stats import Estimate
 from audits.stats.design import Design
 from audits.stats.intervals import percent_level
 
-__all__ = ["Measured", "Rows", "measure_groups", "metrics_of"]
+__all__ = ["MetricDraws", "Rows", "measure_groups", "metrics_of"]
 
 MIN_PEOPLE = 10
 """People (or clusters) of a group from which an interval is stated."""
@@ -70,7 +70,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MetricDraws:
     """A metric of a group: its value, and its values over the draws.
 
     Attributes
@@ -89,10 +89,10 @@ class Measured:
     freedom: float
     drawn: np.ndarray
 
-    def minus(self, other: Measured) -> Measured:
+    def minus(self, other: MetricDraws) -> MetricDraws:
         """Return this group's metric minus another's, drawn together."""
         value = None if self.value is None or other.value is None else self.value - other.value
-        return Measured(value, self.people, min(self.freedom, other.freedom), self.drawn - other.drawn)
+        return MetricDraws(value, self.people, min(self.freedom, other.freedom), self.drawn - other.drawn)
 
     def estimate(self, level: float) -> Estimate:
         """Return the value with its interval; without ends where none can be had, and why."""
@@ -140,7 +140,7 @@ def metrics_of(given: Mapping[str, Callable[..., float] | Metric]) -> list[Metri
 
 def measure_groups(
     metrics: Sequence[Metric], rows: Rows, k: int, rng: np.random.Generator, *, draws: int
-) -> dict[str, list[Measured]]:
+) -> dict[str, list[MetricDraws]]:
     """Return each metric of k groups, by its name.
 
     Raises
@@ -162,7 +162,7 @@ def measure_groups(
                 drawn[name][place] = [_value(function, rows, each, weights) for each in inside[name]]
     return {
         name: [
-            Measured(
+            MetricDraws(
                 values[name][j] if math.isfinite(values[name][j]) else None,
                 float(rows.sizes[each].sum()),
                 _units(rows, each) - 1.0,

@@ -182,6 +182,11 @@ class Metrics:
         found = {metric.name: metric for metric in self}
         return found[one_of("metric", name, found, what="the name of a metric")]
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Names of the further metrics that this call asks for."""
+        return tuple(_ALSO.get())
+
     def words(self, name: str) -> str:
         """Return a metric as a reader sees it, of a result of whatever process."""
         found = {metric.name: metric.words for metric in self}

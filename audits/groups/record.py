@@ -80,6 +80,12 @@ AUDIT = Audit(
         labels={
             "by": "Compare by",
             "by_probability": "Columns of probabilities",
+            "level": "Error rate",
+            "material_on": "What the limit is on",
+            "bootstrap": "Bootstrap resamples",
+            "metrics": "Further metrics",
+            "limits": "Limits of further metrics",
+            "classes": "Compare each class",
         },
         former=("overview",),
     ),

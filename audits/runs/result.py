@@ -444,9 +444,9 @@ def _unit(audit: str, measure: str) -> str:
 def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield every estimate below `value`, with what the rows around it say that it is about."""
     if isinstance(value, list):
-        told = [tuple(_names_of(each, about).items()) for each in value]
-        times = Counter(told)
-        for place, (each, same) in enumerate(zip(value, told, strict=True)):
+        subjects = [tuple(_names_of(each, about).items()) for each in value]
+        times = Counter(subjects)
+        for place, (each, same) in enumerate(zip(value, subjects, strict=True)):
             row = each if isinstance(each, dict) and "low" not in each else {}
             turn = next((row[key] for key in _TURNS if key in row), place)
             yield from _estimates(each, f"{path}[{turn}]" if times[same] > 1 else path, about)
@@ -462,7 +462,7 @@ def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[st
                 unit = "own"
             yield {**about, "measure": path, "unit": unit, **ends}
     elif isinstance(value, dict):
-        told = _names_of(value, about) if path else {}
+        told: dict[str, Any] = dict(_names_of(value, about)) if path else {}
         if isinstance(value.get("added"), dict):  # metrics of one's own, in units of their own
             told["added"] = tuple(value["added"])
         if isinstance(value.get("verdict"), str) and path:

@@ -17,7 +17,7 @@ from tests.browser.test_texts_apart import APART, TURNED
 pytestmark = pytest.mark.browser
 
 _RUN = {"groups", "explain", "barycenter"}  # other pages' results are looked at where they are made
-_TALLEST = 1_800
+TALLEST = 1_800
 _COMPUTED = ("glance", "groups", "rule_sets", "flipset", "attribute_swap", "recourse")
 """Pages whose result arrives with the loans."""
 _SIZES = """() => {
@@ -49,7 +49,7 @@ def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
             acts.finding(page)
         found += acts.serious(page)
         found += _white_in_the_dark(page)
-        found += _too_large(page, name)
+        found += too_large(page, name)
     assert not found, "\n".join(dict.fromkeys(found))
 
 
@@ -69,7 +69,7 @@ def test_no_tab_of_a_result_is_higher_than_two_screens_or_wider_than_a_phone(
         for tab in page.locator(".stMain").get_by_role("tab").all_inner_texts() or [""]:
             if tab:
                 acts.open_tab(page, tab)
-            found += _too_large(page, f"{name}, {tab}", _TALLEST)
+            found += too_large(page, f"{name}, {tab}", TALLEST)
     assert not found, "\n".join(found)
 
 
@@ -88,7 +88,7 @@ def test_one_person_takes_the_place_of_the_figure_and_the_next_is_a_click_away(
     expect(card).to_contain_text("What if sex were male?", timeout=acts.SLOW)
     acts.settle(page)
     expect(page.locator(".st-key-figure-flipset-blocks")).to_have_count(0)
-    found = _too_large(page, "one person", _TALLEST)
+    found = too_large(page, "one person", TALLEST)
     with acts.answered(page):
         page.locator(".st-key-person-after button:visible").first.click()
     expect(card).not_to_contain_text("Applicant 4872")
@@ -96,7 +96,7 @@ def test_one_person_takes_the_place_of_the_figure_and_the_next_is_a_click_away(
     assert not found, "\n".join(found)
 
 
-def _too_large(page: Page, name: str, tallest: float = math.inf) -> list[str]:
+def too_large(page: Page, name: str, tallest: float = math.inf) -> list[str]:
     """Tell of a page that is too high on a screen or too wide on a phone, and of texts that collide."""
     page.wait_for_timeout(300)  # figures take their room a moment later
     high = page.evaluate(_SIZES)[0]

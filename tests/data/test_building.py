@@ -438,9 +438,9 @@ def test_a_number_of_bins_cuts_at_quantiles():
     data = build_data(
         frame, data_spec({"label": "y", "favorable": 1, "protected": ["age"], "bins": {"age": 4}})
     )
-    assert data.bins == {"age": (10.0, 20.0, 40.0, 60.0, 80.0)}
+    assert data.bins == {"age": (10.0, 30.0, 50.0, 70.0, 80.0)}
     assert data.groups["age"].value_counts().to_dict() == {
-        "[10, 20)": 1, "[20, 40)": 2, "[40, 60)": 2, "[60, 80]": 3, "missing": 1,
+        "[10, 30)": 2, "[30, 50)": 2, "[50, 70)": 2, "[70, 80]": 2, "(missing)": 1,
     }  # fmt: skip
 
 
@@ -448,7 +448,7 @@ def test_quantiles_are_of_the_rows_that_filters_leave():
     frame = pd.DataFrame({"age": range(100), "y": [0, 1] * 50})
     section = {"label": "y", "favorable": 1, "protected": ["age"], "bins": {"age": 2}}
     data = build_data(frame, data_spec({**section, "keep": [{"column": "age", "at_least": 60}]}))
-    assert data.bins["age"] == (60.0, 79.0, 99.0)
+    assert data.bins["age"] == (60.0, 80.0, 99.0)
 
 
 @pytest.mark.parametrize("bins", [1, 21, 4.0])

@@ -33,7 +33,7 @@ class Scorer:
         return np.column_stack([1 - chance, chance])
 
 
-def people(n: int = 600, seed: int = 0, columns: str = "abc") -> pd.DataFrame:
+def people(n: int = 300, seed: int = 0, columns: str = "abc") -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({name: rng.uniform(-1, 1, n) for name in columns})
     frame["g"] = np.where(rng.random(n) < 0.4, "x", "y")
@@ -195,7 +195,7 @@ def test_it_is_asked_for_and_kept(tmp_path):
 
 
 def test_the_figure_shows_the_largest_parts_the_rest_and_the_gap():
-    names = "abcdefghijklmnop"
+    names = "abcdefhijklmnopq"
     frame = people(200, columns=names)
     found = attributed(lambda x: 0.5 + sum(0.01 * x[name] for name in names), frame, names)
     figure = drawn(found)

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 import evenhand
 from audits.errors import InputError
 from audits.groups import Metric
-from audits.groups.measures import Measured, Rows, measure_groups
+from audits.groups.measures import MetricDraws, Rows, measure_groups
 from audits.groups.metrics import METRICS, Labels
 from audits.runs.gates.gate import GateFailed
 
@@ -154,7 +154,7 @@ def test_an_equivalence_limit_is_in_the_metrics_own_unit():
         next(row for row in found["groups"].table if not row.is_reference).differences["harm"]
         for found in (wide, narrow)
     ]
-    assert gaps[0].estimate == gaps[1].estimate
+    assert gaps[0].estimate.value == gaps[1].estimate.value
     assert [gap.verdict for gap in gaps] == ["no material difference", "insufficient evidence"]
     assert gaps[1].people_needed > 1e6
     with pytest.raises(InputError, match="limits"):
@@ -190,15 +190,15 @@ def test_a_name_that_is_taken_is_refused():
 
 
 def test_intervals_that_cannot_be_had_are_not_made_up():
-    same = Measured(1.0, 50.0, 49.0, np.ones(100))
-    few = Measured(0.4, 6.0, 5.0, np.random.default_rng(0).normal(size=100))
-    holes = Measured(0.4, 60.0, 59.0, np.where(np.arange(100) % 3, 0.4, np.nan))
+    same = MetricDraws(1.0, 50.0, 49.0, np.ones(100))
+    few = MetricDraws(0.4, 6.0, 5.0, np.random.default_rng(0).normal(size=100))
+    holes = MetricDraws(0.4, 60.0, 59.0, np.where(np.arange(100) % 3, 0.4, np.nan))
     for each in (
         same,
         few,
         holes,
-        Measured(None, 5.0, 4.0, np.ones(3)),
-        Measured(0.4, 60.0, 59.0, np.empty(0)),
+        MetricDraws(None, 5.0, 4.0, np.ones(3)),
+        MetricDraws(0.4, 60.0, 59.0, np.empty(0)),
     ):
         found = each.estimate(0.05)
         assert (found.low, found.high) == (None, None)

@@ -68,6 +68,11 @@ RULES = [{"rule_sets": {"support": 0.04, "permutations": 49}}]
             SCORE, 0.5, GROUPS,
         ),
         ({**LABEL, "protected": ["sex"]}, {"predictions": {"score": "written"}}, 0.5, GROUPS),
+        (
+            {**LABEL, "bins": {"income": 5, "age": 3}, "protected": ["income", "age"],
+             "keep": [{"column": "grade", "at_least": 1.5}]},
+            SCORE, 0.5, GROUPS,
+        ),
         ({**LABEL, "protected": ["price"], "bins": {"price": [0, 1e4, 2e4, 1e7]}}, SCORE, 0.5, GROUPS),
         ({**LABEL, "protected": ["sex", "race"]}, SCORE, {"sex": {"f": 0.45, "m": 0.4}}, GROUPS),
         ({"protected": ["sex"], "keep": [{"column": "income", "between": [9e3, 5e4]}]}, RISK, 310, GROUPS),
@@ -107,8 +112,8 @@ RULES = [{"rule_sets": {"support": 0.04, "permutations": 49}}]
             [{"rule_sets": {"support": 0.04, "permutations": 49, "context": ["income"], "bins": 4}}],
         ),
     ],
-    ids=["labels", "scores of few digits", "decimals", "thresholds", "filter", "everything", "bins",
-         "quantiles", "continuous", "many quantiles", "quantiles of some", "bins of some"],
+    ids=["labels", "scores of few digits", "bins at quantiles", "decimals", "thresholds", "filter",
+         "everything", "bins", "quantiles", "continuous", "many quantiles", "quantiles of some", "bins of some"],
 )  # fmt: skip
 def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, data, model, threshold, audits):
     spec = parse_spec(

@@ -19,18 +19,17 @@ import pandas as pd
 from audits.data.values import as_text
 from audits.errors import InputError
 from audits.groups.judging import GroupLimit, judge_difference
-from audits.groups.measures import Measured, Rows, measure_groups
-from audits.groups.metrics import METRICS, Labels, Metric, by_jackknife, share_by_design
+from audits.groups.measures import MetricDraws, Rows, measure_groups
+from audits.groups.metrics import METRICS, Counts, Labels, Metric, by_jackknife, share_by_design
 from audits.groups.options import GroupsOptions
 from audits.groups.result import Difference, GroupRow
 from audits.models.protocol import check_scores, class_text
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judged, judge, weighted_sum, wilson
 
 if TYPE_CHECKING:
-    from audits.groups.comparison import Sorted
     from audits.models import Subject
 
-__all__ = ["LABEL_CLASS", "PREDICTED_CLASS", "Beside", "class_columns", "not_cleared"]
+__all__ = ["LABEL_CLASS", "PREDICTED_CLASS", "FurtherMetrics", "class_columns", "not_cleared"]
 
 PREDICTED_CLASS, LABEL_CLASS = "predicted class", "label class"
 """Columns of a result's people, where classes are compared; a label that is not known is empty."""
@@ -41,7 +40,7 @@ Gaps = list[dict[str, Difference]]
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class FurtherMetrics:
     """Metrics and classes to compare beside the rates.
 
     Attributes
@@ -70,7 +69,7 @@ class Beside:
         labels: Labels | None,
         why: str,
         rng: np.random.Generator,
-    ) -> Beside:
+    ) -> FurtherMetrics:
         """Return what can be stated of these people, and compared where no labels are withheld (`why`)."""
         known = [each for each in METRICS if each.beside]
         unknown = set(options.limits) - {each.name for each in known}
@@ -96,73 +95,91 @@ class Beside:
         return len(self.judged) + 2 * len(self.classes)
 
     def of(
-        self, item: Sorted, reference: int, options: GroupsOptions, level: float
+        self,
+        rows: Rows,
+        counts: Counts,
+        classes: pd.DataFrame | None,
+        reference: int,
+        options: GroupsOptions,
+        level: float,
     ) -> tuple[list[dict[str, Estimate]], Gaps]:
-        """Return estimates and differences of each group of one attribute, by metric."""
-        k = len(item.names)
+        """Return estimates and differences of each group of one attribute, by metric.
+
+        Parameters
+        ----------
+        classes : DataFrame (n, 2), optional
+            Predicted class and label of each row.
+        reference : int
+            Place of the reference group.
+        level : float
+            Error rate of each difference.
+        """
+        k = len(counts.n)
         values: list[dict[str, Estimate]] = [{} for _ in range(k)]
         gaps: Gaps = [{} for _ in range(k)]
         measured = measure_groups(
             [each for each in self.metrics if each.measure is not None],
-            Rows(item.group, item.decision, item.score, item.sizes, item.labels, item.design),
+            rows,
             k,
             self.rng,
             draws=options.bootstrap,
         )
         for metric in self.metrics:
             limit = options.limits.get(metric.name, metric.limit or options.material)
-            of = _by_draws(measured[metric.name]) if metric.measure is not None else _by_counts(metric, item)
+            of = _by_draws(measured[metric.name]) if metric.measure else _by_counts(metric, counts)
             for j in range(k):
                 values[j][metric.name] = of(j, None, options.level)
                 if j != reference and metric.name in self.judged:
                     gap = of(j, reference, level)
                     gaps[j][metric.name] = _judged(gap, limit, level, values[j][metric.name].n)
         own = GroupLimit(difference=options.material)
-        for name, (part, whole) in self._class_shares(item, options.level).items():
+        for name, (part, whole) in self._class_shares(rows, classes, k, options.level).items():
             for j in range(k):
                 values[j][name] = wilson(float(part[j]), float(whole[j]), level=options.level)
                 if j != reference:
                     sides = ((float(part[each]), float(whole[each])) for each in (j, reference))
                     gaps[j][name] = judge_difference(
-                        *sides, float(item.counts.n[j]), limit=own, level=level
+                        *sides, float(counts.n[j]), limit=own, level=level
                     )  # fmt: skip
         return values, gaps
 
-    def _class_shares(self, item: Sorted, level: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def _class_shares(
+        self, rows: Rows, classes: pd.DataFrame | None, k: int, level: float
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Return how often each class is predicted, and how often where it is the label: both in people."""
-        if item.classes is None:
+        if classes is None:
             return {}
-        k, found = len(item.names), {}
-        predicted, label = (item.classes[name].to_numpy(dtype=object) for name in item.classes)
+        found = {}
+        predicted, label = (classes[name].to_numpy(dtype=object) for name in classes)
         for name in self.classes:
             event = predicted == name
             for words, among in (
                 (f"predicted {name}", np.ones(len(event), bool)),
                 (f"recall of {name}", label == name),
             ):
-                if item.design is not None:
-                    share = share_by_design(item.design, item.group, event, among, k, level=level)
+                if rows.design is not None:
+                    found[words] = share_by_design(rows.design, rows.group, event, among, k, level=level)
                 else:
-                    share = tuple(
-                        np.bincount(item.group, item.sizes * each, k) for each in (event & among, among)
+                    part, whole = (
+                        np.bincount(rows.group, rows.sizes * who, k) for who in (event & among, among)
                     )
-                found[words] = share
+                    found[words] = part, whole
         return found
 
 
-def _by_draws(groups: Sequence[Measured]) -> Any:
+def _by_draws(groups: Sequence[MetricDraws]) -> Any:
     def of(j: int, reference: int | None, level: float) -> Estimate:
         return (groups[j] if reference is None else groups[j].minus(groups[reference])).estimate(level)
 
     return of
 
 
-def _by_counts(metric: Metric, item: Sorted) -> Any:
+def _by_counts(metric: Metric, counts: Counts) -> Any:
     def of(j: int, reference: int | None, level: float) -> Estimate:
-        own = by_jackknife(metric, item.counts.cells[j], level)
+        own = by_jackknife(metric, counts.cells[j], level)
         if reference is None:
             return own
-        return weighted_sum([own, by_jackknife(metric, item.counts.cells[reference], level)], [1.0, -1.0])
+        return weighted_sum([own, by_jackknife(metric, counts.cells[reference], level)], [1.0, -1.0])
 
     return of
 
