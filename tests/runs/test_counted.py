@@ -113,7 +113,8 @@ RULES = [{"rule_sets": {"support": 0.04, "permutations": 49}}]
         ),
     ],
     ids=["labels", "scores of few digits", "bins at quantiles", "decimals", "thresholds", "filter",
-         "everything", "bins", "quantiles", "continuous", "many quantiles", "quantiles of some", "bins of some"],
+         "everything", "bins", "quantiles", "continuous",
+         "many quantiles", "quantiles of some", "bins of some"],
 )  # fmt: skip
 def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, data, model, threshold, audits):
     spec = parse_spec(
