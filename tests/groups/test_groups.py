@@ -192,7 +192,7 @@ def test_a_metric_of_anyones_stands_beside_ours():
     frame = people(500)
     own = "f1 of this test"  # one that no installed package has
     f1 = Metric(name=own, words=own, function=lambda y, d, n: f1_score(y, d, sample_weight=n))
-    with pytest.raises(InputError, match="must be a share, a function or a mean"):
+    with pytest.raises(InputError, match="must be a share, a function, a measure or a mean"):
         Metric(name="both", words="both")
     METRICS.add(f1)
     try:
