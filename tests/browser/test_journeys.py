@@ -25,11 +25,10 @@ def test_health_and_the_address_of_a_first_visit(server: Server) -> None:
         assert re.fullmatch(rf"{server.url}/flipset\?source=x&w=[0-9a-f]{{32}}", answer.url)
 
 
-def test_an_example_gives_its_published_finding_in_three_clicks_and_its_choices_stand_in_the_address(
+def test_an_example_gives_its_published_finding_in_three_clicks(
     server: Server, watched: Watched, artefacts: Path
 ) -> None:
     page = watched.page
-    page.goto("about:blank")
     acts.open_app(page, server.url)
     acts.narrow_and_shoot(page, artefacts, "empty", 1300)
     acts.open_example(page, "hiring")
@@ -40,6 +39,7 @@ def test_an_example_gives_its_published_finding_in_three_clicks_and_its_choices_
     assert found.startswith("157 of 1,000 women are hired")
     assert "for 136 it is the reverse" in found
     expect(page.locator(".st-key-verdict")).to_contain_text("Difference found")
+    _on_a_touch_screen(page)  # before a person takes the place of the figure
     acts.open_tab(page, "People")
     page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     acts.settle(page)
@@ -51,8 +51,6 @@ def test_an_example_gives_its_published_finding_in_three_clicks_and_its_choices_
     assert acts.finding(page) == found
     expect(page.locator(".st-key-person-card")).to_be_visible()
     assert page.url == address
-    _on_a_touch_screen(page)
-    _back_passes_through_choices(page)
 
 
 def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
@@ -122,8 +120,14 @@ def test_a_long_run_survives_a_reload_is_cancelled_and_the_next_one_works(
     assert "Velian women under 30" in acts.finding(page)
 
 
-def _back_passes_through_choices(page: Page) -> None:
-    """Change choices and pages; the back button leads through them, and out of the app."""
+def test_choices_are_in_the_address_and_the_back_button_passes_through(
+    server: Server, watched: Watched
+) -> None:
+    page = watched.page
+    page.goto("about:blank")
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    acts.to_flipsets(page)
     acts.choose(page, "condition", "(the true label)")
     assert "condition=" in page.url
     page.get_by_role("button", name="Swap direction").click()

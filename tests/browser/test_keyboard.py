@@ -123,12 +123,12 @@ def test_the_demo_goes_by_arrow_keys(server: Server, watched: Watched, artefacts
         acts.narrow_and_shoot(page, artefacts, f"demo-{step}", 900)
     assert len(set(titles)) == 5
     assert "step=5" in page.url
-    page.reload()
-    expect(title).to_have_text(titles[-1], timeout=acts.SLOW)  # the address carries the step
-    acts.settle(page)
     with acts.answered(page):
         page.keyboard.press("ArrowLeft")
     expect(title).to_have_text(titles[-2])
+    page.reload()
+    expect(title).to_have_text(titles[-2], timeout=acts.SLOW)  # the address carries the step
+    acts.settle(page)
     expect(page.locator(".tour-sentence")).to_contain_text("33 of 68 declined")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     acts.tab_to(page, ".st-key-present")
