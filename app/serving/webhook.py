@@ -91,6 +91,8 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 class _Limited(http.client.HTTPConnection):
     """Ends what is not answered in time, however often another byte comes: a timeout is of each byte."""
 
+    _timer: threading.Timer | None = None
+
     def connect(self) -> None:
         self._timer = threading.Timer(_WHOLE_SECONDS, self._end)
         self._timer.daemon = True
@@ -102,7 +104,8 @@ class _Limited(http.client.HTTPConnection):
             self.sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         super().close()
 
 
