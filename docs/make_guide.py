@@ -7,6 +7,7 @@ pages; so does the build of the site, which also needs the scripts that draw the
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 import zipfile
@@ -107,6 +108,11 @@ class Page:
         return f"> **{finding.badge_text}.** {finding.sentence}"
 
 
+def chapter(question: str) -> str:
+    """Return the page of the guide about a question of the menu, under docs/."""
+    return f"guide/{'-'.join(re.findall('[a-z]+', question.lower()))}.md"
+
+
 def percent(share: float, digits: int = 0) -> str:
     """Write a share in percent."""
     return f"{100 * share:.{digits}f}%"
@@ -127,7 +133,13 @@ def rendered(pattern: str = "*.md") -> tuple[dict[str, str], dict[str, str]]:
     environment = Environment(  # noqa: S701 - Markdown of our own results
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"percent": percent, "points": points, "signed": signed, "count": count}
+    environment.filters |= {
+        "percent": percent,
+        "points": points,
+        "signed": signed,
+        "count": count,
+        "chapter": chapter,
+    }
     pages, scripts = {}, {}
     for template in sorted(TEMPLATES.rglob(f"{pattern}.j2")):
         name = template.relative_to(TEMPLATES).as_posix().removesuffix(".j2")

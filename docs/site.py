@@ -100,7 +100,7 @@ def audit_page(name: str) -> str:
     audit = AUDITS[name]
     module = audit.options.__module__.rpartition(".")[0]
     parts = [
-        f"# {audit.title}\n\n*{audit.question}* In a spec: `{name}`.",
+        f"# {audit.title}\n\n*{audit.question}* In a spec: `{name}`.{chapter(name)}",
         text(f"{name}_question"),
         f"## Method\n\n{prose(sys.modules[module].__doc__ or '')}",
         f"## Options\n\n{options_table(audit.options)}",
@@ -111,6 +111,14 @@ def audit_page(name: str) -> str:
         "see the [reference](../reference.md).",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def chapter(name: str) -> str:
+    """Return where the guide explains what an audit is for; empty where it does not."""
+    asked = [question for question, names in make_guide.QUESTIONS.items() if name in names]
+    return "".join(
+        f" In the guide: [{each.partition(' ')[2]}](../{make_guide.chapter(each)})." for each in asked
+    )
 
 
 def section(title: str, body: str) -> str:

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 from audits.drawing.style import KEPT_HERE
 from audits.drawing.svg import media
 
+ROOT = Path(__file__).resolve().parents[1]
 MARKDOWN = "[markdown]"
 PLOTLY = "application/vnd.plotly.v1+json"
 
@@ -47,11 +49,13 @@ def executed(path: Path) -> list[Cell]:
     found, names, before = cells(path), {"__name__": "__worked__"}, Path.cwd()
     with tempfile.TemporaryDirectory(prefix="evenhand-worked-") as folder:
         os.chdir(folder)
+        sys.path.insert(0, str(ROOT))  # `import evenhand` of a checkout
         try:
             for cell in found:
                 if not cell.prose:
                     _run(cell, path, names)
         finally:
+            sys.path.remove(str(ROOT))
             os.chdir(before)
     return found
 
