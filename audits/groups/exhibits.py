@@ -253,19 +253,8 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
                 bars=True,
             )
         )
-    pooled = result.pooled_frame(attribute)
-    if len(pooled):
-        found.append(
-            Exhibit(
-                f"pooled_{attribute}",
-                f"Rates by {attribute}, small groups pooled with groups like them",
-                f"Raw rates by {attribute}, and partially pooled ones beside them. Pooling helps small "
-                "groups, on average over groups. It moves a group that differs from all others too far. "
-                f"Verdicts rest on the raw rates.{drawn}",
-                lambda: dots.pooled(result, attribute),
-                lambda: pooled,
-            )
-        )
+    if len(result.pooled_frame(attribute)):
+        found.append(_pooled(result, attribute, drawn))
     calibration = result.calibration_frame(attribute)
     if len(calibration):
         found.append(
@@ -277,3 +266,15 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
             )
         )
     return found
+
+
+def _pooled(result: GroupsResult, attribute: str, drawn: str) -> Exhibit:
+    return Exhibit(
+        f"pooled_{attribute}",
+        f"Rates by {attribute}, small groups pooled with groups like them",
+        f"Raw rates by {attribute}, and partially pooled ones beside them. Pooling helps small "
+        "groups, on average over groups. It moves a group that differs from all others too far. "
+        f"Verdicts rest on the raw rates.{drawn}",
+        lambda: dots.pooled(result, attribute),
+        lambda: result.pooled_frame(attribute),
+    )

@@ -191,7 +191,7 @@ def groups(result: SensitivityResult) -> go.Figure:
         )
     )
     figure.add_vrect(1 / limit, limit, fillcolor=CONTEXT, opacity=0.15, line_width=0, layer="below")
-    figure.add_vline(1.0, line={"color": INK, "width": 1, "dash": "dot"})
+    figure.add_vline(1.0, line={"color": INK, "width": 1})
     if any(few):
         named(figure, [("too few people for an interval", dot(CONTEXT))])
     ends = [end for item in shown for end in (item.ratio.value, item.ratio.low, item.ratio.high) if end]
