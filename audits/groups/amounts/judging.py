@@ -48,7 +48,9 @@ def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: f
     cannot_clear = (
         "" if limit > 0 else "the reference group's mean is not above 0, so no per cent of it is a limit"
     )
-    judged = judge_conditions([condition], level=level, reason=reason, cannot_clear=cannot_clear)
+    judged = judge_conditions(
+        [condition], level=level, reason=reason or cannot_clear, cannot_clear=cannot_clear
+    )
     needed = None
     if judged.verdict == INSUFFICIENT and gap.low is not None and gap.high is not None and limit > 0:
         needed = math.ceil(people * max(_ROOM * ((gap.high - gap.low) / (times * limit)) ** 2, _ROOM))
