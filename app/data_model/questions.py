@@ -156,12 +156,10 @@ def _measure(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnP
     known = [name for name in MEASURE_WORDS if name != "amounts"]
     now = draft["spec"].get("measure")
     chosen = st.radio(
-        "Fair would be",
+        "The measure that leads",
         [None, *known],
         index=known.index(now) + 1 if now in known else 0,
-        format_func=lambda name: (
-            "not decided: whatever differs most leads" if name is None else MEASURE_WORDS[name]
-        ),
+        format_func=lambda name: MEASURE_WORDS.get(name or "", "whatever differs most"),
         key=f"measure-{draft['id']}",
     )
     spec = {key: each for key, each in draft["spec"].items() if key != "measure"}

@@ -12,7 +12,7 @@ from app import state
 from audits.brief import begun
 from audits.groups import GroupsResult
 from audits.groups.amounts.judging import MEASURES, amount_judged
-from audits.groups.judging import judged_of
+from audits.groups.judging import ASKED_FIRST, judged_of
 from audits.groups.metrics import METRICS
 from audits.groups.words import among_words
 from audits.stats import Judged
@@ -53,7 +53,10 @@ def badge_matrix(result: GroupsResult) -> None:
     """Draw the table, on a phone as a card a measure; it scrolls inside itself where attributes are many."""
     amounts = result.amounts
     attributes = [spread.attribute for spread in result.spreads]
-    measures = {metric.name: measure_words(metric.name) for metric in METRICS if metric.judged}
+    asked = ASKED_FIRST.get(result.options.get("measure") or "", ())
+    known = [metric.name for metric in METRICS if metric.judged or metric.name in asked]
+    known.sort(key=lambda name: name not in asked)
+    measures = {name: measure_words(name) for name in known}
     if amounts is not None:
         attributes = list(dict.fromkeys(row.attribute for row in amounts.table))
         measures = {name: f"{amounts.name}, {words}" for name, words in MEASURES.items()}

@@ -86,7 +86,7 @@ def _amounts(first: GroupsResult, second: GroupsResult) -> Pairing:
     for attribute in dict.fromkeys(two.attribute for _, two in both):
         item = _by(ours.assign(decision=False), attribute)
         rows = [pair for pair in both if pair[1].attribute == attribute]
-        moved = {}
+        moved: dict[str, Moved] = {}
         for pair in rows:
             two = pair[1]
             mask = item.group == item.names.index(two.group)

@@ -50,8 +50,6 @@ class Difference:
         numbers the measure: ``"median"``.
     limit : float or None
         Of numbers, the smallest difference that matters, in their unit.
-    times : float
-        How many times the limit an all-clear allows: 2 for what lies beside mean and median.
     """
 
     estimate: Estimate
@@ -62,7 +60,6 @@ class Difference:
     ratio: Estimate | None = None
     decided_by: str = AVERAGE
     limit: float | None = None
-    times: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,10 @@ def test_decisions_in_a_column_need_no_model_and_may_meet_the_truth(space) -> No
     good = next(box for box in at.selectbox if str(box.key).startswith("truth-"))
     good.set_value("1").run()
     assert spec(space)["data"]["recode"] == {"kept": {"map": {"1": "yes", "0": "no"}}}
+    at = answer(at)
+    measure = next(box for box in at.radio if str(box.key).startswith("measure-"))
+    measure.set_value("equal_errors").run()
+    assert spec(space)["measure"] == "equal_errors"
     at = answer(answer(at))
     assert "question" not in space.draft()
     assert spec(space)["data"]["words"]["yes"] == "called back"
@@ -80,6 +84,18 @@ def test_what_happened_is_learned_and_can_be_called_a_decision(space) -> None:
     assert spec(space)["model"] == {"predictions": {"label": "default"}}
     assert "label" not in spec(space)["data"]
     assert spec(space)["data"]["favorable"] == "no"
+
+
+def test_an_amount_is_proposed_and_taken_as_it_is(space) -> None:
+    rows = "".join(f"{'fm'[k % 2]},{k % 7},{10 + k / 7:.2f}\n" for k in range(120))
+    at = new(space, "sex,schooling,wage\n" + rows)
+    data = spec(space)["data"]
+    assert (data["label"], data["outcome"], data["favorable"]) == ("wage", "numeric", "high")
+    assert data["words"]["verb"] == "earn"
+    assert spec(space)["model"] == {"predictions": {"score": "wage"}}
+    at = answer(answer(answer(at)))
+    assert "question" not in space.draft()
+    assert any("ready" in each for each in texts(at))
 
 
 def test_two_likely_columns_are_asked_and_questions_can_be_skipped(space) -> None:

@@ -163,3 +163,24 @@ def test_an_option_takes_several_values_at_once_or_each_with_its_name():
     for words in ("--people 100 1000 --worlds 3", "--worlds 3 --people 100 --people 1000"):
         found = parsed("plan", "spec.yaml", *words.split())
         assert (found["people"], found["worlds"]) == ([100, 1000], 3)
+
+
+def test_init_proposes_an_amount_as_it_is(cli, tmp_path):
+    rng = np.random.default_rng(3)
+    sex = rng.choice(["female", "male"], 400)
+    wage = (rng.lognormal(2.5, 0.4, 400) * np.where(sex == "female", 0.7, 1.0)).round(2)
+    table = pd.DataFrame({"sex": sex, "schooling": rng.integers(8, 19, 400), "wage": wage})
+    table.to_csv(tmp_path / "wages.csv", index=False)
+    assert cli("init", tmp_path / "wages.csv", "--out", tmp_path / "guess.yaml").status == 0
+    spec = yaml.safe_load((tmp_path / "guess.yaml").read_text(encoding="utf-8"))
+    assert (spec["data"]["label"], spec["data"]["outcome"], spec["data"]["favorable"]) == (
+        "wage",
+        "numeric",
+        "high",
+    )
+    assert spec["data"]["words"] == {"verb": "earn"}
+    done = cli("run", tmp_path / "guess.yaml", "--out", tmp_path / "out")
+    assert done.status == 0
+    found = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert found["audits"][0]["verdict"] == "evidence of a difference"
+    assert found["audits"][0]["amounts"]["name"] == "wage"

@@ -131,6 +131,14 @@ def test_a_difference_in_the_upper_tail_alone_is_found():
     assert row.differences["q10"].verdict != EVIDENCE
 
 
+def test_per_cent_of_a_mean_that_is_not_above_zero_is_no_limit():
+    result = result_of(wages(400, gap=0.0).assign(wage=lambda each: each.wage - 100))
+    assert result.verdict == INSUFFICIENT
+    assert result.judged.badge == "no verdict"
+    assert result.judged.reason
+    assert result_of(wages(400).assign(wage=lambda each: each.wage - 100)).verdict == EVIDENCE
+
+
 def test_few_people_and_equal_numbers_are_never_cleared():
     table = pd.concat([wages(300), pd.DataFrame({"sex": ["other"] * 5, "schooling": 9, "wage": [9.0] * 5})])
     table = table.reset_index(drop=True)

@@ -31,13 +31,14 @@ MEASURES = {
 }
 """What is judged, each with what `Judged.decided_by` calls it."""
 
-_TIMES = {"q10": 2.0, "q90": 2.0}
+_TIMES = {MEASURES[name]: 2.0 for name in ("q10", "q90")}
+"""How many times the limit an all-clear allows, where that is not once."""
 _ROOM = 1.1
 
 
 def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: float) -> Difference:
     """Judge one difference by its interval."""
-    times = _TIMES.get(name, 1.0)
+    times = _TIMES.get(MEASURES[name], 1.0)
     condition = Condition(
         name=MEASURES[name], interval=gap, immaterial=(-times * limit, times * limit), times=times
     )
@@ -47,20 +48,27 @@ def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: f
     cannot_clear = (
         "" if limit > 0 else "the reference group's mean is not above 0, so no per cent of it is a limit"
     )
-    judged = judge_conditions([condition], level=level, reason=reason, cannot_clear=cannot_clear)
+    judged = judge_conditions(
+        [condition], level=level, reason=reason or cannot_clear, cannot_clear=cannot_clear
+    )
     needed = None
     if judged.verdict == INSUFFICIENT and gap.low is not None and gap.high is not None and limit > 0:
         needed = math.ceil(people * max(_ROOM * ((gap.high - gap.low) / (times * limit)) ** 2, _ROOM))
     return Difference(
-        gap, judged.verdict, needed, judged.material, judged.reason,
-        decided_by=MEASURES[name], limit=limit, times=times,
-    )  # fmt: skip
+        gap,
+        judged.verdict,
+        needed,
+        judged.material,
+        judged.reason,
+        decided_by=MEASURES[name],
+        limit=limit,
+    )
 
 
 def amount_judged(gap: Difference, unit: str) -> Judged:
     """Return all that the verdict on a difference of numbers follows from."""
     limit = gap.limit or 0.0
-    times = 1.0 if gap.verdict == EVIDENCE else gap.times
+    times = 1.0 if gap.verdict == EVIDENCE else _TIMES.get(gap.decided_by, 1.0)
     return Judged(
         verdict=gap.verdict,
         interval=gap.estimate,
@@ -110,4 +118,4 @@ def rank_of(name: str, gap: Difference, *, small: bool = False) -> tuple[float, 
         return verdict, size, place, -abs(gap.estimate.value or 0.0)
     if gap.verdict == INSUFFICIENT:
         return len(VERDICTS) if small else verdict, 0, place, -max(low, -high)
-    return verdict, 0, -max(high, -low) / ((gap.limit or 1.0) * gap.times), place
+    return verdict, 0, -max(high, -low) / ((gap.limit or 1.0) * _TIMES.get(gap.decided_by, 1.0)), place

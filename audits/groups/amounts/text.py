@@ -21,6 +21,7 @@ __all__ = [
     "spread_facts",
 ]
 
+_SAID = 0.005  # of the reference group's mean: less is no per cent
 _WHERE = {
     "mean": "on average",
     "median": "at the median",
@@ -126,7 +127,7 @@ def amount_finding(result: GroupsResult, looks: int) -> str:
     compared = f", corrected for {looks} comparisons" if looks > 1 else ""
     text = f"{begun(what)} of {amounts.name} is {', against '.join(sides)}."
     text += f" Difference: {amount_stated(gap.estimate, amounts.unit)}{compared}."
-    if measure == "mean" and row.relative is not None and (share := row.relative.value) is not None:
+    if measure == "mean" and row.relative is not None and abs(share := row.relative.value or 0.0) >= _SAID:
         text += f" That is {percent(abs(share), 999)} {'less' if share < 0 else 'more'}."
     others = [each for each in amounts.table if not each.is_reference]
     limit = amount(gap.limit or 0.0, amounts.unit)
