@@ -205,7 +205,7 @@ def _few(rng: np.random.Generator) -> pd.DataFrame:
     )
 
 
-_DIFFERENCE, _NONE, _OPEN = "Difference found", "No material difference", "Cannot tell yet"
+_DIFFERENCE, _NONE, _OPEN = "Difference found", "No material difference", "Can't tell yet"
 TABLES = {
     "mortgages": Known(_mortgages, "denied", "no", "black", _DIFFERENCE, ("race", "sex")),
     "admissions": Known(_admissions, "Decision", "Admitted", "female", _DIFFERENCE, ("Gender",)),

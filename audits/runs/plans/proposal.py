@@ -140,6 +140,8 @@ def propose(
             spec["threshold"], told = _from_where(table.frame[score])
             guesses["model"] += f" They are favorable {told}."
     usual = usual_audits(built) if built is not None else {}
+    if AUDITS.first in usual and len(data["protected"]) > 1:  # intersections cost all others power
+        usual[AUDITS.first] = {**usual[AUDITS.first], "by": list(data["protected"])}
     allowed, lacking = _allowed(usual, built)
     kind = "stored" if "predictions" in spec["model"] else "model"
     if left_out := {name: package for name, package in lacking.items() if name in allowed[kind]}:
