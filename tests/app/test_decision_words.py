@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.data_model.decision_words import proposed_words
+from app.tables.columns import ColumnProfile
 from tests.app.test_pages import bring, visit
 
 
