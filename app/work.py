@@ -110,6 +110,8 @@ def _words_bytes(found: object) -> int:
 _tables, _frames = Futures(_table_bytes), Futures(_data_bytes)
 _models, _findings = Futures(_words_bytes), Futures(_words_bytes)
 _trials: Cache[Run] = Cache(lambda _: 2_000, 2_000_000)
+_trying: dict[str, Run] = {}
+"""The last trial of each workspace."""
 
 
 def executor() -> ProcessExecutor:
@@ -432,13 +434,27 @@ def ask(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> 
 
 
 def trial(space: Workspace, spec: Mapping[str, Any], audits: Mapping[str, Mapping[str, Any]]) -> Run:
-    """Have audits tried on a part of the people, once for each draft; see `audits.runs.plans.trial`."""
+    """Have audits tried on a part of the people, once for each draft; see `audits.runs.plans.trial`.
+
+    The trial of an earlier draft of the workspace ends.
+    """
     _, _, key = _asking(space, spec["data"], int(spec.get("seed", 0)))
     document = {**spec, "audits": [{name: dict(options)} for name, options in audits.items()]}
     asked = {"of": "audits.runs.plans.trial:trial", "audits": dict(audits)}
-    return _trials.get(
-        digest_of([space.token, key, document]), lambda: ask(space, document, asked), space.token
-    )
+    name = digest_of([space.token, key, document])
+
+    def begin() -> Run:
+        return ask(space, document, asked)
+
+    run = _trials.get(name, begin, space.token)
+    if run.cancel_requested:
+        _trials.forget(space.token)
+        run = _trials.get(name, begin, space.token)
+    with _lock:
+        before, _trying[space.token] = _trying.get(space.token), run
+    if before is not None and before is not run and not before.finished:
+        before.cancel()
+    return run
 
 
 def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> None:

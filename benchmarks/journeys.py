@@ -18,10 +18,10 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from benchmarks.serving import CHROMIUM, FLAGS, ROOT, Served, served
-from benchmarks.ten_tables import TABLES, Known, written_table
+from benchmarks.ten_tables import TABLES, Known, write_table
 from tests.browser import acts
 
-__all__ = ["Journey", "travelled"]
+__all__ = ["Journey", "travel"]
 
 _MARKS = ("<!-- journeys: python -m benchmarks.journeys -->", "<!-- end of journeys -->")
 _SLOW = 300_000
@@ -50,7 +50,7 @@ class Journey:
     arrived: bool = False
 
 
-def travelled(browser: Browser, app: Served, name: str, folder: Path, shots: Path | None = None) -> Journey:
+def travel(browser: Browser, app: Served, name: str, folder: Path, shots: Path | None = None) -> Journey:
     """Take one table to its finding as a new visitor does."""
     known, made = TABLES[name], Journey(name)
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
@@ -63,7 +63,7 @@ def travelled(browser: Browser, app: Served, name: str, folder: Path, shots: Pat
         if shots is not None:
             page.screenshot(path=shots / f"{name}-{step}.png", full_page=True)
 
-    acts.upload(page, written_table(name, folder), ask=True)
+    acts.upload(page, write_table(name, folder), ask=True)
     made.clicks.append("choose the file")
     _mend(page, made)
     _answer(page, made, known, see)
@@ -172,7 +172,7 @@ def main() -> None:
     with served() as app, sync_playwright() as engine, tempfile.TemporaryDirectory() as folder:
         browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for name in given.tables.split(","):
-            journeys.append(travelled(browser, app, name, Path(folder), given.shots))
+            journeys.append(travel(browser, app, name, Path(folder), given.shots))
             print(journeys[-1], flush=True)
         browser.close()
     text = given.file.read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-__all__ = ["TABLES", "Known", "written_table"]
+__all__ = ["TABLES", "Known", "write_table"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Known:
     header: str = ""
 
 
-def written_table(name: str, folder: Path) -> Path:
+def write_table(name: str, folder: Path) -> Path:
     """Write a table, always the same; return its file."""
     known = TABLES[name]
     rows = known.draw(np.random.default_rng([35, list(TABLES).index(name)]))
@@ -205,7 +205,7 @@ def _few(rng: np.random.Generator) -> pd.DataFrame:
     )
 
 
-_DIFFERENCE, _NONE, _OPEN = "Difference found", "No material difference", "Cannot tell yet"
+_DIFFERENCE, _NONE, _OPEN = "Difference found", "No material difference", "Can't tell yet"
 TABLES = {
     "mortgages": Known(_mortgages, "denied", "no", "black", _DIFFERENCE, ("race", "sex")),
     "admissions": Known(_admissions, "Decision", "Admitted", "female", _DIFFERENCE, ("Gender",)),

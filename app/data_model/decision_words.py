@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
-from audits.data.role_guesses import says_which
+from audits.data.role_guesses import YES, says_which
 from audits.stats.vocabulary import singular
 
 __all__ = ["proposed_words", "with_words", "words_section"]
@@ -52,6 +52,7 @@ def proposed_words(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) 
         for pattern, words in _KNOWN:
             if re.search(pattern, str(name).lower()):
                 return dict(zip(_FIELDS, words, strict=True)) | own
+    own = own or _verb_words(draft, *predicted)
     return {"people": _GENERIC["people"], **own} if own else {}
 
 
@@ -65,6 +66,16 @@ def _own_words(
     if good not in values or len(bad) != 1 or not all(_is_word(value) for value in values):
         return {}
     return {"yes": str(good).lower(), "no": bad[0].lower()}
+
+
+def _verb_words(draft: Mapping[str, Any], column: str = "", *_: str) -> dict[str, str]:
+    """Return a verb that names a decision as its words: shortlisted, not shortlisted."""
+    verb = column.lower()
+    if not re.fullmatch(r"[a-z]+ed", verb) or not says_which(verb):
+        return {}
+    words = {True: verb, False: f"not {verb}"}
+    good = str(draft["spec"]["data"].get("favorable")).lower() in YES
+    return {"yes": words[good], "no": words[not good]}
 
 
 def _is_word(value: str) -> bool:

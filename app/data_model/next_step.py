@@ -9,18 +9,18 @@ from app import state
 __all__ = ["next_step"]
 
 
-def next_step(ready: bool, *, features: bool = True, tried: str = "ready") -> None:
+def next_step(ready: bool, *, features: bool = True, trial: str = "ready") -> None:
     """Offer the audit once the data and the model are settled; until then say what is missing.
 
-    Without `features` people cannot be compared one by one: that is said. `tried` says how far the trial of
+    Without `features` people cannot be compared one by one: that is said. `trial` says how far the trial of
     the first audits is: only what has run is called ready.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Open At a glance →", type="primary", key="next", disabled=not ready):
             st.switch_page("views/glance.py", query_params=state.address("At a glance"))
-        if not ready or tried == "refused":
+        if not ready or trial == "refused":
             st.text("Fix the items marked on this page first.")
-        elif tried == "trying":
+        elif trial == "trying":
             st.text("Trying the first audits on some of the people.")
         elif features:
             st.text("Ready to audit.")

@@ -24,16 +24,16 @@ __all__ = ["overview", "overview_words"]
 _PLACES = {"columns": "Columns", "outcome": "Decision", "rows": "Rows", "model": "Decision", "rest": ""}
 
 
-def overview(space: Workspace, draft: Mapping[str, Any], found: Problems, tried: str = "ready") -> None:
+def overview(space: Workspace, draft: Mapping[str, Any], found: Problems, trial: str = "ready") -> None:
     """Write what there is, and below it what needs an answer before an audit can run.
 
-    `tried` says how far the trial of the first audits is: only after it the data are ready.
+    `trial` says how far the trial of the first audits is: only after it the data are ready.
     """
     with st.container(key="data-overview"):
         known = None if found.model is None else found.model.favored
         st.text(
             overview_words(
-                found, _share_favored(space, draft, found.summary) if known is None else known, tried
+                found, _share_favored(space, draft, found.summary) if known is None else known, trial
             )
         )
     asked = [(_PLACES.get(place, ""), said) for place, each in found.sentences.items() for said in each]
@@ -42,7 +42,7 @@ def overview(space: Workspace, draft: Mapping[str, Any], found: Problems, tried:
         notices.bullets([f"{place}: {said}" if place else said for place, said in asked])
 
 
-def overview_words(found: Problems, favored: float | None, tried: str = "ready") -> str:
+def overview_words(found: Problems, favored: float | None, trial: str = "ready") -> str:
     """Say it in a line: ``5,000 applicants, 12 inputs, 72% approved, ready``."""
     words, summary = vocabulary(), found.summary
     if summary is None:
@@ -53,7 +53,7 @@ def overview_words(found: Problems, favored: float | None, tried: str = "ready")
     elif summary.favorable is not None:
         told.append(f"{_percent(summary.favorable)} {words.truth_yes or 'with a favorable outcome'}")
     needed = sum(map(len, found.sentences.values()))
-    last = {"ready": ["ready"], "trying": [], "refused": ["not ready"]}[tried]
+    last = {"ready": ["ready"], "trying": [], "refused": ["not ready"]}[trial]
     return ", ".join([*told, *(last if found.ready else [f"{several(needed, 'answer')} needed"])])
 
 

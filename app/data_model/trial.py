@@ -16,10 +16,10 @@ from app.workspaces.workspace import Workspace
 from audits.runs.executors.job import Run
 from audits.runs.plans.trial import refusals
 
-__all__ = ["tried"]
+__all__ = ["trial_standing"]
 
 
-def tried(space: Workspace, draft: Mapping[str, Any], data: DataHeld) -> str:
+def trial_standing(space: Workspace, draft: Mapping[str, Any], data: DataHeld) -> str:
     """Say what refuses to run; return how far the trial is: ``ready``, ``trying`` or ``refused``."""
     if space.read_only or draft["source"]["kind"] == "sample":  # examples are tried before they are bundled
         return "ready"

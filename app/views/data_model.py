@@ -20,7 +20,7 @@ from app.data_model.reading import preview_section, reading_section
 from app.data_model.recent import recent_section
 from app.data_model.rows import left_out_section, rows_section
 from app.data_model.sources import example_cards, file_sources, source_problem
-from app.data_model.trial import tried
+from app.data_model.trial import trial_standing
 from app.drafts.drafts import suggest_columns
 from app.drafts.validation import problems
 from app.tables.held import TableHeld
@@ -131,7 +131,7 @@ with top:
     if found.ready:
         section, seed = edited["spec"]["data"], edited["spec"].get("seed", 0)
         held, _ = wait_for(work.data(space, section, seed), "Preparing the data")
-        standing = tried(space, edited, held)
+        standing = trial_standing(space, edited, held)
     with line:
         overview(space, edited, found, standing)
     if not found.ready or standing == "refused":
@@ -140,4 +140,4 @@ with top:
             space.save_draft(mended)
             st.rerun()
     features = found.summary is None or bool(found.summary.features)
-    next_step(found.ready, features=features, tried=standing)
+    next_step(found.ready, features=features, trial=standing)

@@ -13,7 +13,7 @@ from audits.cli.doctor import finding_lines
 from audits.cli.words import counted, one_line, wrapped
 from audits.data.preprocessing.column_names import stored as stored_as
 from audits.errors import InputError, installed
-from audits.runs.plans.proposal import Proposal, found_in, propose, read_as_found, told_lacking
+from audits.runs.plans.proposal import Proposal, propose, read_past_header, table_findings, told_lacking
 
 __all__ = ["describe"]
 
@@ -24,13 +24,13 @@ _RANGES = {"continuous", "integer", "datetime"}
 
 def describe(file: Path, *, as_json: bool) -> str:
     """Return rows, columns, kinds, missing cells, detected format and suggested roles of a table."""
-    table, read = read_as_found(file)
+    table, read = read_past_header(file)
     facts = data.describe(table)
     try:
         proposal: Proposal | InputError = propose(table, facts)
     except InputError as error:
         proposal = error
-    found = found_in(data.read_table(file) if read else table, *_as_proposed(proposal))
+    found = table_findings(data.read_table(file) if read else table, *_as_proposed(proposal))
     if as_json:
         allowed = None if isinstance(proposal, InputError) else proposal.allowed
         plain = {**facts, "audits": allowed, "findings": [asdict(each) for each in found]}

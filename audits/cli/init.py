@@ -15,7 +15,14 @@ from audits.cli.words import called_as, one_line, written
 from audits.data.public import PUBLIC, public_section
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml
-from audits.runs.plans.proposal import Proposal, RoleAnswers, found_in, propose, read_as_found, usual_model
+from audits.runs.plans.proposal import (
+    Proposal,
+    RoleAnswers,
+    propose,
+    read_past_header,
+    table_findings,
+    usual_model,
+)
 from audits.runs.registry import AUDITS
 
 __all__ = ["guessed", "init"]
@@ -48,13 +55,13 @@ def init(file: Path, out: Path | None, *, force: bool = False, answers: RoleAnsw
     InputError
         If the table cannot be read, something cannot be guessed, or the spec exists already.
     """
-    table, read = read_as_found(file)
+    table, read = read_past_header(file)
     proposal = propose(table, answers=answers)
     if read:
         proposal.spec["data"] = {"read": read, **proposal.spec["data"]}
         proposal.guesses["data.read"] = "The first row looked like no header: the names are those below it."
     decided = proposal.spec["model"].get("predictions", {}).get("label")
-    doctor = finding_lines(found_in(table, proposal.spec["data"], decided))
+    doctor = finding_lines(table_findings(table, proposal.spec["data"], decided))
     place = file.with_suffix(".yaml") if out is None else out
     try:
         path = file.absolute().relative_to(place.absolute().parent)
@@ -102,7 +109,7 @@ def _written(place: Path, text: str, force: bool) -> str:
 
 def guessed(file: Path) -> tuple[dict[str, Any], list[str]]:
     """Return the spec guessed for a table, its path absolute, and the guesses in lines."""
-    table, read = read_as_found(file)
+    table, read = read_past_header(file)
     proposal = propose(table)
     section = {"path": str(file.absolute()), **({"read": read} if read else {}), **proposal.spec["data"]}
     spec = {**proposal.spec, "data": section}

@@ -16,6 +16,7 @@ from audits.data.values import text_of
 
 __all__ = [
     "MAX_ANSWERS",
+    "YES",
     "GoodAnswer",
     "OutcomeGuess",
     "guess_good_answer",
@@ -106,9 +107,9 @@ _VERBS = (
     (re.compile(r"loss(?:es)?"), "lose"),
 )
 """What people do with a number, by its name."""
-_YES = frozenset({"yes", "y", "ja", "j", "oui", "si", "sí", "true", "t", "1", "1.0"})
+YES = frozenset({"yes", "y", "ja", "j", "oui", "si", "sí", "true", "t", "1", "1.0"})
 _NO = frozenset({"no", "n", "nein", "non", "false", "f", "0", "0.0"})
-_PLAIN = _YES | _NO
+_PLAIN = YES | _NO
 _POSITIVE = re.compile(rf"{_GOOD_NAMES}\w*|{_any_of(_STATUS)}|good|positive|gut|bon|bueno")
 _NEGATIVE = re.compile(rf"{_BAD_NAMES}\w*|bad|negative|schlecht|mauvais|malo")
 _NOT = frozenset({"not", "no", "never", "nicht", "nie", "non", "pas", "kein", "keine", "sin"})
@@ -313,7 +314,7 @@ def is_group(column: Mapping[str, Any]) -> bool:
 
 
 def _is_good(text: str) -> bool:
-    return text in _YES or text.startswith(">") or _direction(text) > 0
+    return text in YES or text.startswith(">") or _direction(text) > 0
 
 
 def _is_bad(text: str) -> bool:

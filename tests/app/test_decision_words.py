@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.data_model.decision_words import proposed_words
+from app.tables.columns import ColumnProfile
 from tests.app.test_pages import bring, visit
 
 
@@ -43,3 +44,20 @@ def test_words_are_taken_with_a_click_and_changed_in_their_boxes(space) -> None:
     box.set_value("nurses").run()
     assert space.draft()["spec"]["data"]["words"]["person"] == "nurse"
     assert any(each.value.startswith("80 nurses, 1 input") for each in at.text)
+
+
+@pytest.mark.parametrize(
+    ("column", "good", "values", "yes", "no"),
+    [
+        ("shortlisted", "yes", ("no", "yes"), "shortlisted", "not shortlisted"),
+        ("evicted", "0", ("0", "1"), "not evicted", "evicted"),
+        ("decision", "Granted", ("Granted", "Refused"), "granted", "refused"),
+        ("admit", "Admitted", ("Admitted", "Rejected"), "admitted", "rejected"),
+        ("y", "1", ("0", "1"), None, None),
+    ],
+)
+def test_a_decision_without_a_model_is_worded_by_its_own_values(column, good, values, yes, no) -> None:
+    profile = ColumnProfile(column, "boolean", 0, 2, "", values, False, 0)
+    spec = {"data": {"favorable": good}, "model": {"predictions": {"label": column}}}
+    words = proposed_words({"source": {"name": "table.csv"}, "spec": spec}, [profile])
+    assert (words.get("yes"), words.get("no")) == (yes, no)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app import work
 from app.data_model.questions import FIRST_QUESTION
 from app.drafts import drafts
 from tests.app.test_pages import texts, visit
@@ -159,3 +160,18 @@ def test_a_cell_that_stops_every_audit_is_named_once_and_mended_by_a_button(spac
     at.button(key="mend-first-impossible-0").click().run()
     assert spec(space)["data"]["recode"]["skill"]["map"] == {"999999.4": None}
     assert "Ready to audit." in until_tried(at)
+
+
+def test_a_trial_ends_once_the_draft_is_another(space) -> None:
+    new(space, CALLS.replace("advert", "hours"))
+    document = space.draft()["spec"]
+    document["data"] |= {"protected": ["sex"], "favorable": "yes"}
+    first = work.trial(space, document, {"groups": {}})
+    second = work.trial(space, document, {"groups": {"material": 0.2}})
+    assert first is not second
+    assert first.cancel_requested or first.finished
+    assert second.wait(120)
+    assert second.answer == {"groups": ""}
+    assert work.trial(space, document, {"groups": {"material": 0.2}}) is second, "tried once"
+    again = work.trial(space, document, {"groups": {}})
+    assert again is first if not first.cancel_requested else again is not first

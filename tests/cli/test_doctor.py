@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from benchmarks.ten_tables import TABLES, written_table
+from benchmarks.ten_tables import TABLES, write_table
 
 CODES = ("666", "999999.4")
 
 
 def test_codes_are_said_as_they_stand_until_they_are_mended(cli, tmp_path: Path) -> None:
-    table = written_table("visas", tmp_path)
+    table = write_table("visas", tmp_path)
     for done in (cli("describe", table), cli("init", table)):
         assert done.status == 0, done.err
         assert all(code in done.out for code in CODES)
@@ -53,7 +53,7 @@ def test_codes_are_said_as_they_stand_until_they_are_mended(cli, tmp_path: Path)
     ],
 )
 def test_init_says_what_a_row_is_and_what_was_decided(cli, tmp_path: Path, name, data, model) -> None:
-    table = written_table(name, tmp_path)
+    table = write_table(name, tmp_path)
     assert cli("init", table).status == 0
     spec = yaml.safe_load(table.with_suffix(".yaml").read_text(encoding="utf-8"))
     assert spec["data"].items() >= data.items()

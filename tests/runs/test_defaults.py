@@ -10,7 +10,7 @@ import pytest
 
 from audits.data.values import MISSING
 from audits.runs.execute import execute
-from audits.runs.plans.proposal import propose, read_as_found
+from audits.runs.plans.proposal import propose, read_past_header
 from audits.runs.spec import parse_spec
 
 
@@ -46,7 +46,7 @@ def test_the_headline_is_never_about_an_unknown_group(people: Path) -> None:
 
 
 def test_no_default_compares_people_who_differ_in_two_attributes(people: Path) -> None:
-    table, _ = read_as_found(people)
+    table, _ = read_past_header(people)
     audits = propose(table).spec["audits"]
     asked = [options for each in audits if isinstance(each, dict) for options in each.values()]
     pairs = [options["source"] for options in asked if "source" in options]

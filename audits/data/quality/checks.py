@@ -22,7 +22,13 @@ from audits.data.kinds import infer_kind
 from audits.data.outliers import heavy_cells
 from audits.data.preprocessing.column_names import stored
 from audits.data.quality.findings import Finding, Mend, be, cell_count, leave_out, listed, named
-from audits.data.quality.proxies import label_is_prediction, same_attribute, standing_in, telling, undecided
+from audits.data.quality.proxies import (
+    label_is_prediction,
+    missing_decisions,
+    same_attribute,
+    standing_in,
+    telling,
+)
 from audits.data.quality.row_units import row_units
 from audits.data.spec import DataSpec
 from audits.data.values import text_of
@@ -83,7 +89,7 @@ def examine(
         *header,
         *_sheets(table, spec),
         *row_units(frame, spec),
-        *undecided(frame, spec, predictions),
+        *missing_decisions(frame, spec, predictions),
         *([] if header else _words_among_numbers(table, spec)),  # that header is such words itself
         *_written_numbers(frame, spec),
         *_beyond_numbers(frame, spec),

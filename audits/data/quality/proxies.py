@@ -16,7 +16,7 @@ from audits.data.role_guesses import names_outcome
 from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import MISSING, as_text, text_of
 
-__all__ = ["label_is_prediction", "same_attribute", "standing_in", "telling", "undecided"]
+__all__ = ["label_is_prediction", "missing_decisions", "same_attribute", "standing_in", "telling"]
 
 _MOST_ROWS = 20_000  # looked at
 
@@ -109,7 +109,7 @@ def label_is_prediction(data: AuditData, spec: DataSpec, predictions: str | None
     ]
 
 
-def undecided(frame: pd.DataFrame, spec: DataSpec, predictions: str | None) -> list[Finding]:
+def missing_decisions(frame: pd.DataFrame, spec: DataSpec, predictions: str | None) -> list[Finding]:
     """Find people for whom a column of decisions holds none."""
     if predictions is None or predictions not in frame or predictions in spec.recode:
         return []

@@ -28,7 +28,15 @@ from audits.errors import InputError, called, how_to_install, installed
 from audits.runs.registry import AUDITS, usual_audits
 from audits.stats.words import count
 
-__all__ = ["Proposal", "RoleAnswers", "found_in", "propose", "read_as_found", "told_lacking", "usual_model"]
+__all__ = [
+    "Proposal",
+    "RoleAnswers",
+    "propose",
+    "read_past_header",
+    "table_findings",
+    "told_lacking",
+    "usual_model",
+]
 
 _MOST_GROUPS = 20
 _FEW = 12
@@ -79,7 +87,7 @@ class Proposal:
     lacking: dict[str, str]
 
 
-def read_as_found(path: Path) -> tuple[Table, dict[str, Any]]:
+def read_past_header(path: Path) -> tuple[Table, dict[str, Any]]:
     """Read a table, past a first row that is no header; return it with the `read` section that does so."""
     table = read_table(path)
     for finding in second_header(table, data_spec({})):
@@ -88,7 +96,7 @@ def read_as_found(path: Path) -> tuple[Table, dict[str, Any]]:
     return table, {}
 
 
-def found_in(table: Table, section: Mapping[str, Any], predictions: str | None = None) -> list[Finding]:
+def table_findings(table: Table, section: Mapping[str, Any], predictions: str | None = None) -> list[Finding]:
     """Return what is likely wrong with a table, as far as its `data` section says what it holds."""
     spec = data_spec(section)
     return examine(table, spec, _built(table, section), predictions=predictions)
@@ -140,6 +148,8 @@ def propose(
             spec["threshold"], told = _from_where(table.frame[score])
             guesses["model"] += f" They are favorable {told}."
     usual = usual_audits(built) if built is not None else {}
+    if AUDITS.first in usual and len(data["protected"]) > 1:  # intersections cost all others power
+        usual[AUDITS.first] = {**usual[AUDITS.first], "by": list(data["protected"])}
     allowed, lacking = _allowed(usual, built)
     kind = "stored" if "predictions" in spec["model"] else "model"
     if left_out := {name: package for name, package in lacking.items() if name in allowed[kind]}:
