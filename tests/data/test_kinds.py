@@ -110,9 +110,8 @@ def test_orders_that_cannot():
 
 def test_a_missing_text_is_no_text_in_any_pandas(tmp_path):
     """In pandas 2 ``str`` made the text None or nan of what is missing; `make lowest` runs this there."""
-    (tmp_path / "people.csv").write_text(
-        "home,moved\nrent,2024-01-01\n,\nown,2024-01-02\n" * 9, encoding="utf-8"
-    )
+    rows = "".join(f"rent,2024-01-01,{each}\n,,{each}\nown,2024-01-02,{each}\n" for each in range(9))
+    (tmp_path / "people.csv").write_text(f"home,moved,years\n{rows}", encoding="utf-8")
     frame = read_table(tmp_path / "people.csv").frame
     assert frame["home"].isna().sum() == 9
     assert set(frame["home"].dropna()) == {"rent", "own"}
