@@ -325,7 +325,7 @@ def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     html = found._repr_html_()
     assert result.judged.badge_text in html
     assert "Pipeline with LogisticRegression" in html
-    with pytest.raises(InputError, match=r"path must be the name of an \.html or \.pdf file"):
+    with pytest.raises(InputError, match=r"path must be the name of an \.html, \.pdf or \.md file"):
         found.report(tmp_path / "x.docx")
     with pytest.raises(InputError, match="did you mean 'groups'"):
         found["group"]
