@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from typing import Any
 
 __all__ = [
     "InputError",
@@ -151,17 +152,16 @@ def quoted(value: object) -> str:
     return repr(_plain(value))
 
 
-def _plain(value: object) -> object:
-    library = type(value).__module__.partition(".")[0]
+def _plain(value: Any) -> Any:
+    kind = type(value)
+    library = kind.__module__.partition(".")[0]
     if library == "pandas" and hasattr(value, "isoformat"):
         return str(value)
     if library in {"numpy", "pandas"} and hasattr(value, "tolist"):
         return value.tolist()
-    if type(value) in {list, tuple, set, frozenset}:
-        return type(value)(_plain(each) for each in value)  # type: ignore[attr-defined]
-    if type(value) is dict:
-        return {_plain(key): _plain(each) for key, each in value.items()}
-    return value
+    if kind in {list, tuple, set, frozenset}:
+        return kind(_plain(each) for each in value)
+    return {_plain(key): _plain(each) for key, each in value.items()} if kind is dict else value
 
 
 def _shorten(value: object) -> str:

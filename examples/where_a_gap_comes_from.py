@@ -5,6 +5,8 @@
 # does the gap remain like for like?
 
 # %%
+from functools import partial
+
 import pandas as pd
 
 import evenhand
@@ -13,31 +15,25 @@ from audits.data.samples import write_samples
 write_samples("loans", "samples", overwrite=True)
 people = pd.read_csv("samples/loans.csv")
 reads = ["income", "employment_years", "debt", "savings", "amount", "region", "housing", "credit_history"]
-
-
-def audit(what):
-    """Audit the scores that come with the data."""
-    return evenhand.audit(
-        None,
-        people,
-        "repaid",
-        scores="model_score",
-        favorable=1,
-        protected=["sex", "ethnicity"],
-        features=reads,
-        audits=what,
-        threshold=0.8,
-    )
-
-
-results = audit({"groups": {"by": ["ethnicity"]}})
+audit = partial(
+    evenhand.audit,
+    None,  # the scores that come with the data stand for the model
+    people,
+    "repaid",
+    scores="model_score",
+    favorable=1,
+    protected=["sex", "ethnicity"],
+    features=reads,
+    threshold=0.8,
+)
+results = audit(audits={"groups": {"by": ["ethnicity"]}})
 print(results["groups"].finding)
 
 # %% [markdown]
 # Search all combinations of sex and ethnicity. The result is corrected for how many there are.
 
 # %%
-sets = audit({"rule_sets": {"protected": ["sex", "ethnicity"], "permutations": 199}})
+sets = audit(audits={"rule_sets": {"protected": ["sex", "ethnicity"], "permutations": 199}})
 print(sets["rule_sets"].finding)
 
 # %%
@@ -48,5 +44,5 @@ sets.figures["rule_sets/leaderboard"]
 # An explanation is not a justification: a region can stand in for an ethnicity.
 
 # %%
-why = audit({"explain": {"source": {"ethnicity": "Velian"}, "target": {"ethnicity": "Ostrian"}}})
+why = audit(audits={"explain": {"source": {"ethnicity": "Velian"}, "target": {"ethnicity": "Ostrian"}}})
 print(why["explain"].finding)

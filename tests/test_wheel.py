@@ -144,6 +144,17 @@ def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path)
     assert not [name for name in names if name.endswith((".map", "plotly.js")) or "lunr" in name]
 
 
+def test_an_index_shows_the_readme_with_links_that_hold_there(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        told = archive.read(f"evenhand-{VERSION}.dist-info/METADATA").decode()
+    links = re.findall(r"\]\(([^)]+)\)", told)
+    home = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
+    places = [link.removeprefix(f"{home}/blob/main/").removeprefix(f"{home}/raw/main/") for link in links]
+    assert len(links) > 10
+    assert not [place for place in places if not (ROOT / place).is_file()]
+    assert all(link.startswith(home) for link in links)
+
+
 def test_its_version_is_the_one_number(env: Path, tmp_path: Path):
     assert evenhand(env, tmp_path, "--version").stdout == f"evenhand {VERSION}\n"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

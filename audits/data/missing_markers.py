@@ -15,7 +15,7 @@ import pandas as pd
 
 from audits.data.frames import with_columns
 from audits.data.io.columns import Markers, is_number
-from audits.data.values import as_text
+from audits.data.values import TEXT, as_text
 
 __all__ = ["ROW", "Written"]
 
@@ -82,7 +82,7 @@ class Written:
         return cls(
             dict(described.get("written", {})),
             meant={
-                name: pd.Series(values, index=pd.array(names, dtype="str"))
+                name: pd.Series(values, index=pd.array(names, dtype=TEXT))
                 for name, (names, values) in meant.items()
             },
         )
@@ -140,7 +140,7 @@ class Written:
         values = as_text(column).to_numpy(dtype=object, copy=True)
         for text, places in self._places(name, column.index, gaps, known):
             values[places] = text or None
-        return pd.Series(pd.array(values, dtype="str"), index=column.index, name=name)
+        return pd.Series(pd.array(values, dtype=TEXT), index=column.index, name=name)
 
     def _places(
         self, name: str, index: pd.Index, gaps: np.ndarray, known: bool

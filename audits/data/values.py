@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from audits.errors import InputError
 
 __all__ = [
     "MISSING",
+    "TEXT",
     "TRUTH_PAIRS",
     "as_text",
     "find_level",
@@ -28,6 +30,8 @@ __all__ = [
 ]
 
 MISSING = "(missing)"
+TEXT: Any = "str" if isinstance(pd.Series([], dtype="str").dtype, pd.StringDtype) else object
+"""The type of columns of text; of objects in pandas 2, whose ``str`` makes a text of what is missing."""
 _TRUE = frozenset({"true", "yes", "y", "t", "1", "on"})
 _FALSE = frozenset({"false", "no", "n", "f", "0", "off"})
 TRUTH_PAIRS = tuple(frozenset(pair) for pair in (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n")))
@@ -72,7 +76,7 @@ def is_true(text: str) -> bool:
 def as_text(column: pd.Series) -> pd.Series:
     """Return a column as text (dtype ``str``), missing values staying missing."""
     codes, distinct = pd.factorize(column)
-    texts = pd.array([text_of(value) for value in distinct], dtype="str")
+    texts = pd.array([text_of(value) for value in distinct], dtype=TEXT)
     found = texts.take(codes, allow_fill=True)
     return pd.Series(found, index=column.index, name=column.name)
 

@@ -85,14 +85,16 @@ def test_a_model_that_got_worse_is_stopped_by_its_baseline_and_the_same_one_is_n
     assert (other.status, "must hold a finished run" in other.err) == (2, True)
 
 
-def test_a_rule_about_nothing_ends_with_2_after_the_results_are_written(cli, project: Path):
-    spec = write(project, [{"metric": "impact_ratios", "at_least": 0.8}], name="wrong.yaml")
-    answer = cli(
-        "run", spec, "--out", project / "wrong", "--executor", "inline", "--no-save", "--fail-on", "gate"
-    )
+@pytest.mark.parametrize(("metric", "ran"), [("impact_ratios", False), ("banana", True)])
+def test_a_rule_about_nothing_ends_with_2_and_a_misspelled_one_before_anything_runs(
+    cli, project: Path, metric: str, ran: bool
+):
+    spec = write(project, [{"metric": metric, "at_least": 0.8}], name="wrong.yaml")
+    out = project / f"wrong-{metric}"
+    answer = cli("run", spec, "--out", out, "--executor", "inline", "--no-save", "--fail-on", "gate")
     assert answer.status == 2
-    assert "gate.rules[0].metric must name a number in these results" in answer.err
-    assert (project / "wrong" / "results.json").is_file()
+    assert "gate.rules[0].metric must name a number" in answer.err
+    assert (out / "results.json").is_file() == ran
 
 
 def test_the_specs_and_files_that_the_page_shows_are_valid(tmp_path: Path):

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.data import infer_kinds
+from audits.data import infer_kinds, read_table
 from audits.data.kinds import as_kind, level_order
+from audits.data.values import as_text
 from tests.data.expect import refused
 
 
@@ -105,3 +106,13 @@ def test_orders_that_cannot():
     with refused("o must list each level once, got ['a', 'b', 'a']"):
         level_order(pd.Series(["a", "b"]), ("a", "b", "a"), "o")
     assert level_order(pd.Series(["a", "b"]), ("b", "c", "a"), "o") == ("b", "a")
+
+
+def test_a_missing_text_is_no_text_in_any_pandas(tmp_path):
+    """In pandas 2 ``str`` made the text None or nan of what is missing; `make lowest` runs this there."""
+    rows = "".join(f"rent,2024-01-01,{each}\n,,{each}\nown,2024-01-02,{each}\n" for each in range(9))
+    (tmp_path / "people.csv").write_text(f"home,moved,years\n{rows}", encoding="utf-8")
+    frame = read_table(tmp_path / "people.csv").frame
+    assert frame["home"].isna().sum() == 9
+    assert set(frame["home"].dropna()) == {"rent", "own"}
+    assert as_text(frame["home"]).isna().sum() == as_text(frame["moved"]).isna().sum() == 9

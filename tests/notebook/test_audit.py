@@ -314,7 +314,7 @@ def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     assert "Hardt, Price, Srebro 2016" in said  # where it is from
     found.explain()
     assert capsys.readouterr().out == said  # of its only audit
-    assert found.report(tmp_path / "x.html").read_text(encoding="utf-8").count("Call audits.audit") == 1
+    assert found.report(tmp_path / "x.html").read_text(encoding="utf-8").count("Call evenhand.audit") == 1
     assert found.report(tmp_path / "x.pdf").read_bytes()[:4] == b"%PDF"
     assert found.figures["groups/rates_sex"].data
     twice = dataclasses.replace(found, audits=found.audits * 2)
@@ -325,7 +325,7 @@ def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     html = found._repr_html_()
     assert result.judged.badge_text in html
     assert "Pipeline with LogisticRegression" in html
-    with pytest.raises(InputError, match=r"path must be the name of an \.html or \.pdf file"):
+    with pytest.raises(InputError, match=r"path must be the name of an \.html, \.pdf or \.md file"):
         found.report(tmp_path / "x.docx")
     with pytest.raises(InputError, match="did you mean 'groups'"):
         found["group"]

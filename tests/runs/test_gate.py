@@ -96,8 +96,8 @@ def test_a_headline_that_repeats_a_part_is_looked_at_once():
 @pytest.mark.parametrize(
     ("gate", "words"),
     [
-        ([{"metric": "impact_ratios", "at_least": 0.8}], "there are impact_ratio"),
-        ([{"metric": "impact_ratio", "by": "age", "at_least": 0.8}], "a number of by age"),
+        ([{"metric": "impact_ratios", "at_least": 0.8}], "did you mean 'impact_ratio'"),
+        ([{"metric": "impact_ratio", "by": "age", "at_least": 0.8}], r"gate.rules\[0\].by must be"),
         ([{"metric": "impact_ratio"}], r"gate.rules\[0\] must have at_least or at_most"),
         ([{"metric": "x", "at_least": 1, "at_most": 0}], "must not be above at_most"),
         ({"rules": [{"metric": "x", "at_lest": 1}]}, "at_lest is not a known key"),

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audits.data.io.plain_numbers import plain_numbers, spoken_of
+from audits.data.values import TEXT
 
 __all__ = ["Converted", "Markers", "as_written_number", "convert_text", "convert_texts", "is_number"]
 
@@ -373,7 +374,7 @@ def _parse(texts: pa.Array, *, gaps: bool) -> np.ndarray | None:
 
 def _as_dates(column: _Distinct, known: np.ndarray, missing: np.ndarray) -> Converted | None:
     """Convert a column whose values all look like dates; None if they are none or ambiguous."""
-    texts = pd.Series(column.values.filter(pa.array(known)).to_pylist(), dtype="str")
+    texts = pd.Series(column.values.filter(pa.array(known)).to_pylist(), dtype=TEXT)
     offsets = column.matching(_OFFSET)[known]
     try:
         if column.matching(_ISO)[known].all():
@@ -420,7 +421,7 @@ def _as_text(column: _Distinct, markers: Sequence[str] | None, note: str = "") -
             notes.append(f"'NA' is kept as a value of column {column.name!r}, which holds two-letter codes.")
     texts = pc.if_else(pa.array(~missing), column.values, pa.scalar(None, pa.large_string()))
     codes = pa.array(column.codes, mask=column.codes < 0)
-    values = pd.Series(texts.take(codes).to_pandas(), dtype="str")
+    values = pd.Series(texts.take(codes).to_pandas(), dtype=TEXT)
     return Converted(values, column.found(missing), tuple(notes), column.marked(missing))
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from audits.data.io.columns import Converted, Markers, convert_text, convert_texts
 from audits.data.io.tables import Limits
-from audits.data.values import text_of
+from audits.data.values import TEXT, text_of
 from audits.errors import InputError
 
 __all__ = [
@@ -250,7 +250,7 @@ def _convert(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) 
         if not null:
             return Converted(pd.Series(column.to_numpy()), missing)
         words = pc.if_else(column, "True", "False")
-        return Converted(pd.Series(words.to_pandas(), dtype="str"), missing)
+        return Converted(pd.Series(words.to_pandas(), dtype=TEXT), missing)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _dates(name, column, missing)
     if pa.types.is_duration(kind):

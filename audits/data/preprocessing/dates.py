@@ -6,6 +6,7 @@ import pandas as pd
 
 from audits.data.kinds import as_kind
 from audits.data.spec import Recode
+from audits.data.values import TEXT
 from audits.errors import InputError
 
 __all__ = ["date_part"]
@@ -36,7 +37,7 @@ def date_part(frame: pd.DataFrame, source: str, recode: Recode, where: str) -> p
         if recode.until is not None:
             raise InputError(f"{where}.until", "only applies with take: days or years")
         if recode.take in {"weekday", "month"}:
-            return (dates.day_name() if recode.take == "weekday" else dates.month_name()).astype("str")
+            return (dates.day_name() if recode.take == "weekday" else dates.month_name()).astype(TEXT)
         return getattr(dates, str(recode.take)).astype("Int64").astype(float)
     end = _end(frame, recode.until, f"{where}.until")
     if recode.take == "days":

@@ -14,7 +14,7 @@ from audits.checks import choices
 from audits.data.frames import with_columns
 from audits.data.preprocessing.dates import date_part
 from audits.data.spec import Keep, Recode
-from audits.data.values import as_text, is_missing, match_level, near, text_of
+from audits.data.values import TEXT, as_text, is_missing, match_level, near, text_of
 from audits.errors import InputError
 
 __all__ = [
@@ -73,7 +73,7 @@ def apply_recodes(frame: pd.DataFrame, recodes: Mapping[str, Recode]) -> tuple[p
     for name, recode in recodes.items():
         if recode.is_group:
             inside = _group(frame, recode, f"data.recode.{name}", notes)
-            values = pd.array([name, EVERYONE_ELSE], dtype="str").take(np.where(inside, 0, 1))
+            values = pd.array([name, EVERYONE_ELSE], dtype=TEXT).take(np.where(inside, 0, 1))
             frame = with_columns(frame, {name: pd.Series(values, index=frame.index, name=name)})
             continue
         source = known_column(f"data.recode.{name}.from", recode.source or name, frame)
@@ -180,7 +180,7 @@ def _typed(values: Sequence[Any]) -> pd.api.extensions.ExtensionArray:
         whole = len(known) == len(values) and all(float(value).is_integer() for value in known)
         numbers = [np.nan if is_missing(value) else value for value in values]
         return pd.array(numbers, dtype="int64" if whole else "float64")
-    return pd.array([None if is_missing(value) else text_of(value) for value in values], dtype="str")
+    return pd.array([None if is_missing(value) else text_of(value) for value in values], dtype=TEXT)
 
 
 def kept_rows(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data.spec import DataSpec
-from audits.data.values import MISSING, as_text, text_of
+from audits.data.values import MISSING, TEXT, as_text, text_of
 from audits.errors import InputError
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def cut(column: pd.Series, edges: Sequence[float]) -> pd.Series:
     values = column.to_numpy(dtype=float, na_value=np.nan)
     codes = np.searchsorted(edges, values, side="right")
     codes[values == edges[-1]] = len(edges) - 1
-    names = pd.array(bin_names(edges), dtype="str")
+    names = pd.array(bin_names(edges), dtype=TEXT)
     binned = names.take(np.where(np.isnan(values), -1, codes), allow_fill=True)
     return pd.Series(binned, index=column.index, name=column.name)
 

@@ -7,7 +7,7 @@ import pandas as pd
 from audits.data.frames import with_columns
 from audits.data.preprocessing.filters import known_column
 from audits.data.spec import DataSpec, LabelCut
-from audits.data.values import match_level, near, text_of
+from audits.data.values import TEXT, match_level, near, text_of
 from audits.errors import InputError
 
 __all__ = ["named_values"]
@@ -60,7 +60,7 @@ def named_values(
             raise InputError(where, "must be of categories, but the column is used as a number", name)
         if spec.kinds.get(name) == "ordinal" and name not in spec.orders:
             orders[name] = tuple(said[text] for text in levels)
-        names = pd.array([said[text] for text in levels], dtype="str")
+        names = pd.array([said[text] for text in levels], dtype=TEXT)
         made[name] = pd.Series(names.take(codes, allow_fill=True), index=frame.index, name=name)
         meant[name] = pd.Series(distinct, index=names)
     return with_columns(frame, made) if made else frame, meant
