@@ -160,7 +160,7 @@ class Attribution:
 
 def without(found: Attribution, most: int) -> Attribution:
     """Return the largest parts, and the rest as one without an interval."""
-    if len(found.features) <= most:
+    if len(found.features) <= most + 1:  # one alone has its own name
         return found
     rest = sum(each.part.value or 0.0 for each in found.features[most:])
     many = len(found.features) - most

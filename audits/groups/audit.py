@@ -18,7 +18,7 @@ from audits.groups.by_probability import (
     probability_columns,
 )
 from audits.groups.comparison import Sorted, attributes_of, compare, sort_people
-from audits.groups.further_metrics import FurtherMetrics, class_columns, not_cleared
+from audits.groups.further_metrics import FurtherMetrics, check_limits, class_columns, not_cleared
 from audits.groups.judging import ASKED_FIRST, judge_audit
 from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
 from audits.groups.metrics import METRICS, scikit_metric
@@ -74,6 +74,7 @@ def groups(
         from audits.groups.amounts.audit import groups_by_amount
 
         return groups_by_amount(subject.everyone, options, progress=progress)
+    check_limits(options)
     labelled, subject = subject, subject.everyone
     data = subject.data
     progress(0.0, "Scoring people")
@@ -213,7 +214,7 @@ def _compared(
     rates = [metric.name for metric in METRICS.judged(labels=known)]
     if known and options.measure == "calibration":
         rates += [name for name in ASKED_FIRST["calibration"] if name not in rates]
-    metrics = FurtherMetrics.asked(people, options, labels, why, np.random.default_rng([seed, 3]))
+    metrics = FurtherMetrics.asked(people, labels, why, np.random.default_rng([seed, 3]))
     looks = sum(max(len(item.names) - 1, 0) for item in split) * (len(rates) + metrics.looks)
     looks += sum(len(names) - 1 for names in options.by_probability.values())
     if looks == 0:

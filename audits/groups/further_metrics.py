@@ -29,7 +29,7 @@ from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judged, 
 if TYPE_CHECKING:
     from audits.models import Subject
 
-__all__ = ["LABEL_CLASS", "PREDICTED_CLASS", "FurtherMetrics", "class_columns", "not_cleared"]
+__all__ = ["LABEL_CLASS", "PREDICTED_CLASS", "FurtherMetrics", "check_limits", "class_columns", "not_cleared"]
 
 PREDICTED_CLASS, LABEL_CLASS = "predicted class", "label class"
 """Columns of a result's people, where classes are compared; a label that is not known is empty."""
@@ -65,17 +65,12 @@ class FurtherMetrics:
     def asked(
         cls,
         people: pd.DataFrame,
-        options: GroupsOptions,
         labels: Labels | None,
         why: str,
         rng: np.random.Generator,
     ) -> FurtherMetrics:
         """Return what can be stated of these people, and compared where no labels are withheld (`why`)."""
         known = [each for each in METRICS if each.beside]
-        unknown = set(options.limits) - {each.name for each in known}
-        if unknown:
-            names = ", ".join(each.name for each in known) or "no further metric"
-            raise InputError("groups.limits", "must name a further metric", min(unknown), f"there is {names}")
         wanted = [each for each in known if not each.needs_label or labels is not None]
         warnings = []
         if "squares" in people and (gone := [each for each in wanted if each.measure is not None]):
@@ -192,6 +187,15 @@ def _judged(gap: Estimate, limit: float, level: float, people: float) -> Differe
     if judged.verdict == INSUFFICIENT and gap.low is not None and gap.high is not None:
         needed = math.ceil(people * max(((gap.high - gap.low) / limit) ** 2, 1.0))
     return Difference(gap, judged.verdict, needed, judged.material, judged.reason)
+
+
+def check_limits(options: GroupsOptions) -> None:
+    """Raise `InputError` for a limit of a metric that is not stated."""
+    known = [*(each.name for each in METRICS if each.beside), *options.metrics]
+    for name in options.limits:
+        if name not in known:
+            there = f"there is {', '.join(known)}" if known else "name it in metrics first"
+            raise InputError("groups.limits", "must name a further metric", name, there)
 
 
 def class_columns(subject: Subject) -> dict[str, np.ndarray]:

@@ -121,7 +121,9 @@ def mitigation(
     result = _pack(subject, options, groups.noun, group, tuple(steps), chosen, tried)
     by = group_attribute(subject.data, options)
     if by is not None:
-        result = _with_frontier(result, [*treated, *maker.treated(options, by, silent)], by, options, kept)
+        result = _with_frontier(
+            result, [*treated, *maker.treated(options, by, part(progress, 0.95, 1.0))], by, options, kept
+        )
     progress(1.0, "Done")
     return result
 

@@ -1,4 +1,4 @@
-"""Further metrics, the parts of a gap and the frontier of a mitigation on their pages, at both widths."""
+"""The parts of a gap and the frontier of a mitigation on their pages, at both widths."""
 
 from __future__ import annotations
 
@@ -19,26 +19,17 @@ def _shown(page: Page, name: str, tab: str, artefacts: Path) -> None:
     assert not found, "\n".join(found)
 
 
-def test_further_metrics_and_the_parts_of_a_gap(server: Server, watched: Watched, artefacts: Path) -> None:
+def test_the_parts_of_a_gap(server: Server, watched: Watched, artefacts: Path) -> None:
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "loans")
     address = page.url.partition("?")[2]
-    pages = Served(server.url, server.pid)
-    page.goto(pages.page("explain", f"{address}&with-attribution=true"))
+    page.goto(Served(server.url, server.pid).page("explain", f"{address}&with-attribution=true"))
     acts.run(page)
     acts.finding(page)
     acts.open_tab(page, "Which features?")
     expect(page.locator(".st-key-figure-explain-attribution .main-svg").first).to_be_visible()
     _shown(page, "explain", "Which features?", artefacts)
-    page.goto(pages.page("groups", f"{address}&metrics=f1_score"))
-    acts.run(page)
-    acts.finding(page)
-    acts.open_tab(page, "Who are they?")
-    _shown(page, "groups", "Who are they?", artefacts)
-    acts.unfold(page)
-    expect(page.locator(".st-key-figure-group-further .main-svg").first).to_be_visible()
-    acts.narrow_and_shoot(page, artefacts, "groups-further", 2400, last=True)
 
 
 def test_the_frontier_of_a_mitigation(server: Server, watched: Watched, artefacts: Path) -> None:

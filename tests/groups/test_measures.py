@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 
 import evenhand
 from audits.errors import InputError
-from audits.groups import Metric
+from audits.groups import Metric, at_threshold
 from audits.groups.measures import MetricDraws, Rows, measure_groups
 from audits.groups.metrics import METRICS, Labels
 from audits.runs.gates.gate import GateFailed
@@ -157,6 +157,8 @@ def test_an_equivalence_limit_is_in_the_metrics_own_unit():
     assert gaps[0].estimate.value == gaps[1].estimate.value
     assert [gap.verdict for gap in gaps] == ["no material difference", "insufficient evidence"]
     assert gaps[1].people_needed > 1e6
+    moved = at_threshold(narrow["groups"], 0.6)  # without the function, which was this call's alone
+    assert moved.further == ()
     with pytest.raises(InputError, match="limits"):
         audit({"harm": harm}, {"limits": {"hram": 1.0}})
 
