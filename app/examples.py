@@ -17,7 +17,7 @@ from pathlib import Path
 from app.drafts.drafts import SAMPLES
 from audits.errors import RunFailed
 from audits.groups.figures.ranked import ranked_groups
-from audits.groups.words import among_words, people_of
+from audits.groups.text import among_words, people_of
 from audits.runs.result import RunResult
 from audits.runs.spec import Spec
 from audits.runs.storage.store import RunStore, commit

@@ -18,11 +18,10 @@ from typing import Any
 
 import pandas as pd
 
-from app import work
-from app.own import own_module
-from app.tables.held import DataHeld
+from app import jobs
+from app.registry import own_module
+from app.tables.handles import DataHandle
 from app.workspaces.workspace import Workspace
-from audits.brief import value_words
 from audits.data import group_name
 from audits.data.preprocessing.filters import kept_rows
 from audits.data.selection import rule_of
@@ -31,15 +30,16 @@ from audits.errors import InputError, RunFailed
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.storage.saved import SavedRuns
-from audits.stats.words import in_words
+from audits.stats.text import in_words
+from audits.text import value_words
 
-__all__ = ["WHERE", "Kind", "Own", "Selection", "read_selection", "run_of"]
+__all__ = ["WHERE", "Kind", "Selection", "SelectionRules", "read_selection", "run_of"]
 
 Term = Mapping[str, Any]
 WHERE = "the selection"
 """What refusals name."""
 
-_LONGEST, _MOST_TERMS = 4000, 20
+_MAX, _MAX_TERMS = 4000, 20
 _NAMED = {"within", "group", "subgroup", "match set"}
 
 
@@ -62,7 +62,7 @@ class Kind:
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class SelectionRules:
     """What only one audit's pages know to select people by, as ``OWN`` of ``app/<audit>/selecting.py``.
 
     Attributes
@@ -106,7 +106,7 @@ class Selection:
         """The terms about what a run found."""
         return [term for term in self.terms if "run" in term]
 
-    def rows(self, space: Workspace, data: DataHeld) -> tuple[pd.Index, float]:
+    def rows(self, space: Workspace, data: DataHandle) -> tuple[pd.Index, float]:
         """Return the row numbers of the people selected, of all rows of the data, and how many they are.
 
         Raises
@@ -151,15 +151,15 @@ def read_selection(text: str) -> Selection:
     if not text:
         return Selection("", ())
     try:
-        terms = json.loads(text) if len(text) <= _LONGEST else None
+        terms = json.loads(text) if len(text) <= _MAX else None
     except ValueError:
         terms = None
-    if not isinstance(terms, list) or not 0 < len(terms) <= _MOST_TERMS:
+    if not isinstance(terms, list) or not 0 < len(terms) <= _MAX_TERMS:
         raise InputError(WHERE, "of the link cannot be read", advice="select people again")
-    return Selection(text, tuple(_checked(term) for term in terms))
+    return Selection(text, tuple(_check_term(term) for term in terms))
 
 
-def _checked(term: Any) -> Term:
+def _check_term(term: Any) -> Term:
     """Return a term of one of the shapes above, with nothing else in it."""
     plain = {key: value for key, value in term.items() if key != "run"} if isinstance(term, dict) else {}
     if "column" in plain:
@@ -186,10 +186,10 @@ def _is_special(term: Term) -> bool:
     return any(kind.reads(value) for kind in kinds)
 
 
-def _own(audit: str) -> Own:
+def _own(audit: str) -> SelectionRules:
     """Return what only the pages of an audit of ours know to select people by."""
     selecting = own_module(audit, "selecting")
-    return Own() if selecting is None else selecting.OWN
+    return SelectionRules() if selecting is None else selecting.OWN
 
 
 def run_of(space: Workspace, key: str) -> RunResult:
@@ -205,7 +205,7 @@ def run_of(space: Workspace, key: str) -> RunResult:
     if not specs:
         specs = [run.spec for run in SavedRuns().list(owner=space.token) if run.key.startswith(key)]
     try:
-        return work.result(space, specs[0])
+        return jobs.result(space, specs[0])
     except (IndexError, RunFailed):
         raise InputError(
             WHERE, "is of an audit that is not kept any more", advice="select people again"

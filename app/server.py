@@ -16,19 +16,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts o
 # visitors must not have the server ask its own machine: nothing is allowed unless its owner says so
 os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
 
-from app import work
+from app import jobs
 from app.pages import load_views
 from app.serving import api, monitor_api, tracing
 from app.serving.bind import check_address, see_who_connects
 from app.serving.logs import set_up
 from app.serving.maintenance import MAINTENANCE
-from app.tables.readers import READERS
+from app.tables.client import READERS
 from app.workspaces import auth
 from audits.errors import InputError
 from audits.runs.executors.system import open_many_files
 from audits.runs.storage.store import RunStore, home, make_private
 
-_MOST_OPEN = 65_536  # files and sockets: each tab holds one
+_MAX_OPEN = 65_536  # files and sockets: each tab holds one
 
 
 @asynccontextmanager
@@ -37,8 +37,8 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     make_private(home())
     set_up()
     tracing.set_up()
-    open_many_files(_MOST_OPEN)
-    work.executor()
+    open_many_files(_MAX_OPEN)
+    jobs.executor()
     READERS().start()
     MAINTENANCE.start()
     monitor_api.INGEST.start()
@@ -46,7 +46,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     yield {}
     MAINTENANCE.close()
     monitor_api.INGEST.close()
-    work.close()
+    jobs.close()
     READERS.close()
     tracing.close()
 

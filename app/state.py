@@ -27,15 +27,15 @@ from audits.runs.storage.store import home
 
 __all__ = [
     "address",
-    "addressed",
+    "address_value",
     "choice",
     "chosen_in_address",
-    "drawn",
     "drop_from_address",
     "exporting",
     "forget",
     "forget_addresses",
     "get",
+    "has_value",
     "keep",
     "keep_address",
     "let_go",
@@ -44,10 +44,10 @@ __all__ = [
     "present",
     "put_in_address",
     "remember",
+    "report_errors",
     "select",
-    "selected",
+    "selection_in_address",
     "set_widget",
-    "told",
     "untold",
     "uploads",
     "where",
@@ -177,7 +177,7 @@ def _where() -> dict[str, list[str]]:
     return {**space, **({} if people is None else {_SELECTED: [people]})}
 
 
-def selected() -> str:
+def selection_in_address() -> str:
     """Return what the address says of the people selected; empty where it says nothing."""
     return st.query_params.get(_SELECTED, "")
 
@@ -191,7 +191,7 @@ def select(people: str) -> None:
         st.query_params.pop(_SELECTED, None)
 
 
-def told(act: Callable[P, None]) -> Callable[P, None]:
+def report_errors(act: Callable[P, None]) -> Callable[P, None]:
     """Have a callback that cannot do its work say so on the page, which is drawn after it."""
 
     @functools.wraps(act)
@@ -265,7 +265,7 @@ def choice(key: str) -> dict[str, Any]:
     return {"key": key, "bind": "query-params"}
 
 
-def addressed(key: str) -> str | None:
+def address_value(key: str) -> str | None:
     """Return what the address says under `key`, of which no widget takes care."""
     return st.query_params.get(key)
 
@@ -286,7 +286,7 @@ def widget(key: str) -> Any:
     return st.session_state.get(key)
 
 
-def drawn(key: str) -> bool:
+def has_value(key: str) -> bool:
     """Whether the widget `key` has a value from an earlier run of this page, which may be None."""
     return key in st.session_state
 

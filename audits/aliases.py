@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["american", "in_python", "key_line", "metric_name", "squeezed", "value_line"]
+__all__ = ["american", "in_python", "key_line", "metric_name", "normalize_word", "value_line"]
 
 # words | the line of a spec | the argument of a call from Python
 _KEYS = """
@@ -116,12 +116,12 @@ _BRITISH = {
 }
 
 
-def squeezed(word: object) -> str:
+def normalize_word(word: object) -> str:
     """Return a word as it is looked up: small letters and digits alone, in American spelling.
 
     Examples
     --------
-    >>> squeezed("Favourable_Label"), squeezed("barycentre")
+    >>> normalize_word("Favourable_Label"), normalize_word("barycentre")
     ('favorablelabel', 'barycenter')
     """
     found = re.sub(r"[^a-z0-9]", "", str(word).lower())
@@ -142,9 +142,9 @@ def american(word: str) -> str:
 
 
 _ROWS = [[part.strip() for part in line.split("|")] for line in _KEYS.strip().splitlines()]
-_BY_KEY = {squeezed(word): tuple(lines) for words, *lines in _ROWS for word in words.split()}
+_BY_KEY = {normalize_word(word): tuple(lines) for words, *lines in _ROWS for word in words.split()}
 _BY_METRIC = {
-    squeezed(word): ours.strip()
+    normalize_word(word): ours.strip()
     for ours, _, words in (line.partition("|") for line in _METRICS.strip().splitlines())
     for word in words.split()
 }
@@ -163,7 +163,7 @@ def key_line(word: str, *, python: bool = False) -> str | None:
     >>> key_line("sensitive_features"), key_line("y_prob", python=True), key_line("banana")
     ('protected: [COLUMN] under data', 'evenhand.audit(None, X, y, scores=…)', None)
     """
-    lines = _BY_KEY.get(squeezed(word))
+    lines = _BY_KEY.get(normalize_word(word))
     return None if lines is None else lines[int(python)]
 
 
@@ -188,7 +188,7 @@ def metric_name(word: str) -> str | None:
     >>> metric_name("disparate_impact"), metric_name("TPR"), metric_name("banana")
     ('impact_ratio', 'true_positive_rate', None)
     """
-    return _BY_METRIC.get(squeezed(word))
+    return _BY_METRIC.get(normalize_word(word))
 
 
 def value_line(word: object, options: tuple[str, ...]) -> str | None:
@@ -199,5 +199,5 @@ def value_line(word: object, options: tuple[str, ...]) -> str | None:
     >>> value_line("RandomForestClassifier", ("logistic", "forest")), value_line("favourable", ("favorable",))
     ('forest', 'favorable')
     """
-    found = _BY_VALUE.get(squeezed(word))
+    found = _BY_VALUE.get(normalize_word(word))
     return found if found in options else None

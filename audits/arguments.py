@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from audits.checks import choices, one_of
-from audits.data.adapters import Given, column_of, given_table
+from audits.data.adapters import GivenTable, column_of, given_table
 from audits.errors import InputError
 from audits.models.spec import Predictions
 
@@ -19,7 +19,7 @@ __all__ = ["JoinedTable", "is_matrix", "plain_values", "protected_of", "stored_p
 class JoinedTable:
     """The table with the columns that lie outside it, under names that are free."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: GivenTable) -> None:
         self.given = given
         self._outside: dict[str, pd.Series] = {}
 

@@ -25,7 +25,7 @@ __all__ = [
     "adapter",
     "allowed_address",
     "build",
-    "checked",
+    "check_options",
     "choices",
     "finite",
     "generator",
@@ -204,7 +204,7 @@ _MEANT = {
 }
 
 
-def checked(kind: type[T], options: T | None, where: str) -> T:
+def check_options(kind: type[T], options: T | None, where: str) -> T:
     """Return options whose values keep to what `kind` states, however they were made; None is the defaults.
 
     Raises
@@ -232,14 +232,16 @@ def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:
     if kind in {"missing", "missing_argument"}:
         return InputError(path, "is missing", advice=f"add it: {last}: …")
     if kind in _MEANT:
-        return InputError(path, f"must be {_MEANT[kind]}", given, _shaped(_MEANT[kind], str(last), given))
+        return InputError(
+            path, f"must be {_MEANT[kind]}", given, _corrected_line(_MEANT[kind], str(last), given)
+        )
     if kind == "int_type" and isinstance(given, str) and given.strip().isdigit():
         return InputError(path, "must be a whole number", given, f"write {last}: {given.strip()}")
     rule = (problem["msg"][0].lower() + problem["msg"][1:]).replace("input should", "must")
     return InputError(path, rule, given, _nearest(problem, given))
 
 
-def _shaped(shape: str, key: str, given: object) -> str:
+def _corrected_line(shape: str, key: str, given: object) -> str:
     """Return the line that puts a lone value into a list, or names a mapping's shape."""
     if shape == "a list" and isinstance(given, (str, int, float)):
         return f"write {key}: [{given}]"

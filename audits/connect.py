@@ -15,7 +15,7 @@ import pandas as pd
 
 from audits.aliases import metric_name
 from audits.checks import choices, one_of
-from audits.errors import InputError, installed, not_installed
+from audits.errors import InputError, is_installed, not_installed
 
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
@@ -51,7 +51,7 @@ def to_metricframe(
     InputError
         If Fairlearn is missing, an attribute is unknown, or a metric needs labels that the data lack.
     """
-    fairlearn = _imported("fairlearn.metrics", "metrics")
+    fairlearn = _import("fairlearn.metrics", "metrics")
     if found.subject is None:
         raise InputError("found", "was loaded and holds no people", advice="run evenhand.audit once more")
     data = found.subject.data
@@ -178,7 +178,7 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
     ...     scorer("accuracy")(rule, [[0]] * 4, labels, sensitive_features=groups)
     -0.5
     """
-    if not installed("sklearn"):
+    if not is_installed("sklearn"):
         raise not_installed("scorer", "sklearn")
     from sklearn import config_context
     from sklearn.metrics import make_scorer
@@ -200,7 +200,7 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
         labels = sorted({*np.asarray(y_true).tolist(), *np.asarray(y_pred).tolist()}, key=str)
         if favorable not in labels and len(labels) > 1:  # of one value alone it may be the other
             raise InputError("favorable", "must be a label", favorable, f"choose {choices(labels)}")
-        codes, names = pd.factorize(_joined(sensitive_features))
+        codes, names = pd.factorize(_group_labels(sensitive_features))
         sizes = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         decided, true = (np.asarray(values) == favorable for values in (y_pred, y_true))
         labelled = Labels(true, np.ones(len(true), dtype=bool))
@@ -229,7 +229,7 @@ def log_to_mlflow(found: RunResult) -> None:
     interval that its verdict follows from becomes metrics (``evenhand.groups``, ``….low``, ``….high``,
     ``….p_value``), verdict and first sentence tags. With ``audits`` counted together, as everywhere.
     """
-    mlflow = _imported("mlflow", "found")
+    mlflow = _import("mlflow", "found")
     from audits.reports.html import render_report
     from audits.runs.result import Figures
 
@@ -253,13 +253,13 @@ def log_to_mlflow(found: RunResult) -> None:
         mlflow.log_figure(figure, f"evenhand/figures/{name}.html")
 
 
-def _joined(features: Any) -> pd.Series:
+def _group_labels(features: Any) -> pd.Series:
     """One text a row: of several attributes their values together; people without a value are a group."""
     frame = features if isinstance(features, pd.DataFrame) else pd.DataFrame(features)
     return frame.astype("string").fillna("(missing)").agg("\x1f".join, axis=1)
 
 
-def _imported(module: str, argument: str) -> Any:
+def _import(module: str, argument: str) -> Any:
     import importlib
 
     try:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from typing import Any
+from typing import Any, cast
 
 __all__ = [
     "InputError",
-    "NotCounted",
+    "NeedsPeople",
     "RunCancelled",
     "RunFailed",
-    "called",
+    "distribution_name",
     "how_to_install",
-    "installed",
+    "is_installed",
     "not_installed",
     "optional",
     "quoted",
 ]
 
 _NOT_GIVEN = object()
-_LONGEST_VALUE = 80
+_MAX_VALUE = 80
 
 _EXTRAS = {
     "transport": {"ot"},
@@ -105,19 +105,19 @@ def _extra_of(package: str) -> str | None:
     return next((name for name, packages in _EXTRAS.items() if root in packages), None)
 
 
-def called(package: str) -> str:
+def distribution_name(package: str) -> str:
     """Return what a package is called that is imported as `package`.
 
     Examples
     --------
-    >>> called("sklearn.pipeline")
+    >>> distribution_name("sklearn.pipeline")
     'scikit-learn'
     """
     root = package.split(".")[0]
     return _CALLED.get(root, root)
 
 
-def installed(package: str) -> bool:
+def is_installed(package: str) -> bool:
     """Whether a package can be imported, without importing it."""
     if package in sys.modules:
         return True
@@ -136,7 +136,9 @@ def not_installed(where: str, package: str) -> InputError:
     model.path needs onnx, which is not installed here; install it with: pip install 'evenhand[onnx]'.
     """
     return InputError(
-        where, f"needs {called(package)}, which is not installed here", advice=how_to_install(package)
+        where,
+        f"needs {distribution_name(package)}, which is not installed here",
+        advice=how_to_install(package),
     )
 
 
@@ -160,22 +162,22 @@ def _plain(value: Any) -> Any:
     if library in {"numpy", "pandas"} and hasattr(value, "tolist"):
         return value.tolist()
     if kind in {list, tuple, set, frozenset}:
-        return kind(_plain(each) for each in value)
+        return cast(Any, kind)(_plain(each) for each in value)
     return {_plain(key): _plain(each) for key, each in value.items()} if kind is dict else value
 
 
 def _shorten(value: object) -> str:
     text = quoted(value)
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+    return text if len(text) <= _MAX_VALUE else text[: _MAX_VALUE - 1] + "…"
 
 
-class NotCounted(InputError):
+class NeedsPeople(InputError):
     """Something needs every person of a table whose people are counted: where it can, it is read whole."""
 
 
-def not_counted(where: str) -> NotCounted:
+def not_counted(where: str) -> NeedsPeople:
     """Return the refusal of what needs every person in a table whose people are only counted."""
-    return NotCounted(
+    return NeedsPeople(
         where,
         "cannot be used with a table whose people are counted batch by batch",
         advice="leave it out, apply it to the file, or draw a sample",

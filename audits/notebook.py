@@ -28,7 +28,7 @@ from audits.arguments import (
 from audits.checks import choices, one_of
 from audits.data import AuditData, build_data, data_spec
 from audits.data.adapters import given_table
-from audits.data.preprocessing.outcomes import MOST_CLASSES
+from audits.data.preprocessing.outcomes import MAX_CLASSES
 from audits.data.role_guesses import guess_good_answer
 from audits.errors import InputError, quoted
 from audits.findings import Findings
@@ -55,7 +55,7 @@ from audits.runs.execute import carry_out
 from audits.runs.executors.threads import fixed_threads
 from audits.runs.registry import AUDITS, usual_audits
 from audits.runs.result import AuditResult
-from audits.runs.search import searched
+from audits.runs.search import with_search
 from audits.runs.spec import audit_request
 from audits.runs.version import VERSION
 
@@ -66,7 +66,7 @@ Given = ParamSpec("Given")
 Asked = str | Sequence[str | Mapping[str, Any]] | Mapping[str, Any] | None
 
 
-def _worded(function: Callable[Given, Findings]) -> Callable[Given, Findings]:
+def _explain_arguments(function: Callable[Given, Findings]) -> Callable[Given, Findings]:
     """Have a call with arguments that do not exist answered by the line to write."""
     known = inspect.signature(function).parameters
     by_place = [name for name, each in known.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
@@ -100,7 +100,7 @@ def _worded(function: Callable[Given, Findings]) -> Callable[Given, Findings]:
 _ENDS = ("high", "low")  # of a number that is taken as it is
 
 
-@_worded
+@_explain_arguments
 def audit(
     model: Any,
     X: Any,
@@ -254,7 +254,7 @@ def audit(
                 else stored_predictions(table, predictions, scores, higher_is, made)
             )
             section["features"] = list(features) if features is not None else None
-            data = _built(table, section)
+            data = _build_data(table, section)
             spec = ModelSpec(predictions=found)
             subject = make_subject(data, spec, threshold=threshold, seed=seed)
             about: dict[str, Any] = {"predictions": {key: each for key, each in vars(found).items() if each}}
@@ -263,7 +263,7 @@ def audit(
             for name in reads:
                 one_of("columns", name, given.frame.columns, what="a column of X")
             section["features"] = list(features if features is not None else reads)
-            data = _built(table, section)
+            data = _build_data(table, section)
             asked = in_memory_model(
                 model, given, data, reads, classes=classes, output=output, higher_is=higher_is
             )
@@ -271,7 +271,7 @@ def audit(
                 ignored = ignored_columns(asked, data, [name for name in groups if name in reads])
                 if ignored:  # handed over, but no feature: moving people along them would change nothing
                     section["features"] = [name for name in reads if name not in ignored]
-                    data = _built(table, section)
+                    data = _build_data(table, section)
                     asked = in_memory_model(
                         model, given, data, reads, classes=classes, output=output, higher_is=higher_is
                     )
@@ -284,7 +284,7 @@ def audit(
         )
         hidden = None
         if search:
-            results, hidden = searched(results, subject, seed, carry_out)
+            results, hidden = with_search(results, subject, seed, carry_out)
         return Findings(
             VERSION,
             {
@@ -313,7 +313,7 @@ def _is_amount(values: pd.Series, favorable: Any) -> bool:
 def _check_favorable(values: pd.Series, favorable: Any) -> None:
     """Raise `InputError` where it is missing, or is one value of a number that has too many to be classes."""
     levels = values.drop_duplicates().tolist()
-    if len(levels) > MOST_CLASSES and pd.api.types.is_numeric_dtype(values.dtype):
+    if len(levels) > MAX_CLASSES and pd.api.types.is_numeric_dtype(values.dtype):
         given = {} if favorable is None else {"value": favorable}
         raise InputError(
             "favorable",
@@ -329,7 +329,7 @@ def _check_favorable(values: pd.Series, favorable: Any) -> None:
         )  # fmt: skip
 
 
-def _built(table: JoinedTable, section: Mapping[str, Any]) -> AuditData:
+def _build_data(table: JoinedTable, section: Mapping[str, Any]) -> AuditData:
     return build_data(table.frame(), data_spec(_without_none(section)))
 
 
@@ -412,7 +412,7 @@ def _carried_out(
         except InputError as error:
             if told:
                 raise
-            not_run[request.name] = _reworded(str(error))
+            not_run[request.name] = _as_argument_message(str(error))
     if not results:
         raise InputError(
             "audits",
@@ -460,7 +460,7 @@ _PLACE = re.compile(r"audits\[\d+\]\.(\w+)")
 _WEIGHTS = re.compile(r"weights: \{column: (\w+), kind: counts\}, or kind: sampling")
 
 
-def _reworded(sentence: str) -> str:
+def _as_argument_message(sentence: str) -> str:
     """Return a sentence about a spec's keys as one about the arguments of `audit`."""
     sentence = _WEIGHTS.sub(r"weights={'column': \1, 'kind': 'counts'}, or 'kind': 'sampling'", sentence)
     return _PLACE.sub(r"audits['\1']", _KEY.sub(lambda found: _KEYS[found[0]], in_python(sentence)))
@@ -471,6 +471,6 @@ def _in_words_of_python() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        error.where, error.advice = _reworded(error.where), _reworded(error.advice)
-        error.args = (_reworded(str(error)),)
+        error.where, error.advice = _as_argument_message(error.where), _as_argument_message(error.advice)
+        error.args = (_as_argument_message(str(error)),)
         raise

@@ -15,19 +15,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from audits.errors import installed, not_installed, optional
+from audits.errors import is_installed, not_installed, optional
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-__all__ = ["Audit", "Exhibit", "OnPages", "Section", "Size", "loaded", "says_what_it_lacks"]
+__all__ = ["Audit", "Exhibit", "OnPages", "Section", "Size", "resolve", "says_what_it_lacks"]
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 
-_LEAST_BYTES, _COPIES = 1e8, 4.0  # what every audit takes: libraries, and copies of the encoded features
+_MIN_BYTES, _COPIES = 1e8, 4.0  # what every audit takes: libraries, and copies of the encoded features
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,12 +292,12 @@ class Audit:
     @property
     def lacks(self) -> str | None:
         """The first package that it `needs` and that is not installed here."""
-        return next((package for package in self.needs if not installed(package)), None)
+        return next((package for package in self.needs if not is_installed(package)), None)
 
     @property
     def result_type(self) -> type:
         """The class of its results."""
-        found: type = loaded(self.result)
+        found: type = resolve(self.result)
         return found
 
     def result_keys(self) -> Mapping[str, Any]:
@@ -311,21 +311,21 @@ class Audit:
 
     def run(self, subject: Any, options: Any, **told: Any) -> Any:
         """Run it; see `runs`."""
-        return loaded(self.runs)(subject, options, **told)
+        return resolve(self.runs)(subject, options, **told)
 
     def counted_columns(self, options: Any, data: Any) -> Mapping[str, Any]:
         """Return the columns that it counts people by; see `counted`."""
-        found: Mapping[str, Any] = loaded(self.counted)(options, data)
+        found: Mapping[str, Any] = resolve(self.counted)(options, data)
         return found
 
     def sentence(self, result: Any) -> str:
         """Return what `result` found in one sentence for everybody; see `says`."""
-        found: str = result.finding if self.says is None else loaded(self.says)(result)
+        found: str = result.finding if self.says is None else resolve(self.says)(result)
         return found
 
     def section(self, result: Any) -> Section:
         """Return how `result` is presented."""
-        found: Section = loaded(self.presents)(result)
+        found: Section = resolve(self.presents)(result)
         return found
 
     def show(self, result: Any) -> None:
@@ -339,11 +339,11 @@ class Audit:
         display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
         exhibits = self.section(result).exhibits
         if exhibits:
-            display(loaded("audits.drawing.svg:media")(exhibits[0].figure()), raw=True)  # type: ignore[no-untyped-call]
+            display(resolve("audits.drawing.svg:media")(exhibits[0].figure()), raw=True)  # type: ignore[no-untyped-call]
 
     def usual_options(self, data: Any) -> dict[str, Any] | None:
         """Return options that need no choice on these data, or None."""
-        found: dict[str, Any] | None = loaded(self.usual)(data) if self.usual is not None else None
+        found: dict[str, Any] | None = resolve(self.usual)(data) if self.usual is not None else None
         return found
 
     def expected_seconds(self, options: Any, size: Size) -> float:
@@ -352,11 +352,11 @@ class Audit:
 
     def expected_bytes(self, options: Any, size: Size) -> float:
         """About how many bytes a run takes besides data and model: at least a few copies of its table."""
-        copies = _LEAST_BYTES + _COPIES * 8.0 * size.rows * (size.width + 4)
+        copies = _MIN_BYTES + _COPIES * 8.0 * size.rows * (size.width + 4)
         return copies if self.memory is None else max(copies, self.memory(options, size))
 
 
-def loaded(what: Any) -> Any:
+def resolve(what: Any) -> Any:
     """Return `what`, or what the text ``"module:name"`` names."""
     if not isinstance(what, str):
         return what
@@ -373,7 +373,7 @@ def says_what_it_lacks(audit: Callable[_Given, _Result]) -> Callable[_Given, _Re
 
     @functools.wraps(audit)
     def told(*given: _Given.args, **named: _Given.kwargs) -> _Result:
-        record: Audit = loaded(f"{audit.__module__.rpartition('.')[0]}.record:AUDIT")
+        record: Audit = resolve(f"{audit.__module__.rpartition('.')[0]}.record:AUDIT")
         if record.lacks is not None:
             raise not_installed(record.name, record.lacks)
         try:

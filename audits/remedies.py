@@ -18,7 +18,7 @@ import pandas as pd
 from audits.arguments import JoinedTable, is_matrix, plain_values, protected_of
 from audits.checks import one_of
 from audits.data import AuditData, build_data, data_spec
-from audits.data.adapters import Given, given_table
+from audits.data.adapters import GivenTable, given_table
 from audits.errors import InputError
 from audits.findings import Findings
 from audits.mitigation.audit import mitigation
@@ -200,7 +200,7 @@ def mitigate(
 class _People:
     """The table as it was given and as audits have it, and what the estimator reads of it."""
 
-    given: Given
+    given: GivenTable
     data: AuditData
     reads: tuple[str, ...]
     section: Mapping[str, Any]

@@ -22,19 +22,19 @@ from typing import Any, TypeVar
 import pandas as pd
 from pydantic import ConfigDict, TypeAdapter
 
+from audits.arrow_io import read_mapped, write_mapped
 from audits.checks import adapter
 from audits.errors import RunFailed
-from audits.mapped import read_mapped, write_mapped
 
 __all__ = [
     "Optimum",
     "frame_of",
     "head",
     "load_result",
+    "notebook_display",
     "numbers",
     "plain",
     "save_result",
-    "shown",
     "tables",
     "verdict_as_now",
 ]
@@ -211,7 +211,7 @@ def verdict_as_now(value: Any) -> Any:
     return _INSUFFICIENT if value == "no evidence at this size" else value
 
 
-def shown(kind: type[R]) -> type[R]:
+def notebook_display(kind: type[R]) -> type[R]:
     """Give a result class a form for notebooks: verdict, finding, warnings, the head of its table, a figure.
 
     And ``explain()``, which prints the finding, the method that its audit implements, and where it is from.

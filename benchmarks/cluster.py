@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from audits.data.groupby import count_rows
 from audits.data.io.large_table import open_table
-from audits.dividing import divided
+from audits.parallel import use_workers
 from audits.runs.executors.dask import divide_among
 from audits.runs.executors.threads import fixed_threads
 from benchmarks.scale import people
@@ -48,7 +48,7 @@ def measured(
 ) -> tuple[float, list[float], float, tuple[float, float]]:
     """Return processor time of one process, of each worker and of adding up, and both by the clock."""
     work()  # files are in memory, libraries loaded
-    with divided(divide_among(client, lambda: False)):
+    with use_workers(divide_among(client, lambda: False)):
         work()
     one, cores = {min(os.sched_getaffinity(0))}, os.sched_getaffinity(0)
     _kept_to(one)
@@ -57,7 +57,7 @@ def measured(
     alone, waited = _spent() - begun, time.perf_counter() - start
     _kept_to(cores)
     before, begun, start = client.run(_spent), _spent(), time.perf_counter()
-    with divided(divide_among(client, lambda: False)):
+    with use_workers(divide_among(client, lambda: False)):
         work()
     adding, together = _spent() - begun, time.perf_counter() - start
     after = client.run(_spent)

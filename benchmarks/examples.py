@@ -38,16 +38,16 @@ def main() -> None:
 
 def bundle(name: str, audits: Sequence[str] = AUDITS) -> list[tuple[str, Path, float]]:
     """Compute the usual audits of an example as its pages would, and pack them; return the files."""
-    from app import examples, work
+    from app import examples, jobs
     from app.drafts import drafts
-    from app.glance.running import usual_options
+    from app.glance.runs import usual_options
     from app.workspaces.workspace import Workspace, new_token
     from audits.runs.executors.pool import InlineExecutor
     from audits.runs.spec import parse_spec
 
     space = Workspace(new_token())
     draft = drafts.from_sample(space, CATALOGUE[name])
-    data, _ = work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
+    data, _ = jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
     found = []
     for audit, options in usual_options(draft, data).items():
         if audit not in audits:

@@ -19,8 +19,8 @@ import numpy as np
 from audits.data import read_table
 from audits.data.samples import CATALOGUE
 from audits.monitor.monitors import Batch, Monitors
-from audits.monitor.recoded import frame_as_audited, with_values
-from audits.records import loaded
+from audits.monitor.recoding import frame_as_audited, with_values
+from audits.records import resolve
 from audits.runs.documents import load_document
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
@@ -44,7 +44,7 @@ def make(name: str) -> dict[str, Any]:
     spec |= {"audits": [{"sensitivity": {"protected": protected}}], "search": "off"}
     run = InlineExecutor().submit(spec, folder).result()
     record = AUDITS["sensitivity"]
-    bundle = with_values(loaded(record.bundle)(run.audits[0].result, note=""), run.spec["data"])
+    bundle = with_values(resolve(record.bundle)(run.audits[0].result, note=""), run.spec["data"])
     frame = frame_as_audited(bundle, read_table(folder / CATALOGUE[name].files[1]).frame)
     column, times, said = INCIDENTS[name]
     now, rng = [FIRST], np.random.default_rng(0)

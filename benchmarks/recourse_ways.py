@@ -26,7 +26,7 @@ from audits.recourse.actions import actions_of
 from audits.recourse.alternatives import find_ways
 from audits.recourse.audit import _sides
 from audits.recourse.options import RecourseOptions
-from audits.recourse.paths import Way
+from audits.recourse.paths import RecoursePath
 from audits.transport import exact_coupling
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -80,7 +80,7 @@ def main(people: int) -> None:
         subject.scores[rejected.positions, None], subject.scores[accepted, None], cost="l2_squared"
     )
     goal = coupling.barycenter(encoded[accepted])
-    way = Way(subject, options, actions, rejected, accepted, encoded[rejected.positions], goal)
+    way = RecoursePath(subject, options, actions, rejected, accepted, encoded[rejected.positions], goal)
     ours = find_ways(way, np.random.default_rng(0))
     seconds = time.perf_counter() - start
     _, first = np.unique(ours.person, return_index=True)
@@ -88,7 +88,7 @@ def main(people: int) -> None:
     with_dice(way)
 
 
-def with_dice(way: Way) -> None:
+def with_dice(way: RecoursePath) -> None:
     import dice_ml
 
     subject = way.subject

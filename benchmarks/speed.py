@@ -219,7 +219,7 @@ def executor() -> Iterator[str]:
 def sensitivity() -> Iterator[str]:
     """The pass over very many people against the two networks' forward passes alone, on one thread."""
     from audits.models.networks.dense import Dense
-    from audits.sensitivity.measurement.gradients import CHUNK, Audited, Status, totals
+    from audits.sensitivity.measurement.gradients import CHUNK, AuditedModel, Status, totals
 
     features, width, people = 95, 32, 400_000  # the paper's Adult networks
     rng = np.random.default_rng(0)
@@ -229,7 +229,7 @@ def sensitivity() -> Iterator[str]:
         weights = tuple(rng.normal(size=pair) / np.sqrt(pair[0]) for pair in pairs)
         return Dense(weights, (np.zeros(width), np.zeros(width), np.zeros(1))).astype(np.float32)
 
-    audited, status = Audited(draw()), Status("sex", ("f", "m"), draw())
+    audited, status = AuditedModel(draw()), Status("sex", ("f", "m"), draw())
     z = rng.normal(size=(people, features)).astype(np.float32)
 
     def forward() -> None:
@@ -251,7 +251,7 @@ def outcomes() -> Iterator[str]:
     """Outcome transport of 50,000 x 50,000 binary outcomes: coupling and flows alone, and a whole audit."""
     from audits.outcome_transport import OutcomeTransportOptions, outcome_transport
     from audits.outcome_transport.bias.groups import group_list, measure, measure_flows, tie_ranges
-    from audits.outcome_transport.comparison.sides import ComparedSides, Side
+    from audits.outcome_transport.comparison.sides import Side, TwoSides
     from audits.outcome_transport.matching.optimal_face import optimal_face
     from audits.outcome_transport.matching.outcomes import match_outcomes
     from tests.outcome_transport.conftest import crowd, scored
@@ -263,7 +263,7 @@ def outcomes() -> Iterator[str]:
         Side(name, np.arange(n), (rng.random((n, 1)) < rate) * np.sqrt(2), group, names, group, names)
         for name, rate in (("source", 0.4), ("target", 0.5))
     ]
-    comparison = ComparedSides(sides[0], sides[1], False, "decision", float(np.sqrt(2)), {}, ())
+    comparison = TwoSides(sides[0], sides[1], False, "decision", float(np.sqrt(2)), {}, ())
 
     def parts() -> object:
         matched = match_outcomes(sides[0].outcomes, sides[1].outcomes)

@@ -32,8 +32,8 @@ from audits.reports.comparison import slope_exhibit  # noqa: E402
 from audits.runs.executors.inline import InlineExecutor  # noqa: E402
 from audits.runs.registry import AUDITS  # noqa: E402
 from audits.runs.result import AuditResult, RunResult  # noqa: E402
+from audits.stats.text import count  # noqa: E402
 from audits.stats.vocabulary import speaking  # noqa: E402
-from audits.stats.words import count  # noqa: E402
 
 TEMPLATES = HERE / "templates"
 

@@ -84,7 +84,7 @@ def _warm_readers(request, monkeypatch):
     if hasattr(request.module, "AppTest") or hasattr(request.module, "visit"):
         from streamlit.components.v2 import manifest_scanner
 
-        from app.tables.readers import READERS
+        from app.tables.client import READERS
         from app.widgets import waiting
 
         scan = manifest_scanner.scan_component_manifests
@@ -109,18 +109,18 @@ def serve_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[
     To load what runs need takes a worker longer than most runs of tests. Whoever closes them, or needs a
     home of its own, leaves the next page to start them again.
     """
-    from app import work
+    from app import jobs
 
     home, served = tmp_path_factory.mktemp("served"), [None]
 
     def serve(patch: pytest.MonkeyPatch) -> None:
         patch.setenv("EVENHAND_HOME", str(home))
-        if work._executor is None or work._executor is not served[0]:
-            work.close()
-            served[0] = work.executor()
+        if jobs._executor is None or jobs._executor is not served[0]:
+            jobs.close()
+            served[0] = jobs.executor()
 
     yield serve
-    work.close()
+    jobs.close()
 
 
 @pytest.fixture
@@ -129,13 +129,13 @@ def own_worker() -> Iterator[None]:
 
     The workers of other tests stay up meanwhile, and are there again afterwards.
     """
-    from app import work
+    from app import jobs
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(work, "_executor", None)
+        patch.setattr(jobs, "_executor", None)
         patch.setenv("EVENHAND_WORKERS", "1")
         yield
-        work.close()
+        jobs.close()
 
 
 @pytest.fixture
@@ -143,12 +143,12 @@ def space(
     serve_pages: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Workspace]:
     """Return a workspace of its own, which sees nothing of other tests' workspaces."""
-    from app import work
+    from app import jobs
     from app.workspaces.workspace import Workspace, issue_token
 
     serve_pages(monkeypatch)
     made = Workspace(issue_token())
     yield made
-    for run in work.executor().going_on(made.token):
+    for run in jobs.executor().going_on(made.token):
         run.cancel()
-    work.forget(made)
+    jobs.forget(made)

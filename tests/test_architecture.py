@@ -19,15 +19,15 @@ COUPLED = "barycenter"  # flipset's matching and reports, through another coupli
 LAYERS = (
     (
         "errors",
-        "brief",
-        "brought",
-        "dividing",
+        "text",
+        "plugins",
+        "parallel",
         "aliases",
         "checks",
         "progress",
         "results",
         "threads",
-        "mapped",
+        "arrow_io",
         "records",
         "options",
         "report_kinds",
@@ -52,13 +52,13 @@ LAYERS = (
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 BASE = {
     "errors": 0,
-    "brief": 0,
-    "dividing": 0,
+    "text": 0,
+    "parallel": 0,
     "aliases": 0,
-    "mapped": 0,
+    "arrow_io": 0,
     "progress": 0,
     "threads": 0,
-    "brought": 1,
+    "plugins": 1,
     "checks": 1,
     "results": 2,
     "options": 2,
@@ -239,9 +239,9 @@ def test_nobody_uses_what_another_module_keeps_to_itself(folder: str):
 # words that generic code has for something else, or where it means that one audit; the lists may only shrink
 A_KEY = "a key of what processes, pages or services tell each other, of people's groups or sensitivities"
 NAMED = {
-    "app/tables/held.py": ({"groups"}, A_KEY),
+    "app/tables/handles.py": ({"groups"}, A_KEY),
     "audits/remedies.py": ({"mitigation"}, "one call from Python that is this audit of one's own estimator"),
-    "app/tables/holding.py": ({"groups"}, A_KEY),
+    "app/tables/server.py": ({"groups"}, A_KEY),
     "app/monitor/alarms.py": ({"sensitivity"}, A_KEY),
     "app/monitor/dashboard.py": ({"sensitivity"}, A_KEY),
     "app/serving/ingestion.py": ({"sensitivity"}, A_KEY),
@@ -346,7 +346,7 @@ def test_no_two_classes_have_one_name():
     assert not {name: where for name, where in classes().items() if len(where) > 1}, "say which it is"
 
 
-MOST_PARAMETERS, LONGEST_BODY = 8, 60
+MAX_PARAMETERS, LONGEST_BODY = 8, 60
 SAID = "every argument is one thing that its user may say, with a default"
 PARTS = "each is a part of what was found, given by name to what packs or words all of them, its one caller"
 ARRAYS = "arrays of the same people beside each other, and how they are drawn from: it is called in one place"
@@ -363,14 +363,14 @@ MANY = {
     "audits/outcome_transport/matching/outcomes.py match_outcomes": SAID,
     "audits/outcome_transport/matching/resampling.py resample": ARRAYS,
     "audits/rule_sets/audit.py audit_cells": "what rows in memory and rows in files count in their own ways",
-    "audits/rule_sets/measures/values.py _tested": ARRAYS,
-    "audits/rule_sets/packing.py pack": PARTS,
+    "audits/rule_sets/measures/values.py _test_measure": ARRAYS,
+    "audits/rule_sets/assembly.py pack": PARTS,
     "audits/monitor/monitors.py create": SAID,
     "audits/stats/verdicts.py judge": SAID,
     "audits/sensitivity/inference.py judge_groups": PARTS,
     "audits/sensitivity/measurement/blackbox.py measure_blackbox": "audit and bundle share no context",
     "audits/sensitivity/match_sets/sets.py match_set": SAID,
-    "audits/sensitivity/packing.py pack": PARTS,
+    "audits/sensitivity/assembly.py pack": PARTS,
     "audits/transport/maps/protocol.py fit": SAID,
     "audits/transport/maps/sinkhorn.py solve": SAID,
     "audits/transport/maps/validation.py exact_cost": SAID,
@@ -387,7 +387,7 @@ LONG = {
     "audits/flipset/people_tables.py people_tables": "four tables of the same people, column by column",
     "audits/notebook.py audit": STEPS,
     "audits/rule_sets/audit.py audit_cells": STEPS,
-    "audits/rule_sets/packing.py pack": PACKED,
+    "audits/rule_sets/assembly.py pack": PACKED,
 }
 
 
@@ -399,7 +399,7 @@ def large_functions(path: Path) -> Iterator[tuple[str, bool, bool]]:
             own = [each for each in node.body if not _is_docstring(each)] or node.body
             lines = (node.end_lineno or 0) - own[0].lineno + 1
             many = len([*given.posonlyargs, *given.args, *given.kwonlyargs])
-            yield node.name, many > MOST_PARAMETERS, lines > LONGEST_BODY
+            yield node.name, many > MAX_PARAMETERS, lines > LONGEST_BODY
 
 
 def _is_docstring(node: ast.stmt) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
-from audits.stats import Estimate, Judged
+from audits.stats import Estimate, Judgment
 from benchmarks.calibration.harness import PAGE, Kept, Row, alarm, covers, page, simulation, simulations
 from benchmarks.calibration.whole import NOT_MEANS, WHOLE, is_p, leaves, people, subject
 
@@ -38,7 +38,7 @@ def test_every_audit_with_a_verdict_of_its_own_is_simulated():
 
 def fields_of(kind: Any, path: tuple[str, ...] = (), inside: frozenset[Any] = frozenset()) -> Iterator[str]:
     """Yield the path of every interval and p-value that a result's type can hold."""
-    if kind is Estimate or kind is Judged:
+    if kind is Estimate or kind is Judgment:
         yield ".".join(path)
     elif arguments := typing.get_args(kind):
         for each in arguments:

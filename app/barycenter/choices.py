@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary, audited_size
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.stated import stated_number
@@ -22,7 +22,7 @@ __all__ = ["choose_options"]
 _WEIGHTS = {"people": "by its people", "equal": "as much as any other"}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
+def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no attribute is chosen."""
     if not summary.groups:
         return None

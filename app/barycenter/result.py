@@ -8,10 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from app import state, work
-from app.drawn import drawn_once
-from app.tables.held import DataHeld
-from app.tables.listed import Listed, raw_cells
+from app import jobs, state
+from app.figure_cache import drawn_once
+from app.tables.handles import DataHandle
+from app.tables.listed import PeopleTable, raw_cells
 from app.tables.people import FAVORABLE
 from app.widgets import notices
 from app.widgets.people.person import Beside, person_card, steps
@@ -23,9 +23,9 @@ from app.workspaces.workspace import Workspace
 from audits.barycenter import BarycenterResult, figures
 from audits.barycenter.sections import marginals_exhibit, transparency_exhibit
 from audits.barycenter.text import way_words
-from audits.brief import begun
 from audits.runs.result import RunResult
-from audits.stats.words import count, in_words, people_in
+from audits.stats.text import count, in_words, people_in
+from audits.text import begun
 
 __all__ = ["show_result"]
 
@@ -36,7 +36,7 @@ _WAYS = ("only_self", "only_counterpart")
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit."""
     result: BarycenterResult = found.audits[0].result
-    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     result_page(
         "barycenter",
         found,
@@ -106,7 +106,7 @@ def _apart(result: BarycenterResult) -> None:
     )
 
 
-def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
+def _people(found: RunResult, space: Workspace, data: DataHandle) -> None:
     """Draw the people of a group who flip one way, and one of them."""
     result: BarycenterResult = found.audits[0].result
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -118,7 +118,7 @@ def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
     if people.empty:
         st.text("Nobody.")
         return
-    listed = Listed(found, "flipping", {"group": group, "way": way})
+    listed = PeopleTable(found, "flipping", {"group": group, "way": way})
     card = st.container()
     with st.expander("The list", expanded=state.widget("person") is None):
         chosen = choose_row(
@@ -135,7 +135,7 @@ def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
             _person(found, space, chosen, data)
 
 
-def _person(found: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> None:
+def _person(found: RunResult, space: Workspace, row: Hashable, data: DataHandle) -> None:
     """Draw a person beside the closest match, and name the match in every other group."""
     result: BarycenterResult = found.audits[0].result
     person = result.people.loc[[row]].iloc[0]

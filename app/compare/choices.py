@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.data_model.model_choice import model_section
 from app.drafts.validation import whole_model
-from app.latest import latest_audits
-from app.tables.held import DataHeld
+from app.latest_runs import latest_audits
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary, audited_size
 from app.widgets.results.verdict_cards import title_of
 from app.widgets.subject import model_words
@@ -49,7 +49,7 @@ def choose_model(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
     threshold = kept.get("threshold", spec.get("threshold"))
     if threshold is not None:
         first["threshold"] = threshold
-    _, profiles = wait_for(work.table(space, spec["data"]), "Reading the table")
+    _, profiles = wait_for(jobs.table(space, spec["data"]), "Reading the table")
     beside = {**draft, "id": f"{draft['id']}-second", "spec": {**spec, **first}}
     edited = model_section(space, beside, profiles, second=True)["spec"]
     return {**draft, "compare": {"model": edited["model"], "threshold": edited.get("threshold")}}
@@ -72,7 +72,7 @@ def checked_model(draft: Mapping[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def choose_audits(space: Workspace, draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[str, Any]]:
+def choose_audits(space: Workspace, draft: Mapping[str, Any], data: DataHandle) -> dict[str, dict[str, Any]]:
     """Draw the choice of audits; return each with its options: those last run here, else the usual ones."""
     latest = {name: record["spec"]["audits"][0][name] for name, record in latest_audits(space, draft).items()}
     usual = data.usual_audits(draft["spec"]["model"].get("train"))

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.tables.listed import Listed
+from app.tables.listed import PeopleTable
 from app.tables.people import DECIDED
 from app.widgets import notices
 from app.widgets.frame import page_text
@@ -28,10 +28,10 @@ from audits.reports.comparison import (
     title_of,
 )
 from audits.runs.comparison.changes import AuditChange, Changes
-from audits.runs.multiple_testing import Across
+from audits.runs.multiple_testing import RunCorrection
 from audits.runs.result import RunResult
 from audits.stats import VERDICTS
-from audits.stats.words import count, number
+from audits.stats.text import count, number
 
 __all__ = ["show_result"]
 
@@ -51,9 +51,9 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     if change.tested:
         show_exhibit(slope_exhibit(change, judged), name="slope")
     panels: dict[str, Callable[[], object]] = {
-        "Who is decided differently?": lambda: _decided(found, space, changes),
+        "Who is decided differently?": lambda: _decisions_tab(found, space, changes),
         "Every audit": lambda: _audits(found, told),
-        "How we tested": lambda: _tested(changes, across),
+        "How we tested": lambda: _test_tab(changes, across),
         "Report": lambda: _downloads(found, space, draft),
     }
     for container, draw in zip(
@@ -64,7 +64,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
                 draw()
 
 
-def _tested(changes: Changes, across: Across) -> None:
+def _test_tab(changes: Changes, across: RunCorrection) -> None:
     first, second = changes.models
     st.text(" ".join(filter(None, [changes.finding, across.note])))
     st.text(f"First model: {first}. Second model: {second}.")
@@ -77,7 +77,7 @@ def _tested(changes: Changes, across: Across) -> None:
             st.markdown(page_text(text))
 
 
-def _decided(found: RunResult, space: Workspace, changes: Changes) -> None:
+def _decisions_tab(found: RunResult, space: Workspace, changes: Changes) -> None:
     if changes.decided:
         show_exhibit(decided_exhibit(changes), name="decided")
         _people(found, space, changes)
@@ -92,7 +92,7 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
         return
     st.subheader(f"Changed decisions ({count(len(table))})", anchor=False)
     row = choose_row(
-        Listed(found, "otherwise"),
+        PeopleTable(found, "otherwise"),
         "decided-otherwise",
         "otherwise-person",
         alt="People whose decision changes, by row number",
@@ -112,12 +112,12 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
         what_if_section(space, found, row)
 
 
-def _audits(found: RunResult, told: Sequence[tuple[AuditChange, Across]]) -> None:
+def _audits(found: RunResult, told: Sequence[tuple[AuditChange, RunCorrection]]) -> None:
     for place, (change, across) in enumerate(told):
         _audit(found, place, change, across)
 
 
-def _audit(found: RunResult, place: int, change: AuditChange, across: Across) -> None:
+def _audit(found: RunResult, place: int, change: AuditChange, across: RunCorrection) -> None:
     """Draw one audit, which folds: how it changes, what either model's own finding is, every number."""
     badge = f"  {across.badge_text}" if change.tested or change.refused else ""
     label = notices.label(f"{title_of(change)}{badge}", longest=120)
@@ -128,7 +128,7 @@ def _audit(found: RunResult, place: int, change: AuditChange, across: Across) ->
         _change(found, place, change, across)
 
 
-def _change(found: RunResult, place: int, change: AuditChange, across: Across) -> None:
+def _change(found: RunResult, place: int, change: AuditChange, across: RunCorrection) -> None:
     st.text(change.headline)
     if change.refused:
         notices.note(change.refused)

@@ -13,7 +13,7 @@ from app.tables.columns import ColumnProfile
 from app.widgets.results.plot import plot
 from audits.data.role_guesses import guess_verb
 from audits.drawing.style import CONTEXT, FOCUS, INK, finish
-from audits.stats.words import amount
+from audits.stats.text import amount
 
 __all__ = ["amount_columns", "amount_section", "distribution", "is_amount"]
 

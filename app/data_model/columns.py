@@ -20,7 +20,7 @@ __all__ = ["bins_section", "columns_section", "features_of", "text_columns"]
 
 _NOT_FEATURES = {"identifier", "text"}
 _NUMBERS = {"continuous", "integer"}
-_MOST_SHOWN = 11
+_MAX_SHOWN = 11
 
 
 def columns_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def columns_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
         base,
         key=f"columns-{draft['id']}",
         hide_index=True,
-        height="content" if len(base) <= _MOST_SHOWN else 388,
+        height="content" if len(base) <= _MAX_SHOWN else 388,
         placeholder="",
         disabled=["column", "missing", "values", "such as"],
         column_config={
@@ -55,7 +55,7 @@ def columns_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
         },
         alt="Columns of the data: kind, role, and whether each is a feature or a protected attribute",
     )
-    return _changed(draft, profiles, base, edited)
+    return _apply_edits(draft, profiles, base, edited)
 
 
 def bins_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _base(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> pd.Dat
     )
 
 
-def _changed(
+def _apply_edits(
     draft: dict[str, Any], profiles: Sequence[ColumnProfile], base: pd.DataFrame, edited: pd.DataFrame
 ) -> dict[str, Any]:
     """Return the draft with the edits; the spec names a thing only where it departs from the default."""

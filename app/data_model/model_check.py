@@ -7,14 +7,14 @@ import streamlit as st
 
 from app.widgets import notices
 from audits.checks import choices
-from audits.models.inspection import Checked
+from audits.models.inspection import ModelReport
 
 __all__ = ["checked_section"]
 
-_MOST_SHOWN = 11
+_MAX_SHOWN = 11
 
 
-def checked_section(found: Checked) -> None:
+def checked_section(found: ModelReport) -> None:
     """Show the columns that feed the model with the first person's values, and five people's scores.
 
     Of a column of predictions what was noticed about them is all that there is to say.
@@ -32,7 +32,7 @@ def checked_section(found: Checked) -> None:
     st.dataframe(
         table,
         hide_index=True,
-        height="content" if len(table) <= _MOST_SHOWN else 388,
+        height="content" if len(table) <= _MAX_SHOWN else 388,
         alt="Which column feeds which input of the model, with the first person's values",
     )
     scores = ", ".join(f"{score:.4g}" for score in found.scores)

@@ -81,7 +81,7 @@ def model_section(
     elif brief:
         model = {"train": old.get("train", "logistic")}
     else:
-        draft, model = _trained(draft, () if second else text_columns(draft, profiles))
+        draft, model = _training_choice(draft, () if second else text_columns(draft, profiles))
     people_decided = way == "label" and draft["spec"]["data"].get("label") is None
     if way != "train" and not brief and not people_decided:
         made = _trained_on(draft, old.get("made") or (old.get("predictions") or {}).get("made"))
@@ -167,7 +167,7 @@ def _without_threshold(draft: dict[str, Any]) -> dict[str, Any]:
     return {**draft, "spec": {key: value for key, value in draft["spec"].items() if key != "threshold"}}
 
 
-def _trained(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _training_choice(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     before = draft["spec"]["model"].get("train", "logistic")
     kinds = [name for name in TRAINED if name != "text" or texts or before == "text"]
     kind = st.selectbox(
@@ -248,7 +248,7 @@ def _file(space: Workspace, draft: dict[str, Any], *, second: bool, brief: bool)
         accept_multiple_files=True,
         key=key,
         max_upload_size=MAX_FILE_MB,
-        on_change=_uploaded,
+        on_change=_take_upload,
         args=(space, key, turn, second),
         help=f"{files_read()}. "
         "Of an ONNX model whose weights lie in a file of their own, choose both at once. "
@@ -311,8 +311,8 @@ def _parts(words: str) -> list[str]:
     return [part.strip() for part in words.split(",") if part.strip()]
 
 
-@state.told
-def _uploaded(space: Workspace, key: str, turn: int, second: bool) -> None:
+@state.report_errors
+def _take_upload(space: Workspace, key: str, turn: int, second: bool) -> None:
     draft = space.draft()
     with state.uploads(key) as files:
         if not files or draft is None:

@@ -16,7 +16,7 @@ from audits.checks import choices
 __all__ = ["NUMBERS", "good_answer", "outcome_section", "says_more", "who_counts"]
 
 NUMBERS = {"continuous", "integer"}
-_MOST_LEVELS = 20
+_MAX_LEVELS = 20
 _TAKEN = {"numeric": "taken as it is", "cut": "cut into favorable and not"}
 _CUTS = {"at least": "at_least", "above": "above", "at most": "at_most", "below": "below"}
 
@@ -37,7 +37,7 @@ def outcome_section(
     offered = list(dict.fromkeys([*likely, *names]))
     left, right = st.columns(2)
     place = f"label-{draft['id']}"
-    if column in names and not state.drawn(place):
+    if column in names and not state.has_value(place):
         state.set_widget(place, column)  # with an index it could not be cleared again
     label = left.selectbox(
         "Label (the true outcome)",
@@ -56,12 +56,12 @@ def outcome_section(
                 return with_data(draft, favorable=None)
             return draft if truth else good_answer(draft, profiles, told["label"])
         item = profiles[names.index(label)]
-        if item.kind in NUMBERS and item.distinct > _MOST_LEVELS:
+        if item.kind in NUMBERS and item.distinct > _MAX_LEVELS:
             return _number(draft, item, old if isinstance(old, dict) and column == label else {})
         if is_amount(draft):
             draft = with_data(draft, outcome=None, favorable=None)
         if "label" in told and (other := _other_values(profiles, label, told["label"])):
-            return _matched(with_data(draft, label=label), item, *other)
+            return _match_values(with_data(draft, label=label), item, *other)
         if column != label and "label" not in told:
             draft = with_data(draft, favorable=None)
         return good_answer(with_data(draft, label=label), profiles, label)
@@ -111,7 +111,7 @@ def _other_values(
     return (told, decided) if len(told) == len(decided) == 2 and set(told) != set(decided) else None
 
 
-def _matched(
+def _match_values(
     draft: dict[str, Any], item: ColumnProfile, told: Sequence[str], decided: Sequence[str]
 ) -> dict[str, Any]:
     """Ask which value of the label is good, and write it as the decision writes its own."""
@@ -142,7 +142,7 @@ def who_counts(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
     def column(label: str, name: str, value: Any, nothing: str, told: str) -> Any:
         place = f"{name}-{key}"
-        if value in names and not state.drawn(place):
+        if value in names and not state.has_value(place):
             state.set_widget(place, value)  # with an index it could not be cleared again
         return st.selectbox(label, names, index=None, key=place, placeholder=nothing, help=told)
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app import work
+from app import jobs
 from app.drafts.validation import Problems
-from app.latest import latest_audits
+from app.latest_runs import latest_audits
 from app.tables.summary import Summary
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.errors import RunFailed
 from audits.runs.registry import AUDITS
+from audits.stats.text import count, percent, several
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, percent, several
 
 __all__ = ["overview", "overview_words"]
 
@@ -67,7 +67,7 @@ def _share_favored(space: Workspace, draft: Mapping[str, Any], summary: Summary 
     if record is None:
         return None
     try:
-        people = work.result(space, record["spec"]).audits[0].result.people
+        people = jobs.result(space, record["spec"]).audits[0].result.people
     except RunFailed:
         return None
     if not len(people) or "decision" not in people:

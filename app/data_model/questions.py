@@ -40,7 +40,7 @@ def questions(
 ) -> dict[str, Any]:
     """Draw the answers so far and the question that is next; return the draft, without one after the last."""
     if draft["question"] == FIRST_QUESTION:
-        draft = _proposed(draft, profiles, rows)
+        draft = _propose_decision(draft, profiles, rows)
     # the truth is asked first where it is what is learned, or what is audited
     known = (
         "train" in draft["spec"]["model"] or way_of(draft["spec"]["model"], draft["spec"]["data"]) == "number"
@@ -70,7 +70,7 @@ def without_questions(draft: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in draft.items() if name != "question"}
 
 
-def _proposed(draft: dict[str, Any], profiles: Sequence[ColumnProfile], rows: int) -> dict[str, Any]:
+def _propose_decision(draft: dict[str, Any], profiles: Sequence[ColumnProfile], rows: int) -> dict[str, Any]:
     """Return the draft with a decision proposed, once, and why; where two are as likely, with none."""
     if "proposal" in draft:
         return draft

@@ -16,7 +16,7 @@ from app.drafts.numbers import read_number, split_numbers
 from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.people.row_choice import WRAPPING
-from audits.stats.words import count, in_words
+from audits.stats.text import count, in_words
 
 __all__ = ["left_out_section", "rows_section"]
 
@@ -32,7 +32,7 @@ _CONDITIONS = {
     "is not missing": "not_missing",
 }
 _ALONE = {"missing", "not_missing"}  # conditions without values
-_MOST_SHOWN = 6
+_MAX_SHOWN = 6
 _GOOD = "favorable"
 _SHORT, _LONG = 18, 30  # letters of a group that a narrow column holds, and a wide one
 _MISSING = {
@@ -106,7 +106,7 @@ def left_out_section(summary: Summary, told: Collection[str]) -> None:
             st.dataframe(
                 pd.DataFrame(shown),
                 hide_index=True,
-                height="content" if len(sizes) <= _MOST_SHOWN else 248,
+                height="content" if len(sizes) <= _MAX_SHOWN else 248,
                 row_height=WRAPPING if letters > _LONG else None,
                 column_config={
                     name: st.column_config.TextColumn(width=200 if letters > _SHORT else 120),
@@ -126,7 +126,7 @@ def _as_table(rules: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
                 text = (
                     ""
                     if key in _ALONE
-                    else _joined(values if isinstance(values, (list, tuple)) else [values])
+                    else _csv_line(values if isinstance(values, (list, tuple)) else [values])
                 )
                 rows.append((rule["column"], words, text))
     return pd.DataFrame(rows, columns=["column", "condition", "values"], dtype="str")
@@ -158,7 +158,7 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in next(csv.reader([text], skipinitialspace=True))]
 
 
-def _joined(values: Sequence[Any]) -> str:
+def _csv_line(values: Sequence[Any]) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(values)
     return line.getvalue().replace(",", ", ") if '"' not in line.getvalue() else line.getvalue()

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import examples, state, work
+from app import examples, jobs, state
 from app.data_model.questions import FIRST_QUESTION
 from app.drafts import drafts
 from app.widgets import notices
@@ -59,7 +59,7 @@ def file_sources(space: Workspace) -> None:
         accept_multiple_files=True,
         max_upload_size=MAX_FILE_MB,
         key=key,
-        on_change=_uploaded,
+        on_change=_take_upload,
         args=(space, key, turn),
     )
     folder = drafts.server_folder()
@@ -82,18 +82,18 @@ def _server_picker(space: Workspace, folder: Path) -> None:
         )
 
 
-def _brought(space: Workspace, files: Iterable[Any]) -> list[Path]:
+def _store_files(space: Workspace, files: Iterable[Any]) -> list[Path]:
     found = [space.add_file(file.name, file) for file in files]
     for path in found:
         state.note("brought", space, path.parent.name)
     return found
 
 
-def _uploaded(space: Workspace, key: str, turn: int) -> None:
+def _take_upload(space: Workspace, key: str, turn: int) -> None:
     with state.uploads(key) as files:
         if files:
             state.keep("uploads", turn + 1)  # a fresh uploader, for other files
-            _begin(space, lambda: _new(_brought(space, files), "upload"))
+            _begin(space, lambda: _new(_store_files(space, files), "upload"))
 
 
 def _new(paths: list[Path], kind: str) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _begin(space: Workspace, make: Callable[[], dict[str, Any]], then: str = "")
         draft = make()
         space.save_draft(draft)
         if then:  # read while the page is drawn
-            work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0))
+            jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0))
     except InputError as error:
         state.keep("source problem", str(error))
         return

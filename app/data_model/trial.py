@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from app import work
-from app.glance.running import usual_options
+from app import jobs
+from app.glance.runs import usual_options
 from app.pages import QUESTIONS
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.runs.executors.job import Run
@@ -19,11 +19,11 @@ from audits.runs.plans.trial import refusals
 __all__ = ["trial_standing"]
 
 
-def trial_standing(space: Workspace, draft: Mapping[str, Any], data: DataHeld) -> str:
+def trial_standing(space: Workspace, draft: Mapping[str, Any], data: DataHandle) -> str:
     """Say what refuses to run; return how far the trial is: ``ready``, ``trying`` or ``refused``."""
     if space.read_only or draft["source"]["kind"] == "sample":  # examples are tried before they are bundled
         return "ready"
-    run = work.trial(space, draft["spec"], _first(draft, data))
+    run = jobs.trial(space, draft["spec"], _first(draft, data))
     if not run.finished:
         _watch(run)
         return "trying"
@@ -33,7 +33,7 @@ def trial_standing(space: Workspace, draft: Mapping[str, Any], data: DataHeld) -
     return "refused" if said else "ready"
 
 
-def _first(draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[str, Any]]:
+def _first(draft: Mapping[str, Any], data: DataHandle) -> dict[str, dict[str, Any]]:
     """Return the audit that each question of *At a glance* offers first, with its options."""
     usual = usual_options(draft, data)
     names = [next((name for name in each if name in usual), None) for each in QUESTIONS.values()]

@@ -45,7 +45,7 @@ _TABLES = {
     ".xlsx",
     ".jsonl",
 }
-_MOST_LISTED = 500
+_MAX_LISTED = 500
 
 
 def from_sample(space: Workspace, sample: ExampleSet) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def with_data(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     return {**draft, **more, "spec": {**draft["spec"], "data": data}}
 
 
-def with_data_again(draft: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+def with_data_restored(draft: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Return `draft` with keys of its data section as they were, but for what has got another part since."""
     data = draft["spec"]["data"]
     return with_data(draft, **_without(before, _single({**data, **before})))
@@ -190,7 +190,7 @@ def server_files(folder: Path) -> list[str]:
             continue
         if _is_table(path) or (path.suffix.lower() in _TABLES and path.is_file()):
             found.append(str(path.relative_to(folder)))
-            if len(found) == _MOST_LISTED:
+            if len(found) == _MAX_LISTED:
                 break
     return found
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app import work
-from app.latest import latest_audits
+from app import jobs
+from app.latest_runs import latest_audits
 from app.workspaces.workspace import Workspace
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = ["too_good", "words_of"]
 
 _AREA = 0.99  # from which scores tell the outcome better than is likely of people
-_FEWEST = 30  # people
+_MIN = 30  # people
 
 
 def too_good(space: Workspace, draft: Mapping[str, Any]) -> str:
     """Return how the draft's model did in its latest audit, where that is unlikely; else nothing."""
     latest = next(iter(latest_audits(space, draft).values()), None)
-    return "" if latest is None else words_of(work.result(space, latest["spec"]).model)
+    return "" if latest is None else words_of(jobs.result(space, latest["spec"]).model)
 
 
 def words_of(model: Mapping[str, Any]) -> str:
@@ -36,7 +36,7 @@ def words_of(model: Mapping[str, Any]) -> str:
     """
     quality = model.get("quality") or {}
     people = float(quality.get("n") or 0.0)
-    if people < _FEWEST:
+    if people < _MIN:
         return ""
     if (quality.get("accuracy") or {}).get("value") == 1.0:
         return f"right about all {count(people)} people"

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app import work
+from app import jobs
 from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.models import model_spec
-from audits.models.inspection import Checked
+from audits.models.inspection import ModelReport
 
 __all__ = ["Problems", "problems", "whole_model"]
 
@@ -47,7 +47,7 @@ class Problems:
     """
 
     summary: Summary | None = None
-    model: Checked | None = None
+    model: ModelReport | None = None
     inputs: int = 0
     sentences: dict[str, list[str]] = field(default_factory=dict)
 
@@ -74,7 +74,7 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     found = Problems()
     spec = draft["spec"]
     try:
-        found.summary = wait_for(work.data(space, spec["data"], spec.get("seed", 0)), "Preparing the data")[1]
+        found.summary = wait_for(jobs.data(space, spec["data"], spec.get("seed", 0)), "Preparing the data")[1]
     except InputError as error:
         found.add(error)
     try:
@@ -91,7 +91,7 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     chosen = next((way for way in _DOING if spec["model"].get(way)), None)
     if chosen is not None and found.ready:
         try:
-            found.model = wait_for(work.model(space, spec), _DOING[chosen])
+            found.model = wait_for(jobs.model(space, spec), _DOING[chosen])
         except InputError as error:
             found.add(error, "model")
     return found

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary, audited_size
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
@@ -23,7 +23,7 @@ from audits.options import option_of
 __all__ = ["choose_options"]
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
+def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no group is chosen."""
     source, target = choose_groups(summary, draft.get("options") or {})
     if not source:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from app import state
-from app.drawn import drawn
+from app.figure_cache import cached_figure
 from app.flipset.shown import choose_shown
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.widgets.results.figure_card import figure_card
-from audits.brief import begun
 from audits.flipset import FlipsetPart, FlipsetResult, Marginal
-from audits.flipset.comparisons.marginals import crossed
+from audits.flipset.comparisons.marginals import joint_marginal
 from audits.flipset.figures import flipsets, pairs
 from audits.flipset.text import Way, way_words
+from audits.text import begun
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["marginals_section"]
 
 _FIRST_FEATURES = 3
-_MOST_FEATURES = 30
+_MAX_FEATURES = 30
 
 
-def marginals_section(result: FlipsetResult, data: DataHeld) -> None:
+def marginals_section(result: FlipsetResult, data: DataHandle) -> None:
     """Draw who flips, by one feature and by two: of a direction and a stratum that can be chosen."""
     part, within = choose_shown(result)
     flipset, _ = result.flipset(part, within)
@@ -40,10 +40,10 @@ def marginals_section(result: FlipsetResult, data: DataHeld) -> None:
         **state.choice("features-shown"),
     )
     more = not chosen and len(told) > _FIRST_FEATURES and st.toggle("Show more features", key="more-features")
-    most = min(len(told), _MOST_FEATURES) if more else _FIRST_FEATURES
+    most = min(len(told), _MAX_FEATURES) if more else _FIRST_FEATURES
     figure_card(
         "flipset-marginals",
-        drawn(flipsets.marginals, result, part, within, features=tuple(chosen), most=most),
+        cached_figure(flipsets.marginals, result, part, within, features=tuple(chosen), most=most),
         lambda: result.marginals_frame(part, within),
         heading=begun(way_words(part)),
         caption="Up: people who flip. Down: everyone in the group. Click a bar to select its people.",
@@ -53,7 +53,7 @@ def marginals_section(result: FlipsetResult, data: DataHeld) -> None:
 
 
 def _two_features(
-    result: FlipsetResult, part: Way, within: str | None, flipset: FlipsetPart, data: DataHeld
+    result: FlipsetResult, part: Way, within: str | None, flipset: FlipsetPart, data: DataHandle
 ) -> None:
     """Draw two features at once: where in the group its flipped people are."""
     told = {item.feature: item for item in flipset.marginals}
@@ -62,11 +62,11 @@ def _two_features(
     folded = st.expander("Two features at once", key="two-features", on_change="rerun")
     if folded.open:
         with folded:
-            _crossed(result, part, within, told, data)
+            _pair_of_features(result, part, within, told, data)
 
 
-def _crossed(
-    result: FlipsetResult, part: Way, within: str | None, told: Mapping[str, Marginal], data: DataHeld
+def _pair_of_features(
+    result: FlipsetResult, part: Way, within: str | None, told: Mapping[str, Marginal], data: DataHandle
 ) -> None:
     names = list(told)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -77,7 +77,7 @@ def _crossed(
     def table() -> pd.DataFrame:
         people = result.people if within is None else result.people[result.people["within"] == within]
         values = data.frame.loc[people.index, [one, other]]
-        return crossed(
+        return joint_marginal(
             told[one],
             values[one],
             told[other],
@@ -87,11 +87,11 @@ def _crossed(
         )
 
     def draw(*_: object) -> go.Figure:
-        return pairs.crossed(table(), told[one], told[other], part)
+        return pairs.joint_marginal(table(), told[one], told[other], part)
 
     figure_card(
         "flipset-pair",
-        drawn(draw, result, part, within, one, other),
+        cached_figure(draw, result, part, within, one, other),
         lambda: table().drop(columns=["x", "y"]),
         wide=True,
     )

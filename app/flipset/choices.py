@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.flipset.map_choices import choose_map_options
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.counterfactuals import choose_counterfactuals
@@ -23,7 +23,7 @@ from audits.flipset.options import in_full
 from audits.flipset.record import AUDIT
 from audits.options import options_of
 from audits.records import Size
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = ["choose_options"]
 
@@ -46,7 +46,7 @@ _METHODS = {
 }
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
+def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no group is chosen."""
     source, target = choose_groups(summary, draft.get("options") or {})
     if not source:
@@ -77,7 +77,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         "exact, entropic and unbalanced match real people.",
         **state.choice("method"),
     )
-    audited = None if sizes is None else _audited(draft, sizes)
+    audited = None if sizes is None else _audited_sizes(draft, sizes)
     if method != "exact":
         options["transport"] = method
     elif audited is not None:
@@ -93,7 +93,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     return ChosenOptions(options, f"Flipset: {title}", _seconds(draft, summary, options))
 
 
-def _audited(draft: Mapping[str, Any], sizes: tuple[int, int]) -> tuple[int, int]:
+def _audited_sizes(draft: Mapping[str, Any], sizes: tuple[int, int]) -> tuple[int, int]:
     """About how many people of either group are audited: where a model is trained, those held out."""
     trained = draft["spec"]["model"].get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
@@ -113,7 +113,7 @@ def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
         **state.choice("everyone"),
     )
     st.text(f"All {count(n)} with {count(m)}: {time_words(seconds)}, {memory / 2**30:.1f} GB of memory.")
-    most = work.executor().limits.memory
+    most = jobs.executor().limits.memory
     if everyone and most is not None and memory > most:
         raise InputError(
             "Match everyone",
@@ -231,7 +231,7 @@ def _weights(features: list[str]) -> dict[str, Any]:
     return {"feature_weights": weights} if weights else {}
 
 
-def _sizes(data: DataHeld, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
+def _sizes(data: DataHandle, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
     try:
         return int(data.members(source).sum()), int(data.members(target).sum())
     except InputError:

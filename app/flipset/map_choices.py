@@ -23,7 +23,9 @@ def choose_map_options(method: str) -> dict[str, Any]:
     elif isinstance(usual, NeuralOptions):
         chosen = _neural(usual)
     elif isinstance(usual, CoupledOptions):
-        chosen = (_unbalanced(usual) if isinstance(usual, UnbalancedOptions) else {}) | _coupled(usual)
+        chosen = (
+            _unbalanced_controls(usual) if isinstance(usual, UnbalancedOptions) else {}
+        ) | _entropic_controls(usual)
     changed = {key: value for key, value in chosen.items() if value != getattr(usual, key)}
     return {"map": changed} if changed else {}
 
@@ -116,7 +118,7 @@ def _network(kind: str, usual: GanOptions | NeuralOptions) -> dict[str, Any]:
     }
 
 
-def _coupled(usual: CoupledOptions) -> dict[str, Any]:
+def _entropic_controls(usual: CoupledOptions) -> dict[str, Any]:
     return {
         "epsilon": st.number_input(
             "Regularisation (ε)",
@@ -131,7 +133,7 @@ def _coupled(usual: CoupledOptions) -> dict[str, Any]:
     }
 
 
-def _unbalanced(usual: UnbalancedOptions) -> dict[str, Any]:
+def _unbalanced_controls(usual: UnbalancedOptions) -> dict[str, Any]:
     names = {"relaxed": "who is too dear at a price", "partial": "all but a given share"}
     relaxation = st.selectbox(
         "Leave unmatched", list(names), format_func=names.__getitem__, **state.choice("relaxation")

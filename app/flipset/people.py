@@ -7,10 +7,10 @@ from collections.abc import Hashable
 import streamlit as st
 
 from app import state
-from app.flipset.listing import flipped_people
+from app.flipset.people_table import flipped_people
 from app.flipset.shown import choose_shown
-from app.tables.held import DataHeld
-from app.tables.listed import Listed, raw_cells
+from app.tables.handles import DataHandle
+from app.tables.listed import PeopleTable, raw_cells
 from app.widgets import notices
 from app.widgets.people.person import Beside, person_card, steps
 from app.widgets.people.row_choice import choose_row, show_selected
@@ -19,12 +19,12 @@ from app.workspaces.workspace import Workspace
 from audits.flipset import FlipsetResult
 from audits.flipset.text import one_of, way_words
 from audits.runs.result import RunResult
-from audits.stats.words import count, people_in
+from audits.stats.text import count, people_in
 
 __all__ = ["match_of", "people_section"]
 
 
-def people_section(found: RunResult, space: Workspace, data: DataHeld) -> None:
+def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None:
     """Draw the people who flip, or those selected, flipped and not; one who is chosen is compared."""
     result: FlipsetResult = found.audits[0].result
     way, within = choose_shown(result)
@@ -48,7 +48,7 @@ def people_section(found: RunResult, space: Workspace, data: DataHeld) -> None:
         return
     if selected is not None and len(rows) > 1:
         show_selected(of_group, selected, f"people-{way}", "score")
-    listed = Listed(found, "flipped", {"part": way}, rows)
+    listed = PeopleTable(found, "flipped", {"part": way}, rows)
     card = st.container()  # above the list, which folds while somebody is looked at
     with st.expander("The list", expanded=state.widget("person") is None and len(rows) > 1):
         chosen = choose_row(

@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from app import state, work
-from app.drawn import drawn
+from app import jobs, state
+from app.figure_cache import cached_figure
 from app.flipset.bars import marginals_section
 from app.flipset.people import people_section
 from app.flipset.shown import choose_within
@@ -39,7 +39,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     for warning in result.warnings:
         if warning.startswith(DISTRUST):
             notices.problem(warning)
-    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     marks = ["", *(f"_{k}" for k in range(len(result.within)))]
     panels = ("marginals_positive", "marginals_negative", "transparency")  # with choices of their own
     result_page(
@@ -98,7 +98,7 @@ def _transparency(result: FlipsetResult, exhibit: Exhibit) -> None:
         within = choose_within(result)
     figure_card(
         "flipset-transparency",
-        drawn(flipsets.transparency, result, within, by_sign=ranking == "sign"),
+        cached_figure(flipsets.transparency, result, within, by_sign=ranking == "sign"),
         lambda: result.reports_frame(within, by_sign=ranking == "sign"),
         heading=exhibit.heading,
         caption=exhibit.caption,

@@ -6,9 +6,9 @@ import streamlit as st
 
 from app import state
 from app.widgets import notices
-from audits.brief import begun
 from audits.flipset import FlipsetResult
 from audits.flipset.text import Way, larger_first, way_words
+from audits.text import begun
 
 __all__ = ["choose_shown", "choose_within"]
 

@@ -9,16 +9,16 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app import state
-from audits.brief import begun
 from audits.groups import GroupsResult
 from audits.groups.amounts.judging import MEASURES, amount_judged
-from audits.groups.judging import ASKED_FIRST, judged_of
+from audits.groups.inference import ASKED_FIRST, judged_of
 from audits.groups.metrics import METRICS
-from audits.groups.words import among_words
-from audits.stats import Judged
+from audits.groups.text import among_words
+from audits.stats import Judgment
 from audits.stats.badges import BADGES, ICONS, size_against_limit
+from audits.stats.text import amount
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import amount
+from audits.text import begun
 
 __all__ = ["badge_matrix", "cell"]
 
@@ -30,7 +30,7 @@ _WORDS = {
 }
 
 
-def cell(result: GroupsResult, attribute: str, measure: str) -> Judged | None:
+def cell(result: GroupsResult, attribute: str, measure: str) -> Judgment | None:
     """Return the verdict on the group of `attribute` that weighs most in `measure`; None where none has one.
 
     The order is that of badges, then the size against the limit.
@@ -45,7 +45,7 @@ def cell(result: GroupsResult, attribute: str, measure: str) -> Judged | None:
     return min(judged, key=_weight, default=None)
 
 
-def _weight(judged: Judged) -> tuple[int, float]:
+def _weight(judged: Judgment) -> tuple[int, float]:
     return BADGES.index(judged.badge), -size_against_limit(judged)
 
 
@@ -66,7 +66,7 @@ def badge_matrix(result: GroupsResult) -> None:
         cells = [cell(result, name, measure) for name in attributes]
         if any(cells):
             said = [
-                f"<td data-of='{html.escape(_head(name, attributes))}'>{_linked(each, name)}</td>"
+                f"<td data-of='{html.escape(_head(name, attributes))}'>{_badge_link(each, name)}</td>"
                 for each, name in zip(cells, attributes, strict=True)
             ]
             head = html.escape(begun(words))
@@ -92,7 +92,7 @@ def _row(tag: str, cells: Iterable[str]) -> str:
     return f"<tr>{''.join(f'<{tag} scope=col>{each}</{tag}>' for each in cells)}</tr>"
 
 
-def _linked(judged: Judged | None, attribute: str) -> str:
+def _badge_link(judged: Judgment | None, attribute: str) -> str:
     if judged is None:
         return ""
     query = urlencode({**state.where(), "groups-of": [attribute]}, doseq=True)
@@ -104,7 +104,7 @@ def _linked(judged: Judged | None, attribute: str) -> str:
     )
 
 
-def _size(judged: Judged) -> str:
+def _size(judged: Judgment) -> str:
     value = judged.interval.value or 0.0
     if judged.unit:
         return amount(abs(value), judged.unit)

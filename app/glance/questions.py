@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from app import state, work
-from app.glance.running import submit_usual
-from app.latest import KEY
+from app import jobs, state
+from app.glance.runs import submit_usual
+from app.latest_runs import KEY
 from app.pages import QUESTIONS, page_of
 from app.widgets.notices import label
 from app.workspaces.workspace import Workspace
@@ -27,7 +27,7 @@ def question_cards(
     findings: list[RunFinding],
     latest: Mapping[str, dict[str, Any]],
     usual: Mapping[str, dict[str, Any]],
-    begun: Mapping[str, work.SpecStanding],
+    begun: Mapping[str, jobs.SpecStatus],
 ) -> None:
     """Draw a card for each question, whose audits' first badge stands for it, and for each audit brought."""
     left = {name: each for name, each in usual.items() if name not in latest and name not in begun}
@@ -81,7 +81,7 @@ def _not_run(
     draft: Mapping[str, Any],
     names: tuple[str, ...],
     usual: Mapping[str, dict[str, Any]],
-    begun: Mapping[str, work.SpecStanding],
+    begun: Mapping[str, jobs.SpecStatus],
 ) -> None:
     """Say that no audit of the question has a result, and offer the first that needs no choice."""
     name = next((each for each in names if each in usual), names[0])

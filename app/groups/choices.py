@@ -8,7 +8,7 @@ from typing import Any, get_args
 import streamlit as st
 
 from app import state
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary, audited_size
 from app.widgets import notices
 from app.widgets.any_audit import options_fold, other_options
@@ -21,12 +21,12 @@ from audits.runs.registry import AUDITS
 
 __all__ = ["choose_options"]
 
-_LARGEST = "(the largest)"
+_MAX = "(the largest)"
 _DRAWN = {"by", "reference", "by_probability", "proxy_error", "material", "material_amount", "metrics"}
 _NUMBERS = {"continuous", "integer"}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
+def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while nothing is chosen to compare by."""
     names = list(data.protected)
     chosen = st.multiselect("Compare by", names, default=names, **state.choice("by"))
@@ -42,11 +42,11 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     with fold:
         reference = {}
         for name in chosen:
-            values = [_LARGEST, *(size.value for size in summary.groups[name])]
+            values = [_MAX, *(size.value for size in summary.groups[name])]
             value = st.selectbox(
                 f"Reference of {notices.label(name)}", values, **state.choice(f"reference-{name}")
             )
-            if value != _LARGEST:
+            if value != _MAX:
                 reference[name] = value
         options |= amount_limit(GroupsOptions) if data.numeric else _limit()
         metrics = st.multiselect(
@@ -82,7 +82,7 @@ def _limit() -> dict[str, Any]:
     return {} if material == usual else {"material": material / 100}
 
 
-def _probable(data: DataHeld) -> dict[str, Any]:
+def _probable(data: DataHandle) -> dict[str, Any]:
     """Draw the controls of groups that are known only by probability; return them as options."""
     numbers = [
         name

@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state, work
-from app.drawn import drawn, presented
-from app.groups.choosing import measure_chooser, measure_tiles
-from app.groups.exploring import other_thresholds
-from app.groups.strip import survival_strip
-from app.tables.listed import Listed
+from app import jobs, state
+from app.figure_cache import cached_figure, cached_section
+from app.groups.explain_panel import survival_strip
+from app.groups.metric_advisor import measure_chooser, measure_tiles
+from app.groups.threshold_explorer import other_thresholds
+from app.tables.listed import PeopleTable
 from app.widgets import notices
 from app.widgets.people.person import person_card
 from app.widgets.people.row_choice import ROWS, choose_row, clicked_row
@@ -27,25 +27,25 @@ from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult, beside, most_telling
-from audits.groups.exhibits import said
 from audits.groups.figures import curves, dots, layout
 from audits.groups.figures.threshold import can_move, threshold_slider
 from audits.groups.metrics import METRICS
+from audits.groups.sections import heading_and_caption
 from audits.records import Exhibit
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
+from audits.stats.text import in_words, people_in
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import in_words, people_in
 
 __all__ = ["show_result"]
 
-_FEW_GROUPS, _MOST_ROWS = 5, 8
+_FEW_GROUPS, _MAX_ROWS = 5, 8
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished comparison."""
     result: GroupsResult = found.audits[0].result
-    section = presented(AUDITS["groups"], result)
+    section = cached_section(AUDITS["groups"], result)
     if not result.table:
         result_page("groups", found, draft)
         return
@@ -59,7 +59,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         **({"Calibration": lambda: _calibration(result)} if result.table[0].calibration is not None else {}),
         "All combinations": lambda: _combinations(result),
         "Like for like?": lambda: _like(found, space, draft, result),
-        "tested": lambda: _tested(result, section.exhibits),
+        "tested": lambda: _test_tab(result, section.exhibits),
         "people": lambda: _people(found, space, result),
     }
     own = {each.key: None for each in section.exhibits[1:]}
@@ -89,7 +89,7 @@ def _who(
         **state.choice("rates"),
     )
     order = _order(result, attribute)
-    rates = drawn(dots.rates, result, attribute, metrics=tuple(metrics), **order)
+    rates = cached_figure(dots.rates, result, attribute, metrics=tuple(metrics), **order)
     _card(result, "rates", rates, attribute, lambda: _rows(result, attribute))
     measure_chooser(result, space, draft)
     for exhibit in exhibits:
@@ -105,7 +105,7 @@ def _who(
 def _card(
     result: GroupsResult, kind: str, figure: Any, attribute: str, table: Callable[[], pd.DataFrame]
 ) -> None:
-    heading, caption = said(kind, attribute, result=result)
+    heading, caption = heading_and_caption(kind, attribute, result=result)
     figure_card(f"group-{kind}", figure, table, heading=heading, caption=caption)
 
 
@@ -120,10 +120,10 @@ def _order(result: GroupsResult, attribute: str) -> dict[str, Any]:
     if groups <= _FEW_GROUPS:
         return {}
     with st.container(horizontal=True):
-        by_gap = st.toggle("Largest gap first", value=groups > _MOST_ROWS, **state.choice("by-gap"))
+        by_gap = st.toggle("Largest gap first", value=groups > _MAX_ROWS, **state.choice("by-gap"))
         findings = st.toggle("Only groups that differ by more than chance", **state.choice("findings-only"))
-        every = groups > _MOST_ROWS and st.toggle(f"Show all {groups}", **state.choice("every-group"))
-    return {"by_gap": by_gap, "findings": findings, "most": layout.MOST_GROUPS if every else _MOST_ROWS}
+        every = groups > _MAX_ROWS and st.toggle(f"Show all {groups}", **state.choice("every-group"))
+    return {"by_gap": by_gap, "findings": findings, "most": layout.MAX_GROUPS if every else _MAX_ROWS}
 
 
 def _threshold(
@@ -141,7 +141,7 @@ def _threshold(
             f"Bars: people by score. Filled: {vocabulary().yes or 'favored'} at this threshold. Drag the "
             "slider, or use the arrow keys. This describes the people audited; others may differ."
         )
-    moved = any(state.addressed(key) for key in ("cut", "preset", "by-group"))
+    moved = any(state.address_value(key) for key in ("cut", "preset", "by-group"))
     panel = st.expander(
         "Thresholds by group, and the trade-off",
         expanded=moved or not isinstance(threshold, float),
@@ -157,8 +157,8 @@ def _scores(result: GroupsResult) -> None:
     """Draw errors by measure, and the spread of scores."""
     attribute = _attribute(result)
     measure_tiles(result, attribute)
-    if curves.graded(result, attribute):
-        drawing = drawn(curves.scores, result, attribute)
+    if curves.has_scores(result, attribute):
+        drawing = cached_figure(curves.scores, result, attribute)
         _card(result, "scores", drawing, attribute, lambda: result.scores_frame(attribute))
     else:
         st.caption("These predictions are decisions alone: there are no scores to draw.")
@@ -167,7 +167,7 @@ def _scores(result: GroupsResult) -> None:
 def _calibration(result: GroupsResult) -> None:
     """Draw whether scores mean the same in every group."""
     attribute = _attribute(result)
-    drawing = drawn(curves.calibration, result, attribute)
+    drawing = cached_figure(curves.calibration, result, attribute)
     _card(result, "calibration", drawing, attribute, lambda: result.calibration_frame(attribute))
 
 
@@ -177,7 +177,7 @@ def _combinations(result: GroupsResult) -> None:
         attribute = _attribute(result)
         order = _order(result, attribute)
     spread = next(item for item in result.spreads if item.attribute == attribute)
-    drawing = drawn(dots.differences, result, attribute, **order)
+    drawing = cached_figure(dots.differences, result, attribute, **order)
     _card(result, "differences", drawing, attribute, lambda: result.differences_frame(attribute))
     st.text(f"Reference group: {people_in(spread.reference)}.")
     table = _rows(result, attribute)
@@ -188,7 +188,7 @@ def _combinations(result: GroupsResult) -> None:
     )
 
 
-def _tested(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
+def _test_tab(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
     """Draw the second looks: small groups pooled, and the bootstrap."""
     attribute = _attribute(result)
     pooled = next((each for each in exhibits if each.key == f"pooled_{attribute}"), None)
@@ -239,7 +239,7 @@ def _people(found: RunResult, space: Workspace, result: GroupsResult) -> None:
         st.text("Select people: click a group in a figure or a table.")
         return
     hidden = ["people"] if (result.people["people"] == 1).all() else []
-    people = Listed(found, "decided", {"hidden": hidden})
+    people = PeopleTable(found, "decided", {"hidden": hidden})
     row = choose_row(people, "group-people", "group-person", alt="The people selected", number="score")
     if row is not None:
         person_card(space, found, row)
@@ -262,7 +262,7 @@ def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attr
     if record is None:
         return
     try:
-        table = beside(result, work.result(space, record["spec"]).audits[0].result)
+        table = beside(result, jobs.result(space, record["spec"]).audits[0].result)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
         return

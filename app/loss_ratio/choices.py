@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import state
 from app.drafts.drafts import check_invents
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
@@ -31,7 +31,7 @@ _EXPERT = ("directions", "matrix")  # what may be named instead of features
 _FAIR = {"compare", "splits", "odds_slack"}  # baselines, which learn favorable or not
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
+def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while nothing is chosen that should not matter.
 
     Raises
@@ -78,7 +78,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     )
 
 
-def _sensitive(data: DataHeld, usual: Mapping[str, Any]) -> list[str]:
+def _sensitive(data: DataHandle, usual: Mapping[str, Any]) -> list[str]:
     """Choose the attributes whose traces should not matter."""
     left_out = [name for name in data.protected if name not in usual.get("sensitive", data.protected)]
     chosen = st.multiselect(
@@ -97,7 +97,9 @@ def _sensitive(data: DataHeld, usual: Mapping[str, Any]) -> list[str]:
     return chosen
 
 
-def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any]) -> float:
+def _seconds(
+    draft: Mapping[str, Any], data: DataHandle, summary: Summary, options: Mapping[str, Any]
+) -> float:
     model = draft["spec"]["model"]
     trained = model.get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state, work
-from app.drawn import drawn
-from app.tables.listed import Listed, Order, raw_cells
+from app import jobs, state
+from app.figure_cache import cached_figure
+from app.tables.listed import Order, PeopleTable, raw_cells
 from app.widgets.people.person import card_of
 from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
@@ -26,7 +26,7 @@ from audits.runs.result import RunResult
 
 __all__ = ["show_result"]
 
-_LARGEST_TOLERANCE = 1000.0
+_MAX_TOLERANCE = 1000.0
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -54,7 +54,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 def _top(result: LossRatioResult) -> float:
     """Return how far the slider of the tolerance reaches: beyond what was found."""
     reach = max(result.tolerance, result.lower_bound or 1.0, result.statistic.value or 1.0)
-    return max(3.0, float(math.ceil(1.2 * min(reach, _LARGEST_TOLERANCE))))
+    return max(3.0, float(math.ceil(1.2 * min(reach, _MAX_TOLERANCE))))
 
 
 def _tolerance(result: LossRatioResult, top: float) -> None:
@@ -101,9 +101,9 @@ def _comparison(result: LossRatioResult) -> None:
 
 def _people(found: RunResult, space: Workspace) -> None:
     result: LossRatioResult = found.audits[0].result
-    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     chosen = choose_row(
-        Listed(found, "people"),
+        PeopleTable(found, "people"),
         "ratio-people",
         "person",
         order=Order("ratio", falling=True),
@@ -129,7 +129,7 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
             )
         figure_card(
             "loss-ratio-person",
-            drawn(figures.moved_person, result, row),
+            cached_figure(figures.moved_person, result, row),
             lambda: moves,
             heading="What moved",
             caption="Each feature before and after the move. The longest bars moved farthest.",

@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.drafts.drafts import audit_spec
-from app.drawn import presented
-from app.tables.held import DataHeld
+from app.figure_cache import cached_section
+from app.tables.handles import DataHandle
 from app.tables.summary import audited_size
 from app.widgets import notices
 from app.widgets.frame import page_text
@@ -47,7 +47,7 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
         )
         return
     data, summary = wait_for(
-        work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)), "Preparing the people"
+        jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)), "Preparing the people"
     )
     offered = mitigation_options(space, draft, options, data)
     names = list(offered["also"])
@@ -64,12 +64,12 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
     chosen = offered | {"also": {name: offered["also"][name] for name in names if name in kept}}
     spec = audit_spec(draft, "mitigation", chosen)
     try:
-        standing = work.standing(space, spec)
+        standing = jobs.status_of(space, spec)
     except InputError as error:
         notices.problem(str(error))
         return
     if standing.finished:
-        _show(work.result(space, spec).audits[0].result)
+        _show(jobs.result(space, spec).audits[0].result)
         return
     st.markdown(page_text("mitigation"))
     with st.container(width=320, key="mitigation"):
@@ -96,7 +96,7 @@ def mitigation_options(
     space: Workspace,
     draft: Mapping[str, Any],
     options: Mapping[str, Any],
-    data: DataHeld,
+    data: DataHandle,
 ) -> dict[str, Any]:
     """Return the options of the mitigation that belongs to a rule-set audit.
 
@@ -124,6 +124,6 @@ def _show(result: MitigationResult) -> None:
         st.badge(result.judged.badge_text, color="gray")
         st.text("of what is left of the difference")
     notices.notes(result.warnings)
-    section = presented(AUDIT, result)
+    section = cached_section(AUDIT, result)
     show_section(section, prefix="mitigation-")
     show_facts(section)

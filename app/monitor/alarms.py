@@ -16,7 +16,7 @@ from app.widgets.results.figure_card import number_columns
 from audits.errors import InputError, RunFailed
 from audits.monitor.alarms import Alarm
 from audits.monitor.dashboard import Flag
-from audits.stats.words import count, number
+from audits.stats.text import count, number
 
 __all__ = ["alarm_row", "alarms_card", "flags_card"]
 

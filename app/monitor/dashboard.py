@@ -16,16 +16,16 @@ from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.widgets.results.figure_card import figure_card
 from app.workspaces.workspace import Workspace
-from audits.brief import in_points
 from audits.errors import InputError, RunFailed
 from audits.monitor import figures
 from audits.monitor.alarms import SEVERITIES, Alarm
 from audits.monitor.dashboard import Drift, GroupRates, Point
-from audits.monitor.monitors import KeptMonitor
+from audits.monitor.monitors import StoredMonitor
 from audits.stats import Estimate
 from audits.stats.control import Chart, reference_for
-from audits.stats.words import count, number, p_words, percent, percent_interval, several
-from audits.stats.words import people as people_words
+from audits.stats.text import count, number, p_words, percent, percent_interval, several
+from audits.stats.text import people as people_words
+from audits.text import in_points
 
 __all__ = ["chart_card", "choose_monitor", "state_head", "watch"]
 
@@ -35,7 +35,7 @@ _REFRESH = "5s"
 _LONG_NOTE = 300  # characters
 
 
-def choose_monitor(space: Workspace) -> KeptMonitor | None:
+def choose_monitor(space: Workspace) -> StoredMonitor | None:
     """Return the monitor shown: the one in the address, else the latest; None without any."""
     found = {monitor.id: monitor for monitor in INGEST.monitors.of_owner(space.token)}
     if not found:
@@ -54,7 +54,7 @@ def choose_monitor(space: Workspace) -> KeptMonitor | None:
     return found[chosen]
 
 
-def watch(monitor: KeptMonitor, space: Workspace) -> None:
+def watch(monitor: StoredMonitor, space: Workspace) -> None:
     """Draw a monitor; what is live is drawn anew every few seconds."""
     st.subheader(monitor.name, anchor=False)
     if len(monitor.note) > _LONG_NOTE:  # what is wrong now shall be in sight
@@ -79,7 +79,7 @@ def watch(monitor: KeptMonitor, space: Workspace) -> None:
         remove_or_export(monitor, space)
 
 
-def _delay(monitor: KeptMonitor) -> tuple[float, int | None]:
+def _delay(monitor: StoredMonitor) -> tuple[float, int | None]:
     """Return how late twice the audit's flags are found, and how many reference people would halve that."""
     return _reference(max(monitor.bundle.above / monitor.bundle.people, 1e-4), monitor.chart)
 
@@ -89,7 +89,7 @@ def _reference(rate: float, chart: Chart) -> tuple[float, int | None]:
     return reference_for(rate, chart)
 
 
-def _token(monitor: KeptMonitor) -> None:
+def _token(monitor: StoredMonitor) -> None:
     new = state.get("new-monitor")
     if new is not None and new[0] == monitor.id:
         notices.note("This is the monitor's token. It is shown now and kept nowhere: copy it.")
@@ -118,7 +118,7 @@ def _live(identity: str) -> None:
         return
     if monitor.bundle.audited is not None:
         with st.container(key="counted"):
-            st.caption(f"{_counted(monitor)}.")
+            st.caption(f"{_flag_count(monitor)}.")
         chart_card(points, monitor.chart, alarms)
     else:
         st.caption(f"{people_words(monitor.people)} so far, watched without the model: nobody is flagged.")
@@ -165,7 +165,7 @@ def chart_card(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]) -
     )
 
 
-def _wrong(lasting: list[Alarm], monitor: KeptMonitor) -> str:
+def _wrong(lasting: list[Alarm], monitor: StoredMonitor) -> str:
     """Say in one sentence what is wrong now."""
     measured = monitor.bundle.audited is not None
     if not lasting and measured and monitor.people < _delay(monitor)[0]:  # nor would much be found yet
@@ -212,19 +212,20 @@ def _points(gap: Estimate) -> str:
     return f"{value} ({low} to {high}) points"
 
 
-def _counted(monitor: KeptMonitor) -> str:
+def _flag_count(monitor: StoredMonitor) -> str:
     were = "person was" if monitor.people == 1 else "people were"
     return f"{count(monitor.flagged)} of {count(monitor.people)} {were} flagged"
 
 
-def _finding(monitor: KeptMonitor, drift: Drift, waiting: int) -> str:
+def _finding(monitor: StoredMonitor, drift: Drift, waiting: int) -> str:
     chart = monitor.chart
     late, needed = _delay(monitor)
     latest = "" if drift.people == monitor.people else f"; among the latest {count(drift.people)}"
     shorter = f"; {count(needed)} reference people would halve that" if needed else ""
     text = (
-        f"{_counted(monitor)}{latest}: {percent_interval(drift.flagged)}. Up to {percent(chart.rate, 1000)} "
-        "count as in control. All kinds of alarms together are raised without a cause once in "
+        f"{_flag_count(monitor)}{latest}: {percent_interval(drift.flagged)}. Up to "
+        f"{percent(chart.rate, 1000)} count as in control. All kinds of alarms "
+        "together are raised without a cause once in "
         f"{count(monitor.budget)} people on average at most. Twice the flags of the audit are found within "
         f"about {count(late)} people{shorter}. The chart stands at "
         f"{100 * monitor.chart_value / chart.limit:.0f}% of its limit; "

@@ -12,7 +12,7 @@ from app.monitor.alarms import alarm_row
 from app.monitor.dashboard import chart_card, state_head
 from app.widgets.frame import page_text
 from audits.monitor.example_stream import ExampleStream, example_stream
-from audits.stats.words import count, several
+from audits.stats.text import count, several
 
 __all__ = ["stream_of", "watch_example"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.drafts.drafts import audit_spec
 from app.drafts.validation import problems
 from app.serving.monitor_api import INGEST
@@ -16,9 +16,9 @@ from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.recoded import with_values
+from audits.monitor.recoding import with_values
 from audits.monitor.windows import audits_of_windows, needing_rows, nouns
-from audits.records import loaded
+from audits.records import resolve
 from audits.runs.registry import AUDITS
 
 __all__ = ["finished_audits", "make_monitor"]
@@ -34,7 +34,7 @@ def finished_audits(space: Workspace) -> dict[str, dict[str, Any]]:
         if not record["spec"].get("audits", [{}])[0].keys() <= able:
             continue
         try:
-            finished = work.standing(space, record["spec"]).finished
+            finished = jobs.status_of(space, record["spec"]).finished
         except InputError:
             continue  # its file is gone
         if finished:
@@ -48,10 +48,10 @@ def finished_audits(space: Workspace) -> dict[str, dict[str, Any]]:
 def _bundle(space: Workspace, spec: dict[str, Any], note: str, *, audited: bool) -> MonitorBundle:
     """Return what a monitor is made of: a finished audit's bundle, or one of predictions alone."""
     if audited:
-        run = work.result(space, spec)
+        run = jobs.result(space, spec)
         [audit] = run.audits
-        return with_values(loaded(AUDITS[audit.name].bundle)(audit.result, note=note), run.spec["data"])
-    asked = work.ask(space, spec, {"of": "audits.monitor.bundle:packed_predictions", "note": note})
+        return with_values(resolve(AUDITS[audit.name].bundle)(audit.result, note=note), run.spec["data"])
+    asked = jobs.ask(space, spec, {"of": "audits.monitor.bundle:packed_predictions", "note": note})
     with st.spinner("Reading the predictions"):
         asked.wait()
     if asked.answer is None:

@@ -14,22 +14,22 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from app import state
-from app.serving.ingestion import Taken, drop_folder
+from app.serving.ingestion import FileOutcome, drop_folder
 from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.monitor.monitors import KeptMonitor
-from audits.monitor.recoded import written_words
-from audits.stats.words import count
+from audits.monitor.monitors import StoredMonitor
+from audits.monitor.recoding import written_words
+from audits.stats.text import count
 
 __all__ = ["give_file", "remove_or_export", "send"]
 
 _TYPES = ["csv", "tsv", "jsonl", "parquet", "arrow", "feather", "gz"]
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 
 
-def give_file(monitor: KeptMonitor) -> None:
+def give_file(monitor: StoredMonitor) -> None:
     """Draw the form that scores files, and what came of the last ones."""
     with st.expander("Score a file"), st.form(f"give-{monitor.id}", clear_on_submit=True, border=False):
         needed = [*monitor.bundle.reads, *filter(None, [monitor.bundle.needs.removesuffix("s")])]
@@ -58,9 +58,9 @@ def give_file(monitor: KeptMonitor) -> None:
             (notices.note if well else notices.problem)(sentence)
 
 
-def _take(monitor: KeptMonitor, file: Any) -> tuple[bool, str]:
+def _take(monitor: StoredMonitor, file: Any) -> tuple[bool, str]:
     """Have one file measured and stored; return whether that went well, and what came of it in words."""
-    name = re.sub(r"[^\w. -]", "_", file.name)[-_LONGEST_NAME:].lstrip(".") or "file"
+    name = re.sub(r"[^\w. -]", "_", file.name)[-_MAX_NAME:].lstrip(".") or "file"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(file.getbuffer())
@@ -77,7 +77,7 @@ def _take(monitor: KeptMonitor, file: Any) -> tuple[bool, str]:
     return True, f"{name}: {_taken_words(taken)}"
 
 
-def _taken_words(taken: Taken) -> str:
+def _taken_words(taken: FileOutcome) -> str:
     if not taken.people:
         return f"its {count(taken.before)} people had been stored before; none was counted again."
     text = f"{count(taken.people)} people stored, {count(taken.flagged)} of them flagged"
@@ -86,7 +86,7 @@ def _taken_words(taken: Taken) -> str:
     return f"{text}; {count(taken.before)} had been stored before." if taken.before else f"{text}."
 
 
-def send(monitor: KeptMonitor) -> None:
+def send(monitor: StoredMonitor) -> None:
     """Say how a service sends predictions, and where files may be dropped."""
     bundle = monitor.bundle
     kept = "Rows are kept" if monitor.keeps_rows else "Nothing of a row is kept"
@@ -130,7 +130,7 @@ def _example(entry: dict[str, object]) -> object:
     return round(mean) if entry["kind"] == "integer" else round(mean, 3)
 
 
-def remove_or_export(monitor: KeptMonitor, space: Workspace) -> None:
+def remove_or_export(monitor: StoredMonitor, space: Workspace) -> None:
     """Offer the bundle, and the end of the monitor."""
     st.text(
         "The bundle says what the reference people looked like; `evenhand monitor replay` watches by it."
@@ -139,7 +139,7 @@ def remove_or_export(monitor: KeptMonitor, space: Workspace) -> None:
     )
     st.download_button(
         "Bundle (ZIP of JSON and safetensors)",
-        data=state.exporting(lambda: _packed(monitor), monitor.id),
+        data=state.exporting(lambda: _zip_monitor(monitor), monitor.id),
         file_name=f"monitor-{monitor.id[:8]}.zip",
         mime="application/zip",
         on_click="ignore",
@@ -163,7 +163,7 @@ def _remove(identity: str, owner: str) -> None:
         state.keep("remove-problem", str(error))
 
 
-def _packed(monitor: KeptMonitor) -> bytes:
+def _zip_monitor(monitor: StoredMonitor) -> bytes:
     packed = io.BytesIO()
     text, weights = monitor.bundle.dump()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

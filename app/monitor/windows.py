@@ -10,13 +10,13 @@ import streamlit as st
 
 from app import state
 from app.serving.monitor_api import INGEST
-from app.serving.monitor_windows import Submitted, WindowRequest, audits_of, submit_window
+from app.serving.monitor_windows import WindowRequest, WindowRun, audits_of, submit_window
 from app.widgets import notices
 from app.widgets.results.verdict_cards import title_of
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.monitor.monitors import KeptMonitor
-from audits.monitor.windows import MOST, audits_of_windows, needing_rows, nouns
+from audits.monitor.monitors import StoredMonitor
+from audits.monitor.windows import MAX, audits_of_windows, needing_rows, nouns
 from audits.records import Audit
 from audits.runs.storage.saved import SavedRun
 
@@ -24,16 +24,16 @@ __all__ = ["audit_window", "keep_rows"]
 
 _LAST, _DAYS = "The last people", "Between two days"
 _USUAL = 1000
-_MOST_SHOWN = 5
+_MAX_SHOWN = 5
 
 
-def audit_window(monitor: KeptMonitor, space: Workspace) -> None:
+def audit_window(monitor: StoredMonitor, space: Workspace) -> None:
     """Draw the form that audits a window, what came of it, and the latest audits of windows."""
     offered, needing = audits_of_windows(), needing_rows()
     with st.expander("Audit a window of what came in"):
         st.text(
             "What came in becomes a table and is audited like any other: people as the deployed model "
-            f"decided them. {_kept_words(monitor, offered, needing)}"
+            f"decided them. {_retention_text(monitor, offered, needing)}"
         )
         st.toggle(
             "Keep rows",
@@ -46,7 +46,7 @@ def audit_window(monitor: KeptMonitor, space: Workspace) -> None:
         )
         way = st.radio("Which people", [_LAST, _DAYS], horizontal=True, key=f"window-way-{monitor.id}")
         with st.form(f"window-{monitor.id}", border=False):
-            asked = _asked(way)
+            asked = _people_controls(way)
             possible = [each.name for each in offered if monitor.keeps_rows or each not in needing]
             audits = st.multiselect(
                 "Audits", [each.name for each in offered], default=possible, format_func=title_of
@@ -56,10 +56,10 @@ def audit_window(monitor: KeptMonitor, space: Workspace) -> None:
                 with st.spinner("Putting the table together"):
                     _submit(monitor, space, {**asked, "audits": audits or None})
                 st.rerun()
-        _told(monitor)
+        _window_status(monitor)
 
 
-def _kept_words(monitor: KeptMonitor, offered: Sequence[Audit], needing: Sequence[Audit]) -> str:
+def _retention_text(monitor: StoredMonitor, offered: Sequence[Audit], needing: Sequence[Audit]) -> str:
     if monitor.keeps_rows:
         return f"This monitor keeps rows for {monitor.keep_days} days."
     able = [each for each in offered if each not in needing]
@@ -69,10 +69,10 @@ def _kept_words(monitor: KeptMonitor, offered: Sequence[Audit], needing: Sequenc
     )
 
 
-def _asked(way: str) -> dict[str, Any]:
+def _people_controls(way: str) -> dict[str, Any]:
     """Draw what says which people, and return it."""
     if way == _LAST:
-        return {"last": int(st.number_input("So many people", 1, MOST, _USUAL, step=100))}
+        return {"last": int(st.number_input("So many people", 1, MAX, _USUAL, step=100))}
     today = datetime.now(UTC).date()
     with st.container(horizontal=True):
         since = st.date_input("From", today - timedelta(days=7))
@@ -80,7 +80,7 @@ def _asked(way: str) -> dict[str, Any]:
     return {"since": str(since), "until": str(until + timedelta(days=1))}
 
 
-def _submit(monitor: KeptMonitor, space: Workspace, asked: dict[str, Any]) -> None:
+def _submit(monitor: StoredMonitor, space: Workspace, asked: dict[str, Any]) -> None:
     state.forget("window-problem")
     state.forget("window-asked")
     try:
@@ -92,15 +92,15 @@ def _submit(monitor: KeptMonitor, space: Workspace, asked: dict[str, Any]) -> No
         state.keep("window-asked", (monitor.id, submitted))
 
 
-def _told(monitor: KeptMonitor) -> None:
+def _window_status(monitor: StoredMonitor) -> None:
     """Say what came of the window asked for last, and link to the audits of windows."""
     problem, asked = state.get("window-problem"), state.get("window-asked")
     if problem is not None and problem[0] == monitor.id:
         notices.problem(problem[1])
     if asked is not None and asked[0] == monitor.id:
-        submitted: Submitted = asked[1]
+        submitted: WindowRun = asked[1]
         notices.note(" ".join(["It is being audited.", submitted.window.sentence, *submitted.notes]))
-    for run in audits_of(monitor)[:_MOST_SHOWN]:
+    for run in audits_of(monitor)[:_MAX_SHOWN]:
         st.page_link("views/saved.py", label=_label(run), query_params=state.where() | {"run": [run.id[:12]]})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.any_audit import options_fold, other_options
@@ -55,7 +55,7 @@ MAX_SUBGROUPS = 6
 _DRAWN = {"by", "source", "target", "against"}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
+def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no protected attribute is there to make groups of."""
     if not summary.groups:
         return None
@@ -101,7 +101,7 @@ def _first(names: list[str], summary: Summary) -> list[str]:
     return chosen
 
 
-def _other_model(draft: Mapping[str, Any], data: DataHeld) -> dict[str, str]:
+def _other_model(draft: Mapping[str, Any], data: DataHandle) -> dict[str, str]:
     """Draw the choice of a second model; return it as a spec names it, empty while it is not chosen."""
     trained = "train" in draft["spec"]["model"]
     ways = {**(_TRAINED if trained else {}), **_BROUGHT}
@@ -133,7 +133,7 @@ def _file(draft: Mapping[str, Any]) -> dict[str, str]:
         "ONNX file",
         key="other-file",
         max_upload_size=MAX_FILE_MB,
-        on_change=_uploaded,
+        on_change=_take_upload,
         help="It reads the same features. Pickles and other formats that can run code are refused.",
     )
     problem, path = state.get("other model problem"), state.get("other model")
@@ -145,7 +145,7 @@ def _file(draft: Mapping[str, Any]) -> dict[str, str]:
     return {"path": path}
 
 
-def _uploaded() -> None:
+def _take_upload() -> None:
     with state.uploads("other-file") as files:
         for file in files:
             state.forget("other model problem")

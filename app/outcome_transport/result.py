@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state, work
-from app.drawn import drawn, presented
-from app.tables.held import DataHeld
-from app.tables.listed import Listed, raw_cells
+from app import jobs, state
+from app.figure_cache import cached_figure, cached_section
+from app.tables.handles import DataHandle
+from app.tables.listed import PeopleTable, raw_cells
 from app.tables.people import beside as people_beside
 from app.tables.people import most_different, spreads_of
 from app.widgets import notices
@@ -32,7 +32,7 @@ from audits.outcome_transport.text import subgroup_words
 from audits.records import Exhibit
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.stats.words import count, in_words
+from audits.stats.text import count, in_words
 
 __all__ = ["show_result"]
 
@@ -42,7 +42,7 @@ MAX_PEOPLE = 1000
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit: the interval that decides and the map first, then flows and people."""
     result = found.audits[0].result
-    flows = presented(AUDITS["outcome_transport"], result).exhibit("flows")
+    flows = cached_section(AUDITS["outcome_transport"], result).exhibit("flows")
     result_page(
         "outcome_transport",
         found,
@@ -67,7 +67,7 @@ def _matrix(result: OutcomeTransportResult, exhibit: Exhibit) -> None:
     with st.container(key="not-narrow-matrix"):
         _card(exhibit)
     with st.container(key="only-narrow-flows"):
-        own = replace(exhibit, key="flow_list", figure=partial(drawn, flow_list, result), wide=False)
+        own = replace(exhibit, key="flow_list", figure=partial(cached_figure, flow_list, result), wide=False)
         _card(own)
 
 
@@ -89,21 +89,21 @@ def _open(flow: list[str]) -> None:
     state.set_widget("flow-to", flow[1])
 
 
-def _said(words: Mapping[str, str], name: str) -> str:
+def _word_for(words: Mapping[str, str], name: str) -> str:
     return words.get(name, name)
 
 
 def _people(found: RunResult, space: Workspace) -> None:
     """List the people of one flow; one who is chosen stands beside the most similar match."""
     result: OutcomeTransportResult = found.audits[0].result
-    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source, target = (
             st.selectbox(
                 label,
                 names,
                 index=None,
-                format_func=partial(_said, {name: subgroup_words(name) for name in names}),
+                format_func=partial(_word_for, {name: subgroup_words(name) for name in names}),
                 placeholder="Choose",
                 **state.choice(key),
             )
@@ -122,7 +122,7 @@ def _people(found: RunResult, space: Workspace) -> None:
         st.text("Nobody.")
         return
     chosen = choose_row(
-        Listed(found, "of flow", {"source": source, "target": target}),
+        PeopleTable(found, "of flow", {"source": source, "target": target}),
         "flow-people",
         "flow-person",
         beside=raw_cells(data, (), after=" "),
@@ -138,7 +138,7 @@ def _people(found: RunResult, space: Workspace) -> None:
             what_if_section(space, found, chosen, beside=group, of=f"{result.target} person")
 
 
-def _beside(run: RunResult, data: DataHeld, row: Any, target: str) -> None:
+def _beside(run: RunResult, data: DataHandle, row: Any, target: str) -> None:
     """Draw one person beside the most similar match, and all matches in the subgroup looked at."""
     result: OutcomeTransportResult = run.audits[0].result
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]

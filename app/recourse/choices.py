@@ -11,8 +11,8 @@ import streamlit as st
 from app import state
 from app.drafts.drafts import check_invents
 from app.drafts.numbers import read_number
-from app.recourse.questions import SCALED, WAYS, suggested, ways_of
-from app.tables.held import DataHeld
+from app.recourse.questions import SCALED, WAYS, suggest_columns, ways_of
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.any_audit import options_fold, other_options
@@ -30,11 +30,11 @@ __all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _DRAWN = {"actionable", "by", "limits", "cost_weights", "follows"}
-_MOST_LISTED = 30
-_MOST_NAMED = 3
+_MAX_LISTED = 30
+_MAX_NAMED = 3
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
+def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while nothing can be changed, or no attribute makes groups.
 
     Raises
@@ -44,7 +44,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     """
     check_invents(draft)
     names = changeable(data)
-    first, why = suggested(data, names)
+    first, why = suggest_columns(data, names)
     actionable = st.multiselect("A person can change", names, default=first, **state.choice("actionable"))
     if why and actionable == first:
         with st.container(key="quiet-actionable"):
@@ -56,7 +56,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     by = st.multiselect("Groups by", groups, default=groups[:1], **state.choice("recourse-by"))
     roles_section(draft, data)
     if not actionable and names:
-        listed = ", ".join(names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")
+        listed = ", ".join(names[:_MAX_NAMED]) + (" …" if len(names) > _MAX_NAMED else "")
         st.button(
             f"Suppose that {notices.label(listed)} could be changed",
             key="mend-actionable",
@@ -83,7 +83,7 @@ def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, A
 
 
 def _limits(
-    draft: Mapping[str, Any], actionable: list[str], data: DataHeld, summary: Summary
+    draft: Mapping[str, Any], actionable: list[str], data: DataHandle, summary: Summary
 ) -> dict[str, Any]:
     ways = ways_of(draft, actionable, summary.kinds)
     table = pd.DataFrame(
@@ -131,13 +131,13 @@ def _limits(
         if cost is not None and cost != 1.0:
             costs[row["column"]] = cost
     for name in actionable:
-        values = () if summary.kinds[name] in SCALED else data.frame[name].distinct(_MOST_LISTED)
+        values = () if summary.kinds[name] in SCALED else data.frame[name].distinct(_MAX_LISTED)
         if values:
             limits |= _among(name, values)
     return {key: value for key, value in (("limits", limits), ("cost_weights", costs)) if value}
 
 
-def _follows(actionable: list[str], data: DataHeld, summary: Summary) -> dict[str, Any]:
+def _follows(actionable: list[str], data: DataHandle, summary: Summary) -> dict[str, Any]:
     """Draw which numbers move along with others."""
     numbers = [
         name

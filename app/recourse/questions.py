@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from app import state, work
-from app.tables.held import DataHeld
+from app import jobs, state
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.choices.roles import actionable_by_role, changeable, is_german, with_role
@@ -19,7 +19,7 @@ from audits.data.preprocessing.column_names import named_protected
 from audits.recourse import GERMAN_ROLES
 from audits.recourse.record import only_grows
 
-__all__ = ["SCALED", "WAYS", "ask_questions", "is_named_fixed", "suggested", "ways_of"]
+__all__ = ["SCALED", "WAYS", "ask_questions", "is_named_fixed", "suggest_columns", "ways_of"]
 
 SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
 WAYS = {"any way": None, "up only": "up", "down only": "down"}
@@ -41,10 +41,10 @@ _OF_A_PERSON = re.compile(
     r"|ledig|verheiratet|geschieden|verwitwet|frau|mann|männlich|weiblich|célibataire|mariée?|divorcée?|veuve"
     r"|homme|femme|solter[oa]|casad[oa]|divorciad[oa]|viud[oa]|hombre|mujer)(?:[^a-z]|$)"
 )
-_MOST_LISTED, _MOST_ASKED = 30, 12
+_MAX_LISTED, _MOST_ASKED = 30, 12
 
 
-def suggested(data: DataHeld, names: Sequence[str]) -> tuple[list[str], str]:
+def suggest_columns(data: DataHandle, names: Sequence[str]) -> tuple[list[str], str]:
     """Return the columns to start with, and where they come from.
 
     Roles come first; then what names and values say: nobody changes age, family, origin or a weight of a row.
@@ -63,10 +63,10 @@ def suggested(data: DataHeld, names: Sequence[str]) -> tuple[list[str], str]:
     return chosen, f"{lack} the role actionable yet: take out what a person cannot change."
 
 
-def _is_fixed(name: str, data: DataHeld) -> bool:
+def _is_fixed(name: str, data: DataHandle) -> bool:
     if is_named_fixed(name):
         return True
-    values = () if data.kinds[name] in SCALED else data.frame[name].distinct(_MOST_LISTED)
+    values = () if data.kinds[name] in SCALED else data.frame[name].distinct(_MAX_LISTED)
     return any(_OF_A_PERSON.search(str(value).lower()) for value in values)
 
 
@@ -88,7 +88,7 @@ def _way(name: str, kinds: Mapping[str, str]) -> str:
 def ask_questions(space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw the question for each column that the model reads, answered as the choices at the side are."""
     data, summary = wait_for(
-        work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)), "Preparing the data"
+        jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)), "Preparing the data"
     )
     names = changeable(data)
     chosen: list[str] = state.widget("actionable") or []
@@ -122,12 +122,12 @@ def _rows(
                 answers,
                 key=key,
                 required=True,
-                on_change=_answered,
+                on_change=_apply_answer,
                 args=(draft, name, key),
             )
 
 
-def _answered(draft: Mapping[str, Any], name: str, key: str) -> None:
+def _apply_answer(draft: Mapping[str, Any], name: str, key: str) -> None:
     """Have the choices at the side follow an answer."""
     way = _ANSWERS[state.widget(key) or "no"]
     others = [each for each in state.widget("actionable") or [] if each != name]

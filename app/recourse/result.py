@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.drawn import drawn
-from app.recourse.listing import HEADS
-from app.tables.listed import Listed, Order
+from app.figure_cache import cached_figure
+from app.recourse.people_table import HEADS
+from app.tables.listed import Order, PeopleTable
 from app.widgets.people.person import card_of
 from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
@@ -19,9 +19,9 @@ from app.widgets.results.result_page import result_page
 from app.workspaces.workspace import Workspace
 from audits.recourse import RecourseResult, text
 from audits.recourse.figures.person import person_path
-from audits.recourse.sections import worded
+from audits.recourse.sections import with_headings
 from audits.runs.result import RunResult
-from audits.stats.words import number
+from audits.stats.text import number
 
 __all__ = ["show_result"]
 
@@ -40,7 +40,7 @@ def _people(found: RunResult, space: Workspace) -> None:
     if (result.people["people"] == 1).all():
         hidden.append("people")
     chosen = choose_row(
-        Listed(found, "rejected", {"hidden": hidden}),
+        PeopleTable(found, "rejected", {"hidden": hidden}),
         "recourse-people",
         "recourse-person",
         order=Order(HEADS["alpha"]),
@@ -65,13 +65,17 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
         way = "never accepted" if never else f"accepted {text.way_to(float(person['alpha']))}"
         burden = "" if pd.isna(person["cost"]) else f", with a burden of {number(float(person['cost']))}"
         st.text(f"Row {row}: score {number(float(person['score']))} today; {way}{burden}.")
-        figure_card("person-path", drawn(person_path, result, row), lambda: worded(result.paths.loc[[row]]))
+        figure_card(
+            "person-path",
+            cached_figure(person_path, result, row),
+            lambda: with_headings(result.paths.loc[[row]]),
+        )
         if isinstance(person["fewest_columns"], str):
             sure = "" if person["fewest_proved"] else " (not all smaller sets were tried)"
             st.text(f"Fewest columns that must take the match's value: {person['fewest_columns']}{sure}")
         elif _fewest_sought(result):
             st.text("No set of these columns turns the decision.")
         if result.ways is not None and row in result.ways.index:
-            own = worded(result.ways.loc[[row], [name for name in _WAY if name in result.ways]])
+            own = with_headings(result.ways.loc[[row], [name for name in _WAY if name in result.ways]])
             st.dataframe(own, hide_index=True, alt="Alternatives for this person, the cheapest first")
         what_if_section(space, found, row, towards=list(result.columns))

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary, audited_size
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
@@ -19,7 +19,7 @@ from audits.options import options_of
 from audits.rule_sets.measures.values import WORDS
 from audits.rule_sets.options import MEASURES, RuleSetsOptions
 from audits.runs.registry import AUDITS
-from audits.stats.words import count
+from audits.stats.text import count
 from audits.subgroups.texts import TERMS
 
 __all__ = ["choose_options", "read_terms"]
@@ -31,7 +31,7 @@ _STATED = {each.name: each for each in options_of(RuleSetsOptions)}
 _HARD = ("false_positive_rate", "false_negative_rate", "precision")  # of any decision, without probabilities
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
+def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while nothing is chosen to make rules of."""
     texts = [name for name, kind in summary.kinds.items() if kind == "text"]
     text = None
@@ -127,7 +127,7 @@ def read_terms(text: str) -> dict[str, list[str]]:
     return found
 
 
-def _context(data: DataHeld) -> dict[str, Any]:
+def _context(data: DataHandle) -> dict[str, Any]:
     context = st.multiselect(
         "Narrow groups further by",
         [name for name in data.features if name not in data.protected],
@@ -143,7 +143,9 @@ def _suggested_support(draft: Mapping[str, Any]) -> float:
     return own if own in _SUPPORTS else _STATED["support"].default
 
 
-def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any]) -> float:
+def _seconds(
+    draft: Mapping[str, Any], data: DataHandle, summary: Summary, options: Mapping[str, Any]
+) -> float:
     """Say how many rule sets there are, and return about how long the audit takes."""
     if "text" not in options:
         with contextlib.suppress(InputError):  # the run says what is wrong

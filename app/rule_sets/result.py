@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from app import state, work
-from app.drawn import drawn, presented
+from app import jobs, state
+from app.figure_cache import cached_figure, cached_section
 from app.mitigation.result import mitigation_section
-from app.tables.held import DataHeld
-from app.tables.listed import Listed, Order, raw_cells
+from app.tables.handles import DataHandle
+from app.tables.listed import Order, PeopleTable, raw_cells
 from app.widgets.people.person import person_card
 from app.widgets.people.row_choice import ROWS, WRAPPING, choose_row, clicked_row
 from app.widgets.people.selected import clickable, let_go, select
@@ -21,7 +21,6 @@ from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.result_page import result_page
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
-from audits.brief import begun
 from audits.rule_sets import LeaderRow, RuleSetsResult, alike, leaderboard_frame, members, refine, row_of
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.record import AUDIT
@@ -29,8 +28,9 @@ from audits.rule_sets.sections import SAID, around
 from audits.rule_sets.text import GroupNames, group_of
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
+from audits.stats.text import count, percent, several
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, percent, several
+from audits.text import begun
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -96,7 +96,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 
 def _exhibits(result: RuleSetsResult, keys: Sequence[str]) -> None:
-    section = presented(AUDIT, result)
+    section = cached_section(AUDIT, result)
     for key in keys:
         show_exhibit(section.exhibit(key), name=f"rule-sets-{key}")
 
@@ -177,9 +177,11 @@ def _leaderboard(result: RuleSetsResult) -> None:
         numbers = [row.number for row in rows]
         table = leaderboard_frame(tuple(rows)).assign(**{"rule set": [group_of(row.rules) for row in rows]})
         _table(table.rename(columns=_COLUMNS)[list(_COLUMNS.values())], numbers, "leaderboard")
-        _chosen(result)
+        _choose_group(result)
     with st.expander("As bars"):
-        figure_card("rule-sets", drawn(_leaders, result, *among), lambda: leaderboard_frame(tuple(rows)))
+        figure_card(
+            "rule-sets", cached_figure(_leaders, result, *among), lambda: leaderboard_frame(tuple(rows))
+        )
 
 
 def _table(table: pd.DataFrame, numbers: list[int], name: str) -> None:
@@ -225,11 +227,11 @@ def _let_go() -> None:
     let_go("group-alike")
 
 
-def _chosen(result: RuleSetsResult) -> LeaderRow:
+def _choose_group(result: RuleSetsResult) -> LeaderRow:
     """Let one group be chosen, by default that of the verdict; its people are told in a sentence."""
     rows = {row.number: row for row in result.leaderboard}
     about = next((row for row in result.leaderboard if row.rule_set == result.about), result.leaderboard[0])
-    for told in map(str, (state.widget("group-alike-number"), state.addressed("group"))):
+    for told in map(str, (state.widget("group-alike-number"), state.address_value("group"))):
         near = int(told) if told.isdigit() else -1
         if near not in rows and near in result.rule_sets.index:
             rows[near] = row_of(result, near)  # one like a finding, which was clicked
@@ -259,7 +261,7 @@ def _chosen(result: RuleSetsResult) -> LeaderRow:
 def _apart(found: RunResult, space: Workspace) -> None:
     """One group: its conditions, the groups around it, how its people differ, and rule sets alike."""
     result: RuleSetsResult = found.audits[0].result
-    row = _chosen(result)
+    row = _choose_group(result)
     by = {"decision": vocabulary().share_yes}
     by |= {each.measure: each.name.lower() for each in result.measures}
     measure = None
@@ -303,8 +305,8 @@ def _profile(found: RunResult, space: Workspace, row: LeaderRow) -> None:
     )
 
 
-def _data(found: RunResult, space: Workspace) -> DataHeld:
-    return wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")[0]
+def _data(found: RunResult, space: Workspace) -> DataHandle:
+    return wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")[0]
 
 
 def _near(result: RuleSetsResult, number: int) -> None:
@@ -321,10 +323,10 @@ def _near(result: RuleSetsResult, number: int) -> None:
 
 def _people(found: RunResult, space: Workspace) -> None:
     result: RuleSetsResult = found.audits[0].result
-    row = _chosen(result)
+    row = _choose_group(result)
     st.text(f"{begun(group_of(row.rules))}, lowest score first")
     chosen = choose_row(
-        Listed(found, "in rule set", rows=result.people.index[members(result, row.number)]),
+        PeopleTable(found, "in rule set", rows=result.people.index[members(result, row.number)]),
         "rule-set-people",
         "rule-person",
         order=Order("score"),

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from app import state, work
-from app.latest import latest_audits
+from app import jobs, state
+from app.latest_runs import latest_audits
 from app.saved.runs import file_stem
 from app.widgets import notices
 from app.widgets.audit_page import run_title
@@ -46,7 +46,7 @@ def report_of_all(space: Workspace, draft: Mapping[str, Any]) -> None:
             return
         spec = {**draft["spec"], "audits": [records[name]["spec"]["audits"][0] for name in chosen]}
         try:
-            standing = work.standing(space, spec)
+            standing = jobs.status_of(space, spec)
         except InputError as error:
             notices.problem(str(error))
             return
@@ -57,15 +57,15 @@ def report_of_all(space: Workspace, draft: Mapping[str, Any]) -> None:
             state.keep(_AWAITED, standing.key)
             progress(standing.run)
         elif standing.finished:
-            _finished(space, spec, title, standing.key)
+            _open_finished(space, spec, title, standing.key)
         else:
             ended_badly(standing.run)
 
 
-def _finished(space: Workspace, spec: Mapping[str, Any], title: str, key: str) -> None:
+def _open_finished(space: Workspace, spec: Mapping[str, Any], title: str, key: str) -> None:
     """Open the run below, once, and offer its report at once."""
     if not space.read_only and not any(record["key"] == key for record in space.runs()):
-        work.submit(space, spec, title)  # known from elsewhere: it is this workspace's run too
+        jobs.submit(space, spec, title)  # known from elsewhere: it is this workspace's run too
     kept = next((run for run in SavedRuns().list(owner=space.token) if run.key == key), None)
     if kept is not None and state.get(_AWAITED) == key:
         state.forget(_AWAITED)
@@ -86,4 +86,4 @@ def _finished(space: Workspace, spec: Mapping[str, Any], title: str, key: str) -
 
 
 def _report(space: Workspace, spec: Mapping[str, Any], kind: Literal["html", "pdf"]) -> bytes:
-    return report_file(space, work.result(space, spec), kind)
+    return report_file(space, jobs.result(space, spec), kind)

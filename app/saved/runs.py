@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.tables.exports import csv_bytes, portable
 from app.widgets import notices
 from app.widgets.people.row_choice import ROWS, WRAPPING, clicked_row
@@ -22,7 +22,7 @@ from app.widgets.people.selected import clickable, let_go
 from app.widgets.results.export import REPORTS, report_file
 from app.widgets.results.verdict_cards import title_of
 from app.workspaces import deletion
-from app.workspaces.shares import LONGEST_DAYS, SharedLink, Shares
+from app.workspaces.shares import MAX_DAYS, SharedLink, Shares
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
@@ -34,7 +34,7 @@ from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.storage.saved import RESTARTED, STATUSES, SavedRun, SavedRuns
 from audits.stats import VERDICTS
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = [
     "choose_run",
@@ -44,14 +44,14 @@ __all__ = [
     "keep_section",
     "report_section",
     "share_section",
-    "standing_section",
+    "status_section",
 ]
 
 _ANY = "(any)"
 _NONE = "(none)"
 Columns = dict[str, Any]
-_MOST_CHANGES = 500
-_LONGEST_STEM = 60
+_MAX_CHANGES = 500
+_MAX_STEM = 60
 _SHORT_TITLE = 60  # letters that a line of the list holds
 
 
@@ -98,16 +98,16 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         selection_mode=ROWS,
         alt="Saved audits, latest first; a click opens one",
     )
-    asked = state.addressed("run")
+    asked = state.address_value("run")
     opened = asked if asked in names else found[0].id[:12]
-    if asked and asked not in names and not _kept(saved, space, asked):
+    if asked and asked not in names and not _is_saved(saved, space, asked):
         notices.note("The audit that the address names is not kept any more; the latest one is open.")
     if state.widget("open") != opened:
         state.set_widget("open", opened)
     key = st.selectbox(
         "Open",
         list(names),
-        format_func=lambda name: _named(names[name]) if name in names else name,
+        format_func=lambda name: _unique_title(names[name]) if name in names else name,
         key="open",
         on_change=_open_chosen,
     )
@@ -126,11 +126,11 @@ def _open_chosen() -> None:
     state.put_in_address("run", state.widget("open"))
 
 
-def _kept(saved: SavedRuns, space: Workspace, identity: str) -> bool:
+def _is_saved(saved: SavedRuns, space: Workspace, identity: str) -> bool:
     return any(run.id.startswith(identity) for run in saved.list(owner=space.token))
 
 
-def standing_section(space: Workspace, run: SavedRun) -> None:
+def status_section(space: Workspace, run: SavedRun) -> None:
     """Write how a run stands, with its finding, or why it has none and the way to start it again."""
     st.subheader(notices.label(run.title, 200), anchor=False)
     st.caption(_when(run.created))
@@ -151,7 +151,7 @@ def standing_section(space: Workspace, run: SavedRun) -> None:
     }
     notices.note(words[run.status])
     if run.status != "running":
-        _button("Start again", "again", lambda: work.start_again(space, run.id))
+        _button("Start again", "again", lambda: jobs.restart_run(space, run.id))
 
 
 def report_section(space: Workspace, run: SavedRun, result: RunResult) -> None:
@@ -172,7 +172,7 @@ def report_section(space: Workspace, run: SavedRun, result: RunResult) -> None:
             "Tables (ZIP of CSV)",
             f"{told}-tables.zip",
             "application/zip",
-            lambda: work.export(space, result, "tables"),
+            lambda: jobs.export(space, result, "tables"),
         )
         _download("Model card", f"{told}-model-card.md", "text/markdown", lambda: _card(result))
     st.caption("A report is an aid to an assessment, not legal advice.")
@@ -185,7 +185,7 @@ def file_stem(run: SavedRun) -> str:
     """
     words = re.sub(r"[^\w.]+|[_.]+(?=\W|$)", "-", run.title).strip("-.").lower()
     day = time.strftime("%Y-%m-%d", time.localtime(run.created))
-    return f"{words[:_LONGEST_STEM].strip('-.') or 'audit'}-{day}-{run.id[:8]}"
+    return f"{words[:_MAX_STEM].strip('-.') or 'audit'}-{day}-{run.id[:8]}"
 
 
 def _law_columns(result: RunResult) -> Columns:
@@ -239,13 +239,13 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     key = st.selectbox(
         "Against",
         ["(none)", *others],
-        format_func=lambda name: _named(others[name]) if name in others else name,
+        format_func=lambda name: _unique_title(others[name]) if name in others else name,
         **state.choice("against"),
     )
     if key not in others:
         return
     try:
-        other = work.saved_result(space, others[key].id)
+        other = jobs.saved_result(space, others[key].id)
         changes = compare_runs(other, result)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
@@ -256,8 +256,8 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
         st.text(f"{title_of(each.audit)}, on the same people: {each.verdict}. {each.headline}")
         with st.expander(f"{title_of(each.audit)}: every number, with paired intervals"):
             st.dataframe(each.worded(), hide_index=True, alt=each.headline)
-    table = worded_frame(changes[:_MOST_CHANGES])
-    more = f" The first {_MOST_CHANGES} are shown." if len(changes) > _MOST_CHANGES else ""
+    table = worded_frame(changes[:_MAX_CHANGES])
+    more = f" The first {_MAX_CHANGES} are shown." if len(changes) > _MAX_CHANGES else ""
     st.text(f"{count(len(changes))} differences; before is the other run, after this one.{more}")
     if len(table):
         with st.expander("Every difference"):
@@ -301,7 +301,7 @@ def share_section(space: Workspace) -> None:
             "Whoever has the link sees all of this workspace, changes nothing, and until the link expires."
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            days = st.number_input("Days", 1, LONGEST_DAYS, 14, key="share-days", width=120)
+            days = st.number_input("Days", 1, MAX_DAYS, 14, key="share-days", width=120)
             if st.button("Make a link", key="share-make"):
                 _make_link(shares, space, int(days))
         for share in shares.of(space):
@@ -386,7 +386,7 @@ def _json(result: RunResult) -> bytes:
     return json.dumps(result.to_json(), indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
-def _named(run: SavedRun) -> str:
+def _unique_title(run: SavedRun) -> str:
     """Name a run so that no other has the same name."""
     return f"{run.title} · {_when(run.created)} · {run.id[:8]}"
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import state
 from app.drafts.drafts import check_invents
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
@@ -24,7 +24,7 @@ __all__ = ["choose_options"]
 _DRAWN = {"protected", "false_alarm_rate", "counterfactuals"}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> ChosenOptions | None:
+def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no attribute is chosen.
 
     Raises
@@ -74,7 +74,9 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     )
 
 
-def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any]) -> float:
+def _seconds(
+    draft: Mapping[str, Any], data: DataHandle, summary: Summary, options: Mapping[str, Any]
+) -> float:
     trained = draft["spec"]["model"].get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
     size = Size(round(share * data.n), summary.width, trained)

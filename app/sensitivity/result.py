@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state, work
-from app.tables.held import DataHeld
-from app.tables.listed import Listed, Order, raw_cells
+from app import jobs, state
+from app.tables.handles import DataHandle
+from app.tables.listed import Order, PeopleTable, raw_cells
 from app.widgets import notices
 from app.widgets.people.person import card_of, in_units
 from app.widgets.people.row_choice import choose_row
@@ -22,7 +22,7 @@ from app.workspaces.workspace import Workspace
 from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult, text
 from audits.sensitivity.sections import FLAGGED, PROXIES
-from audits.stats.words import number
+from audits.stats.text import number
 
 __all__ = ["show_result"]
 
@@ -36,7 +36,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         draft,
         panels={
             PROXIES: lambda: _proxies(result),
-            FLAGGED: lambda: _flagged(result),
+            FLAGGED: lambda: _flagged_section(result),
             "people": lambda: _people(found, space),
         },
         settings={"method": result.method},
@@ -49,7 +49,7 @@ def _proxies(result: SensitivityResult) -> None:
     st.text(result.match_set_note if result.match_set is None else result.match_set.sentence)
 
 
-def _flagged(result: SensitivityResult) -> None:
+def _flagged_section(result: SensitivityResult) -> None:
     """Say who is flagged, and lead to watching the deployed model by the same threshold."""
     st.text(text.flagged_sentence(result))
     if result.unwatchable:
@@ -64,9 +64,9 @@ def _flagged(result: SensitivityResult) -> None:
 
 def _people(found: RunResult, space: Workspace) -> None:
     result: SensitivityResult = found.audits[0].result
-    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     chosen = choose_row(
-        Listed(found, "people"),
+        PeopleTable(found, "people"),
         "sensitivity-people",
         "person",
         order=Order("sensitivity", falling=True),
@@ -78,7 +78,7 @@ def _people(found: RunResult, space: Workspace) -> None:
         _person(found, space, chosen, data)
 
 
-def _person(found: RunResult, space: Workspace, row: Any, data: DataHeld) -> None:
+def _person(found: RunResult, space: Workspace, row: Any, data: DataHandle) -> None:
     result: SensitivityResult = found.audits[0].result
     parts = result.contributions.loc[row]
     person = result.people.loc[row]

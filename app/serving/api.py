@@ -14,16 +14,16 @@ from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app import work
+from app import jobs
 from app.serving import documentation, monitor_api, plotly_script
 from app.serving.downloads import Downloads
-from app.serving.headers import Hardened
-from app.serving.limits import Bounded
-from app.serving.logs import Traced
+from app.serving.headers import SecurityHeaders
+from app.serving.limits import RequestLimits
+from app.serving.logs import RequestLog
 from app.serving.maintenance import MAINTENANCE
 from app.serving.metrics import metrics
-from app.tables.readers import READERS
-from app.workspaces.auth import Identified
+from app.tables.client import READERS
+from app.workspaces.auth import SignIn
 from app.workspaces.visits import RemembersVisits
 from app.workspaces.workspace import issue_token
 from audits.errors import InputError, RunFailed
@@ -66,7 +66,7 @@ def faults() -> dict[str, str]:
         probe.unlink()
     except OSError as error:
         found["home"] = f"It cannot be written to ({error.strerror})."
-    if not work.executor().wait_warm(0):
+    if not jobs.executor().wait_warm(0):
         found["workers"] = "None is warm yet."
     if not READERS().wait_warm(0):
         found["readers"] = "What reads tables is not loaded yet."
@@ -138,10 +138,10 @@ ROUTES = [
     *plotly_script.ROUTES,
 ]
 MIDDLEWARE = [
-    Middleware(Traced),
-    Middleware(Hardened),
-    Middleware(Identified),
-    Middleware(Bounded),
+    Middleware(RequestLog),
+    Middleware(SecurityHeaders),
+    Middleware(SignIn),
+    Middleware(RequestLimits),
     Middleware(WholeAddress),
     Middleware(RemembersVisits),
     Middleware(Downloads),

@@ -26,12 +26,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from audits.errors import RunFailed
 from audits.runs.executors.scratch import scratch
 
-__all__ = ["DOWNLOADS", "Downloads", "Offered"]
+__all__ = ["DOWNLOADS", "Downloads", "TicketedFiles"]
 
 _PREFIX = b"evenhand-file-"
 _LENGTH = len(_PREFIX) + 32
 _SECONDS = 600.0  # after which a file that was made is made again
-_MOST_EACH = 4  # files of one workspace that wait to be fetched
+_MAX_EACH = 4  # files of one workspace that wait to be fetched
 _CARRIED = ("content-disposition", "content-type", "cache-control", "access-control-allow-origin", "vary")
 
 
@@ -42,7 +42,7 @@ class _File:
     until: float
 
 
-class Offered:
+class TicketedFiles:
     """Files by the ticket that stands for them, for ten minutes and the last few of each workspace."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Offered:
         RunFailed
             If it cannot be written.
         """
-        self._tidy(owner, _MOST_EACH - 1)
+        self._tidy(owner, _MAX_EACH - 1)
         folder = Path(tempfile.mkdtemp(prefix="download-", dir=scratch()))
         try:
             with (folder / "content").open("wb") as file:
@@ -101,7 +101,7 @@ class Offered:
             shutil.rmtree(path.parent, ignore_errors=True)
 
 
-DOWNLOADS = Offered()
+DOWNLOADS = TicketedFiles()
 
 
 class Downloads:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.serving.plotly_script import SCRIPT
 
-__all__ = ["HEADERS", "INTO_VIEW", "PAGE", "Hardened"]
+__all__ = ["HEADERS", "INTO_VIEW", "PAGE", "SecurityHeaders"]
 
 INTO_VIEW = (
     "setTimeout(() => document.querySelector('.st-key-person-card')?.scrollIntoView"
@@ -64,7 +64,7 @@ _RAW = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in
 _OURS = frozenset(name for name, _ in _RAW)
 
 
-class Hardened:
+class SecurityHeaders:
     """Adds `HEADERS` to every answer, and keeps the server's metrics to those it was switched on for."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -29,18 +29,18 @@ import numpy as np
 from app.serving.clock import Clock
 from app.serving.tracing import span
 from app.serving.webhook import Delivery
-from app.tables.readers import READERS
+from app.tables.client import READERS
 from audits.errors import InputError, RunFailed
 from audits.monitor.bundle import Scored
 from audits.monitor.inbox import inbox, take_files
 from audits.monitor.ingestion import Arrival, file_batches, read_json
-from audits.monitor.monitors import MOST_PEOPLE, Batch, KeptMonitor, Known, Monitors, Stored
-from audits.monitor.recoded import as_audited
+from audits.monitor.monitors import MAX_PEOPLE, Batch, Known, Monitors, Stored, StoredMonitor
+from audits.monitor.recoding import as_audited
 from audits.monitor.scoring import Scorer
 from audits.runs.storage.database import database, is_unreachable
 from audits.runs.storage.store import home
 
-__all__ = ["INGEST", "MAX_IN_PROCESS", "Busy", "Ingest", "Taken", "drop_folder"]
+__all__ = ["INGEST", "MAX_IN_PROCESS", "Busy", "FileOutcome", "Ingest", "drop_folder"]
 
 MAX_IN_PROCESS = 16_384
 """Bytes of a body that is read where pages are served; larger ones go undecoded to a sandbox."""
@@ -59,7 +59,7 @@ class Busy(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Taken:
+class FileOutcome:
     """What came of a file: people stored, flags and alarms among them, and people stored `before`."""
 
     people: int
@@ -159,7 +159,7 @@ class Ingest:
         self._delivery.close()
         self._scorer.close()
 
-    async def find(self, identity: str) -> KeptMonitor:
+    async def find(self, identity: str) -> StoredMonitor:
         """Return a monitor as it is now.
 
         Raises
@@ -170,12 +170,12 @@ class Ingest:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, self._load, identity)
 
-    def _load(self, identity: str) -> KeptMonitor:
+    def _load(self, identity: str) -> StoredMonitor:
         found = self.monitors.get(identity)
         _ = found.bundle.encoder  # ready now
         return found
 
-    async def answer(self, monitor: KeptMonitor, body: bytes, kind: str, key: str | None) -> dict[str, Any]:
+    async def answer(self, monitor: StoredMonitor, body: bytes, kind: str, key: str | None) -> dict[str, Any]:
         """Measure and store what a request brought; return what it is answered with.
 
         Raises
@@ -204,7 +204,7 @@ class Ingest:
             self._waiting -= 1
         return _answer_of(monitor, job.batch, stored)
 
-    async def _arrival(self, monitor: KeptMonitor, body: bytes, kind: str) -> Arrival:
+    async def _arrival(self, monitor: StoredMonitor, body: bytes, kind: str) -> Arrival:
         """Read a body: a small one of JSON here, every other in a sandbox."""
         bundle = monitor.bundle
         if kind == "json" and len(body) <= MAX_IN_PROCESS:
@@ -212,7 +212,7 @@ class Ingest:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, READERS().body, monitor.id, body, kind, bundle.reads)
 
-    def _add(self, monitor: KeptMonitor, job: _Job) -> None:
+    def _add(self, monitor: StoredMonitor, job: _Job) -> None:
         with self._lock:
             if monitor.id in self._arrived:  # whoever measures there takes this, too
                 self._arrived[monitor.id].append(job)
@@ -220,14 +220,14 @@ class Ingest:
             self._arrived[monitor.id] = [job]
         self._pool.submit(self._measure_waiting, monitor)
 
-    def _measure_waiting(self, monitor: KeptMonitor) -> None:
+    def _measure_waiting(self, monitor: StoredMonitor) -> None:
         """Measure what waits for a monitor until nothing does; one thread a monitor at a time."""
         while True:
             with self._lock:
                 waiting, number, people = self._arrived[monitor.id], 0, 0
                 for job in waiting:
                     people += job.arrival.people
-                    if number and people > MOST_PEOPLE:
+                    if number and people > MAX_PEOPLE:
                         break
                     number += 1
                 if not number:
@@ -237,7 +237,7 @@ class Ingest:
                 del waiting[:number]
             self._measure(monitor, jobs)
 
-    def _measure(self, monitor: KeptMonitor, jobs: Sequence[_Job]) -> None:
+    def _measure(self, monitor: StoredMonitor, jobs: Sequence[_Job]) -> None:
         """Measure jobs together; where that fails, one by one, so that each sender hears of his own rows."""
         try:
             for job, batch in zip(jobs, self._batches(monitor, jobs), strict=True):
@@ -252,12 +252,12 @@ class Ingest:
                 _log.exception("A batch of predictions could not be measured")
             jobs[0].end(error)
 
-    def _batches(self, monitor: KeptMonitor, jobs: Sequence[_Job]) -> list[Batch]:
+    def _batches(self, monitor: StoredMonitor, jobs: Sequence[_Job]) -> list[Batch]:
         bundle = monitor.bundle
         read = [as_audited(bundle, job.arrival.columns, job.arrival.sent) for job in jobs]
         columns = {name: [each for own, _ in read for each in own[name]] for name in bundle.reads}
         people = sum(job.arrival.people for job in jobs)
-        scored = jobs[0].context.run(self._scored, monitor, columns, people)
+        scored = jobs[0].context.run(self._score, monitor, columns, people)
         batches, start = list[Batch](), 0
         for job, (own, sent) in zip(jobs, read, strict=True):
             part = bundle.with_sent(scored.part(start, start + job.arrival.people), sent)
@@ -267,7 +267,7 @@ class Ingest:
             batches.append(Batch(monitor.id, part, job.sha256, job.key, come.ids, come.at, job.kind, **more))
         return batches
 
-    def _scored(self, monitor: KeptMonitor, columns: Mapping[str, Sequence[Any]], people: int) -> Scored:
+    def _score(self, monitor: StoredMonitor, columns: Mapping[str, Sequence[Any]], people: int) -> Scored:
         with span("monitor.score", people=people):
             return self._scorer.score(monitor.id, monitor.bundle, columns, people)
 
@@ -285,7 +285,7 @@ class Ingest:
 
     def _store(self, jobs: Sequence[_Job]) -> None:
         try:
-            found = jobs[0].context.run(self._stored, [job.batch for job in jobs])
+            found = jobs[0].context.run(self._store_of, [job.batch for job in jobs])
         except Exception as error:  # noqa: BLE001  (each sender must hear that nothing was stored)
             if len(jobs) > 1 and not is_unreachable(error):  # one batch must not take the others down with it
                 for job in jobs:
@@ -301,11 +301,11 @@ class Ingest:
         if any(isinstance(outcome, Stored) and outcome.alarms for outcome in found):
             self._raised.set()
 
-    def _stored(self, batches: Sequence[Batch]) -> list[Stored | InputError]:
+    def _store_of(self, batches: Sequence[Batch]) -> list[Stored | InputError]:
         with span("monitor.store", batches=len(batches)):
             return self.monitors.store(batches)
 
-    def learn(self, monitor: KeptMonitor, outcomes: Mapping[str, bool]) -> Known:
+    def learn(self, monitor: StoredMonitor, outcomes: Mapping[str, bool]) -> Known:
         """Note outcomes by the sender's ids; what is returned is on disk."""
         known = self.monitors.learn(monitor.id, outcomes)
         if known.alarms:
@@ -324,7 +324,7 @@ class Ingest:
         READERS().forget(f"monitor {identity}")
         shutil.rmtree(home() / "monitors" / identity, ignore_errors=True)
 
-    def take(self, monitor: KeptMonitor, path: Path) -> Taken:
+    def take(self, monitor: StoredMonitor, path: Path) -> FileOutcome:
         """Measure and store the people in a file, and wait until they are on disk.
 
         Raises
@@ -355,7 +355,7 @@ class Ingest:
                 people += len(flags)
                 flagged += int(flags.sum())
                 alarms += len(stored.alarms)
-        return Taken(people, flagged, alarms, before)
+        return FileOutcome(people, flagged, alarms, before)
 
     def _deliver(self) -> None:
         """Tell of alarms: at once where one was raised here, else every few seconds."""
@@ -405,7 +405,7 @@ class Ingest:
             _log.exception("The monitor %s could not be looked after", identity)
 
 
-def _answer_of(monitor: KeptMonitor, batch: Batch, stored: Stored) -> dict[str, Any]:
+def _answer_of(monitor: StoredMonitor, batch: Batch, stored: Stored) -> dict[str, Any]:
     scored = batch.scored
     values = (scored.sensitivity.tolist(), scored.flagged.tolist(), scored.score.tolist(), scored.tops(_TOP))
     rows: list[dict[str, Any]] = [
@@ -433,7 +433,7 @@ INGEST = Ingest()
 """The server's one, started and ended with it."""
 
 
-def drop_folder(monitor: KeptMonitor) -> Path:
+def drop_folder(monitor: StoredMonitor) -> Path:
     """Return the folder whose files a monitor takes, made if absent."""
     folder = inbox(home() / "monitors", monitor.id)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)

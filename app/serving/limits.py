@@ -24,7 +24,7 @@ from app.serving.uploads import UNTAKEN_SECONDS, UploadRefused, Uploads
 from app.workspaces.auth import name_of
 from audits.runs.executors.sandbox import number_from
 
-__all__ = ["Bounded"]
+__all__ = ["RequestLimits"]
 
 _UPLOAD, _API = "/_stcore/upload_file", "/api/v1/monitors"
 _MINUTE = 60.0
@@ -36,7 +36,7 @@ _BODY_SECONDS = 30.0
 _ACTS_AT_ONCE, _ACTS_A_SECOND = 60.0, 20.0
 
 
-class _Late(Exception):
+class _Timeout(Exception):
     """A body that does not go on arriving."""
 
 
@@ -59,7 +59,7 @@ class _Window:
         return self._counts[name]
 
 
-class Bounded:
+class RequestLimits:
     """Refuses what is more than one may ask; all in one thread, the server's loop."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -79,7 +79,7 @@ class Bounded:
             return
         try:
             await self._http(path, scope, _patient(receive), send)
-        except _Late:
+        except _Timeout:
             await _refuse("The rest of the request did not arrive.", 1, scope, receive, send, 408)
 
     async def _tab(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -164,7 +164,7 @@ def _patient(receive: Receive) -> Receive:
             async with asyncio.timeout(_BODY_SECONDS):  # `wait_for` makes a task of it
                 message = await receive()
         except TimeoutError:
-            raise _Late from None
+            raise _Timeout from None
         whole = not message.get("more_body", False)
         return message
 

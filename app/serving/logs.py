@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["JsonLines", "Traced", "set_up"]
+__all__ = ["JsonLines", "RequestLog", "set_up"]
 
 _HEADER = "X-Request-Id"
 _FIT = re.compile(r"[\w.-]{1,64}")
@@ -57,7 +57,7 @@ def set_up() -> None:
     logging.getLogger("evenhand").setLevel(logging.INFO)
 
 
-class Traced:
+class RequestLog:
     """Gives each request an id, which its answer and its log lines carry; a proxy's own is kept."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app import work
+from app import jobs
 from app.serving.clock import Clock
 from app.serving.downloads import DOWNLOADS
-from app.tables.readers import READERS
+from app.tables.client import READERS
 from app.workspaces import deletion
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, is_token
@@ -37,7 +37,7 @@ _log = logging.getLogger("evenhand")
 
 def snapshot() -> dict[str, Any]:
     """Return how this server stands: runs, workers, memory; workspaces are named as in the audit log."""
-    executor = work.executor()
+    executor = jobs.executor()
     now, runs = time.time(), []
     for run in executor.going_on():
         progress = run.progress
@@ -100,7 +100,7 @@ class Maintenance:
 
     def cancel(self) -> None:
         """Cancel the runs that somebody asked to have cancelled."""
-        going = {run.id: run for run in work.executor().going_on()}
+        going = {run.id: run for run in jobs.executor().going_on()}
         for identity in control.asked_to_cancel(home()):
             if identity in going:
                 going[identity].cancel()
@@ -108,10 +108,10 @@ class Maintenance:
 
     def tidy(self) -> None:
         """Take in runs that wait for the database, start those handed back, and remove what is too old."""
-        work.tidy()
+        jobs.tidy()
         with contextlib.suppress(InputError, RunFailed):  # it is away
             SavedRuns().reconcile()
-            work.restart()
+            jobs.restart()
         Shares().tidy()
         DOWNLOADS.tidy()
         for path in (home() / "workspaces").glob("*/files/*.partial"):

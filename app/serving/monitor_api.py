@@ -28,8 +28,8 @@ from audits.errors import InputError, RunFailed
 from audits.monitor.admin import SCOPES
 from audits.monitor.detectors import SHARES
 from audits.monitor.ingestion import OutcomeBatch, PredictionBatch, fault_of, read_outcomes, strict_json
-from audits.monitor.monitors import MOST_PEOPLE, KeptMonitor
-from audits.monitor.recoded import meanings
+from audits.monitor.monitors import MAX_PEOPLE, StoredMonitor
+from audits.monitor.recoding import meanings
 from audits.runs.storage.database import is_full
 from audits.runs.version import VERSION
 
@@ -118,7 +118,7 @@ class PeopleListing(Listing):
     alarm: int | None = Field(None, ge=0, le=10**15)
 
 
-class MeasuredRow(BaseModel):
+class RowReply(BaseModel):
     """What is said of one person."""
 
     sensitivity: float = Field(ge=0)
@@ -129,7 +129,7 @@ class MeasuredRow(BaseModel):
     unseen: list[str] = []
 
 
-class MeasuredBatch(BaseModel):
+class BatchReply(BaseModel):
     """What a stored batch is answered with."""
 
     batch: int
@@ -140,7 +140,7 @@ class MeasuredBatch(BaseModel):
     replayed: bool = Field(description="It had been stored before, and was not again.")
     alarms: list[str]
     notes: list[str]
-    rows: list[MeasuredRow]
+    rows: list[RowReply]
 
 
 class _StrictRequest(Request):
@@ -171,13 +171,13 @@ class _Route(APIRoute):
         return strictly
 
 
-class May:
+class MonitorAccess:
     """Finds the monitor that a request names, if its token may do what `scope` says."""
 
     def __init__(self, scope: str) -> None:
         self._scope = scope
 
-    async def __call__(self, monitor: str, request: Request) -> KeptMonitor:
+    async def __call__(self, monitor: str, request: Request) -> StoredMonitor:
         """Return the monitor."""
         token = _token(request)
         try:
@@ -195,9 +195,9 @@ class May:
         raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
 
 
-Sender = Annotated[KeptMonitor, Depends(May("send"))]
-Reader = Annotated[KeptMonitor, Depends(May("read"))]
-Manager = Annotated[KeptMonitor, Depends(May("manage"))]
+Sender = Annotated[StoredMonitor, Depends(MonitorAccess("send"))]
+Reader = Annotated[StoredMonitor, Depends(MonitorAccess("read"))]
+Manager = Annotated[StoredMonitor, Depends(MonitorAccess("manage"))]
 
 API = FastAPI(
     strict_content_type=False,
@@ -225,18 +225,18 @@ async def list_monitors(request: Request) -> dict[str, Any]:
     mine = [each for each in found if each.opens(token, "read")]
     if not mine:
         raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
-    return {"monitors": [described(each) for each in mine]}
+    return {"monitors": [describe_monitor(each) for each in mine]}
 
 
 @API.get(_ONE, summary="What a monitor reads, promises, and where it stands")
 def read_monitor(monitor: Reader) -> dict[str, Any]:
-    return described(monitor)
+    return describe_monitor(monitor)
 
 
 @API.patch(_ONE, summary="Change its name, note, webhook or keep_rows")
 def change_monitor(monitor: Manager, change: MonitorChange) -> dict[str, Any]:
     INGEST.monitors.change(monitor.id, webhook_hosts(), **change.model_dump())
-    return described(INGEST.monitors.get(monitor.id))
+    return describe_monitor(INGEST.monitors.get(monitor.id))
 
 
 def _schema(model: type[BaseModel], *more: str) -> dict[str, Any]:
@@ -248,11 +248,11 @@ def _schema(model: type[BaseModel], *more: str) -> dict[str, Any]:
 @API.post(
     f"{_ONE}/predictions",
     summary="Measure and store a batch",
-    description=f"At most {MOST_PEOPLE:,} people and {MAX_BODY_MB} MB. What is answered with 200 is on "
+    description=f"At most {MAX_PEOPLE:,} people and {MAX_BODY_MB} MB. What is answered with 200 is on "
     "disk. A value that the audit never saw is measured as no known one and named under `unseen`. A batch "
     "sent again under its `Idempotency-Key` is answered again and stored once, while the monitor keeps it.",
     openapi_extra=_schema(PredictionBatch, *_ARROW),
-    responses={200: {"model": MeasuredBatch}},
+    responses={200: {"model": BatchReply}},
 )
 async def post_predictions(monitor: Sender, request: Request) -> JSONResponse:
     kind, key = _kind(request), request.headers.get("idempotency-key")
@@ -291,7 +291,7 @@ def list_alarms(monitor: Reader, wanted: Annotated[AlarmListing, Query()]) -> An
         if wanted.state == "all" or (each.waits if wanted.state == "waiting" else each.lasts)
     ]
     waiting = INGEST.monitors.waiting(monitor.id)[0]
-    return _listed("alarms", chosen, wanted, waiting=waiting)
+    return _list_response("alarms", chosen, wanted, waiting=waiting)
 
 
 @API.patch(f"{_ONE}/alarms/{{alarm}}", summary="Acknowledge an alarm, with a note")
@@ -307,7 +307,7 @@ def list_people(monitor: Reader, wanted: Annotated[PeopleListing, Query()]) -> A
     if wanted.alarm is not None:
         found = INGEST.monitors.alarm(monitor.id, wanted.alarm)
         within = (found.person, found.last_person)
-    return _listed("people", INGEST.monitors.flags(monitor.id, wanted.most, within), wanted)
+    return _list_response("people", INGEST.monitors.flags(monitor.id, wanted.most, within), wanted)
 
 
 @API.get(f"{_ONE}/groups", summary="Rates of groups, with intervals that hold at all times")
@@ -360,7 +360,7 @@ def remove_token(monitor: Manager, token: str) -> dict[str, Any]:
     return {"removed": token}
 
 
-def described(monitor: KeptMonitor) -> dict[str, Any]:
+def describe_monitor(monitor: StoredMonitor) -> dict[str, Any]:
     """Return what is said of a monitor."""
     bundle = monitor.bundle
     same = ("id", "name", "note", "created", "people", "flagged", "keep_days", "keep_people")
@@ -379,7 +379,7 @@ def described(monitor: KeptMonitor) -> dict[str, Any]:
     }
 
 
-def _listed(name: str, entries: list[Any], wanted: Listing, **more: Any) -> Any:
+def _list_response(name: str, entries: list[Any], wanted: Listing, **more: Any) -> Any:
     rows = [dataclasses.asdict(each) for each in entries]
     if wanted.format == "csv":
         return Response(as_csv(rows), media_type="text/csv")
@@ -448,7 +448,7 @@ def _error(status: int, sentence: str, headers: Mapping[str, str] | None = None)
 
 
 @API.exception_handler(404)
-async def _not_found(_: Request, error: HTTPException) -> JSONResponse:
+async def _not_found_response(_: Request, error: HTTPException) -> JSONResponse:
     sentence = "There is nothing at this address; /api/v1/openapi.json lists what there is."
     return _error(404, sentence if error.detail == "Not Found" else error.detail)
 
@@ -466,7 +466,7 @@ async def _other_method(request: Request, _: HTTPException) -> JSONResponse:
 
 
 @API.exception_handler(HTTPException)
-async def _refused(_: Request, error: HTTPException) -> JSONResponse:
+async def _refusal_response(_: Request, error: HTTPException) -> JSONResponse:
     return _error(error.status_code, str(error.detail), error.headers)
 
 
@@ -486,7 +486,7 @@ async def _wrong_value(_: Request, error: InputError) -> JSONResponse:
 
 
 @API.exception_handler(RunFailed)
-async def _unstored(_: Request, error: RunFailed) -> JSONResponse:
+async def _storage_response(_: Request, error: RunFailed) -> JSONResponse:
     """Say that nothing was stored: for want of room, or for now."""
     if is_full(error):
         sentence = "Nothing was stored: the server's disk is full. Send it again when there is room."
@@ -505,6 +505,6 @@ async def _gone(_: Request, __: ClientDisconnect) -> Response:
 
 
 @API.exception_handler(Exception)
-async def _failed(_: Request, error: Exception) -> JSONResponse:
+async def _failure_response(_: Request, error: Exception) -> JSONResponse:
     _log.error("A request about a monitor could not be answered", exc_info=error)
     return _error(500, "The server failed at this request; whether it is stored, its log must tell.")

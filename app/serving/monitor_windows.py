@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app import work
+from app import jobs
 from app.workspaces.workspace import Workspace, is_token
 from audits.errors import InputError
-from audits.monitor.monitors import KeptMonitor, Monitors
+from audits.monitor.monitors import Monitors, StoredMonitor
 from audits.monitor.windows import (
-    MOST,
+    MAX,
     Window,
     file_name,
     is_window_of,
@@ -25,7 +25,7 @@ from audits.monitor.windows import (
 from audits.runs.spec import parse_spec
 from audits.runs.storage.saved import SavedRun, SavedRuns
 
-__all__ = ["Submitted", "WindowRequest", "audit_of", "audits_of", "audits_of_monitor", "submit_window"]
+__all__ = ["WindowRequest", "WindowRun", "audit_of", "audits_of", "audits_of_monitor", "submit_window"]
 
 
 class WindowRequest(BaseModel):
@@ -33,7 +33,7 @@ class WindowRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    last: int | None = Field(None, ge=1, le=MOST, description="The last so many people.")
+    last: int | None = Field(None, ge=1, le=MAX, description="The last so many people.")
     since: str | None = Field(None, description="A date or time, of UTC unless it says otherwise.")
     until: str | None = Field(None, description="A date or time; not included.")
     outcomes: bool = Field(False, description="Only people whose outcome is known, with it.")
@@ -50,7 +50,7 @@ _SHOWN = ("id", "title", "status", "created", "ended", "verdict", "finding", "er
 
 
 @dataclass(frozen=True)
-class Submitted:
+class WindowRun:
     """A window being audited: its key among the runs, the window, what was asked, what could not be."""
 
     key: str
@@ -64,7 +64,7 @@ class Submitted:
         return {"audit": self.key, "window": self.window.facts, "audits": self.audits, "notes": self.notes}
 
 
-def submit_window(monitors: Monitors, monitor: KeptMonitor, wanted: WindowRequest) -> Submitted:
+def submit_window(monitors: Monitors, monitor: StoredMonitor, wanted: WindowRequest) -> WindowRun:
     """Have a window audited in the monitor's workspace.
 
     Raises
@@ -82,11 +82,11 @@ def submit_window(monitors: Monitors, monitor: KeptMonitor, wanted: WindowReques
     window.frame.to_parquet(content, index=False)
     content.seek(0)
     spec["data"]["path"] = str(space.add_file(file_name(monitor), content))
-    run = work.submit(space, spec, wanted.title or f"Window of {monitor.name}")
-    return Submitted(run.key, window, [name for each in spec["audits"] for name in each], notes)
+    run = jobs.submit(space, spec, wanted.title or f"Window of {monitor.name}")
+    return WindowRun(run.key, window, [name for each in spec["audits"] for name in each], notes)
 
 
-def _space(monitor: KeptMonitor) -> Workspace:
+def _space(monitor: StoredMonitor) -> Workspace:
     if not is_token(monitor.owner):
         raise InputError(
             "the monitor",
@@ -96,19 +96,19 @@ def _space(monitor: KeptMonitor) -> Workspace:
     return Workspace(monitor.owner)
 
 
-def audits_of(monitor: KeptMonitor) -> list[SavedRun]:
+def audits_of(monitor: StoredMonitor) -> list[SavedRun]:
     """Return the audits of windows of a monitor, latest first."""
     if not is_token(monitor.owner):
         return []
     return [run for run in SavedRuns().list(owner=monitor.owner) if is_window_of(monitor.id, run.spec)]
 
 
-def audits_of_monitor(monitor: KeptMonitor) -> list[dict[str, Any]]:
+def audits_of_monitor(monitor: StoredMonitor) -> list[dict[str, Any]]:
     """Return them as plain data."""
     return [_facts(run) for run in audits_of(monitor)]
 
 
-def audit_of(monitor: KeptMonitor, key: str) -> dict[str, Any]:
+def audit_of(monitor: StoredMonitor, key: str) -> dict[str, Any]:
     """Return how an audit of a window stands, with its results once it is done.
 
     Raises

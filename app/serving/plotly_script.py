@@ -24,7 +24,7 @@ async def plotly_script(request: Request) -> Response:
     """Answer with the script: packed, where the browser takes that."""
     packed = "gzip" in request.headers.get("accept-encoding", "")
     headers = {**_KEPT, "content-encoding": "gzip"} if packed else _KEPT
-    content = await run_in_threadpool(_packed if packed else _read)
+    content = await run_in_threadpool(_pack if packed else _read)
     return Response(content, media_type="text/javascript", headers=headers)
 
 
@@ -33,7 +33,7 @@ def _read() -> bytes:
 
 
 @cache
-def _packed() -> bytes:
+def _pack() -> bytes:
     """Pack it once: it takes a fifth of a second, and 1.5 MB."""
     return gzip.compress(_read(), mtime=0)
 

@@ -76,7 +76,7 @@ def span(name: str, **facts: Any) -> Iterator[Any]:
         try:
             yield own
         except BaseException as error:
-            _failed(own, type(error).__name__)
+            _mark_failed(own, type(error).__name__)
             raise
 
 
@@ -90,13 +90,13 @@ def follow(run: Run, audits: list[str]) -> None:
     def end() -> None:
         own.set_attribute("status", run.status)
         if run.error is not None:
-            _failed(own, run.error.kind)
+            _mark_failed(own, run.error.kind)
         own.end()
 
     run.on_end(end)
 
 
-def _failed(own: Any, kind: str) -> None:
+def _mark_failed(own: Any, kind: str) -> None:
     from opentelemetry.trace import StatusCode
 
     own.set_status(StatusCode.ERROR, kind)

@@ -79,7 +79,7 @@ class Uploads:
 
     def _fits(self, tab: str, size: int) -> bool:
         held = Counter(
-            {name: sum(len(file.data) for file in own.values()) for name, own in _stored().items()}
+            {name: sum(len(file.data) for file in own.values()) for name, own in _streamlit_files().items()}
         )
         held += self._coming
         self._persons = {
@@ -92,7 +92,7 @@ class Uploads:
 
     def tidy(self) -> None:
         """Drop what was sent to tabs that are closed, and what no page has taken for long."""
-        held, old = _stored(), time.monotonic() - UNTAKEN_SECONDS
+        held, old = _streamlit_files(), time.monotonic() - UNTAKEN_SECONDS
         for tab in held:
             server = runtime.get_instance()
             closed = not server.is_active_session(tab)
@@ -101,7 +101,7 @@ class Uploads:
         self._last = {tab: at for tab, at in self._last.items() if tab in held}
 
 
-def _stored() -> dict[str, Any]:
+def _streamlit_files() -> dict[str, Any]:
     """Return the files that Streamlit holds, by session and file."""
     if not runtime.exists():
         return {}

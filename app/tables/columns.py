@@ -11,15 +11,15 @@ import pandas as pd
 
 from audits.data import Kind, Table, describe
 from audits.data.io.preview import Preview
-from audits.data.preprocessing.column_names import stored
+from audits.data.preprocessing.column_names import column_role
 from audits.data.values import text_of
 
 __all__ = ["ColumnProfile", "preview", "profile"]
 
-_MOST_VALUES = 60
+_MAX_VALUES = 60
 _PREVIEW_ROWS = 50
-_LONGEST = 1_000  # letters of a text that the pages' own process is handed: a cell may hold a million
-_MOST_GROUPS = 20
+_MAX = 1_000  # letters of a text that the pages' own process is handed: a cell may hold a million
+_MAX_GROUPS = 20
 _FEW_NUMBERS, _RANGES = 20, 24
 
 
@@ -69,9 +69,9 @@ def profile(table: Table) -> tuple[ColumnProfile, ...]:
             distinct=column["distinct"],
             examples=", ".join(_examples(table, column)),
             values=_values(table.frame[column["name"]], column["distinct"]),
-            likely_protected=column["name"] in likely and column["distinct"] <= _MOST_GROUPS,
+            likely_protected=column["name"] in likely and column["distinct"] <= _MAX_GROUPS,
             likely_label=labels.index(column["name"]) if column["name"] in labels else None,
-            stores=stored(column["name"]),
+            stores=column_role(column["name"]),
             **_spread(table.frame[column["name"]], column),
         )
         for column in described["columns"]
@@ -109,9 +109,7 @@ def preview(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the first rows as they were read, but for the end of long texts."""
     first = frame.head(_PREVIEW_ROWS)
     texts = {
-        str(name): column.where(
-            column.str.len().fillna(0) <= _LONGEST, column.str.slice(0, _LONGEST - 1) + "…"
-        )
+        str(name): column.where(column.str.len().fillna(0) <= _MAX, column.str.slice(0, _MAX - 1) + "…")
         for name, column in first.items()
         if isinstance(column.dtype, pd.StringDtype)
     }
@@ -120,7 +118,7 @@ def preview(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _values(column: pd.Series, distinct: int) -> tuple[str, ...]:
     """Return the values to choose from, commonest first; none where they are too many, or too long."""
-    if distinct > _MOST_VALUES:
+    if distinct > _MAX_VALUES:
         return ()
     found = tuple(text_of(value) for value in column.value_counts().index)
-    return found if all(len(value) <= _LONGEST for value in found) else ()
+    return found if all(len(value) <= _MAX for value in found) else ()

@@ -1,6 +1,6 @@
 """Files that hold a result or its people: written part by part, where tables are opened.
 
-The server's own process never holds such a file: it passes the parts on to the disk (`app.work.export`), and
+The server's own process never holds such a file: it passes the parts on to the disk (`app.jobs.export`), and
 serves them from there (`app.serving.downloads`).
 """
 
@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.tables.held import DataHeld
-from app.tables.listed import Listed, Order, RawCells
-from app.tables.wire import unpack_array
+from app.tables.handles import DataHandle
+from app.tables.listed import Order, PeopleTable, RawCells
+from app.tables.protocol import unpack_array
 from audits.data import AuditData
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.runs.tables import spreadsheet_safe
 
-__all__ = ["csv_bytes", "parts", "people_parts", "portable", "raw_parts", "written"]
+__all__ = ["csv_bytes", "file_parts", "parts", "people_parts", "portable", "raw_parts"]
 
-Data = Callable[[], AuditData | DataHeld | None]
+Data = Callable[[], AuditData | DataHandle | None]
 _TOGETHER = 50_000  # people written into a file at a time
 _ROWS_AT_ONCE = 10_000  # of a table in a ZIP
 
@@ -34,10 +34,10 @@ _ROWS_AT_ONCE = 10_000  # of a table in a ZIP
 def parts(question: Mapping[str, Any], data: Data) -> Iterator[bytes]:
     """Give the parts of the file that a question asks for, of a result in a folder, of `data` if need be."""
     found = dataclasses.replace(RunResult.load(Path(question["result"])), spec=question["spec"])
-    return written(found, question["file"], question["arguments"], data)
+    return file_parts(found, question["file"], question["arguments"], data)
 
 
-def written(found: RunResult, file: str, arguments: Mapping[str, Any], data: Data) -> Iterator[bytes]:
+def file_parts(found: RunResult, file: str, arguments: Mapping[str, Any], data: Data) -> Iterator[bytes]:
     """Give the parts of a file of a result: ``people``, ``tables`` or ``report``."""
     return _WRITES[file](found, data, **arguments)
 
@@ -48,7 +48,7 @@ def _people(found: RunResult, data: Data, **told: Any) -> Iterator[bytes]:
     order = None if told["order"] is None else Order(**told["order"])
     source = None if told["beside"] is None else data()
     beside = None if source is None else RawCells(source, told["beside"])
-    return people_parts(Listed(found, told["table"], told["arguments"], rows), only, order, beside)
+    return people_parts(PeopleTable(found, told["table"], told["arguments"], rows), only, order, beside)
 
 
 def people_parts(
@@ -68,7 +68,7 @@ def people_parts(
         yield csv_bytes(part.rename_axis(index="row"), header=not start)
 
 
-def raw_parts(data: DataHeld, rows: pd.Index) -> Iterator[bytes]:
+def raw_parts(data: DataHandle, rows: pd.Index) -> Iterator[bytes]:
     """Give people as CSV with all of their columns as the data have them, some at a time."""
     for start in range(0, max(1, len(rows)), _TOGETHER):
         part = data.frame.rows(rows[start : start + _TOGETHER])
@@ -77,7 +77,7 @@ def raw_parts(data: DataHeld, rows: pd.Index) -> Iterator[bytes]:
 
 def _tables(found: RunResult, _: Data) -> Iterator[bytes]:
     """Give every table of a run as CSV files in a ZIP, named after audit and table."""
-    packed = _Passed()
+    packed = _StreamBuffer()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, table in found.named_tables().items():
             with archive.open(f"{name}.csv", "w", force_zip64=True) as file:
@@ -88,7 +88,7 @@ def _tables(found: RunResult, _: Data) -> Iterator[bytes]:
     yield packed.taken()
 
 
-class _Passed(io.RawIOBase):
+class _StreamBuffer(io.RawIOBase):
     """What a ZIP is written into, which keeps only what was not taken yet."""
 
     def __init__(self) -> None:

@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.own import own_module
-from app.tables.held import DataHeld
+from app.registry import own_module
+from app.tables.handles import DataHandle
 from app.tables.people import DECIDED, without_group
 from audits.data import AuditData
 from audits.runs.result import RunResult
-from audits.stats.words import in_words
+from audits.stats.text import in_words
 
-__all__ = ["Listed", "Order", "RawCells", "raw_cells"]
+__all__ = ["Order", "PeopleTable", "RawCells", "raw_cells"]
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class PeopleTable:
     """A table of people of a run: whoever calls it gets it.
 
     Attributes
@@ -86,7 +86,7 @@ class Order:
 class RawCells:
     """Fetches columns of the data, for people by their row numbers, with the names that a page gives."""
 
-    data: DataHeld | AuditData
+    data: DataHandle | AuditData
     names: Mapping[str, str]
 
     def __call__(self, rows: pd.Index) -> pd.DataFrame:
@@ -94,7 +94,7 @@ class RawCells:
         return self.data.frame.loc[rows, list(self.names)].rename(columns=self.names)
 
 
-def raw_cells(data: DataHeld, taken: Collection[Hashable], after: str = "") -> RawCells:
+def raw_cells(data: DataHandle, taken: Collection[Hashable], after: str = "") -> RawCells:
     """Return what fetches people's protected attributes and features; marked where their name is `taken`.
 
     All have `after` behind their names.

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from audits.data.values import is_missing, text_of
-from audits.stats.words import number
+from audits.stats.text import number
 
 __all__ = [
     "DECIDED",
     "FAVORABLE",
-    "MOST_TOLD",
+    "MAX_ASSOCIATION",
     "beside",
     "far",
     "gap",
@@ -24,9 +24,9 @@ __all__ = [
     "without_group",
 ]
 
-MOST_TOLD = 2
+MAX_ASSOCIATION = 2
 """Columns in which two people differ that a sentence names."""
-_MOST_SPREAD = 2_000
+_MAX_SPREAD = 2_000
 FAVORABLE = {True: "favorable", False: "unfavorable"}
 DECIDED = {True: "favorably", False: "unfavorably"}
 """A decision in words, as it is and as somebody is decided."""
@@ -53,9 +53,9 @@ def beside(raw: pd.DataFrame, headings: Sequence[str], spreads: Mapping[str, flo
     return table
 
 
-def spreads_of(data: DataHeld, rows: pd.Index, columns: Sequence[str]) -> dict[str, float]:
+def spreads_of(data: DataHandle, rows: pd.Index, columns: Sequence[str]) -> dict[str, float]:
     """Return the standard deviation of each column of numbers, among some of those people."""
-    known = data.frame.loc[rows[:_MOST_SPREAD], list(columns)].select_dtypes("number")
+    known = data.frame.loc[rows[:_MAX_SPREAD], list(columns)].select_dtypes("number")
     return {str(name): float(value) for name, value in known.std().dropna().items()}
 
 
@@ -67,7 +67,7 @@ def most_different(table: pd.DataFrame) -> str:
     >>> most_different(pd.DataFrame({"a": ["1", "x"], "b": ["2", "x"], "difference": ["−1", ""]}, ["n", "c"]))
     'They differ most in n (1, not 2).'
     """
-    differ = table[table["difference"] != ""].head(MOST_TOLD)
+    differ = table[table["difference"] != ""].head(MAX_ASSOCIATION)
     told = [f"{name} ({row.iloc[0]}, not {row.iloc[1]})" for name, row in differ.iterrows()]
     return f"They differ most in {' and '.join(told)}." if told else "They differ in nothing that is known."
 

@@ -14,8 +14,8 @@ from audits.records import Size
 
 __all__ = ["GroupSize", "Summary", "audited_size", "summarise"]
 
-_MOST_VALUES = 200
-_LONGEST = 1_000  # letters of a group's name: pages have it in every choice of a group
+_MAX_VALUES = 200
+_MAX = 1_000  # letters of a group's name: pages have it in every choice of a group
 
 
 @dataclass(frozen=True)
@@ -87,16 +87,16 @@ def summarise(data: AuditData) -> Summary:
 
 def _sizes(data: AuditData, attribute: str, weights: np.ndarray) -> tuple[GroupSize, ...]:
     longest = int(data.groups[attribute].str.len().max()) if data.n else 0
-    if longest > _LONGEST:
+    if longest > _MAX:
         raise InputError(
             "data.protected",
-            f"must name groups in at most {_LONGEST:,} letters, but a value of {attribute!r} has {longest:,}",
+            f"must name groups in at most {_MAX:,} letters, but a value of {attribute!r} has {longest:,}",
             advice="take it out there",
         )
     values, codes = np.unique(data.groups[attribute].to_numpy(dtype=str), return_inverse=True)
     people = np.bincount(codes, weights=weights, minlength=len(values))
     good = None if data.y is None else np.bincount(codes, weights=weights * data.y, minlength=len(values))
-    largest = np.argsort(-people, kind="stable")[:_MOST_VALUES]
+    largest = np.argsort(-people, kind="stable")[:_MAX_VALUES]
     return tuple(
         GroupSize(str(values[k]), float(people[k]), None if good is None else float(good[k] / people[k]))
         for k in largest

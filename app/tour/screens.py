@@ -17,7 +17,7 @@ from app.widgets.results.plot import plot
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult
 from audits.stats.badges import interval_text
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = ["SCREENS", "show_screen"]
 
@@ -159,10 +159,10 @@ def _word(story: Story, _: object) -> None:
     with right:
         with st.container(key="tour-after"):
             st.text("The same applications, one word changed")
-        _changed(story)
+        _change_screen(story)
 
 
-def _changed(story: Story) -> None:
+def _change_screen(story: Story) -> None:
     alt = f"With one word changed {story.swapped.yes} of {story.swapped.of} are approved."
     plot(pictures.group(story.swapped, alt, new=story.gained), "tour-swapped", tools=False)
     lost = "nobody loses" if not story.lost else f"{story.lost} lose"
@@ -184,7 +184,7 @@ def _call(story: Story, _: object) -> None:
             f"{story.swapped.yes} of {story.swapped.of}",
             f": {story.swapped.percent}, against {story.rest.percent} of everyone else.",
         )
-        _changed(story)
+        _change_screen(story)
         _link("data_model.py", "Data & model", "Open your own data and model →")
     elif call == "review":
         _say(

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from app.drafts import drafts
-from app.glance.running import usual_options
-from app.tables.held import DataHeld
+from app.glance.runs import usual_options
+from app.tables.handles import DataHandle
 from app.workspaces.workspace import Workspace
 from audits.attribute_swap.result import AttributeSwapResult
 from audits.data import group_name
@@ -20,7 +20,7 @@ from audits.flipset.result import FlipsetResult
 from audits.groups.result import GroupsResult
 from audits.rule_sets.result import RuleSetsResult
 from audits.stats import EVIDENCE, Estimate
-from audits.stats.words import named_group
+from audits.stats.text import named_group
 
 __all__ = ["AUDITS", "FavoredShare", "Story", "pair_values", "tell", "tour_draft", "tour_specs"]
 
@@ -104,13 +104,13 @@ def tour_draft(space: Workspace) -> dict[str, Any]:
     return drafts.from_sample(space, CATALOGUE["loans"])
 
 
-def tour_specs(draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[str, Any]]:
+def tour_specs(draft: Mapping[str, Any], data: DataHandle) -> dict[str, dict[str, Any]]:
     """Return the specs of the audits shown: those that At a glance runs on the same example."""
     usual = usual_options(draft, data)
     return {name: drafts.audit_spec(draft, name, usual[name]) for name in AUDITS}
 
 
-def pair_values(story: Story, data: DataHeld, threshold: float) -> pd.DataFrame:
+def pair_values(story: Story, data: DataHandle, threshold: float) -> pd.DataFrame:
     """Return what the model reads of the two people, a column each; ``attrs`` holds how they are decided."""
     values = data.frame.loc[list(story.pair), list(data.features)].astype(object).T
     people = [{"row": row, **side} for row, side in zip(story.pair, story.sides, strict=True)]
@@ -124,7 +124,7 @@ def _value(estimate: Estimate | None) -> float:
     return 0.0 if estimate is None or estimate.value is None else estimate.value
 
 
-def _decided(people: pd.DataFrame, row: int) -> dict[str, Any]:
+def _decision_of(people: pd.DataFrame, row: int) -> dict[str, Any]:
     return {name: people.loc[row, name] for name in ("score", "decision")}
 
 
@@ -143,23 +143,23 @@ def tell(
     (changed,) = set(group) - {
         name for name, value in group.items() if flipset.options["target"].get(name) == value
     }
-    swapped = _swapped(swap, group, changed, str(flipset.options["target"][changed]))
+    swapped = _swapped_decisions(swap, group, changed, str(flipset.options["target"][changed]))
     before, after = swapped["decision"], swapped["after"]
     named = {named_group(row.group): _share(people, {"sex": row.group}) for row in groups.of("sex")}
     return Story(
         group=named_group(group_name(group)),
         sexes=dict(sorted(named.items(), key=lambda each: each[1].yes / each[1].of)),
-        focus=_counted(favored[inside]),
-        rest=_counted(favored[~inside]),
-        all=_counted(favored),
+        focus=_favored_share(favored[inside]),
+        rest=_favored_share(favored[~inside]),
+        all=_favored_share(favored),
         looked_at=rule_sets.n_frequent,
         first=own is rule_sets.leaderboard[0] and own.verdict == EVIDENCE,
         confirmed=own.confirmed,
         flips=round(flipset.negative.size),
         by_chance=round(_value(flipset.negative.expected_by_chance)),
         pair=pair,
-        sides=(_decided(flipset.people, pair[0]), _decided(flipset.counterparts, pair[1])),
-        swapped=_counted(after.to_numpy()),
+        sides=(_decision_of(flipset.people, pair[0]), _decision_of(flipset.counterparts, pair[1])),
+        swapped=_favored_share(after.to_numpy()),
         gained=int((~before & after).sum()),
         lost=int((before & ~after).sum()),
         repaid=int(people.loc[inside & ~favored, "favorable label"].sum()),
@@ -173,15 +173,17 @@ def _members(table: pd.DataFrame, group: Mapping[str, str]) -> np.ndarray:
     return found
 
 
-def _counted(favored: np.ndarray) -> FavoredShare:
+def _favored_share(favored: np.ndarray) -> FavoredShare:
     return FavoredShare(int(favored.sum()), len(favored))
 
 
 def _share(people: pd.DataFrame, group: Mapping[str, str]) -> FavoredShare:
-    return _counted(people.loc[_members(people, group), "decision"].to_numpy(dtype=bool))
+    return _favored_share(people.loc[_members(people, group), "decision"].to_numpy(dtype=bool))
 
 
-def _swapped(swap: AttributeSwapResult, group: Mapping[str, str], name: str, value: str) -> pd.DataFrame:
+def _swapped_decisions(
+    swap: AttributeSwapResult, group: Mapping[str, str], name: str, value: str
+) -> pd.DataFrame:
     """Return the decisions of the group as they are, and with one value changed."""
     own = swap.people[_members(swap.people, group)]
     after = own[f"{name} = {value}"].astype(bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.compare.choices import both_words, checked_model, choose_audits, choose_model, seconds_of
 from app.compare.result import show_result
 from app.widgets import notices
@@ -26,7 +26,7 @@ if draft is None:
     st.stop()
 try:
     data, summary = wait_for(
-        work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+        jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
         f"Preparing {source_name(draft)}",
     )
 except InputError as error:
@@ -70,7 +70,7 @@ try:
         "audits": [{name: options} for name, options in asked.items()],
     }
     seconds = seconds_of(asked, edited, summary)
-    standing = work.standing(space, spec)
+    standing = jobs.status_of(space, spec)
 except InputError as error:
     with question:
         st.markdown(page_text("compare_question"))
@@ -80,7 +80,7 @@ name = f"{source_name(edited)} · {both_words(edited)} compared"
 with bar:
     run_button(space, spec, name, standing, seconds, "run", label="Compare")
 if standing.finished:
-    show_result(work.result(space, spec), space, edited)
+    show_result(jobs.result(space, spec), space, edited)
     st.stop()
 with question:
     st.markdown(page_text("compare_question"))

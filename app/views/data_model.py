@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.data_model.columns import bins_section, columns_section
+from app.data_model.custom_groups import dates_section, made_groups_section
 from app.data_model.decision_words import words_section
-from app.data_model.doctor import BLOCKING, SHAPES, doctor_section, finding_cards, open_findings
-from app.data_model.made_groups import dates_section, made_groups_section
-from app.data_model.meanings import meanings_section
+from app.data_model.import_settings import preview_section, reading_section
 from app.data_model.model_check import checked_section
 from app.data_model.model_choice import model_section, way_of
 from app.data_model.next_step import next_step
 from app.data_model.outcome import outcome_section, who_counts
 from app.data_model.overview import overview
+from app.data_model.quality import BLOCKING, SHAPES, doctor_section, finding_cards, open_findings
 from app.data_model.questions import questions, without_questions
-from app.data_model.reading import preview_section, reading_section
-from app.data_model.recent import recent_section
+from app.data_model.recent_workspaces import recent_section
 from app.data_model.rows import left_out_section, rows_section
 from app.data_model.sources import example_cards, file_sources, source_problem
 from app.data_model.trial import trial_standing
+from app.data_model.value_labels import meanings_section
 from app.drafts.drafts import suggest_columns
 from app.drafts.validation import problems
-from app.tables.held import TableHeld
+from app.tables.handles import TableHandle
 from app.widgets import notices
 from app.widgets.frame import page_text, title
 from app.widgets.subject import source_name, subject_line
@@ -56,9 +56,9 @@ if other.open:
         example_cards(space)
         file_sources(space)
 
-table: TableHeld | None = None
+table: TableHandle | None = None
 try:
-    table, profiles = wait_for(work.table(space, draft["spec"]["data"]), f"Reading {source_name(draft)}")
+    table, profiles = wait_for(jobs.table(space, draft["spec"]["data"]), f"Reading {source_name(draft)}")
 except InputError as error:
     notices.problem(str(error))
     edited = reading_section(draft, None)
@@ -130,7 +130,7 @@ with top:
     line, standing = st.container(), "ready"
     if found.ready:
         section, seed = edited["spec"]["data"], edited["spec"].get("seed", 0)
-        held, _ = wait_for(work.data(space, section, seed), "Preparing the data")
+        held, _ = wait_for(jobs.data(space, section, seed), "Preparing the data")
         standing = trial_standing(space, edited, held)
     with line:
         overview(space, edited, found, standing)

@@ -7,12 +7,12 @@ import json
 import plotly.graph_objects as go
 import streamlit as st
 
-from app import state, work
-from app.drawn import drawn, presented
+from app import jobs, state
+from app.figure_cache import cached_figure, cached_section
 from app.glance.matrix import badge_matrix
 from app.glance.questions import question_cards
-from app.glance.running import begin_example, runs_under_way, usual_options, watch_runs
-from app.latest import latest_together
+from app.glance.runs import begin_example, runs_under_way, usual_options, watch_runs
+from app.latest_runs import latest_together
 from app.widgets import notices
 from app.widgets.frame import title
 from app.widgets.results.exhibits import show_section
@@ -21,7 +21,7 @@ from app.widgets.results.result_frame import headline as result_headline
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from audits.errors import InputError
-from audits.groups.figures.ranked import ranked, ranked_groups
+from audits.groups.figures.ranked import draw_ranked, ranked_groups
 from audits.groups.result import GroupsResult
 from audits.records import Section
 from audits.runs.headline import findings_of, headline_of
@@ -30,7 +30,7 @@ from audits.runs.registry import AUDITS
 
 def _ranked(result: GroupsResult, asked: str) -> go.Figure:
     """Draw the groups of the headline; `asked` are those asked about, as JSON."""
-    return ranked(result, ranked_groups(result, json.loads(asked)))  # type: ignore[arg-type]  # some are there
+    return draw_ranked(result, ranked_groups(result, json.loads(asked)))  # type: ignore[arg-type]  # some are there
 
 
 space = state.workspace()
@@ -44,7 +44,7 @@ if draft is None:
     st.stop()
 try:
     data, summary = wait_for(
-        work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+        jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
         f"Preparing {source_name(draft)}",
     )
     title("At a glance", subject_line(draft, summary))
@@ -84,13 +84,13 @@ if first in latest:
     if (groups := ranked_groups(result, asked)) is not None:
         figure_card(
             "glance-groups",
-            drawn(_ranked, result, json.dumps(asked)),
+            cached_figure(_ranked, result, json.dumps(asked)),
             result.to_frame,
             heading=groups.title,
             caption=groups.caption,
         )
     elif result.amounts is not None:
-        show_section(Section("", presented(AUDITS[first], result).exhibits[:1]), prefix="glance-")
+        show_section(Section("", cached_section(AUDITS[first], result).exhibits[:1]), prefix="glance-")
     badge_matrix(result)
 
 question_cards(space, draft, findings, latest, usual, begun)

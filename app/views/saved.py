@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.saved.combined_report import report_of_all
 from app.saved.runs import (
     choose_run,
@@ -13,7 +13,7 @@ from app.saved.runs import (
     keep_section,
     report_section,
     share_section,
-    standing_section,
+    status_section,
 )
 from app.widgets import notices
 from app.widgets.frame import page_text, title
@@ -36,9 +36,9 @@ if chosen is None:
     erase_section(space)
     st.stop()
 
-standing_section(space, chosen)
+status_section(space, chosen)
 try:
-    result = work.saved_result(space, chosen.id) if chosen.status == "done" else None
+    result = jobs.saved_result(space, chosen.id) if chosen.status == "done" else None
 except (InputError, RunFailed) as error:  # deleted or damaged meanwhile
     notices.problem(str(error))
     st.stop()

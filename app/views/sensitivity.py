@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from app import state, work
-from app.latest import latest_audits
+from app import jobs, state
+from app.latest_runs import latest_audits
 from app.sensitivity.choices import choose_options
 from app.sensitivity.result import show_result
 from app.widgets.audit_page import audit_page
@@ -22,7 +22,7 @@ _FIRST = AUDITS["attribute_swap"]
 def _change_one_word(space: Workspace, draft: Mapping[str, Any]) -> None:
     """Lead to the plainest question first: what it found, where it has run, else what it asks."""
     known = latest_audits(space, draft).get(_FIRST.name)
-    said = _FIRST.question if known is None else work.result(space, known["spec"]).audits[0].headline
+    said = _FIRST.question if known is None else jobs.result(space, known["spec"]).audits[0].headline
     with st.container(key="change-one-word"):
         st.text(f"{_FIRST.title}: {said}")
         query = state.address(_FIRST.title)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import state, work
-from app.glance.running import watch_runs
+from app import jobs, state
+from app.glance.runs import watch_runs
 from app.tour.screens import show_screen
 from app.tour.story import AUDITS, pair_values, tell, tour_draft, tour_specs
 from app.widgets.audit_page import run_title
@@ -16,12 +16,13 @@ from audits.stats.vocabulary import DataWords, speaking
 
 space = state.workspace()
 draft = state.remember("tour", lambda: tour_draft(space))
-data, _ = wait_for(work.data(space, draft["spec"]["data"], draft["spec"]["seed"]), "Opening the example")
+data, _ = wait_for(jobs.data(space, draft["spec"]["data"], draft["spec"]["seed"]), "Opening the example")
 specs = tour_specs(draft, data)
-missing = [name for name, spec in specs.items() if not work.arrives_computed(space, spec)]
+missing = [name for name, spec in specs.items() if not jobs.arrives_computed(space, spec)]
 if missing:
     runs = {
-        name: work.standing(space, specs[name]).run or work.submit(space, specs[name], run_title(draft, name))
+        name: jobs.status_of(space, specs[name]).run
+        or jobs.submit(space, specs[name], run_title(draft, name))
         for name in missing
     }
     st.title("Demo", anchor=False)
@@ -30,7 +31,7 @@ if missing:
         ended_badly(run)
     st.stop()
 
-audits = {name: work.result(space, spec).audits[0] for name, spec in specs.items()}
+audits = {name: jobs.result(space, spec).audits[0] for name, spec in specs.items()}
 if state.widget("present"):
     st.html("<style>[data-testid='stSidebar'], [data-testid='stHeader'] { display: none; }</style>")
 with speaking(build(DataWords, draft["spec"]["data"]["words"], "data.words")):

@@ -12,12 +12,12 @@ from app import state
 from app.tables.summary import Summary, audited_size
 from app.widgets.audit_page import ChosenOptions, audit_page
 from app.widgets.results.result_page import result_page
-from audits.brief import begun
 from audits.checks import build
 from audits.errors import InputError
 from audits.options import Option, options_of
 from audits.records import Audit
 from audits.runs.registry import AUDITS
+from audits.text import begun
 
 __all__ = ["any_audit_page", "options_fold", "other_options"]
 
@@ -76,7 +76,7 @@ def other_options(name: str, drawn: Collection[str], fold: Any) -> dict[str, Any
     record, chosen = AUDITS[name], dict[str, Any]()
     left = [each for each in options_of(record.options) if each.name not in drawn]
     keys = [f"{kind}-{each.name}" for each in left for kind in ("with", "yaml")]
-    if not fold.open and all(state.addressed(key) is None for key in keys):
+    if not fold.open and all(state.address_value(key) is None for key in keys):
         return chosen
     with fold:
         for each in left:
@@ -105,7 +105,7 @@ def _control(option: Option, label: str, protected: tuple[str, ...]) -> Any:
     if option.kind == "text":
         return st.text_input(label, value=option.default or "", **kept)
     # a key of its own: another audit's option of this name may be a number, which text cannot be
-    return _written(option, label, {**asked, **state.choice(f"yaml-{option.name}")})
+    return _yaml_control(option, label, {**asked, **state.choice(f"yaml-{option.name}")})
 
 
 def _attributes(option: Option, label: str, protected: tuple[str, ...], kept: dict[str, Any]) -> Any:
@@ -138,7 +138,7 @@ def _number(option: Option, label: str, kept: dict[str, Any]) -> Any:
     return None if value is None else kind(value)
 
 
-def _written(option: Option, label: str, kept: dict[str, Any]) -> Any:
+def _yaml_control(option: Option, label: str, kept: dict[str, Any]) -> Any:
     """Draw what no control can ask for, as text in YAML."""
     plain = _plain(option.default)
     first = "" if plain is None else yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()

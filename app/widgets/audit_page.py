@@ -9,14 +9,14 @@ from typing import Any
 
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.drafts.drafts import audit_spec
 from app.drafts.sanity import words_of
-from app.latest import KEY, latest_audits, linked_run
-from app.tables.held import DataHeld
+from app.latest_runs import KEY, latest_audits, linked_run
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets import notices
-from app.widgets.choices.planning import planning_panel
+from app.widgets.choices.power_plan import planning_panel
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
 from app.widgets.frame import page_text, title
 from app.widgets.results.result_page import earlier_page
@@ -29,7 +29,7 @@ from audits.runs.executors.job import RunProgress
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.storage.saved import SavedRuns
-from audits.stats.words import in_words
+from audits.stats.text import in_words
 
 __all__ = ["ChosenOptions", "audit_page", "run_title"]
 
@@ -47,7 +47,7 @@ def audit_page(
     audit: str,
     *,
     needs: str,
-    choose: Callable[[Mapping[str, Any], DataHeld, Summary], ChosenOptions | None],
+    choose: Callable[[Mapping[str, Any], DataHandle, Summary], ChosenOptions | None],
     show: Callable[[RunResult, Workspace, Mapping[str, Any]], None],
     below: Callable[[Workspace, Mapping[str, Any]], None] | None = None,
     while_running: Callable[[RunProgress], None] | None = None,
@@ -82,7 +82,7 @@ def audit_page(
         return
     try:
         data, summary = wait_for(
-            work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+            jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
             f"Preparing {source_name(draft)}",
         )
     except InputError as error:
@@ -103,7 +103,7 @@ def audit_page(
                 _to_data("Tick a protected attribute on the data page")
             return
         spec = audit_spec(draft, audit, chosen.options)
-        standing = work.standing(space, spec)
+        standing = jobs.status_of(space, spec)
     except InputError as error:
         notices.problem(str(error))
         if error.where == "model" and "predictions" in draft["spec"]["model"]:
@@ -114,24 +114,24 @@ def audit_page(
     name = run_title(draft, chosen.title)
     with bar:
         run_button(space, spec, name, standing, chosen.seconds, "run")
-    asked = _linked(heading, standing.key)
+    asked = _linked_run(heading, standing.key)
     linked = linked_run(space, draft, audit, asked) if asked else None
     if linked is not None:
         notices.note(
             f"This is the run that the link was to, {linked['title']!r}. It was made with other choices than "
             "those at the side: change one to leave it."
         )
-        show(work.result(space, linked["spec"]), space, draft)
+        show(jobs.result(space, linked["spec"]), space, draft)
         return
     if asked:
         _other_run(space, asked)
     if standing.finished:
         known = any(record["key"] == standing.key for record in space.runs())
         if not known and not space.read_only:
-            work.submit(space, spec, name)  # known from elsewhere: it is this workspace's run too
+            jobs.submit(space, spec, name)  # known from elsewhere: it is this workspace's run too
         state.put_in_address("run", standing.key[:KEY])
         state.keep(f"shown {heading}", standing.key[:KEY])
-        found = work.result(space, spec)
+        found = jobs.result(space, spec)
         _too_good(found)
         show(found, space, draft)
         _next_look(space, draft, audit)
@@ -165,12 +165,12 @@ def _too_good(found: RunResult) -> None:
         _to_data("See which columns tell the outcome alone")
 
 
-def _linked(heading: str, key: str) -> str:
+def _linked_run(heading: str, key: str) -> str:
     """Return the run that a link led to, while it is another than that of what is chosen now.
 
     Empty where nobody came by such a link, and once a choice was changed since.
     """
-    asked = state.addressed("run") or ""
+    asked = state.address_value("run") or ""
     if not asked or key.startswith(asked):
         return ""
     if asked == state.get(f"shown {heading}"):
@@ -210,7 +210,7 @@ def _earlier_result(space: Workspace, spec: Mapping[str, Any], audit: str) -> No
         if record["spec"].get("data", {}).get("path") != spec.get("data", {}).get("path"):
             continue  # of other people
         try:
-            result = work.result(space, record["spec"]).audits[0].result
+            result = jobs.result(space, record["spec"]).audits[0].result
         except (RunFailed, ValueError):
             continue  # it was cancelled, failed, or its file is gone
         when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))

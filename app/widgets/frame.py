@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from app import state
-from app.latest import badge_icons
+from app.latest_runs import badge_icons
 from app.serving.headers import PAGE
 from app.widgets import notices
 from app.widgets.people.selected import selection_chip

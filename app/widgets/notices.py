@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.widgets.page_words import page_words
 
-__all__ = ["bullets", "gathered", "label", "note", "notes", "problem"]
+__all__ = ["bullets", "gather_similar", "label", "note", "notes", "problem"]
 
 _DIFFER = re.compile(r"'[^']*'|“[^”]*”|\d[\d,.]*\d|\d")
 _ALIKE, _NAMED = 3, 4
@@ -36,7 +36,7 @@ def note(sentence: str) -> None:
 
 def notes(sentences: Iterable[str]) -> None:
     """Say several things, folded; those that are alike but for a name or a number are said once."""
-    said = gathered(sentences)
+    said = gather_similar(sentences)
     if len(said) == 1:
         note(said[0])
     elif said:
@@ -44,16 +44,16 @@ def notes(sentences: Iterable[str]) -> None:
             bullets(said)
 
 
-def gathered(sentences: Iterable[str]) -> list[str]:
+def gather_similar(sentences: Iterable[str]) -> list[str]:
     """Return sentences with three or more that differ in a name or numbers only told as one, in its place.
 
     Examples
     --------
-    >>> gathered([f"'{name}' has 40 values." for name in "abcdefg"] + ["Rows were left out."])
+    >>> gather_similar([f"'{name}' has 40 values." for name in "abcdefg"] + ["Rows were left out."])
     ["'a' has 40 values. The same goes for 'b', 'c', 'd', 'e' and 2 more.", 'Rows were left out.']
-    >>> gathered(f"{number} rows lack '{name}'." for number, name in ((1, "a"), (2, "b"), (3, "c")))
+    >>> gather_similar(f"{number} rows lack '{name}'." for number, name in ((1, "a"), (2, "b"), (3, "c")))
     ["1 rows lack 'a'. The like, with other numbers, goes for 'b' and 'c'."]
-    >>> gathered(["3 rows lack it.", "4 rows lack it."])
+    >>> gather_similar(["3 rows lack it.", "4 rows lack it."])
     ['3 rows lack it.', '4 rows lack it.']
     """
     alike: dict[str, list[str]] = {}
@@ -79,7 +79,7 @@ def gathered(sentences: Iterable[str]) -> list[str]:
 
 def bullets(sentences: Iterable[str]) -> None:
     """Write a list of sentences."""
-    lines = [f"• {page_words(' '.join(sentence.split()))}" for sentence in gathered(sentences)]
+    lines = [f"• {page_words(' '.join(sentence.split()))}" for sentence in gather_similar(sentences)]
     if lines:
         st.text("\n".join(lines))
 

@@ -132,21 +132,22 @@ def page_words(sentence: str) -> str:
         of = f" “{found['of']}”" if found["of"] else ""
         if found["second"]:
             words = f"Of the second model {words[0].lower()}{words[1:]}"
-        return _cased(words, found) + of
+        return _match_case(words, found) + of
 
     def option(found: re.Match[str]) -> str:
         told = found["option"]
         name = told if "." in told else f"{_ALONE[told]}.{told}"
         words = _LABELS.get(name) or name.partition(".")[2].replace("_", " ")
         of = f" of “{found['of']}”" if found.groupdict().get("of") else ""
-        return _cased(f"The choice “{words}”", found) + of
+        return _match_case(f"The choice “{words}”", found) + of
 
     plain = _SPACED.sub("%", _OF_THE_PAPER.sub("", sentence))
     for phrase, words in _PHRASES.items():
-        plain = phrase.sub(partial(_cased, words), plain)
+        plain = phrase.sub(partial(_match_case, words), plain)
     plain = _BARE.sub(option, _AN_OPTION.sub(option, plain))
     plain = _AN_AUDIT.sub(
-        lambda found: "" if found[0].endswith(": ") else _cased("This audit", found), _KEY.sub(said, plain)
+        lambda found: "" if found[0].endswith(": ") else _match_case("This audit", found),
+        _KEY.sub(said, plain),
     )
     plain = _THRESHOLD.sub(lambda found: f"the threshold by “{found[1]}”", plain)
     plain = _NAMED_AUDIT.sub(lambda found: f"“{AUDITS[found[0]].title}”", plain)
@@ -154,7 +155,7 @@ def page_words(sentence: str) -> str:
     return _NAMES.sub(lambda found: f"“{(found[1] or found[2]).replace('_', ' ')}”", plain)
 
 
-def _cased(words: str, found: re.Match[str]) -> str:
+def _match_case(words: str, found: re.Match[str]) -> str:
     """Begin with a capital where a sentence begins."""
     before = found.string[: found.start()].rstrip()
     return words if not before or before[-1] in ".:!?" else words[:1].lower() + words[1:]

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import state, work
+from app import jobs, state
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.runs.executors.job import Run, RunProgress
@@ -41,7 +41,7 @@ def run_button(
     space: Workspace,
     spec: Mapping[str, Any],
     title: str,
-    standing: work.SpecStanding,
+    standing: jobs.SpecStatus,
     seconds: float,
     key: str,
     *,
@@ -62,9 +62,9 @@ def run_button(
     )
 
 
-@state.told
+@state.report_errors
 def _submit(space: Workspace, spec: Mapping[str, Any], title: str) -> None:
-    work.submit(space, spec, title, state.chosen_in_address())
+    jobs.submit(space, spec, title, state.chosen_in_address())
 
 
 def progress(

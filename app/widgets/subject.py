@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from app.tables.summary import Summary
+from audits.stats.text import count
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count
 
 __all__ = ["model_words", "source_name", "subject_line"]
 

@@ -1,6 +1,6 @@
 """Who is asking: nobody has to say (``off``), a provider of identities says (``oidc``), or a proxy.
 
-What is verified travels to the pages in a header of our own, which nobody outside can set: `Identified` drops
+What is verified travels to the pages in a header of our own, which nobody outside can set: `SignIn` drops
 what a client sends under its name. Whoever is not known yet gets what he needs to sign in, and nothing else.
 """
 
@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from audits.errors import InputError
 
-__all__ = ["ROLES", "WAYS", "Identified", "Person", "Settings", "name_of", "person", "secrets", "settings"]
+__all__ = ["ROLES", "WAYS", "Person", "Settings", "SignIn", "name_of", "person", "secrets", "settings"]
 
 WAYS = ("off", "oidc", "proxy")
 ROLES = ("viewer", "auditor", "admin")
@@ -29,7 +29,7 @@ ROLES = ("viewer", "auditor", "admin")
 
 _HEADER = "x-evenhand-person"
 _OIDC = ("URL", "CLIENT_ID", "CLIENT_SECRET", "REDIRECT", "COOKIE_SECRET")
-_SHORTEST_SECRET = 32
+_MIN_SECRET = 32
 # with tokens of their own, or about nobody
 _PUBLIC = ("/api/", "/metrics", "/docs", "/_stcore/health")
 # what a browser loads to show the button that signs in
@@ -112,7 +112,7 @@ def _settings(_: tuple[str | None, ...]) -> Settings:
     if way not in WAYS:
         raise InputError("EVENHAND_AUTH", f"must be one of {', '.join(WAYS)}", way)
     proxies = []
-    for each in _listed("EVENHAND_PROXIES", "127.0.0.1,::1"):
+    for each in _env_list("EVENHAND_PROXIES", "127.0.0.1,::1"):
         try:
             proxies.append(ipaddress.ip_network(each, strict=False))
         except ValueError:
@@ -122,8 +122,8 @@ def _settings(_: tuple[str | None, ...]) -> Settings:
         os.environ.get("EVENHAND_PROXY_HEADER", "X-Forwarded-User").strip().lower(),
         tuple(proxies),
         os.environ.get("EVENHAND_OIDC_CLAIM", "email").strip(),
-        tuple(each.casefold() for each in _listed("EVENHAND_ADMINS", "")),
-        tuple(each.casefold() for each in _listed("EVENHAND_AUDITORS", "*")),
+        tuple(each.casefold() for each in _env_list("EVENHAND_ADMINS", "")),
+        tuple(each.casefold() for each in _env_list("EVENHAND_AUDITORS", "*")),
     )
 
 
@@ -141,8 +141,8 @@ def secrets() -> dict[str, dict[str, str]] | None:
     missing = [f"EVENHAND_OIDC_{name}" for name, value in given.items() if not value]
     if missing:
         raise InputError("EVENHAND_AUTH=oidc", f"needs {', '.join(missing)}")
-    if len(given["COOKIE_SECRET"]) < _SHORTEST_SECRET:
-        rule = f"must have at least {_SHORTEST_SECRET} characters: whoever guesses it is anybody he likes"
+    if len(given["COOKIE_SECRET"]) < _MIN_SECRET:
+        rule = f"must have at least {_MIN_SECRET} characters: whoever guesses it is anybody he likes"
         raise InputError("EVENHAND_OIDC_COOKIE_SECRET", rule)
     return {
         "auth": {
@@ -165,17 +165,17 @@ def person() -> Person | None:
 
 
 def name_of(scope: Scope) -> str:
-    """Return the verified name in a request that `Identified` has let through; empty for nobody."""
+    """Return the verified name in a request that `SignIn` has let through; empty for nobody."""
     return unquote(next(iter(_headers(scope, _HEADER)), ""))
 
 
-class _Refused(Exception):
+class _Refusal(Exception):
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
 
 
-class Identified:
+class SignIn:
     """Lets through who is known, or on his way to sign in; tells the pages who it is."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -190,8 +190,8 @@ class Identified:
         path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
         if not path.startswith(_PUBLIC):
             try:
-                name = _verified(scope, settings(), path)
-            except _Refused as refused:
+                name = _verify(scope, settings(), path)
+            except _Refusal as refused:
                 await _refuse(scope, receive, send, refused)
                 return
             if name:
@@ -199,7 +199,7 @@ class Identified:
         await self._app({**scope, "headers": given}, receive, send)
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, refused: _Refused) -> None:
+async def _refuse(scope: Scope, receive: Receive, send: Send, refused: _Refusal) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": str(refused)})
@@ -208,7 +208,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: _Refused)
     await answer(scope, receive, send)
 
 
-def _verified(scope: Scope, chosen: Settings, path: str) -> str:
+def _verify(scope: Scope, chosen: Settings, path: str) -> str:
     """Return the name of who asks; empty where nobody needs to be known."""
     if chosen.way == "off":
         return ""
@@ -216,7 +216,7 @@ def _verified(scope: Scope, chosen: Settings, path: str) -> str:
         return _named_by_proxy(scope, chosen)
     name = name_in_cookie(_headers(scope, "cookie"), chosen.claim)
     if not name and path != _SOCKET and not _is_page(path) and not path.startswith(_BEFORE_SIGNING_IN):
-        raise _Refused(401, "Sign in first.")
+        raise _Refusal(401, "Sign in first.")
     return name
 
 
@@ -227,10 +227,10 @@ def _named_by_proxy(scope: Scope, chosen: Settings) -> str:
     except ValueError:  # a socket of this machine's has no address
         address = None
     if address is None or not any(address in network for network in chosen.proxies):
-        raise _Refused(403, "This server is reached through its proxy only.")
+        raise _Refusal(403, "This server is reached through its proxy only.")
     names = _headers(scope, chosen.header)
     if len(names) != 1 or not names[0].strip():
-        raise _Refused(401, "The proxy has not said who asks.")
+        raise _Refusal(401, "The proxy has not said who asks.")
     return names[0].strip().casefold()
 
 
@@ -273,6 +273,6 @@ def _is_page(path: str) -> bool:
     return path.count("/") == 1 and "." not in path and not path.startswith("/_")
 
 
-def _listed(name: str, default: str) -> list[str]:
+def _env_list(name: str, default: str) -> list[str]:
     text = os.environ.get(name, default)
     return [each.strip() for each in text.split(",") if each.strip()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app import work
+from app import jobs
 from app.drafts.files import files_of
 from app.serving.ingestion import INGEST
 from app.state import note
@@ -24,7 +24,7 @@ def delete(space: Workspace, identity: str) -> None:
     note("deleted", space, found.id)
     if any(other.key == found.key for other in saved.list(owner=space.token)):
         return  # the same run is kept under another title
-    work.forget_run(space, found.key)
+    jobs.forget_run(space, found.key)
 
 
 def delete_upload(space: Workspace, path: Path) -> int:
@@ -35,15 +35,15 @@ def delete_upload(space: Workspace, path: Path) -> int:
     made = [run for run in saved.list(owner=space.token) if written in files_of(run.spec)]
     for record in space.runs():
         if written in files_of(record["spec"]):
-            work.forget_run(space, record["key"])
+            jobs.forget_run(space, record["key"])
     for run in made:
-        work.executor().forget(space.token, run.key)
+        jobs.executor().forget(space.token, run.key)
         saved.delete(run.id, space.token)
     draft = space.draft()
     if draft is not None and written in files_of(draft["spec"]):
         space.save_draft(None)
     space.remove_file(path)
-    work.forget(space)
+    jobs.forget(space)
     note("deleted", space, path.parent.name)
     return len(made)
 
@@ -52,12 +52,12 @@ def erase(space: Workspace) -> None:
     """Remove every byte of a workspace: uploads, runs, saved audits, monitors, what is remembered."""
     space.check_writable()
     note("erased", space)
-    work.executor().forget(space.token)
+    jobs.executor().forget(space.token)
     for monitor in INGEST.monitors.of_owner(space.token):
         INGEST.remove(monitor.id)
     saved = SavedRuns()
     for run in saved.list(owner=space.token):
         saved.delete(run.id, space.token)
     Shares().forget(space.token)
-    work.forget(space)
+    jobs.forget(space)
     space.forget()

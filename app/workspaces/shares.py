@@ -17,9 +17,9 @@ from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.storage.store import home
 
-__all__ = ["LONGEST_DAYS", "SharedLink", "Shares"]
+__all__ = ["MAX_DAYS", "SharedLink", "Shares"]
 
-LONGEST_DAYS = 365
+MAX_DAYS = 365
 _DAY = 86_400.0
 
 
@@ -49,8 +49,8 @@ class Shares:
             If it is to hold for no day or more than a year, or `space` is itself looked at by a link.
         """
         space.check_writable()
-        if not 1 <= days <= LONGEST_DAYS:
-            raise InputError("days", f"must be from 1 to {LONGEST_DAYS}", days)
+        if not 1 <= days <= MAX_DAYS:
+            raise InputError("days", f"must be from 1 to {MAX_DAYS}", days)
         secret, now = secrets.token_urlsafe(24), time.time()
         share = SharedLink(_digest(secret), space.token, by, now, now + days * _DAY)
         try:

@@ -31,12 +31,12 @@ class RemembersVisits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything on; add the cookie to the answer to a page's address."""
-        asked = _asked(scope)
+        asked = _token_in_address(scope)
         if not asked or not (was_issued(asked) or Workspace(asked).exists):
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        kept = [token for token in _told(headers.get("cookie", "")) if token != asked]
+        kept = [token for token in _tokens_in_cookies(headers.get("cookie", "")) if token != asked]
         tokens = [asked, *(token for token in kept if Workspace(token).exists)][:_MOST]
         # a proxy that ends TLS says so; whoever else says it makes but his own cookie stricter
         proxied = headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
@@ -85,7 +85,7 @@ def ago(seconds: float, *, now: float | None = None) -> str:
     return "just now"
 
 
-def _asked(scope: Scope) -> str:
+def _token_in_address(scope: Scope) -> str:
     """Return the token in the address of a page; empty where there is none."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return ""
@@ -93,7 +93,7 @@ def _asked(scope: Scope) -> str:
     return tokens[0] if tokens and is_token(tokens[0]) else ""
 
 
-def _told(header: str) -> list[str]:
+def _tokens_in_cookies(header: str) -> list[str]:
     """Return the tokens that a request's cookies name."""
     try:
         found = SimpleCookie(header).get(COOKIE)

@@ -42,7 +42,7 @@ __all__ = [
 MAX_FILE_MB = int(os.environ.get("EVENHAND_MAX_FILE_MB", "200"))
 _CHUNK = 1 << 20
 _NO_ROOM = "the server's disk may be full or read-only; tell whoever runs it"
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 _REMEMBERED_RUNS = 30
 _REMEMBERED_TOKENS = 10_000
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -89,9 +89,9 @@ def safe_name(name: str) -> str:
     base = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     base = _UNSAFE.sub("_", base).strip(" .")
     stem, dot, ending = base.rpartition(".")
-    if len(base.encode()) > _LONGEST_NAME:
+    if len(base.encode()) > _MAX_NAME:
         ending = ending[-12:]
-        kept = (stem or base).encode()[: _LONGEST_NAME - len(ending.encode()) - 1].decode("utf-8", "ignore")
+        kept = (stem or base).encode()[: _MAX_NAME - len(ending.encode()) - 1].decode("utf-8", "ignore")
         base = kept + (dot + ending if stem else "")
     return base or "file"
 

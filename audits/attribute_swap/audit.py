@@ -26,7 +26,7 @@ from audits.stats import (
     INSUFFICIENT,
     Condition,
     Estimate,
-    Judged,
+    Judgment,
     judge,
     judge_conditions,
     limit_of,
@@ -42,8 +42,8 @@ from audits.subgroups.texts import TERMS, Vocabulary
 
 __all__ = ["attribute_swap"]
 
-_MOST_VALUES, _BINS = 10, 4  # of a number before it is cut, and into how many
-_FEWEST, _MOST_ROWS = 20, 200  # people of a group within, and groups shown
+_MAX_VALUES, _BINS = 10, 4  # of a number before it is cut, and into how many
+_MIN, _MAX_ROWS = 20, 200  # people of a group within, and groups shown
 _COVERED_PEOPLE, _COVERED_SHARE = 50, 0.1  # of those with the value: an all-clear holds for such a group
 _GROSS = 2  # times the limit of the net share
 
@@ -157,10 +157,10 @@ def attribute_swap(
     progress(0.9, "Counting by group")
     protected = _of_columns(subject, data.protected)
     groups = _groups(swaps, protected, _people_of(data))
-    shown = groups[:_MOST_ROWS]
+    shown = groups[:_MAX_ROWS]
     looks = max(sum(group.swap.attribute.read for group in shown), 1)
     rows = _with_coverage([_row(subject, group, options.level, looks) for group in shown])
-    judged = _judged(rows, options)
+    judged = _judge(rows, options)
     notes = text.notes(
         rows,
         pairs_left=len(pairs) - len(asked),
@@ -202,7 +202,7 @@ def _attributes(subject: Subject, options: AttributeSwapOptions) -> list[_Attrib
     for name in chosen:
         one_of("attribute_swap.attribute", name, data.protected, what="a protected attribute")
     found = _of_columns(subject, chosen)
-    return [_joined(found)] if options.together and len(found) > 1 else found
+    return [_combine(found)] if options.together and len(found) > 1 else found
 
 
 def _of_columns(subject: Subject, names: Iterable[str]) -> list[_Attribute]:
@@ -212,7 +212,7 @@ def _of_columns(subject: Subject, names: Iterable[str]) -> list[_Attribute]:
     for name in names:
         text, raw = data.groups[name], data.frame[name] if name in data.frame else data.groups[name]
         number = data.kinds.get(name) in {"integer", "continuous"} and pd.api.types.is_numeric_dtype(raw)
-        binned = number and (name in data.bins or raw.nunique() > _MOST_VALUES)
+        binned = number and (name in data.bins or raw.nunique() > _MAX_VALUES)
         if binned and name not in data.bins:
             known, whole = raw.notna().to_numpy(), data.kinds[name] == "integer"
             values = raw[known].to_numpy(dtype=float)
@@ -237,7 +237,7 @@ def _median(raw: pd.Series, mask: np.ndarray, people: np.ndarray) -> int:
     return int(places[np.searchsorted(upto, upto[-1] / 2 - 1e-9)])
 
 
-def _joined(parts: Sequence[_Attribute]) -> _Attribute:
+def _combine(parts: Sequence[_Attribute]) -> _Attribute:
     """Return several attributes as one, whose values are the combinations that occur."""
     held, donors = {}, {}
     for values in itertools.product(*(part.donors for part in parts)):
@@ -347,7 +347,7 @@ def _cells(members: np.ndarray, others: Sequence[_Attribute], people: np.ndarray
                 for where, inside in cells
                 for value, own in item.held.items()
             ]
-            cells = [each for each in finer if people[each[1]].sum() >= _FEWEST]
+            cells = [each for each in finer if people[each[1]].sum() >= _MIN]
         if sum(people[mask].sum() for _, mask in cells) >= people[members].sum() / 2:
             return cells
     return []
@@ -435,7 +435,7 @@ def _with_coverage(rows: Sequence[SwapRow]) -> list[SwapRow]:
     return found
 
 
-def _judged(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judged:
+def _judge(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judgment:
     """Judge the net share of each group; to clear, shares changed must be small as well."""
     limit, read = options.material, [row for row in rows if row.read]
     whole = [row for row in rows if not row.within]
@@ -476,7 +476,7 @@ def _limit(row: SwapRow, overall: float | None, options: AttributeSwapOptions) -
     return low * (1 + row.within), high * (1 + row.within)
 
 
-def _to_settle(judged: Judged, rows: Sequence[SwapRow], level: float) -> Judged:
+def _to_settle(judged: Judgment, rows: Sequence[SwapRow], level: float) -> Judgment:
     """Add how many people of the group would settle it, or why none would."""
     row = next(each for each in rows if each.name == judged.decided_by.removeprefix("changed: "))
     gained, lost, changed = (row.people(each) for each in (row.gained, row.lost, row.changed))
@@ -505,7 +505,7 @@ def _stand_ins(subject: Subject, attributes: Sequence[_Attribute]) -> list[tuple
         if name in item.columns or item.texts is not None or name not in data.frame:
             continue
         codes, values = pd.factorize(data.frame[name])
-        if 1 < len(values) <= data.size / _FEWEST:
+        if 1 < len(values) <= data.size / _MIN:
             own = np.select(list(item.held.values()), range(len(item.held)), -1)
             if len(np.unique(np.column_stack([codes, own])[codes >= 0], axis=0)) == len(values):
                 found.append((item.name, name))

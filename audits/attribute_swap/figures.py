@@ -11,17 +11,17 @@ import plotly.graph_objects as go
 
 from audits.attribute_swap.result import AttributeSwapResult, SwapRow
 from audits.attribute_swap.text import change
-from audits.drawing.marks import box, dashes, decisive, dot, named, reaching
+from audits.drawing.marks import add_legend, box, dashes, decisive, dot, reaching
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, distinct, empty, finish, rows_named
 from audits.stats import Estimate
+from audits.stats.text import estimate_text, in_words, out_of, people, people_in
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import in_words, out_of, people, people_in, stated
 
-__all__ = ["blocks", "moved", "moved_people", "net", "people_a_dot"]
+__all__ = ["blocks", "moved_people", "net", "people_a_dot", "score_changes"]
 
 _MAX_ROWS, _MAX_MOVED = 12, 8
-_LONGEST = 44  # letters above a row, on a phone too
+_MAX = 44  # letters above a row, on a phone too
 _ACROSS, _MAX_DOTS = 18, 180  # dots of a block in a line, and in all
 _STRIP, _LINE, _HEAD = 74, 19, 80  # pixels: of the interval, of a line of dots, and above and below a block
 _REACH = 30.0  # points that the axis shows to either side, unless an interval is longer
@@ -46,7 +46,7 @@ def blocks(result: AttributeSwapResult) -> go.Figure:
         yaxis={"domain": [1 - 34 / height, 1], "range": [-1, 1], "visible": False},
     )
     figure.add_vline(x=0, line={"color": CONTEXT, "width": 1})
-    notes = [_note(_said(result), x=1, y=1, xanchor="right", yshift=14)]
+    notes = [_note(_net_share_text(result), x=1, y=1, xanchor="right", yshift=14)]
     before, after = list[Any](), list[Any]()
     for k, row in enumerate(rows):
         notes += _block(figure, row, (k, len(rows)), each, lines, body / height)
@@ -160,7 +160,7 @@ def _note(text: str, **place: Any) -> dict[str, Any]:
     return {"text": text, "showarrow": False, "font": {"size": 13, "color": INK}, **paper, **place}
 
 
-def _said(result: AttributeSwapResult) -> str:
+def _net_share_text(result: AttributeSwapResult) -> str:
     return f"gained minus lost: {_points(result.judged.interval)}"
 
 
@@ -169,7 +169,7 @@ def _alt(row: SwapRow) -> str:
 
 
 def _points(share: Estimate) -> str:
-    return stated(share, 100, " points")
+    return estimate_text(share, 100, " points")
 
 
 def _toggle(before: list[Any], after: list[Any], traces: Sequence[int]) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def _toggle(before: list[Any], after: list[Any], traces: Sequence[int]) -> dict[
     }
 
 
-def _shown(result: AttributeSwapResult) -> list[SwapRow]:
+def _rows_to_show(result: AttributeSwapResult) -> list[SwapRow]:
     """Return the row that decides and those of the largest net shares, the largest last."""
     first = result.deciding
     others = sorted(
@@ -197,7 +197,7 @@ def _shown(result: AttributeSwapResult) -> list[SwapRow]:
 
 def net(result: AttributeSwapResult) -> go.Figure:
     """Draw the net share of each group over all changed; the interval that decides first and thickest."""
-    rows, deciding = _shown(result), result.deciding
+    rows, deciding = _rows_to_show(result), result.deciding
     places = list(range(len(rows)))
     figure = go.Figure(decisive(result.judged, rows.index(deciding), 100.0))
     rest = [(y, row) for y, row in enumerate(rows) if row is not deciding]
@@ -227,11 +227,11 @@ def net(result: AttributeSwapResult) -> go.Figure:
     figure.update_layout(barmode="relative")
     figure.add_vline(x=0, line={"color": CONTEXT, "width": 1})
     labels = [f"{people_in(row.group)} → {in_words(row.target)}" for row in rows]
-    each = rows_named(figure, distinct(labels, longest=_LONGEST))
+    each = rows_named(figure, distinct(labels, longest=_MAX))
     ends = [abs(100 * (end or 0.0)) for row in rows for end in (row.net.low, row.net.high)]
     reach = max(_REACH, 1.05 * max(ends))
     figure.update_xaxes(title="gained minus lost (points)", range=[-reach, reach])
-    named(figure, [("decides", dashes(FOCUS, "solid", 4)), ("lost and gained", box("#EEF0F2"))])
+    add_legend(figure, [("decides", dashes(FOCUS, "solid", 4)), ("lost and gained", box("#EEF0F2"))])
     return finish(figure, height=120 + each * len(rows), alt=_alt(deciding))
 
 
@@ -241,7 +241,7 @@ def moved_people(result: AttributeSwapResult) -> pd.DataFrame:
     return result.people.loc[result.people["score"] != result.people["score_after"], columns].head(100)
 
 
-def moved(result: AttributeSwapResult) -> go.Figure:
+def score_changes(result: AttributeSwapResult) -> go.Figure:
     """Draw scores of the most moved people before and after."""
     table = moved_people(result).head(_MAX_MOVED)[::-1]
     if table.empty:
@@ -274,12 +274,12 @@ def moved(result: AttributeSwapResult) -> go.Figure:
                 showlegend=False,
             )
         )
-    named(figure, [("as they are", dot(CONTEXT)), ("with the value changed", dot(FOCUS))])
+    add_legend(figure, [("as they are", dot(CONTEXT)), ("with the value changed", dot(FOCUS))])
     labels = [
         f"row {row}: {in_words(str(source))} → {in_words(str(target))}"
         for row, source, target in zip(table.index, table["from"], table["to"], strict=True)
     ]
-    each = rows_named(figure, distinct(labels, longest=_LONGEST))
+    each = rows_named(figure, distinct(labels, longest=_MAX))
     figure.update_xaxes(title="score")
     first = table.iloc[-1]
     alt = (

@@ -44,7 +44,7 @@ AUDIT = Audit(
     runs="audits.attribute_swap.audit:attribute_swap",
     presents="audits.attribute_swap.sections:section",
     says="audits.attribute_swap.text:headline",
-    paired="audits.comparison.attribute_swap:paired",
+    paired="audits.comparison.attribute_swap:compare",
     keys={
         "required": ["swaps"],
         "properties": {

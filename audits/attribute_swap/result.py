@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.results import frame_of, head, notebook_display, plain
+from audits.stats import Estimate, Judgment, Verdict
 
 __all__ = ["AttributeSwapResult", "SwapRow"]
 
@@ -78,7 +78,7 @@ class SwapRow:
         return self.n * float(share.value or 0.0)
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class AttributeSwapResult:
     """Result of changing one word.
@@ -97,7 +97,7 @@ class AttributeSwapResult:
     """
 
     options: dict[str, Any]
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from audits.attribute_swap import figures
 from audits.attribute_swap.result import AttributeSwapResult
 from audits.records import Exhibit, Section
+from audits.stats.text import count, estimate_text, number
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, number, stated
 
 __all__ = ["section"]
 
@@ -45,7 +45,7 @@ def section(result: AttributeSwapResult) -> Section:
                 "moved",
                 f"The largest move: {number(first['score'])} → {number(first['score_after'])}",
                 f"Gray: score as it is. Orange: with the value changed. Filled: {words.share_yes}.",
-                lambda: figures.moved(result),
+                lambda: figures.score_changes(result),
                 lambda: figures.moved_people(result),
                 tab="who",
             )
@@ -53,6 +53,6 @@ def section(result: AttributeSwapResult) -> Section:
     facts = {
         "Decisions changed": f"{count(changed)} of {count(asked)} asked about",
         "Pairs of values": f"{result.pairs_asked:,} of {result.pairs:,}",
-        "Verdict": f"{result.verdict}: {stated(result.judged.interval, 100, ' points')}",
+        "Verdict": f"{result.verdict}: {estimate_text(result.judged.interval, 100, ' points')}",
     }
     return Section(title="Change one word", exhibits=tuple(exhibits), facts=facts)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from audits.attribute_swap.result import AttributeSwapResult, SwapRow
-from audits.brief import begun, brief, of_people, shortest
-from audits.stats import EVIDENCE, NO_MATERIAL, Judged
+from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
+from audits.stats.text import count, estimate_text, in_words, out_of, people_in, percent, several
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, in_words, out_of, people_in, percent, several, stated
+from audits.text import begun, brief, of_people, shortest
 
 __all__ = [
     "CANCELS",
     "EXACT",
     "NO_RATIO",
     "change",
+    "change_sentence",
     "finding",
     "headline",
     "not_read",
     "notes",
-    "turned",
     "unread",
 ]
 
@@ -37,11 +37,11 @@ def headline(result: AttributeSwapResult) -> str:
     return shortest(*(_headline(row, judged, most) for most in (99, 9, 6, 4)))
 
 
-def _headline(row: SwapRow, judged: Judged, most: int) -> str:
+def _headline(row: SwapRow, judged: Judgment, most: int) -> str:
     who = brief(people_in(row.group), most)
     what = f"only {brief(row.attribute, most)} is changed to {_word(row.target, most)}"
     if judged.verdict == EVIDENCE:
-        return f"{begun(turned(row, most))} when {what}."
+        return f"{begun(change_sentence(row, most))} when {what}."
     told = of_people(out_of(row.people(row.changed), row.n))
     if judged.verdict == NO_MATERIAL:
         return f"When {what}, few decisions change on average: {told} among {who}."
@@ -50,7 +50,7 @@ def _headline(row: SwapRow, judged: Judged, most: int) -> str:
     return f"We can't tell yet whether it matters when {what}: {told} decisions about {who} change."
 
 
-def turned(row: SwapRow, most: int = 99) -> str:
+def change_sentence(row: SwapRow, most: int = 99) -> str:
     """Say how many of those declined are approved with the value changed, or the reverse.
 
     The larger of both: ``33 of 68 declined Velian women under 30 are approved``.
@@ -73,7 +73,7 @@ def change(row: SwapRow) -> str:
     return f"{_word(row.target)} instead of {_word(row.source)}"
 
 
-def finding(rows: Sequence[SwapRow], judged: Judged, looks: int) -> str:
+def finding(rows: Sequence[SwapRow], judged: Judgment, looks: int) -> str:
     """Say what was changed, for whom, and what came of it."""
     name = judged.decided_by.removeprefix("changed: ")
     row = next(each for each in rows if each.name == name)
@@ -88,14 +88,14 @@ def finding(rows: Sequence[SwapRow], judged: Judged, looks: int) -> str:
     corrected = f", corrected for {looks} groups" if looks > 1 else ""
     gross = ""
     if judged.decided_by != name:
-        gross = f" Changed in all: {stated(row.changed, 100, ' points')}."
+        gross = f" Changed in all: {estimate_text(row.changed, 100, ' points')}."
     needed = ""
     if judged.people_needed is not None:
         needed = f" About {judged.people_needed:,} people of that group would settle it."
     return (
         f"{begin}. With {row.attribute} {change(row)}, it is {after}: "
         f"{count(row.people(row.gained))} gain and {count(row.people(row.lost))} lose. "
-        f"Net share: {stated(row.net, 100, ' points')}{corrected}.{gross}{needed} "
+        f"Net share: {estimate_text(row.net, 100, ' points')}{corrected}.{gross}{needed} "
         "For these people the change is exact. The interval is about people like them."
     )
 

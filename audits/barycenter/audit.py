@@ -15,7 +15,7 @@ from audits.barycenter.inference import (
     net_differences,
     rates,
 )
-from audits.barycenter.null_distribution import MOST_SHUFFLED, measure
+from audits.barycenter.null_distribution import MAX_SHUFFLED, measure
 from audits.barycenter.options import BarycenterOptions
 from audits.barycenter.people import GroupComparison, compare
 from audits.barycenter.people_tables import marginals, people_tables, transparency
@@ -167,7 +167,7 @@ def _groups(
 
 def _distances_by_chance(compared: GroupComparison, rng: np.random.Generator) -> np.ndarray:
     """Distance (k,) of each group from the barycenter, membership of people permuted once."""
-    rows, each = as_people(compared.sizes, most=MOST_SHUFFLED)
+    rows, each = as_people(compared.sizes, most=MAX_SHUFFLED)
     mixed, held = rng.permutation(len(rows)), compared.group[rows]
     sides = [mixed[held == k] for k in range(len(compared.names))]
     groups = [group_of(compared.points[rows[side]], each[side]) for side in sides]

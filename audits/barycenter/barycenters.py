@@ -129,14 +129,16 @@ def meet(
     for k, group in enumerate(groups):
         progress(0.3 * k / len(groups), "Matching every group with the largest")
         own = sparse.csr_array(sparse.diags_array(first.weights))
-        plans.append(own if k == pivot else _coupled(first.x, group.x, first.weights, group.weights, cost))
-    found = _glued(groups, plans, shares)
+        plans.append(
+            own if k == pivot else _cheapest_plan(first.x, group.x, first.weights, group.weights, cost)
+        )
+    found = _glue_plans(groups, plans, shares)
     if len(groups) == 2 or first.x.shape[1] == 1:
         return found
     for k in range(rounds):
         progress(0.3 + 0.7 * k / rounds, f"Moving the barycenter: round {k + 1} of at most {rounds}")
-        plans = [_coupled(found.points, group.x, found.mass, group.weights) for group in groups]
-        moved = _moved(groups, plans, shares, found.rounds + 1)
+        plans = [_cheapest_plan(found.points, group.x, found.mass, group.weights) for group in groups]
+        moved = _move_to_means(groups, plans, shares, found.rounds + 1)
         if moved.spread >= found.spread:
             break
         still = moved.spread > (1 - _STILL) * found.spread
@@ -156,7 +158,7 @@ def least_spread(groups: Sequence[Group], shares: np.ndarray, progress: Progress
     for k, one in enumerate(groups):
         for other, share in zip(groups[:k], shares[:k], strict=True):
             progress(done / pairs, "How near the barycenter could be")
-            plan = _coupled(one.x, other.x, one.weights, other.weights).tocoo()
+            plan = _cheapest_plan(one.x, other.x, one.weights, other.weights).tocoo()
             i, j = plan.coords
             apart = float(plan.data @ ((one.x[i] - other.x[j]) ** 2).sum(axis=1))
             total += float(shares[k] * share) * apart
@@ -184,13 +186,13 @@ def against_everybody(
     weights = merged.weights / merged.weights.sum()
     found = []
     for group in groups:
-        plan = _coupled(group.x, points[merged.first], group.weights, weights, cost)
+        plan = _cheapest_plan(group.x, points[merged.first], group.weights, weights, cost)
         reached = plan @ there / group.weights
         found.append(np.where(reached < _ROUNDING, 0.0, np.where(reached > 1 - _ROUNDING, 1.0, reached)))
     return found
 
 
-def _coupled(
+def _cheapest_plan(
     x: np.ndarray, y: np.ndarray, a: np.ndarray, b: np.ndarray, cost: Cost = "l2_squared"
 ) -> sparse.csr_array:
     """Cheapest plan between atoms or points, whose rows sum to `a`."""
@@ -199,7 +201,7 @@ def _coupled(
     return exact_coupling(x, y, cost=cost, a=a, b=b).plan
 
 
-def _glued(groups: Sequence[Group], plans: Sequence[sparse.csr_array], shares: np.ndarray) -> Barycenter:
+def _glue_plans(groups: Sequence[Group], plans: Sequence[sparse.csr_array], shares: np.ndarray) -> Barycenter:
     """Points at which one atom of every group meets: plans with the same rows, each row cut in one order.
 
     Within a row people are in the order of the direction in which all people vary most, so that in one
@@ -224,7 +226,7 @@ def _glued(groups: Sequence[Group], plans: Sequence[sparse.csr_array], shares: n
         for end, atom in zip(ends, atoms, strict=True)
     ]
     s = len(mass)
-    return _moved(
+    return _move_to_means(
         groups,
         [
             sparse.csr_array((mass, (np.arange(s), who[k])), shape=(s, len(group.x)))
@@ -235,7 +237,7 @@ def _glued(groups: Sequence[Group], plans: Sequence[sparse.csr_array], shares: n
     )
 
 
-def _moved(
+def _move_to_means(
     groups: Sequence[Group], plans: Sequence[sparse.csr_array], shares: np.ndarray, rounds: int
 ) -> Barycenter:
     """Move every point to the mean of the people who meet there."""

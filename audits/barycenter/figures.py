@@ -13,14 +13,14 @@ from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish, rows_named
 from audits.flipset.figures.flipsets import bar_grid, report_rows
 from audits.stats import AVERAGE, Estimate
-from audits.stats.words import count, people_in, so_many
+from audits.stats.text import count, people_in, so_many
 
-__all__ = ["distances", "everybody", "flips", "judged", "marginals", "transparency"]
+__all__ = ["distances", "everybody", "flips", "gaps", "marginals", "transparency"]
 
 _MAX_ROWS = 12
 
 
-def _shown(result: BarycenterResult) -> list[GroupFlips]:
+def _groups_to_show(result: BarycenterResult) -> list[GroupFlips]:
     """Return the largest groups, the smallest first; that of the verdict is always among them."""
     worst = result.group(result.rests_on)
     groups = list(result.groups[:_MAX_ROWS])
@@ -38,7 +38,7 @@ def _person(group: GroupFlips) -> str:
     return people_id(of_run("group", within=[group.group]))
 
 
-def judged(result: BarycenterResult) -> go.Figure:
+def gaps(result: BarycenterResult) -> go.Figure:
     """Draw every group's gap from all the others, and the interval that decides."""
     groups = sorted(result.groups, key=lambda each: -abs(each.net.value or 0.0))
     worst = result.group(result.rests_on)
@@ -58,13 +58,13 @@ def judged(result: BarycenterResult) -> go.Figure:
 
 def flips(result: BarycenterResult) -> go.Figure:
     """Draw both ways of flipping by group: right favored only as oneself, left only as counterpart."""
-    groups = _shown(result)
+    groups = _groups_to_show(result)
     return _ways(result, groups, groups)
 
 
 def everybody(result: BarycenterResult) -> go.Figure:
     """Draw the same of every group matched with everybody, its own people too."""
-    groups = _shown(result)
+    groups = _groups_to_show(result)
     found = [each.everybody for each in groups if each.everybody is not None]
     if len(found) < len(groups):
         return empty("This result is of an earlier version, which did not match groups with everybody.")
@@ -117,7 +117,7 @@ def _ways(
 
 def distances(result: BarycenterResult) -> go.Figure:
     """Draw how far each group lies from where all meet, beside as many people drawn from everybody."""
-    groups = _shown(result)
+    groups = _groups_to_show(result)
     names = _names(groups)
     figure = go.Figure()
     for label, color, values in (

@@ -9,13 +9,13 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.barycenter.people import GroupComparison
-from audits.flipset.null_distribution import NullDistribution, above, unsettled
+from audits.flipset.null_distribution import NullDistribution, above, why_unsettled
 from audits.stats import (
     AVERAGE,
     POWER,
     Condition,
     Estimate,
-    Judged,
+    Judgment,
     as_people,
     judge_conditions,
     p_value,
@@ -150,7 +150,7 @@ def judge_groups(
     apart: Differing | None,
     nets: list[Estimate],
     levels: list[tuple[LevelDifference, ...]],
-) -> list[tuple[Estimate, Judged]]:
+) -> list[tuple[Estimate, Judgment]]:
     """Hold each group's net flips, and its flips above chance, against none: the excess, and the verdict.
 
     Evidence is either: more flips one way than the other, which is a difference of rates, or more than chance
@@ -171,7 +171,9 @@ def judge_groups(
             reach = float(min(compared.limit, max(planted, 1e-9)))
             p = min(1.0, 2 * max(float(chance.p_values[k]), apart.p_value))
             other = options.level < 2 * apart.p_value
-            why = unsettled(chance, k, excess, options.level, compared.limit, looks=2, other_features=other)
+            why = why_unsettled(
+                chance, k, excess, options.level, compared.limit, looks=2, other_features=other
+            )
         rates_p = _p_of(net, _each(compared), 2 * number)
         conditions = [
             Condition(name=AVERAGE, interval=net, immaterial=bounds, p_value=rates_p),

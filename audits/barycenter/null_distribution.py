@@ -14,10 +14,10 @@ from audits.barycenter.barycenters import group_of, meet
 from audits.barycenter.options import BarycenterOptions, once
 from audits.barycenter.people import GroupComparison
 from audits.flipset.null_distribution import (
-    FEWEST_INTERVAL,
+    MIN_INTERVAL,
     NullDistribution,
     affordable,
-    permuted,
+    permute,
     standard_error,
 )
 from audits.progress import Progress
@@ -25,11 +25,11 @@ from audits.stats import apportion, as_people, p_value
 from audits.transport import Cost
 from audits.transport.levels import plant
 
-__all__ = ["MOST_SHUFFLED", "flip_shares", "measure"]
+__all__ = ["MAX_SHUFFLED", "flip_shares", "measure"]
 
-MOST_SHUFFLED = 20_000
+MAX_SHUFFLED = 20_000
 """People who are shuffled one by one."""
-_FEWEST = 60  # people drawn in all whatever time was given
+_MIN = 60  # people drawn in all whatever time was given
 
 
 def flip_shares(
@@ -68,13 +68,13 @@ def measure(
     most = _most_people(compared, len(rows))
     everybody = most >= len(rows)
     wanted = sizes if everybody else _places(sizes, most)
-    seen, chance = permuted(draws, wanted, options.permutations, everybody=everybody, progress=progress)
+    seen, chance = permute(draws, wanted, options.permutations, everybody=everybody, progress=progress)
     larger, by_chance = seen.max(3)[:, :, 0], chance.max(3)  # (draws, k), (permutations, k, variants)
     few = np.maximum(np.minimum(wanted, sizes // 2), 1)
     fewer = few if (few != wanted).any() else None
     error, _ = standard_error(draws, fewer, larger, by_chance[:, :, 0], few / sizes, sizes, progress)
     if everybody:
-        p = _corrected(larger[0], by_chance[:, :, 0])
+        p = _adjusted_p_values(larger[0], by_chance[:, :, 0])
     else:
         above = larger.mean(0) - by_chance[:, :, 0].mean(0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -91,7 +91,7 @@ def measure(
     )
 
 
-def _corrected(observed: np.ndarray, null: np.ndarray) -> np.ndarray:
+def _adjusted_p_values(observed: np.ndarray, null: np.ndarray) -> np.ndarray:
     """P-values (k,) of the largest of k flips, each in its own deviations (Westfall, Young 1993)."""
     every = np.vstack([observed, null])
     spread = every.std(0)
@@ -107,14 +107,14 @@ def _most_people(compared: GroupComparison, n: int) -> int:
     def each(people: float) -> float:
         return once(int(people), width, len(compared.names), options.rounds)
 
-    if 1.2 * options.permutations * each(n) <= options.seconds or n <= _FEWEST:
+    if 1.2 * options.permutations * each(n) <= options.seconds or n <= _MIN:
         return n
-    return int(max(affordable(options.seconds, options.permutations, n, _FEWEST, each), min(_FEWEST, n / 2)))
+    return int(max(affordable(options.seconds, options.permutations, n, _MIN, each), min(_MIN, n / 2)))
 
 
 def _places(sizes: np.ndarray, most: int) -> np.ndarray:
     """People to draw of each group, in proportion but at least ten, and at most half of it."""
-    wanted = np.maximum(apportion(sizes, most, least=1), np.minimum(FEWEST_INTERVAL, sizes // 2))
+    wanted = np.maximum(apportion(sizes, most, least=1), np.minimum(MIN_INTERVAL, sizes // 2))
     return np.maximum(np.minimum(wanted, sizes // 2), 1)
 
 

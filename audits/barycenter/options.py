@@ -10,9 +10,9 @@ from audits.options import Level, Material, MaterialOn, Permutations, option
 from audits.records import Size
 from audits.transport import Cost, estimated_bytes, estimated_seconds
 
-__all__ = ["MOST_SECONDS", "BarycenterOptions", "in_all", "memory", "once", "seconds"]
+__all__ = ["MAX_SECONDS", "BarycenterOptions", "in_all", "memory", "once", "seconds"]
 
-MOST_SECONDS = 30.0
+MAX_SECONDS = 30.0
 """Time that matching may take, unless `max_people` asks for more; of more people a sample is drawn."""
 _ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with everybody; with the points
 
@@ -84,7 +84,7 @@ def seconds(options: BarycenterOptions, size: Size) -> float:
     most = size.rows if options.max_people is None else min(options.max_people, size.rows)
     matching = in_all(most, size.width, options.rounds)
     if options.max_people is None:
-        matching = min(matching, MOST_SECONDS)
+        matching = min(matching, MAX_SECONDS)
     groups = max([2, *(len(size.groups.get(name, ())) for name in options.by or list(size.groups)[:1])])
     chance = options.permutations * once(most, size.width, groups, options.rounds)
     return start_seconds(size) + matching + min(chance, options.seconds)
@@ -93,6 +93,6 @@ def seconds(options: BarycenterOptions, size: Size) -> float:
 def memory(options: BarycenterOptions, size: Size) -> float:
     """About how many bytes it takes."""
     most = size.rows if options.max_people is None else min(options.max_people, size.rows)
-    while options.max_people is None and in_all(most, size.width, options.rounds) > MOST_SECONDS:
+    while options.max_people is None and in_all(most, size.width, options.rounds) > MAX_SECONDS:
         most = int(0.9 * most)
     return 2.0 * estimated_bytes(most, most, size.width)

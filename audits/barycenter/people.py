@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from audits.barycenter.options import MOST_SECONDS, BarycenterOptions, in_all
+from audits.barycenter.options import MAX_SECONDS, BarycenterOptions, in_all
 from audits.checks import one_of
 from audits.data import AuditData, group_name
 from audits.data.report_lines import ReportLine
@@ -22,7 +22,7 @@ from audits.transport.levels import level_members
 
 __all__ = ["GroupComparison", "compare"]
 
-_LEAST_DRAWN = 200  # of every group, where there are as many: a small one is not thinned like a large one
+_MIN_DRAWN = 200  # of every group, where there are as many: a small one is not thinned like a large one
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,11 +241,11 @@ def _affordable(
         most = min(most, options.max_people)
     else:
         share = 1.0
-        while in_all(int(share * shape[0]), shape[1], options.rounds) > MOST_SECONDS:
+        while in_all(int(share * shape[0]), shape[1], options.rounds) > MAX_SECONDS:
             share *= 0.95
         most = int(share * total)
     if most == total:
         return sizes
     counts, sets = sizes.copy(), [np.flatnonzero(group == k) for k in range(len(people))]
-    draw_people(sets, decided, counts, most, rng, least=min(_LEAST_DRAWN, most // len(people)))
+    draw_people(sets, decided, counts, most, rng, least=min(_MIN_DRAWN, most // len(people)))
     return counts

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from audits.flipset.result import REPORT_COLUMNS, FeatureDifference, Marginal, ranked
-from audits.results import frame_of, head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.flipset.result import REPORT_COLUMNS, FeatureDifference, Marginal, rank_lines
+from audits.results import frame_of, head, notebook_display, plain
+from audits.stats import Estimate, Judgment, Verdict
 from audits.transport.levels import LevelDifference
 
 __all__ = [
@@ -106,7 +106,7 @@ class GroupFlips:
     p_value: float | None
     distance: float
     distance_by_chance: float
-    judged: Judged
+    judged: Judgment
     everybody: AgainstEverybody | None = None
     levels: tuple[LevelDifference, ...] = ()
 
@@ -147,7 +147,7 @@ class Nearness:
         return self.spread / self.least - 1 if self.least > 0 else None
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class BarycenterResult:
     """Result of a barycenter audit.
@@ -190,7 +190,7 @@ class BarycenterResult:
     options: dict[str, Any]
     by: tuple[str, ...]
     outcome: str
-    judged: Judged
+    judged: Judgment
     rests_on: str
     finding: str
     warnings: tuple[str, ...]
@@ -266,7 +266,7 @@ class BarycenterResult:
     def report(self, group: str, way: str, *, by_sign: bool = False) -> list[TransparencyLine]:
         """Return a group's transparency report in one of its two rankings: how far, or how consistently."""
         rows = [row for row in self.transparency if (row.group, row.way) == (group, way)]
-        return ranked(rows, by_sign=by_sign)
+        return rank_lines(rows, by_sign=by_sign)
 
     def transparency_frame(self, group: str, *, by_sign: bool = False) -> pd.DataFrame:
         """Return a group's transparency reports, both ways, in either of their rankings."""

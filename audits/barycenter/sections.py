@@ -7,11 +7,11 @@ from functools import partial
 from audits.barycenter import figures
 from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFlips
 from audits.barycenter.text import COSTS, interval_words, way_words
-from audits.brief import begun
 from audits.records import Exhibit, Section
 from audits.stats.badges import interval_text
+from audits.stats.text import p_words, people_in, percent
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import p_words, people_in, percent
+from audits.text import begun
 
 __all__ = ["marginals_exhibit", "section", "transparency_exhibit"]
 
@@ -26,7 +26,7 @@ def section(result: BarycenterResult) -> Section:
             f"{who}: {told or 'no interval'}",
             f"Dot: share {vocabulary().share_yes} minus that of all other groups. Line: interval, corrected "
             "for all groups. Thick: the one that decides.",
-            partial(figures.judged, result),
+            partial(figures.gaps, result),
             result.to_frame,
         ),
         Exhibit(

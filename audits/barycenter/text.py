@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from audits.barycenter.options import BarycenterOptions
 from audits.barycenter.result import BarycenterResult, GroupFlips, Nearness
-from audits.brief import begun, between, brief, in_points, of_people, shortest
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
+from audits.stats.text import in_words, out_of, people_in, percent
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import in_words, out_of, people_in, percent
+from audits.text import begun, between, brief, in_points, of_people, shortest
 from audits.transport.levels import FACTOR
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def finding(
     return " ".join(said)
 
 
-def interval_words(judged: Judged, each: GroupFlips) -> str:
+def interval_words(judged: Judgment, each: GroupFlips) -> str:
     """Word the one interval that the verdict follows from."""
     value = judged.interval
     who = people_in(each.group)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import time
 
-from audits.cli.words import counted, one_line
+from audits.cli.text import count_of, one_line
 from audits.runs.storage.audit_log import AuditLog, short
 from audits.runs.storage.control import ask_to_cancel, disk_by_workspace, servers
 from audits.runs.storage.store import home
 
-__all__ = ["cancelled", "logged", "status"]
+__all__ = ["audit_log", "cancel", "status"]
 
 
 def status(*, as_json: bool) -> str:
@@ -22,8 +22,8 @@ def status(*, as_json: bool) -> str:
     lines = [] if found else [f"No server runs on {home()}."]
     for server in found:
         memory = sum(server["workers"].values()) / 1e6
-        workers = counted(len(server["workers"]), "worker process", "worker processes")
-        runs = counted(len(server["runs"]), "run")
+        workers = count_of(len(server["workers"]), "worker process", "worker processes")
+        runs = count_of(len(server["runs"]), "run")
         lines += [f"{one_line(server['process'])}: {runs}, {workers} ({memory:,.0f} MB)"]
         for run in server["runs"]:
             owner = run["person"] or run["workspace"]
@@ -39,18 +39,18 @@ def status(*, as_json: bool) -> str:
     return "\n".join(lines)
 
 
-def cancelled(run: str) -> str:
+def cancel(run: str) -> str:
     """Ask for a run to be cancelled."""
     identity = ask_to_cancel(home(), run)
     AuditLog(home()).note("cancelled", what=identity)
     return f"{identity} is cancelled within seconds."
 
 
-def logged(days: float | None, who: str, act: str, *, check: bool) -> str:
+def audit_log(days: float | None, who: str, act: str, *, check: bool) -> str:
     """Return the audit log as JSON lines; or hold each line against the one before it."""
     log = AuditLog(home())
     if check:
-        return f"{counted(log.check(), 'line')}, each following from the one before."
+        return f"{count_of(log.check(), 'line')}, each following from the one before."
     since = 0.0 if days is None else time.time() - 86_400 * days
     return "\n".join(
         json.dumps(entry, ensure_ascii=False) for entry in log.entries(since=since, who=who, act=act)

@@ -126,9 +126,9 @@ def run(
     if allow and not untrusted:
         raise InputError("--allow", "only applies with --untrusted")
     if estimate:
-        from audits.cli.estimate import estimated
+        from audits.cli.estimate import cost_estimate
 
-        return estimated(spec)
+        return cost_estimate(spec)
     from audits.cli.run import Wishes, run
 
     wishes = Wishes(executor, fail_on, junit, summary, annotate, not no_save, title, untrusted, allow or ())
@@ -244,9 +244,11 @@ def plan(
     as_json: Json = False,
 ) -> Told:
     """Simulate groups of given sizes: what could each audit of a spec see by its own test?"""
-    from audits.cli.plan import planned
+    from audits.cli.plan import plan_table
 
-    return planned(spec, people or [100, 300, 1000], difference or [0.0, 0.1], worlds=worlds, as_json=as_json)
+    return plan_table(
+        spec, people or [100, 300, 1000], difference or [0.0, 0.1], worlds=worlds, as_json=as_json
+    )
 
 
 @app.command()
@@ -336,9 +338,9 @@ def backup(file: CopyFile) -> Told:
 @app.command()
 def restore(file: CopyFile) -> Told:
     """Lay out what `backup` copied in an empty EVENHAND_HOME and an empty database."""
-    from audits.cli.storage import restored
+    from audits.cli.storage import restore_report
 
-    return restored(file)
+    return restore_report(file)
 
 
 @app.command()
@@ -350,9 +352,9 @@ def erase(
     look: Annotated[bool, Option("--look", help="only say what would be taken out")] = False,
 ) -> Told:
     """Take a person's rows out of uploads and monitors; delete audits made with them."""
-    from audits.cli.storage import erased
+    from audits.cli.storage import erase_report
 
-    return erased(person, column, look=look)
+    return erase_report(person, column, look=look)
 
 
 @_admin.command("status")
@@ -368,7 +370,7 @@ def _admin_cancel(identity: Id) -> Told:
     """Cancel anybody's run."""
     from audits.cli import admin
 
-    return admin.cancelled(identity)
+    return admin.cancel(identity)
 
 
 @_admin.command("log")
@@ -381,7 +383,7 @@ def _admin_log(
     """The audit log, as JSON lines."""
     from audits.cli import admin
 
-    return admin.logged(days, who, act, check=check)
+    return admin.audit_log(days, who, act, check=check)
 
 
 @_runs.command("list")
@@ -397,7 +399,7 @@ def _runs_list(
     """List them, latest first."""
     from audits.cli import runs
 
-    return runs.listed(status, verdict, audit, text, as_json=as_json)
+    return runs.list_runs(status, verdict, audit, text, as_json=as_json)
 
 
 @_runs.command("show")
@@ -405,7 +407,7 @@ def _runs_show(identity: Id, as_json: Json = False) -> Told:
     """Findings and spec of one; with --json all numbers."""
     from audits.cli import runs
 
-    return runs.shown(identity, as_json=as_json)
+    return runs.show_run(identity, as_json=as_json)
 
 
 @_runs.command("compare")
@@ -421,7 +423,7 @@ def _runs_rename(identity: Id, title: Annotated[str, Argument(metavar="TITLE")])
     """Give one another title."""
     from audits.cli import runs
 
-    return runs.renamed(identity, title)
+    return runs.rename_run(identity, title)
 
 
 @_runs.command("note")
@@ -453,7 +455,7 @@ def _runs_rm(identities: Annotated[list[str], Argument(metavar="ID …")]) -> To
     """Delete them."""
     from audits.cli import runs
 
-    return runs.removed(identities)
+    return runs.remove_runs(identities)
 
 
 @_monitor.command("export")
@@ -498,7 +500,7 @@ def _monitor_replay(
     """When would a monitor have alarmed on a past table, its people oldest first?"""
     from audits.cli import monitor
 
-    return monitor.replayed(bundle, rows, against, people_between, as_json=as_json)
+    return monitor.replay_report(bundle, rows, against, people_between, as_json=as_json)
 
 
 @_monitor.command("send")

@@ -8,16 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from audits import data
-from audits.cli import words
+from audits.cli import text
 from audits.cli.doctor import finding_lines
-from audits.cli.words import counted, one_line, wrapped
-from audits.data.preprocessing.column_names import stored as stored_as
-from audits.errors import InputError, installed
-from audits.runs.plans.proposal import Proposal, propose, read_past_header, table_findings, told_lacking
+from audits.cli.text import count_of, one_line, wrap
+from audits.data.preprocessing.column_names import column_role as stored_as
+from audits.errors import InputError, is_installed
+from audits.runs.plans.proposal import (
+    Proposal,
+    missing_packages_text,
+    propose,
+    read_past_header,
+    table_findings,
+)
 
 __all__ = ["describe"]
 
-_LONGEST = 60
+_MAX = 60
 _HEAD = ("column", "kind", "missing", "values", "suggested as")
 _RANGES = {"continuous", "integer", "datetime"}
 
@@ -36,7 +42,7 @@ def describe(file: Path, *, as_json: bool) -> str:
         plain = {**facts, "audits": allowed, "findings": [asdict(each) for each in found]}
         return json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False)
     lines = [one_line(sentence) for sentence in facts["sentences"]]
-    lines += [f"{counted(facts['rows'], 'row')}, {counted(len(facts['columns']), 'column')}.", ""]
+    lines += [f"{count_of(facts['rows'], 'row')}, {count_of(len(facts['columns']), 'column')}.", ""]
     suggested = facts["suggested"]
     stored = suggested["predictions"]
     parts = {
@@ -47,7 +53,7 @@ def describe(file: Path, *, as_json: bool) -> str:
     }
     rows = [_HEAD, *(_row(column, parts.get(column["name"], "")) for column in facts["columns"])]
     doctor = ["", *finding_lines(found)] if found else []
-    return "\n".join([*lines, *words.table(rows), "", *_allowed(proposal), *doctor])
+    return "\n".join([*lines, *text.table(rows), "", *_possible_audits(proposal), *doctor])
 
 
 def _as_proposed(proposal: Proposal | InputError) -> tuple[dict[str, Any], str | None]:
@@ -57,10 +63,10 @@ def _as_proposed(proposal: Proposal | InputError) -> tuple[dict[str, Any], str |
     return proposal.spec["data"], proposal.spec["model"].get("predictions", {}).get("label")
 
 
-def _allowed(proposal: Proposal | InputError) -> list[str]:
+def _possible_audits(proposal: Proposal | InputError) -> list[str]:
     """Say how the first questions about a table are answered, and which audits that allows."""
     if isinstance(proposal, InputError):
-        return [wrapped(f"Which audits it allows is not told by the names: {proposal}")]
+        return [wrap(f"Which audits it allows is not told by the names: {proposal}")]
     found, spec = proposal.allowed, proposal.spec
     lines = [f"Guessed: {each}" for each in proposal.guesses.values()]
     if found["stored"] and (stored := spec["model"].get("predictions")):
@@ -68,7 +74,7 @@ def _allowed(proposal: Proposal | InputError) -> list[str]:
         with_what = "the decisions in this table" if decided else "the predictions stored here"
         lines.append(f"With {with_what}: {', '.join(found['stored'])}.")
     if found["model"]:
-        here = " is trained here or" if installed("sklearn") else " is"
+        here = " is trained here or" if is_installed("sklearn") else " is"
         lines.append(f"With a model that{here} brought along: {', '.join(found['model'])}.")
     elif found["stored"]:
         lines.append(
@@ -76,8 +82,8 @@ def _allowed(proposal: Proposal | InputError) -> list[str]:
             "features is not possible."
         )
     if proposal.lacking:
-        lines.append(told_lacking(proposal.lacking))
-    return [wrapped(line) for line in lines]
+        lines.append(missing_packages_text(proposal.lacking))
+    return [wrap(line) for line in lines]
 
 
 def _row(column: dict[str, Any], part: str) -> tuple[str, ...]:
@@ -87,5 +93,5 @@ def _row(column: dict[str, Any], part: str) -> tuple[str, ...]:
     else:
         more = [f"… ({column['distinct']:,} in all)"] if column["distinct"] > len(examples) else []
         values = ", ".join(examples + more)
-    values = values if len(values) <= _LONGEST else values[: _LONGEST - 1] + "…"
+    values = values if len(values) <= _MAX else values[: _MAX - 1] + "…"
     return one_line(column["name"]), column["kind"], f"{column['missing']:,}", values, part

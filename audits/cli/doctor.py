@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from audits.cli.words import one_line, wrapped
+from audits.cli.text import one_line, wrap
 from audits.data.quality.findings import Finding, Mend
 
 __all__ = ["finding_lines"]
@@ -15,7 +15,7 @@ def finding_lines(findings: Iterable[Finding]) -> list[str]:
     """Return lines of what was found, below each what mends it in the spec's ``data`` section."""
     lines = []
     for finding in findings:
-        lines += wrapped(finding.said, "  ").replace("  ", "- ", 1).splitlines()
+        lines += wrap(finding.said, "  ").replace("  ", "- ", 1).splitlines()
         lines += [f"    {one_line(f'{mend.button}: {_written(mend)}')}" for mend in finding.mends]
     return ["Worth a look before you go on:", *lines] if lines else []
 

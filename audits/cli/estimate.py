@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audits.cli.words import wrapped
+from audits.cli.text import wrap
 from audits.runs.documents import load_document
 from audits.runs.executors.threads import fixed_threads
 from audits.runs.plans.estimate import estimate
-from audits.runs.source.fetch import fetched
+from audits.runs.source.fetch import fetch_data
 from audits.runs.spec import parse_spec
 
-__all__ = ["estimated"]
+__all__ = ["cost_estimate"]
 
 _HOW = {
     "held": "all {rows:,} rows are held in memory",
@@ -20,7 +20,7 @@ _HOW = {
 }
 
 
-def estimated(path: Path) -> str:
+def cost_estimate(path: Path) -> str:
     """Return what a run of the spec at `path` takes, in words.
 
     Raises
@@ -29,12 +29,12 @@ def estimated(path: Path) -> str:
         As `audits.runs.plans.estimate.estimate`.
     """
     base_dir = path.absolute().parent
-    spec = parse_spec(fetched(load_document(path), base_dir, path.stem), base_dir)
+    spec = parse_spec(fetch_data(load_document(path), base_dir, path.stem), base_dir)
     with fixed_threads():
         found = estimate(spec)
     how = _HOW[found.how].format(rows=found.rows, drawn=spec.drawn or 0)
     lines = [
-        wrapped(
+        wrap(
             f"Roughly {_time(found.seconds)} on one core and {found.memory / 1e9:.1f} GB of memory: {how}, "
             f"audits are of {found.people:,} people."
         )

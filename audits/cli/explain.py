@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from audits.checks import one_of
-from audits.cli.words import wrapped
+from audits.cli.text import wrap
 from audits.data import DataSpec, Keep, LabelCut, ReadOptions, Recode
 from audits.data.spec import Weights
 from audits.models.spec import Endpoint, ModelSpec, Predictions
@@ -88,8 +88,8 @@ def _known() -> dict[str, str]:
 def _entry(name: str, said: str, keys: str) -> str:
     parts = [
         name,
-        *(wrapped(part, "  ") for part in said.split("\n")),
-        *([wrapped(keys, "  ")] if keys else []),
+        *(wrap(part, "  ") for part in said.split("\n")),
+        *([wrap(keys, "  ")] if keys else []),
     ]
     return "\n".join(parts)
 
@@ -112,13 +112,13 @@ def _names(kind: type) -> dict[str, str]:
 def _fields(kind: type) -> dict[str, str]:
     """Return what is said of each field: its meaning, values and default."""
     hints = get_type_hints(kind, include_extras=True)
-    told, names = _documented(kind), _names(kind)
+    told, names = _attribute_docs(kind), _names(kind)
     about = " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
     found = {}
     for field in dataclasses.fields(kind):
         if field.name not in names:
             continue
-        help_ = told.get(field.name) or _stated(hints[field.name]) or about
+        help_ = told.get(field.name) or _annotation_text(hints[field.name]) or about
         values = _values(hints[field.name])
         default = (
             "" if field.default in (dataclasses.MISSING, None) else f"Left out: {_plain(field.default)}."
@@ -129,7 +129,7 @@ def _fields(kind: type) -> dict[str, str]:
     return found
 
 
-def _documented(kind: type) -> dict[str, str]:
+def _attribute_docs(kind: type) -> dict[str, str]:
     """Return the text of each name in the docstring's section of attributes."""
     text = inspect.getdoc(kind) or ""
     section = re.search(r"Attributes\n-+\n(.*?)(?:\n\n[A-Z]\w+\n-+\n|\Z)", text, flags=re.DOTALL)
@@ -145,7 +145,7 @@ def _documented(kind: type) -> dict[str, str]:
     return found
 
 
-def _stated(hint: Any) -> str:
+def _annotation_text(hint: Any) -> str:
     """Return the sentence that an annotation itself says."""
     said = [getattr(each, "description", None) for each in getattr(hint, "__metadata__", ())]
     return next((text for text in said if text), "")

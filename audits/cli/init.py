@@ -11,7 +11,7 @@ from typing import Any
 
 from audits.checks import choices
 from audits.cli.doctor import finding_lines
-from audits.cli.words import called_as, one_line, written
+from audits.cli.text import called_as, one_line, write_file
 from audits.data.public import PUBLIC, public_section
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml
@@ -25,7 +25,7 @@ from audits.runs.plans.proposal import (
 )
 from audits.runs.registry import AUDITS
 
-__all__ = ["guessed", "init"]
+__all__ = ["guess_spec", "init"]
 
 _ASIDE = {
     "data": "# features: [COLUMN, …]   what describes people; else all but label, groups and ids"
@@ -67,7 +67,7 @@ def init(file: Path, out: Path | None, *, force: bool = False, answers: RoleAnsw
         path = file.absolute().relative_to(place.absolute().parent)
     except ValueError:
         path = file.absolute()
-    told = _written(place, _commented(proposal, str(path), doctor), force)
+    told = _write_spec(place, _commented_yaml(proposal, str(path), doctor), force)
     return "\n".join([*guess_lines(proposal), *doctor, told])
 
 
@@ -97,17 +97,17 @@ def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = Fals
     place = Path(f"{name}.yaml") if out is None else out
     model, why = usual_model(section["label"])
     spec = {"data": section, "model": model, "audits": [AUDITS.first]}
-    return f"{why}\n{_written(place, dump_yaml(spec), force)}"
+    return f"{why}\n{_write_spec(place, dump_yaml(spec), force)}"
 
 
-def _written(place: Path, text: str, force: bool) -> str:
+def _write_spec(place: Path, text: str, force: bool) -> str:
     if place.exists() and not force:
         raise InputError("--out", "names a file that exists", str(place), "name another, or add --force")
-    written(place, text)
+    write_file(place, text)
     return f"Written to {place}; run it: {called_as()} run {shlex.quote(str(place))}"
 
 
-def guessed(file: Path) -> tuple[dict[str, Any], list[str]]:
+def guess_spec(file: Path) -> tuple[dict[str, Any], list[str]]:
     """Return the spec guessed for a table, its path absolute, and the guesses in lines."""
     table, read = read_past_header(file)
     proposal = propose(table)
@@ -121,7 +121,7 @@ def guess_lines(proposal: Proposal) -> list[str]:
     return [f"Guessed: {one_line(sentence)}" for sentence in proposal.guesses.values()]
 
 
-def _commented(proposal: Proposal, path: str, doctor: Sequence[str]) -> str:
+def _commented_yaml(proposal: Proposal, path: str, doctor: Sequence[str]) -> str:
     """Return the spec as YAML, each guess above the key that it set, what the doctor found below its data."""
     spec, guesses = proposal.spec, proposal.guesses
     lines = ["# Guessed from the names and values of the columns: correct what is wrong.", "data:"]

@@ -15,8 +15,8 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from audits.cli.words import called_as, one_line, printable
-from audits.errors import InputError, RunCancelled, RunFailed, called, how_to_install
+from audits.cli.text import called_as, one_line, printable
+from audits.errors import InputError, RunCancelled, RunFailed, distribution_name, how_to_install
 
 __all__ = ["main"]
 
@@ -74,7 +74,7 @@ def _carried_out(arguments: list[str]) -> int:
 def _without(package: str) -> str:
     own = Path(__file__).resolve().parents[2] / ".venv" / "bin" / "python"
     advice = f"use {own}" if own.exists() else how_to_install(package)
-    return f"This Python ({sys.executable}) lacks the package {called(package)!r}; {advice}."
+    return f"This Python ({sys.executable}) lacks the package {distribution_name(package)!r}; {advice}."
 
 
 def _interrupt(*_: object) -> None:

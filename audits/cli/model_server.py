@@ -15,7 +15,7 @@ import os
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-LARGEST = 64 * 2**20
+MAX = 64 * 2**20
 NAN = float("nan")
 
 
@@ -121,7 +121,7 @@ def handler(model, columns):
         def do_POST(self):
             try:
                 length = int(self.headers.get("Content-Length") or 0)
-                if length > LARGEST:
+                if length > MAX:
                     self.close_connection = True
                     return self.say(413, "send fewer rows at once")
                 sent = json.loads(self.rfile.read(length))

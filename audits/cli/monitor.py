@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audits.cli.report import finished
-from audits.cli.words import counted, written
+from audits.cli.report import finished_run
+from audits.cli.text import count_of, write_file
 from audits.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SEND_SECONDS = 300.0
 
-__all__ = ["export", "replayed", "score", "send", "window"]
+__all__ = ["export", "replay_report", "score", "send", "window"]
 
 
 def export(folder: Path, out: Path, note: str) -> str:
@@ -35,7 +35,7 @@ def export(folder: Path, out: Path, note: str) -> str:
         If the folder holds no finished run with a sensitivity audit, its model cannot be carried along, or
         `out` cannot be written.
     """
-    from audits.monitor.recoded import with_values, written_words
+    from audits.monitor.recoding import with_values, written_words
 
     made, section = _bundle(folder, note)
     bundle = with_values(made, section)
@@ -52,14 +52,14 @@ def _bundle(folder: Path, note: str) -> tuple[MonitorBundle, dict[str, Any]]:
     """Return what the first audit that monitors are made of gives one, and the spec's data."""
     if folder.is_file():
         return _of_predictions(folder, note)
-    from audits.records import loaded
+    from audits.records import resolve
     from audits.runs.registry import AUDITS
 
-    found = finished(folder)
+    found = finished_run(folder)
     able = {audit.name: audit.bundle for audit in AUDITS.having("bundle")}
     for each in found.audits:
         if each.name in able:
-            return loaded(able[each.name])(each.result, note=note), found.spec["data"]
+            return resolve(able[each.name])(each.result, note=note), found.spec["data"]
     named = " or ".join(able)
     advice = "add one to the spec's audits, or name the spec itself: its predictions are watched then"
     raise InputError("DIR", f"must hold a {named} audit", str(folder), advice)
@@ -69,11 +69,11 @@ def _of_predictions(path: Path, note: str) -> tuple[MonitorBundle, dict[str, Any
     from audits.monitor.bundle import MonitorBundle
     from audits.runs.documents import load_document
     from audits.runs.execute import prepared_subject
-    from audits.runs.source.fetch import fetched
+    from audits.runs.source.fetch import fetch_data
     from audits.runs.spec import parse_spec
 
     folder = path.absolute().parent
-    spec = parse_spec(fetched(load_document(path), folder, path.stem), folder)
+    spec = parse_spec(fetch_data(load_document(path), folder, path.stem), folder)
     return MonitorBundle.of_predictions(prepared_subject(spec), note=note), spec.to_dict()["data"]
 
 
@@ -90,7 +90,7 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
     """
     from audits.data import read_table
     from audits.monitor.bundle import MonitorBundle
-    from audits.monitor.recoded import frame_as_audited
+    from audits.monitor.recoding import frame_as_audited
 
     bundle = MonitorBundle.load(folder)
     if bundle.audited is None:
@@ -115,11 +115,11 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
         lines.append(json.dumps(line, ensure_ascii=False))
     if out is None:
         return "\n".join(lines)
-    told = written(out, "\n".join(lines) + "\n")
-    return f"{int(found.flagged.sum()):,} of {counted(len(frame), 'row')} above the threshold. {told}"
+    told = write_file(out, "\n".join(lines) + "\n")
+    return f"{int(found.flagged.sum()):,} of {count_of(len(frame), 'row')} above the threshold. {told}"
 
 
-def replayed(
+def replay_report(
     folder: Path, rows: Path, against: Path | None, people_between: float, *, as_json: bool = False
 ) -> str:
     """Run a table through the monitor of the bundle in `folder`; say when it would have alarmed.
@@ -131,16 +131,16 @@ def replayed(
     """
     from audits.data import read_table
     from audits.monitor.bundle import MonitorBundle
-    from audits.monitor.monitors import MOST_PEOPLE
-    from audits.monitor.recoded import frame_as_audited
-    from audits.monitor.replay import Replay, compared, replay
+    from audits.monitor.monitors import MAX_PEOPLE
+    from audits.monitor.recoding import frame_as_audited
+    from audits.monitor.replay import Replay, compare_alarms, replay
 
     frame = read_table(rows).frame
 
     def of(place: Path) -> Replay:
         bundle = MonitorBundle.load(place)
         read = frame_as_audited(bundle, frame)
-        parts = (read.iloc[start : start + MOST_PEOPLE] for start in range(0, len(read), MOST_PEOPLE))
+        parts = (read.iloc[start : start + MAX_PEOPLE] for start in range(0, len(read), MAX_PEOPLE))
         batches = (_batch(bundle, part) for part in parts)
         return replay(bundle, batches, people_between=people_between)
 
@@ -148,11 +148,11 @@ def replayed(
     if as_json:
         told: dict[str, Any] = {"replays": [dataclasses.asdict(each) for each in found]}
         if len(found) == 2:
-            told["compared"] = compared(*found)
+            told["compared"] = compare_alarms(*found)
         return json.dumps(told, indent=1, ensure_ascii=False)
     lines = found[0].sentences()
     if len(found) == 2:
-        alarms = compared(*found)
+        alarms = compare_alarms(*found)
         head = "First alarm of each condition, at person:" if alarms else "No condition alarms in either."
         lines += ["", f"{against}:", *found[1].sentences(), "", head]
         for row in alarms:
@@ -200,7 +200,7 @@ def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:
         raise RunFailed(f"The monitor could not be told: {client.problem}")
     if client.refused:
         raise InputError(rows.name, f"was not stored whole: {client.problem}")
-    return f"{counted(client.sent, 'row')} sent."
+    return f"{count_of(client.sent, 'row')} sent."
 
 
 def window(

@@ -7,19 +7,19 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from audits.cli.words import one_line, table
+from audits.cli.text import one_line, table
 from audits.runs.documents import load_document
-from audits.runs.plans.power import Planned, plan
-from audits.runs.source.fetch import fetched
+from audits.runs.plans.power import PowerRow, plan
+from audits.runs.source.fetch import fetch_data
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate
 
-__all__ = ["planned"]
+__all__ = ["plan_table"]
 
 _HEAD = ("audit", "people in each group", "planted", EVIDENCE, NO_MATERIAL, INSUFFICIENT)
 
 
-def planned(
+def plan_table(
     spec: Path, people: Sequence[int], differences: Sequence[float], *, worlds: int, as_json: bool
 ) -> str:
     """Return a table: in which share of worlds each audit gives each verdict.
@@ -30,7 +30,7 @@ def planned(
         If the spec or a number is wrong.
     """
     checked = parse_spec(
-        fetched(load_document(spec), spec.absolute().parent, spec.stem), spec.absolute().parent
+        fetch_data(load_document(spec), spec.absolute().parent, spec.stem), spec.absolute().parent
     )
     found = plan(checked, sizes=people, differences=differences, worlds=worlds)
     if as_json:
@@ -47,7 +47,7 @@ def planned(
     return "\n".join(lines)
 
 
-def _row(row: Planned) -> tuple[str, ...]:
+def _row(row: PowerRow) -> tuple[str, ...]:
     shares = (row.evidence, row.no_material, row.insufficient)
     return (
         row.audit,

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audits.cli.words import written
+from audits.cli.text import write_file
 from audits.errors import InputError, RunFailed
 from audits.report_kinds import BY_CATEGORY
 from audits.runs.documents import dump_yaml
@@ -14,7 +14,7 @@ from audits.runs.documents import dump_yaml
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["baseline", "finished", "report", "schema"]
+__all__ = ["baseline", "finished_run", "report", "schema"]
 
 
 def report(
@@ -47,9 +47,9 @@ def report(
     if told and (template not in BY_CATEGORY or form not in {"html", "pdf"}):
         kinds = " or ".join(f"--template {name}" for name in BY_CATEGORY)
         raise InputError("--sex, --race and --exclude-under", f"are for {kinds} as html or pdf")
-    result = finished(folder)
+    result = finished_run(folder)
     content = _content(result, form, template, told)
-    return written(out or folder / _name(form, template), content)
+    return write_file(out or folder / _name(form, template), content)
 
 
 def baseline(folder: Path, out: Path) -> str:
@@ -62,10 +62,10 @@ def baseline(folder: Path, out: Path) -> str:
     """
     from audits.runs.gates.baselines import baseline_of
 
-    return written(out, baseline_of(finished(folder)))
+    return write_file(out, baseline_of(finished_run(folder)))
 
 
-def finished(folder: Path) -> RunResult:
+def finished_run(folder: Path) -> RunResult:
     """Return the run that `run --out` wrote into a folder; InputError where there is none."""
     from audits.runs.result import RunResult
 
@@ -119,4 +119,4 @@ def schema(out: Path | None) -> str:
     text = json.dumps(results_schema(), indent=1, ensure_ascii=False)
     if out is None:
         return text
-    return written(out, text + "\n")
+    return write_file(out, text + "\n")

@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 from audits.cli.doctor import finding_lines
 from audits.cli.folder import publish, results_folder
-from audits.cli.words import called_as, counted, found_lines, one_line, wrapped, written
+from audits.cli.text import called_as, count_of, lines_of_findings, one_line, wrap, write_file
 from audits.data.quality.findings import as_finding
 from audits.errors import (
     InputError,
     RunCancelled,
     RunFailed,
     how_to_install,
-    installed,
+    is_installed,
     not_installed,
 )
 from audits.models.metadata import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
-from audits.runs.gates.gate import STRICT, Gate, GateJudgement, gate_of, judge, next_look
-from audits.runs.gates.reports import annotated, junit_xml, markdown
+from audits.runs.gates.gate import STRICT, Gate, GateJudgment, gate_of, judge, next_look
+from audits.runs.gates.reports import github_annotations, junit_xml, markdown
 from audits.runs.source.confinement import confine
-from audits.runs.source.fetch import fetched
+from audits.runs.source.fetch import fetch_data
 from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     _check(wishes)
     guesses: list[str] = []
     if spec.suffix.lower() in _TABLES:
-        from audits.cli.init import guessed  # late: most runs have a spec
+        from audits.cli.init import guess_spec  # late: most runs have a spec
 
-        document, guesses = guessed(spec)
+        document, guesses = guess_spec(spec)
         print("\n".join(guesses), file=sys.stderr)
     else:
         document = load_document(spec)
@@ -100,7 +100,7 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     base_dir = spec.absolute().parent
     folders = (base_dir, *wishes.allow) if wishes.untrusted else ()
     confine([("--out", folder)], folders and (*folders, Path.cwd()))
-    document = fetched(document, base_dir, spec.stem, folders)
+    document = fetch_data(document, base_dir, spec.stem, folders)
     parsed = parse_spec(document, base_dir)
     gate = _gate(checked := parsed.to_dict(), wishes)
     baseline = gate.baseline.path if gate is not None and gate.baseline is not None else None
@@ -134,7 +134,7 @@ class _Kept:
         try:
             self.saved.finish(self.identity, result)
         except RunFailed as error:
-            return wrapped(f"Not saved: {error}")
+            return wrap(f"Not saved: {error}")
         return f"Saved as {self.identity[:8]}; see `{called_as()} runs show {self.identity[:8]}`."
 
     def end(self, status: str, why: str) -> None:
@@ -159,7 +159,7 @@ def _gate(spec: dict[str, Any], wishes: Wishes) -> Gate | None:
 def _begin(spec: dict[str, Any], base_dir: Path, wishes: Wishes) -> _Kept | None:
     """Note the run among the saved audits; None, with a word on standard error, where that cannot be."""
     try:
-        if not installed("sqlalchemy"):
+        if not is_installed("sqlalchemy"):
             raise not_installed("a list of saved runs", "sqlalchemy")
         from audits.runs.storage.saved import SavedRuns  # late: a database for runs that are kept
 
@@ -193,27 +193,27 @@ def _carry_out(
     lines += [kept.finish(result)] if kept is not None else []
     judged = judge(result, gate or STRICT, base_dir)
     if wishes.junit is not None:
-        written(wishes.junit, junit_xml(judged), "--junit")
+        write_file(wishes.junit, junit_xml(judged), "--junit")
     if wishes.summary is not None:
-        written(wishes.summary, markdown(judged, result), "--summary", also=True)
+        write_file(wishes.summary, markdown(judged, result), "--summary", also=True)
     if gate is None:
         return 0, "\n".join(lines)
-    lines += [annotated(judged, str(spec))] if wishes.annotate else []
-    nexts = [wrapped(text, "  ") for text in next_look(result, judged.stopped, written=True)]
-    return int(bool(judged.stopped)), "\n".join([*lines, *_judged(judged, wishes), *nexts])
+    lines += [github_annotations(judged, str(spec))] if wishes.annotate else []
+    nexts = [wrap(text, "  ") for text in next_look(result, judged.stopped, written=True)]
+    return int(bool(judged.stopped)), "\n".join([*lines, *_gate_lines(judged, wishes), *nexts])
 
 
-def _judged(judged: GateJudgement, wishes: Wishes) -> list[str]:
+def _gate_lines(judged: GateJudgment, wishes: Wishes) -> list[str]:
     """Word what the gate stopped, what it waived, and what to know of waivers."""
     lines = [f"--fail-on {wishes.fail_on}: matched by"] if judged.stopped else []
     for item in judged.stopped:
         lines.append(f"  {item.name}: {item.verdict}")
-        lines += [wrapped(item.finding, "    ")] if item.verdict == "rule broken" else []
+        lines += [wrap(item.finding, "    ")] if item.verdict == "rule broken" else []
     lines += [
-        wrapped(f"Waived until {waiver.until}: {item.name} ({waiver.reason})", "  ")
+        wrap(f"Waived until {waiver.until}: {item.name} ({waiver.reason})", "  ")
         for item, waiver in judged.waived
     ]
-    return [*lines, *(wrapped(note, "  ") for note in judged.notes)]
+    return [*lines, *(wrap(note, "  ") for note in judged.notes)]
 
 
 def _changes(result: RunResult) -> list[str]:
@@ -221,12 +221,12 @@ def _changes(result: RunResult) -> list[str]:
     if result.compared is None:
         return []
     changes, second = result.compared.changes, result.compared.second
-    lines = ["", wrapped(f"Second model: {second.model['name']}, {second.model['rule']}.")]
-    lines += [wrapped(text, "  ") for text in (changes.finding, *changes.notes)]
+    lines = ["", wrap(f"Second model: {second.model['name']}, {second.model['rule']}.")]
+    lines += [wrap(text, "  ") for text in (changes.finding, *changes.notes)]
     for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
         told = f"change: {each.verdict}" if each.tested or each.refused else "side by side"
-        lines += ["", f"{place}. {each.audit}, {told}", wrapped(each.headline, "   ")]
-        lines += [wrapped(text, "   ") for text in (across.note, each.refused) if text]
+        lines += ["", f"{place}. {each.audit}, {told}", wrap(each.headline, "   ")]
+        lines += [wrap(text, "   ") for text in (across.note, each.refused) if text]
     return lines
 
 
@@ -241,7 +241,7 @@ def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
         ) as home,  # of its own: what the run caches goes with it
         ProcessExecutor(1, base=Path(home), warm=False) as executor,
     ):
-        return _watched(executor.submit(document, base_dir), meter)
+        return _watch(executor.submit(document, base_dir), meter)
 
 
 def _on_dask(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
@@ -252,14 +252,14 @@ def _on_dask(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
             tempfile.TemporaryDirectory(prefix="evenhand-") as home,
             DaskExecutor(base=Path(home)) as executor,
         ):
-            return _watched(executor.submit(document, base_dir), meter)
+            return _watch(executor.submit(document, base_dir), meter)
     except ModuleNotFoundError as error:
         raise InputError(
             "--executor", "cannot be 'dask' here", advice=how_to_install(str(error.name))
         ) from None
 
 
-def _watched(going: Run, meter: _Meter) -> RunResult:
+def _watch(going: Run, meter: _Meter) -> RunResult:
     while not going.wait(_LOOK_SECONDS):
         now = going.progress
         meter(now.fraction, now.doing, now.seconds_left)
@@ -291,16 +291,16 @@ class _Meter:
 def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     """Word findings with their verdicts, the rows behind them, and where everything is."""
     data, model = result.data, result.model
-    lines = [f"Data: {data['rows_used']:,} of {counted(data['rows_read'], 'row')} used."]
-    lines += [wrapped(f"Left out: {count:,} ({reason}).", "  ") for reason, count in data["excluded"].items()]
-    lines += [wrapped(note, "  ") for note in data["notes"]]
+    lines = [f"Data: {data['rows_used']:,} of {count_of(data['rows_read'], 'row')} used."]
+    lines += [wrap(f"Left out: {count:,} ({reason}).", "  ") for reason, count in data["excluded"].items()]
+    lines += [wrap(note, "  ") for note in data["notes"]]
     lines += finding_lines(map(as_finding, data.get("findings", ())))
-    lines.append(wrapped(f"Model: {model['name']}, {model['rule']}."))
+    lines.append(wrap(f"Model: {model['name']}, {model['rule']}."))
     right = accuracy_words(model)
-    lines += [wrapped(f"Accuracy: {right}.", "  ")] if right else []
-    lines += [wrapped(note, "  ") for note in model["notes"]]
-    lines += found_lines(result)
+    lines += [wrap(f"Accuracy: {right}.", "  ")] if right else []
+    lines += [wrap(note, "  ") for note in model["notes"]]
+    lines += lines_of_findings(result)
     lines += _changes(result)
     tables = sum(name.startswith("tables/") for name in names)
-    lines += ["", f"Written to {folder}: results.json, report.html, {counted(tables, 'table')}."]
+    lines += ["", f"Written to {folder}: results.json, report.html, {count_of(tables, 'table')}."]
     return "\n".join(lines)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 import time
 
-from audits.cli.words import counted, found_lines, one_line, wrapped
+from audits.cli.text import count_of, lines_of_findings, one_line, wrap
 from audits.errors import InputError
 from audits.runs.comparison.two_models import paired_changes
 from audits.runs.documents import dump_yaml
 from audits.runs.gates.compare import RunChange, compare_runs
 from audits.runs.storage.saved import STATUSES, SavedRun, SavedRuns
 
-__all__ = ["annotate", "compare", "listed", "removed", "renamed", "shown"]
+__all__ = ["annotate", "compare", "list_runs", "remove_runs", "rename_run", "show_run"]
 
 _SHORT = 8
-_MOST_A_PART = 12
+_MAX_A_PART = 12
 _HEAD = ("evenhand", "spec", "data", "model")
 
 
-def listed(status: str | None, verdict: str | None, audit: str | None, text: str, *, as_json: bool) -> str:
+def list_runs(status: str | None, verdict: str | None, audit: str | None, text: str, *, as_json: bool) -> str:
     """List saved audits, latest first."""
     if status is not None and status not in STATUSES:
         raise InputError("--status", f"must be one of {', '.join(STATUSES)}", status)
@@ -35,7 +35,7 @@ def listed(status: str | None, verdict: str | None, audit: str | None, text: str
     )
 
 
-def shown(identity: str, *, as_json: bool) -> str:
+def show_run(identity: str, *, as_json: bool) -> str:
     """Show one saved audit: how it stands, its findings, its spec."""
     saved = SavedRuns()
     run = saved.get(identity)
@@ -44,9 +44,9 @@ def shown(identity: str, *, as_json: bool) -> str:
         facts = _facts(run) | ({"result": result.to_json()} if result else {})
         return json.dumps(facts, indent=1, ensure_ascii=False)
     lines = [f"{run.id}  {_when(run.created)}  {run.status}", one_line(run.title)]
-    lines += [wrapped(f"Note: {run.note}", "  ")] if run.note else []
-    lines += [wrapped(run.error, "  ")] if run.error else []
-    lines += found_lines(result) if result else []
+    lines += [wrap(f"Note: {run.note}", "  ")] if run.note else []
+    lines += [wrap(run.error, "  ")] if run.error else []
+    lines += lines_of_findings(result) if result else []
     return "\n".join([*lines, "", dump_yaml(run.spec).rstrip()])
 
 
@@ -64,11 +64,11 @@ def compare(first: str, second: str, *, as_json: bool) -> str:
         parts.setdefault(change.part, []).append(change)
     # what was found comes first, then what was asked, then single numbers
     told = [each for part in parts for each in parts[part] if _is_finding(each)]
-    told += [each for part in _HEAD for each in parts.get(part, ())][:_MOST_A_PART]
-    lines = [f"{counted(len(changes), 'difference')}:", *map(_worded, told)]
+    told += [each for part in _HEAD for each in parts.get(part, ())][:_MAX_A_PART]
+    lines = [f"{count_of(len(changes), 'difference')}:", *map(_change_line, told)]
     for each in paired_changes(before, after):
-        lines.append(wrapped(f"{each.audit}, on the same people: {each.verdict}. {each.headline}", "  "))
-    folded = len([each for part in _HEAD for each in parts.get(part, ())]) - _MOST_A_PART
+        lines.append(wrap(f"{each.audit}, on the same people: {each.verdict}. {each.headline}", "  "))
+    folded = len([each for part in _HEAD for each in parts.get(part, ())]) - _MAX_A_PART
     lines += [f"  … and {folded:,} more of spec, data and model"] if folded > 0 else []
     for part in (name for name in parts if name not in _HEAD):
         lines += _numbers([each for each in parts[part] if not _is_finding(each)], part)
@@ -85,15 +85,15 @@ def _numbers(changes: list[RunChange], part: str) -> list[str]:
     both = sorted(
         (each for each in changes if each not in one_run), key=lambda each: each.overlap is not False
     )
-    lines = [_worded(change) for change in both[:_MOST_A_PART]]
-    more = len(both) - _MOST_A_PART
+    lines = [_change_line(change) for change in both[:_MAX_A_PART]]
+    more = len(both) - _MAX_A_PART
     lines += [f"  … and {more:,} more of {part}"] if more > 0 else []
-    if len(one_run) <= _MOST_A_PART:
-        return lines + [_worded(change) for change in one_run]
+    if len(one_run) <= _MAX_A_PART:
+        return lines + [_change_line(change) for change in one_run]
     return [*lines, f"  {len(one_run):,} of {part} that only one of the two has"]
 
 
-def renamed(identity: str, title: str) -> str:
+def rename_run(identity: str, title: str) -> str:
     """Give a saved audit another title."""
     SavedRuns().rename(identity, title)
     return "Renamed."
@@ -105,13 +105,13 @@ def annotate(identity: str, note: str) -> str:
     return "Noted." if note else "The note was removed."
 
 
-def removed(identities: list[str]) -> str:
+def remove_runs(identities: list[str]) -> str:
     """Delete saved audits."""
     saved = SavedRuns()
     found = [saved.get(identity) for identity in identities]  # a wrong id deletes nothing
     for run in found:
         saved.delete(run.id)
-    return f"Deleted {counted(len(found), 'saved audit')}."
+    return f"Deleted {count_of(len(found), 'saved audit')}."
 
 
 def _facts(run: SavedRun) -> dict[str, object]:
@@ -122,7 +122,7 @@ def _when(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
-def _worded(change: RunChange) -> str:
+def _change_line(change: RunChange) -> str:
     before, after = change.words()
     apart = "; intervals apart" if change.overlap is False else ""
     return "  " + one_line(f"{change.part} {change.where}: {before} → {after}{apart}")

@@ -9,15 +9,15 @@ import pandas as pd
 
 from audits.attribute_swap.result import AttributeSwapResult
 from audits.comparison.intervals import mean_moved
-from audits.comparison.pairs import Pairing, Pairs, common, other_people, people_of, stated
-from audits.stats.words import people_in
+from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of
+from audits.stats.text import people_in
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _WHY = {"": "it is a part of the net share beside it, or of texts that both hold"}
 
 
-def paired(first: AttributeSwapResult, second: AttributeSwapResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+def compare(first: AttributeSwapResult, second: AttributeSwapResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
     """Return how net shares moved from the first model to the second; see `audits.comparison.pairs`."""
     theirs, ours = (result.people.sort_index() for result in (first, second))
     if not len(ours) or not theirs.index.equals(ours.index):
@@ -32,7 +32,7 @@ def paired(first: AttributeSwapResult, second: AttributeSwapResult, subjects: An
         mask = np.logical_and.reduce(inside) & ours[column].notna().to_numpy()
         moved = mean_moved(pairs.people, mask, *(_net(side, column) for side in (theirs, ours)))
         words = f"net share of {people_in(row.group)} who gain with {row.target} instead of {row.source}"
-        pairs.add(f"swaps[{row.name}].net", words, stated(both, "net"), moved, "gap")
+        pairs.add(f"swaps[{row.name}].net", words, estimates_of(both, "net"), moved, "gap")
     return pairs.pairing(why=_WHY)
 
 

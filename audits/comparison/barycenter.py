@@ -13,16 +13,16 @@ from audits.comparison.pairs import (
     Pairing,
     Pairs,
     common,
+    estimates_of,
     other_people,
     people_of,
     same_people,
-    stated,
-    unpaired,
+    without_interval,
 )
 from audits.stats import Estimate
-from audits.stats.words import people_in
+from audits.stats.text import people_in
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _WHY = {
     "": "see how the gap between the group and all the others moved",
@@ -36,7 +36,7 @@ _SHARED = (
 _CHANCE = "chance is drawn anew for each model"
 
 
-def paired(first: BarycenterResult, second: BarycenterResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+def compare(first: BarycenterResult, second: BarycenterResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
     """Return how rates and net flips moved; see `audits.comparison.pairs`.
 
     By Proposition 2 of FlipTest a group's net flips are its rate less the others', whoever meets whom.
@@ -58,21 +58,21 @@ def paired(first: BarycenterResult, second: BarycenterResult, subjects: Any = No
         name = both[1].group
         who, place, mask = people_in(name), f"groups[{name}]", inside[name]
         own, rest = (share_moved(people, *((part, side) for side in sides)) for part in (mask, ~mask))
-        gap = apart(rest, own, people) if by_people else _weighted(people, name, inside, counts, sides)
+        gap = apart(rest, own, people) if by_people else _weighted_change(people, name, inside, counts, sides)
         words = f"gap in favorable decisions between {who} and the other groups"
-        pairs.add(f"{place}.net", words, stated(both, "net"), gap, "gap")
-        pairs.add(f"{place}.rate", f"favorable share of {who}", stated(both, "rate"), own, "share")
+        pairs.add(f"{place}.net", words, estimates_of(both, "net"), gap, "gap")
+        pairs.add(f"{place}.rate", f"favorable share of {who}", estimates_of(both, "rate"), own, "share")
         for key, alone in (("only_self", "themselves"), ("only_counterpart", "their counterparts")):
             flips = [Estimate(getattr(each, key), None, None, each.people, "") for each in both]
-            moved = unpaired((flips[0], flips[1]), _SHARED)
+            moved = without_interval((flips[0], flips[1]), _SHARED)
             pairs.add(f"{place}.{key}", f"{who} favored only as {alone}", flips, moved, "share")
-        excess = stated(both, "excess")
-        moved = unpaired(excess, _CHANCE)
+        excess = estimates_of(both, "excess")
+        moved = without_interval(excess, _CHANCE)
         pairs.add(f"{place}.excess", f"flips of {who} above chance", excess, moved, "share")
     return pairs.pairing(why=_WHY)
 
 
-def _weighted(
+def _weighted_change(
     people: People,
     name: str,
     inside: Mapping[str, np.ndarray],

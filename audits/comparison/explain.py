@@ -9,14 +9,14 @@ import numpy as np
 
 from audits.checks import build
 from audits.comparison.intervals import Moved, People, linear_moved, share_moved
-from audits.comparison.pairs import Pairing, Pairs, common, stated
-from audits.explain.cells import levels_of
-from audits.explain.doubly_robust import FEWEST
+from audits.comparison.pairs import Pairing, Pairs, common, estimates_of
+from audits.explain.bins import levels_of
+from audits.explain.doubly_robust import MIN
 from audits.explain.options import ExplainOptions
 from audits.explain.result import ExplainResult
-from audits.stats.words import people_in
+from audits.stats.text import people_in
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _GIVEN = "Intervals of what is left take as given which levels are compared."
 _WHY = {
@@ -27,7 +27,7 @@ _WHY = {
 }
 
 
-def paired(first: ExplainResult, second: ExplainResult, subjects: Any = None) -> Pairing:
+def compare(first: ExplainResult, second: ExplainResult, subjects: Any = None) -> Pairing:
     """Return how the gap and its parts moved; see `audits.comparison.pairs`."""
     if subjects is None:
         return Pairing(why={"": "the audit keeps no people: run both models in one run"})
@@ -53,16 +53,16 @@ def paired(first: ExplainResult, second: ExplainResult, subjects: Any = None) ->
     both, (source, target) = (first, second), (people_in(name) for name in (second.source, second.target))
     own, rest = (share_moved(people, (mask, favored[0]), (mask, favored[1])) for mask in (side, ~side))
     words = f"gap in favorable decisions between {source} and {target}"
-    pairs.gap("gap", words, stated(both, "gap"), rest, own)
-    pairs.add("source_rate", f"favorable share of {source}", stated(both, "source_rate"), own, "share")
-    pairs.add("target_rate", f"favorable share of {target}", stated(both, "target_rate"), rest, "share")
+    pairs.gap("gap", words, estimates_of(both, "gap"), rest, own)
+    pairs.add("source_rate", f"favorable share of {source}", estimates_of(both, "source_rate"), own, "share")
+    pairs.add("target_rate", f"favorable share of {target}", estimates_of(both, "target_rate"), rest, "share")
     places = {item.columns: place for place, item in enumerate(second.each)}
     for items in common(first.each, second.each, "columns"):
         name = items[1].columns[0]
         level = levels_of(data.frame[name].iloc[here], data.kinds[name], options.bins).code
         moved = _left(people, level, side, favored, sizes)
         words, place = f"gap left between {source} and {target} at the same {name}", places[items[1].columns]
-        pairs.add(f"each[{place}].unexplained", words, stated(items, "unexplained"), moved, "gap")
+        pairs.add(f"each[{place}].unexplained", words, estimates_of(items, "unexplained"), moved, "gap")
     return pairs.pairing(given=_GIVEN, why=_WHY)
 
 
@@ -73,7 +73,7 @@ def _left(
     changed = favored[1].astype(float) - favored[0].astype(float)
     k = int(level.max()) + 1
     n, m = (np.bincount(level[side], sizes[side], k) for side in (source, ~source))
-    held = np.bincount(level[~source], np.maximum(np.rint(sizes[~source]), 1), k) >= FEWEST
+    held = np.bincount(level[~source], np.maximum(np.rint(sizes[~source]), 1), k) >= MIN
     inside = held[level]
     total = float(n[held].sum())
     if total <= 0:

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from audits.comparison.intervals import Moved, People, share_moved
-from audits.comparison.pairs import Pairing, Pairs, other_people, people_of, same_people, stated
+from audits.comparison.pairs import Pairing, Pairs, estimates_of, other_people, people_of, same_people
 from audits.flipset.result import FlipsetResult
-from audits.stats.words import people_in
+from audits.stats.text import people_in
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _GIVEN = (
     "Intervals of flips take as given who is matched with whom, which is the same for both models; people "
@@ -30,7 +30,7 @@ _WHY = {
 }
 
 
-def paired(first: FlipsetResult, second: FlipsetResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+def compare(first: FlipsetResult, second: FlipsetResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
     """Return how flips moved from the first model to the second; see `audits.comparison.pairs`."""
     before, after = first.people, second.people
     if not (same_people(before, after) and same_people(first.counterparts, second.counterparts)):
@@ -39,22 +39,24 @@ def paired(first: FlipsetResult, second: FlipsetResult, subjects: Any = None) ->
     source, target = people_in(second.source), people_in(second.target)
     pairs = Pairs(people, float(second.options["material"]))
     own, other = (
-        share_moved(whom, *((np.ones(len(table), dtype=bool), _decided(table)) for table in tables))
+        share_moved(whom, *((np.ones(len(table), dtype=bool), _decisions(table)) for table in tables))
         for whom, tables in ((people, (before, after)), (others, (first.counterparts, second.counterparts)))
     )
     # the two groups share nobody, so what either adds is independent: no correlation to look for
     alone = replace(other, influence=np.zeros_like(own.influence))
     words = f"gap in favorable decisions between {source} and {target}"
-    pairs.gap("net", words, stated(both, "net"), alone, own)
-    pairs.add("source_rate", f"favorable share of {source}", stated(both, "source_rate"), own, "share")
-    pairs.add("target_rate", f"favorable share of {target}", stated(both, "target_rate"), other, "share")
-    if not _matched_alike(first, second):
+    pairs.gap("net", words, estimates_of(both, "net"), alone, own)
+    pairs.add("source_rate", f"favorable share of {source}", estimates_of(both, "source_rate"), own, "share")
+    pairs.add(
+        "target_rate", f"favorable share of {target}", estimates_of(both, "target_rate"), other, "share"
+    )
+    if not _same_matching(first, second):
         why = {"": "the two models' people were not matched with the same counterparts"}
         return pairs.pairing(why=why)
     for name, better in (("positive", "better"), ("negative", "worse")):
         words = f"share of {source} decided {better} than their counterparts among {target}"
         moved = _flips(before, after, name)
-        pairs.add(f"{name}.share", words, stated(both, f"{name}.share"), moved, "share", judged=True)
+        pairs.add(f"{name}.share", words, estimates_of(both, f"{name}.share"), moved, "share", judged=True)
     return pairs.pairing(given=_GIVEN, why=_WHY)
 
 
@@ -68,11 +70,11 @@ def _flips(before: pd.DataFrame, after: pd.DataFrame, name: str) -> Moved:
     return share_moved(people, (everyone, flips[0]), (everyone, flips[1]))
 
 
-def _matched_alike(first: FlipsetResult, second: FlipsetResult) -> bool:
+def _same_matching(first: FlipsetResult, second: FlipsetResult) -> bool:
     return all(
         getattr(first, name).equals(getattr(second, name)) for name in ("links", "invented")
     ) and first.people["atom"].equals(second.people["atom"])
 
 
-def _decided(table: pd.DataFrame) -> np.ndarray:
+def _decisions(table: pd.DataFrame) -> np.ndarray:
     return table["decision"].to_numpy(dtype=bool)

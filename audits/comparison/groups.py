@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 
 from audits.comparison.intervals import Moved, share_moved
-from audits.comparison.pairs import Pairing, Pairs, common, other_people, people_of, same_people, stated
+from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of, same_people
 from audits.data import named_with
-from audits.groups.comparison import Sorted, sort_people
+from audits.groups.comparison import PeopleByGroup, sort_people
 from audits.groups.labels import LABEL, labels_of
 from audits.groups.metrics import METRICS, Metric
 from audits.groups.result import AmountRow, GroupRow, GroupsResult
 from audits.stats import Estimate
-from audits.stats.words import people_in
+from audits.stats.text import people_in
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _KEYS = ("attribute", "group")
 _NONE = Estimate(None, None, None, 0.0, "")
@@ -29,7 +29,7 @@ _WHY = {
 }
 
 
-def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+def compare(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
     """Return how the rates moved from the first model to the second; see `audits.comparison.pairs`.
 
     Where the two are not about the same people, each rate is of its own: rows that both have are the same
@@ -70,7 +70,7 @@ def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> P
             _rates(pairs, pair, moved, spread.reference, metrics)
             if same:
                 where, whom = f"{_place(pair[1])}.mean_score", _whom(spread.attribute, name)
-                pairs.mean(where, f"mean score of {whom}", stated(pair, "mean_score"), mask, *scores)
+                pairs.mean(where, f"mean score of {whom}", estimates_of(pair, "mean_score"), mask, *scores)
     return pairs.pairing(why=_WHY)
 
 
@@ -92,7 +92,7 @@ def _amounts(first: GroupsResult, second: GroupsResult) -> Pairing:
             mask = item.group == item.names.index(two.group)
             where, whom = f"{_amount_place(two)}.mean", _whom(attribute, two.group)
             moved[two.group] = pairs.mean(
-                where, f"mean {name} of {whom}", stated(pair, "mean"), mask, *scores
+                where, f"mean {name} of {whom}", estimates_of(pair, "mean"), mask, *scores
             )
         reference = next(two for _, two in rows if two.is_reference)
         for pair in rows:
@@ -144,7 +144,7 @@ def _whom(attribute: str, group: str) -> str:
     return people_in(named_with(attribute, group))
 
 
-def _by(people: pd.DataFrame, attribute: str) -> Sorted:
+def _by(people: pd.DataFrame, attribute: str) -> PeopleByGroup:
     """Sort people into the groups of an attribute, or of several joined by " × "."""
     known = [name.removeprefix("group: ") for name in people.columns if name.startswith("group: ")]
     orders = (order for k in range(1, len(known) + 1) for order in itertools.permutations(known, k))

@@ -35,13 +35,13 @@ from scipy.special import ndtr, stdtrit
 from audits.stats import Estimate, as_people, wilson
 from audits.stats.design import Design, make_design
 from audits.stats.intervals import percent_level
-from audits.stats.means import FEWEST, mean_test
+from audits.stats.means import MIN, mean_test
 from audits.stats.paired_shares import joined_reach
 
 __all__ = ["Moved", "People", "apart", "linear_moved", "mean_moved", "ratio_moved", "share_moved"]
 
 Ends = tuple[float, float]
-_LARGEST_Z = 37.0
+_MAX_Z = 37.0
 TAIL = ", which misses more often than it says: a few people make most of the change"
 _HALVINGS = 50
 
@@ -115,7 +115,7 @@ class Moved:
             found = self.interval(max(2 * float(ndtr(-z)), 1e-300))
             return float(found.low or 0.0) > 0 or float(found.high or 0.0) < 0
 
-        low, high = 0.0, _LARGEST_Z
+        low, high = 0.0, _MAX_Z
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             low, high = (middle, high) if excluded(middle) else (low, middle)
@@ -328,8 +328,8 @@ def _student(
     """Student's t of a linearised change over the clusters of those it is about."""
     inside = _clusters(people.design, about)
     freedom = _freedom(people.design, inside)
-    if freedom + 1 < FEWEST:
-        return None, f"no interval below {FEWEST} {'people' if people.plain else 'clusters'}"
+    if freedom + 1 < MIN:
+        return None, f"no interval below {MIN} {'people' if people.plain else 'clusters'}"
     error = math.sqrt(_variance(influence, people.design, inside))
 
     def ends(level: float) -> Ends:

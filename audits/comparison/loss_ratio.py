@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from audits.comparison.intervals import Moved, mean_moved
-from audits.comparison.pairs import Pairing, Pairs, common, other_people, people_of, same_people, stated
+from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of, same_people
 from audits.data import named_with
 from audits.loss_ratio.result import LossRatioResult
-from audits.stats.words import people_in
+from audits.stats.text import people_in
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _GIVEN = (
     "The interval of the mean ratio's change holds the directions that both audits hold possible; the others "
@@ -22,7 +22,7 @@ _GIVEN = (
 _WHY = {"": "it is about each model by itself"}
 
 
-def paired(first: LossRatioResult, second: LossRatioResult, subjects: Any = None) -> Pairing:
+def compare(first: LossRatioResult, second: LossRatioResult, subjects: Any = None) -> Pairing:
     """Return how loss ratios moved from the first model to the second; see `audits.comparison.pairs`."""
     tables = [result.people for result in (first, second)]
     if not same_people(*tables):
@@ -33,11 +33,11 @@ def paired(first: LossRatioResult, second: LossRatioResult, subjects: Any = None
     told = not any(each.words.nothing for each in both)
     moved = _with_directions(moved, first, second)
     words = "mean ratio of a person's loss after the move to before"
-    pairs.add("statistic", words, stated(both, "statistic"), moved, "number", judged=told)
+    pairs.add("statistic", words, estimates_of(both, "statistic"), moved, "number", judged=told)
     first_wrong, second_wrong = (
         (table["wrong after"].to_numpy(dtype=float), table["wrong"].to_numpy(dtype=float)) for table in tables
     )
-    errors = stated(both, "error_ratio.statistic")
+    errors = estimates_of(both, "error_ratio.statistic")
     pairs.ratio(
         "error_ratio.statistic", "ratio of errors after the move to before", errors, first_wrong, second_wrong
     )
@@ -49,7 +49,7 @@ def paired(first: LossRatioResult, second: LossRatioResult, subjects: Any = None
         inside = (groups[attribute] == group).to_numpy()
         where = f"groups[{attribute}: {group}].statistic"
         words = f"mean loss ratio of {people_in(named_with(attribute, group))}"
-        pairs.mean(where, words, stated(rows, "statistic"), inside, *ratios)
+        pairs.mean(where, words, estimates_of(rows, "statistic"), inside, *ratios)
     return pairs.pairing(given=_GIVEN, why=_WHY)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from audits.comparison.pairs import Kind, Pairing, Row, stated, unpaired
+from audits.comparison.pairs import Kind, Pairing, Row, estimates_of, without_interval
 from audits.mitigation.result import MitigationResult
-from audits.stats.words import count
+from audits.stats.text import count
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _OWN = "each model was trained again with samples of its own, and nobody's decision is kept"
 _OTHERS = "the two models were treated for other groups, or with other numbers of samples"
@@ -20,7 +20,7 @@ _NUMBERS: dict[str, tuple[str, Kind]] = {
 }
 
 
-def paired(first: MitigationResult, second: MitigationResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+def compare(first: MitigationResult, second: MitigationResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
     """Return both models' numbers step by step, without intervals; see `audits.comparison.pairs`.
 
     What two treatments leave of two gaps is no sum over people whose decisions are kept. The models as they
@@ -32,7 +32,7 @@ def paired(first: MitigationResult, second: MitigationResult, subjects: Any = No
         alike = first.rule_set == second.rule_set and steps[0].added == added
         how = f"with {count(added)} samples" if added else "as the model was"
         for name, (words, kind) in _NUMBERS.items():
-            both, said = stated(steps, name), f"{words.format(who=whose)}, {how}"
-            moved = unpaired(both, _OWN if alike else _OTHERS, alike=alike)
+            both, said = estimates_of(steps, name), f"{words.format(who=whose)}, {how}"
+            moved = without_interval(both, _OWN if alike else _OTHERS, alike=alike)
             rows.append(Row(f"steps[{place}].{name}", said, *both, moved, kind, judged=False))
     return Pairing(tuple(rows), why={"": _OWN})

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from audits.comparison.intervals import mean_moved
-from audits.comparison.pairs import Pairing, Pairs, common, other_people, people_of, same_people, stated
+from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of, same_people
 from audits.outcome_transport.result import OutcomeTransportResult
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _GIVEN = (
     "Intervals take each model's own matching of outcomes as given: they say how people differ, not how the "
@@ -22,7 +22,7 @@ _WHY = {
 }
 
 
-def paired(first: OutcomeTransportResult, second: OutcomeTransportResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+def compare(first: OutcomeTransportResult, second: OutcomeTransportResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
     """Return how people's bias moved from the first model to the second; see `audits.comparison.pairs`."""
     if not same_people(first.people, second.people) or first.comparison != second.comparison:
         return other_people()
@@ -38,11 +38,14 @@ def paired(first: OutcomeTransportResult, second: OutcomeTransportResult, subjec
         who = "everyone" if row.level == "all" else f"{row.level} “{row.group}”"
         judged, where = row.level != "subgroup" and pairs.material > 0, f"bias[{names[id(row)]}]"
         moved = pairs.mean(
-            where, f"mean bias of {who}", stated(both, "mean"), members, *values, judged=judged
+            where, f"mean bias of {who}", estimates_of(both, "mean"), members, *values, judged=judged
         )
         if row.level == "group" and row.difference is not None and earlier.difference is not None:
             others = mean_moved(pairs.people, known & ~members, *values)
-            words, gaps = f"mean bias of {who} beyond everybody else's", stated(both, "difference.interval")
+            words, gaps = (
+                f"mean bias of {who} beyond everybody else's",
+                estimates_of(both, "difference.interval"),
+            )
             pairs.gap(f"{where}.difference", words, gaps, others, moved, kind="number", judged=judged)
     return pairs.pairing(given=_GIVEN, why=_WHY)
 

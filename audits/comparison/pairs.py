@@ -22,11 +22,11 @@ __all__ = [
     "Pairs",
     "Row",
     "common",
+    "estimates_of",
     "other_people",
     "people_of",
     "same_people",
-    "stated",
-    "unpaired",
+    "without_interval",
 ]
 
 Kind = Literal["gap", "share", "number"]
@@ -142,7 +142,7 @@ class Pairs:
         return Pairing(tuple(self.rows), **said)
 
 
-def stated(both: Iterable[Any], name: str) -> tuple[Estimate, Estimate]:
+def estimates_of(both: Iterable[Any], name: str) -> tuple[Estimate, Estimate]:
     """Return what both results, or rows of them, state by that name."""
     first, second = map(attrgetter(name), both)
     return first, second
@@ -155,7 +155,7 @@ def common(first: Iterable[Any], second: Iterable[Any], *names: str) -> Iterator
     return ((then[key(row)], row) for row in second if key(row) in then)
 
 
-def unpaired(both: tuple[Estimate, Estimate], why: str, *, alike: bool = True) -> Moved:
+def without_interval(both: tuple[Estimate, Estimate], why: str, *, alike: bool = True) -> Moved:
     """Return a change that has no interval, and why; no change where the two are not about the same."""
     first, second = both
     known = alike and first.value is not None and second.value is not None

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from audits.comparison.intervals import People, ratio_moved, share_moved
-from audits.comparison.pairs import Pairing, Pairs, common, stated
+from audits.comparison.pairs import Pairing, Pairs, common, estimates_of
 from audits.recourse.result import GroupRecourse, RecourseResult
 from audits.recourse.text import way_to
-from audits.stats.words import people_in
+from audits.stats.text import people_in
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _GIVEN = (
     "Shares are of those whom each model rejects, who need not be the same people; intervals take as given "
@@ -29,7 +29,7 @@ _WHY = {
 }
 
 
-def paired(first: RecourseResult, second: RecourseResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+def compare(first: RecourseResult, second: RecourseResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
     """Return how recourse moved from the first model to the second; see `audits.comparison.pairs`."""
     if any(_DRAWN in result.rows["left_out"] for result in (first, second)) or first.steps != second.steps:
         return Pairing(why={"": "not everybody rejected was looked at: raise max_people"})
@@ -76,10 +76,12 @@ def _everyone(pairs: Pairs, first: RecourseResult, second: RecourseResult, sides
         place, way = f"by_alpha[{both[1].alpha}]", way_to(both[1].alpha)
         accepted = [(side.rejected, side.accepted[k]) for side in sides]
         words, last = f"share of rejected people accepted {way}", k == len(second.steps) - 1
-        pairs.share(f"{place}.reclassified", words, stated(both, "reclassified"), *accepted, judged=last)
+        pairs.share(
+            f"{place}.reclassified", words, estimates_of(both, "reclassified"), *accepted, judged=last
+        )
         scores = [(side.rejected * side.scores[k], side.rejected) for side in sides]
         words = f"mean score of rejected people {way}"
-        pairs.ratio(f"{place}.mean_score", words, stated(both, "mean_score"), *scores)
+        pairs.ratio(f"{place}.mean_score", words, estimates_of(both, "mean_score"), *scores)
     if first.never is not None and second.never is not None:
         lost, never = [(side.rejected, np.isnan(side.cost)) for side in sides], (first.never, second.never)
         pairs.share("never", "share of rejected people whom no step helps", never, *lost)
@@ -102,12 +104,12 @@ def _group(pairs: Pairs, both: tuple[GroupRecourse, GroupRecourse], sides: list[
         )
         words = f"gap in acceptance at the last step between {who} and the other rejected"
         where = f"{place}.accepted_judged.interval"
-        pairs.gap(where, words, stated(both, "accepted_judged.interval"), rest, own)
+        pairs.gap(where, words, estimates_of(both, "accepted_judged.interval"), rest, own)
     words = f"burden of {who} whom some step helps"
-    burden = pairs.ratio(f"{place}.burden", words, stated(both, "burden"), *_burdens(sides, inside))
+    burden = pairs.ratio(f"{place}.burden", words, estimates_of(both, "burden"), *_burdens(sides, inside))
     lost = [(part, np.isnan(side.cost)) for part, side in masks]
-    pairs.share(f"{place}.never", f"share of {who} whom no step helps", stated(both, "never"), *lost)
-    further = stated(both, "burden_difference")
+    pairs.share(f"{place}.never", f"share of {who} whom no step helps", estimates_of(both, "never"), *lost)
+    further = estimates_of(both, "burden_difference")
     if all(each.value is not None for each in further):
         scale, words = pairs.material * abs(now.burden.value or 0.0), f"burden of {who} beyond the others'"
         how = {"kind": "number", "judged": scale > 0, "material": scale}

@@ -16,14 +16,14 @@ from audits.rule_sets.result import LeaderRow, MeasureResult, RuleSetsResult
 from audits.stats import Estimate, wilson
 from audits.stats.intervals import cautious_difference
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _NO_VALUES = "what the measure is of each person is not kept: run both models in one run"
 _Results = tuple[RuleSetsResult, RuleSetsResult]
 _Values = tuple[np.ndarray, np.ndarray]
 
 
-def paired(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None) -> Pairing:
+def compare(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None) -> Pairing:
     """Return how groups' differences from everyone else moved; see `audits.comparison.pairs`.
 
     A group is on a leaderboard because it looked worst of all: the correction is for all groups looked at, by
@@ -36,8 +36,8 @@ def paired(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None) 
         return Pairing(why={"": "people stand for others, and the table does not say for how many each"})
     both = first, second
     pairs = Pairs(People.counted(sizes), float(second.options["material"]))
-    for row, inside in _named(both, (first.leaderboard, second.leaderboard)):
-        _decided(pairs, row.rule_set, inside, both, sizes)
+    for row, inside in _groups_of_both(both, (first.leaderboard, second.leaderboard)):
+        _pair_decisions(pairs, row.rule_set, inside, both, sizes)
     looked_at = max(first.n_distinct, second.n_distinct, 1)
     why = {"": "see how the difference of each group moved"}
     for before in first.measures:
@@ -47,12 +47,14 @@ def paired(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None) 
             why[f"measures[{before.name}]"] = _NO_VALUES
             continue
         looked_at += max(before.family, after.family)
-        for row, inside in _named(both, (before.leaderboard, after.leaderboard)):
-            _measured(pairs, (before, after), row.rule_set, inside, values)
+        for row, inside in _groups_of_both(both, (before.leaderboard, after.leaderboard)):
+            _pair_measure(pairs, (before, after), row.rule_set, inside, values)
     return pairs.pairing(looked_at=looked_at, why=why)
 
 
-def _named(both: _Results, boards: Sequence[Sequence[Any]]) -> Iterator[tuple[LeaderRow, np.ndarray]]:
+def _groups_of_both(
+    both: _Results, boards: Sequence[Sequence[Any]]
+) -> Iterator[tuple[LeaderRow, np.ndarray]]:
     """Yield every group that either leaderboard names, once, and who is in it (n,)."""
     seen = set[str]()
     for result, board in zip(both, boards, strict=True):
@@ -62,18 +64,20 @@ def _named(both: _Results, boards: Sequence[Sequence[Any]]) -> Iterator[tuple[Le
                 yield row, members(result, row.number)
 
 
-def _decided(pairs: Pairs, rule_set: str, inside: np.ndarray, both: _Results, sizes: np.ndarray) -> None:
+def _pair_decisions(
+    pairs: Pairs, rule_set: str, inside: np.ndarray, both: _Results, sizes: np.ndarray
+) -> None:
     """Pair a group's favorable share, and how far it lies from everyone else's."""
     favored = [result.people["favorable"].to_numpy(dtype=bool) for result in both]
     own, rest = (share_moved(pairs.people, *((part, side) for side in favored)) for part in (inside, ~inside))
-    gaps, shares = zip(*(_stated(result, rule_set, inside, sizes) for result in both), strict=True)
+    gaps, shares = zip(*(_group_estimates(result, rule_set, inside, sizes) for result in both), strict=True)
     place, who = f"leaderboard[{rule_set}]", f"people with {rule_set}"
     words = f"gap in favorable decisions between {who} and everyone else"
     pairs.gap(f"{place}.difference", words, gaps, rest, own)
     pairs.add(f"{place}.favorable_in", f"favorable share of {who}", shares, own, "share")
 
 
-def _stated(
+def _group_estimates(
     result: RuleSetsResult, rule_set: str, inside: np.ndarray, sizes: np.ndarray
 ) -> tuple[Estimate, Estimate]:
     """Return a group's difference and favorable share as a result states them, or measured here."""
@@ -102,7 +106,7 @@ def _values(name: str, both: _Results, subjects: Any) -> _Values | None:
 _Measures = tuple[MeasureResult, MeasureResult]
 
 
-def _measured(pairs: Pairs, both: _Measures, rule_set: str, inside: np.ndarray, values: _Values) -> None:
+def _pair_measure(pairs: Pairs, both: _Measures, rule_set: str, inside: np.ndarray, values: _Values) -> None:
     """Pair a measure within a group and outside it, and how far the two lie apart."""
     second = both[1]
     # a loss has no scale on which a size that matters could be known

@@ -11,12 +11,12 @@ import pandas as pd
 from scipy.stats import norm
 
 from audits.comparison.intervals import Moved, People, linear_moved
-from audits.comparison.pairs import Pairing, Pairs, common, other_people, people_of, same_people, stated
+from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of, same_people
 from audits.data import named_with
 from audits.sensitivity.result import GroupSensitivity, SensitivityResult
-from audits.stats.words import people_in
+from audits.stats.text import people_in
 
-__all__ = ["paired"]
+__all__ = ["compare"]
 
 _GIVEN = (
     "Intervals of a multiple hold the spread of both cross-fits; the others take the protected-status "
@@ -30,7 +30,7 @@ _WHY = {
 }
 
 
-def paired(first: SensitivityResult, second: SensitivityResult, subjects: Any = None) -> Pairing:
+def compare(first: SensitivityResult, second: SensitivityResult, subjects: Any = None) -> Pairing:
     """Return how sensitivity moved from the first model to the second; see `audits.comparison.pairs`."""
     tables = [result.people for result in (first, second)]
     if not same_people(*tables):
@@ -39,10 +39,10 @@ def paired(first: SensitivityResult, second: SensitivityResult, subjects: Any = 
     values = [table["sensitivity"].to_numpy(dtype=float) for table in tables]
     flags = [table["flagged"].to_numpy(dtype=bool) for table in tables]
     everyone = np.ones(len(tables[1]), dtype=bool)
-    pairs.mean("baseline.mean", "mean sensitivity", stated(both, "baseline.mean"), everyone, *values)
+    pairs.mean("baseline.mean", "mean sensitivity", estimates_of(both, "baseline.mean"), everyone, *values)
     by_own = "flagged, each by its model's own threshold"
     flagged = [(everyone, side) for side in flags]
-    pairs.share("flagged.share", f"share of people {by_own}", stated(both, "flagged"), *flagged)
+    pairs.share("flagged.share", f"share of people {by_own}", estimates_of(both, "flagged"), *flagged)
     groups = None if subjects is None else subjects[1].data.groups.reindex(tables[1].index)
     told = not any(each.at_chance for result in both for each in result.status)
     for rows in common(first.groups, second.groups, "attribute", "group"):
@@ -53,16 +53,16 @@ def paired(first: SensitivityResult, second: SensitivityResult, subjects: Any = 
         place, who = f"groups[{attribute}: {group}]", people_in(named_with(attribute, group))
         times = _times(pairs.people, inside, values, tables[1], rows)
         words = f"mean sensitivity of {who} as a multiple of everyone else's"
-        pairs.add(f"{place}.ratio", words, stated(rows, "ratio"), times, "number", judged=told)
-        pairs.mean(f"{place}.mean", f"mean sensitivity of {who}", stated(rows, "mean"), inside, *values)
+        pairs.add(f"{place}.ratio", words, estimates_of(rows, "ratio"), times, "number", judged=told)
+        pairs.mean(f"{place}.mean", f"mean sensitivity of {who}", estimates_of(rows, "mean"), inside, *values)
         flagged = [(inside, side) for side in flags]
-        pairs.share(f"{place}.flagged", f"share of {who} {by_own}", stated(rows, "flagged"), *flagged)
+        pairs.share(f"{place}.flagged", f"share of {who} {by_own}", estimates_of(rows, "flagged"), *flagged)
     for rows in common(first.by_feature, second.by_feature, "feature"):
         name = rows[1].feature
         if all(name in result.contributions for result in both):
             parts = [result.contributions[name].to_numpy(dtype=float) for result in both]
             words, sides = f"part of “{name}” in all sensitivity", zip(parts, values, strict=True)
-            pairs.ratio(f"by_feature[{name}].share", words, stated(rows, "share"), *sides, kind="share")
+            pairs.ratio(f"by_feature[{name}].share", words, estimates_of(rows, "share"), *sides, kind="share")
     return pairs.pairing(given=_GIVEN, why=_WHY)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from audits.brief import brief, cut_apart, points_of, shortest
 from audits.comparison.pairs import Kind
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
-from audits.stats.words import number
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
+from audits.stats.text import number
+from audits.text import brief, cut_apart, points_of, shortest
 
 __all__ = ["change_words", "sentence", "stated_words"]
 
 
-def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judged) -> str:
+def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judgment) -> str:
     """Say how one number changed, in at most 30 words.
 
     Examples
@@ -45,7 +45,7 @@ def _cut(found: re.Match[str], name: str, most: int) -> str:
     return f"“{cut_apart(found[1], others[0] if others else '', most)}”"
 
 
-def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judged) -> str:
+def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judgment) -> str:
     change, unit = judged.interval, "%" if kind == "share" else ""
     sides = (stated_words(each, kind).removesuffix("%") for each in (first, second))
     before, after = (each.replace("-", "−") for each in sides)
@@ -92,13 +92,13 @@ def change_words(change: Estimate, kind: Kind) -> str:
         return "–"
     unit = "" if kind == "number" else " points"
     if change.low is None or change.high is None:
-        value = _signed(change.value, change.n, kind)
+        value = _signed_number(change.value, change.n, kind)
         return f"{value}{unit[:-1] if value in {'+1', '-1'} else unit}, no interval"
-    ends = " to ".join(_signed(end, change.n, kind) for end in (change.low, change.high))
-    return f"{_signed(change.value, change.n, kind)}{unit} ({ends})"
+    ends = " to ".join(_signed_number(end, change.n, kind) for end in (change.low, change.high))
+    return f"{_signed_number(change.value, change.n, kind)}{unit} ({ends})"
 
 
-def _gap(name: str, first: Estimate, second: Estimate, judged: Judged) -> str:
+def _gap(name: str, first: Estimate, second: Estimate, judged: Judgment) -> str:
     """Say of a signed difference whether it narrows, widens or turns round."""
     before, after = float(first.value or 0.0), float(second.value or 0.0)
     change = judged.interval
@@ -152,11 +152,11 @@ def _ends(change: Estimate, kind: Kind) -> str:
     if change.low is None or change.high is None:
         return ""
     unit = "" if kind == "number" else " points"
-    ends = (_signed(end, change.n, kind).replace("-", "−") for end in (change.low, change.high))
+    ends = (_signed_number(end, change.n, kind).replace("-", "−") for end in (change.low, change.high))
     return f" ({' to '.join(ends)}{unit})"
 
 
-def _signed(value: float, n: float, kind: Kind) -> str:
+def _signed_number(value: float, n: float, kind: Kind) -> str:
     text = number(value) if kind == "number" else points_of(value, n)
     return text if text.startswith("-") or float(text.replace(",", "")) == 0 else f"+{text}"
 

@@ -19,13 +19,13 @@ import pyarrow as pa
 from audits.data.values import text_of
 from audits.errors import InputError, quoted
 
-__all__ = ["Given", "column_of", "given_table"]
+__all__ = ["GivenTable", "column_of", "given_table"]
 
 _TABLE = "a table: a pandas, polars or Arrow frame, or a NumPy matrix"
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class GivenTable:
     """A table as it was given.
 
     Attributes
@@ -61,7 +61,7 @@ class Given:
 class Reader:
     """See `Given.reader`."""
 
-    given: Given
+    given: GivenTable
     columns: tuple[str, ...]
     built: pd.DataFrame
 
@@ -76,7 +76,7 @@ class Reader:
         if self.given.form == "pandas":
             own = dict(zip(self.given.frame.columns, self.given.names, strict=True))
             return rows.set_axis([own[name] for name in self.columns], axis=1)
-        return self._as_given(rows)
+        return self._to_native(rows)
 
     def _column(self, name: str, values: pd.Series) -> pd.Series:
         given, built = self.given.frame[name], self.built[name]
@@ -90,10 +90,10 @@ class Reader:
         if alike.all():
             return given.loc[values.index]
         cells = _objects(given.reindex(values.index)).copy()
-        cells[~alike] = self._restored(name, values[~alike])
-        return _typed(cells, given, values.index)
+        cells[~alike] = self._restore_cells(name, values[~alike])
+        return _cast_like(cells, given, values.index)
 
-    def _restored(self, name: str, values: pd.Series) -> np.ndarray:
+    def _restore_cells(self, name: str, values: pd.Series) -> np.ndarray:
         """Return cells that nobody in the table has, as near to the column's own values as can be told."""
         known = self._own_cells[name]
         cells = _objects(values)
@@ -120,7 +120,7 @@ class Reader:
         whole = own.kind in "iub" and not all(kind.kind in "iub" for kind in rows.dtypes)
         return np.float64 if whole else own  # a moved number need not be whole
 
-    def _as_given(self, rows: pd.DataFrame) -> Any:
+    def _to_native(self, rows: pd.DataFrame) -> Any:
         import narwhals.stable.v2 as nw  # late: files come without it
 
         own = nw.from_native(self.given.native, eager_only=True)
@@ -135,7 +135,7 @@ class Reader:
         ).to_native()
 
 
-def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = None) -> Given:
+def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = None) -> GivenTable:
     """Read a table given in memory.
 
     Parameters
@@ -155,7 +155,7 @@ def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = Non
     if isinstance(table, pd.DataFrame):
         names = tuple(table.columns)
         frame = table.set_axis(pd.Index([str(each) for each in names], dtype="str"), axis=1)
-        return Given(frame, names, "pandas", table)
+        return GivenTable(frame, names, "pandas", table)
     if isinstance(table, (np.ndarray, list, tuple)) or type(table).__name__ == "Tensor":
         return _matrix(table, name, columns)
     if isinstance(table, (str, bytes)) or hasattr(table, "__fspath__"):
@@ -171,10 +171,10 @@ def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = Non
     except TypeError:
         raise _no_table(table, name) from None
     frame = narrow.to_pandas().reset_index(drop=True)
-    return Given(frame.set_index(frame.index + 1), tuple(narrow.columns), "narwhals", table)
+    return GivenTable(frame.set_index(frame.index + 1), tuple(narrow.columns), "narwhals", table)
 
 
-def _matrix(table: Any, name: str, columns: Sequence[str] | None) -> Given:
+def _matrix(table: Any, name: str, columns: Sequence[str] | None) -> GivenTable:
     try:
         matrix = np.asarray(table)
     except (ValueError, TypeError, RuntimeError):
@@ -191,7 +191,7 @@ def _matrix(table: Any, name: str, columns: Sequence[str] | None) -> Given:
             "columns", f"must name the {width} columns of {name}", f"{len(names)} names", "name each one"
         )
     frame = pd.DataFrame(matrix, columns=pd.Index([str(each) for each in names], dtype="str"))
-    return Given(frame.set_index(frame.index + 1), names, "numpy", matrix)
+    return GivenTable(frame.set_index(frame.index + 1), names, "numpy", matrix)
 
 
 def _no_table(table: Any, name: str) -> InputError:
@@ -210,7 +210,7 @@ def _no_table(table: Any, name: str) -> InputError:
     return InputError(name, f"must be {_TABLE}", f"a {kind}", advice)
 
 
-def column_of(values: Any, table: Given, name: str) -> pd.Series:
+def column_of(values: Any, table: GivenTable, name: str) -> pd.Series:
     """Return values that lie outside a table as a column of it, in the same order of people.
 
     Raises
@@ -262,7 +262,7 @@ def _objects(values: pd.Series) -> np.ndarray:
     return cells.where(cells.notna(), None).to_numpy()
 
 
-def _typed(cells: np.ndarray, like: pd.Series, index: pd.Index) -> pd.Series:
+def _cast_like(cells: np.ndarray, like: pd.Series, index: pd.Index) -> pd.Series:
     """Return cells as a column of the type of `like`; numbers that are not whole as floats."""
     kind = like.dtype
     if isinstance(kind, pd.CategoricalDtype):

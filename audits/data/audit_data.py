@@ -13,7 +13,7 @@ import pandas as pd
 
 from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
-from audits.data.missing_markers import Written
+from audits.data.missing_markers import MissingCells
 from audits.data.partition import content_keys, draw_people, held_out_strata, with_counts
 from audits.data.spec import LabelCut, NumericOutcome
 from audits.data.values import MISSING, find_level, text_of
@@ -22,11 +22,11 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.stats.design import Design
 
-__all__ = ["AuditData", "Unlabelled", "group_name"]
+__all__ = ["AuditData", "UnlabeledRows", "group_name"]
 
 
 @dataclass(frozen=True, eq=False)
-class Unlabelled:
+class UnlabeledRows:
     """Rows left out because their label is missing: they count where decisions alone are compared.
 
     Attributes
@@ -43,11 +43,11 @@ class Unlabelled:
     gathered: pd.DataFrame | None = None
     design: Design | None = None
 
-    def beside(self, labelled: np.ndarray, n: int, positions: np.ndarray) -> Unlabelled | None:
+    def beside(self, labelled: np.ndarray, n: int, positions: np.ndarray) -> UnlabeledRows | None:
         """Return some of these rows beside some of the `n` with a label; None without any."""
         if not len(positions):
             return None
-        return Unlabelled(
+        return UnlabeledRows(
             frame=self.frame.iloc[positions],
             groups=self.groups.iloc[positions],
             weights=None if self.weights is None else self.weights[positions],
@@ -148,12 +148,12 @@ class AuditData:
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     cut: LabelCut | None = None
     numeric: NumericOutcome | None = None
-    written: Written = field(default_factory=Written)
+    written: MissingCells = field(default_factory=MissingCells)
     design: Design | None = None
     gathered: pd.DataFrame | None = None
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     among: pd.Index | None = None
-    unlabelled: Unlabelled | None = None
+    unlabelled: UnlabeledRows | None = None
     leaving: tuple[str, ...] = ()
 
     @property
@@ -284,7 +284,7 @@ class AuditData:
         return inside
 
     def _has(self, attribute: str, value: object, argument: str) -> np.ndarray:
-        values, negated = _wanted(f"{argument}.{attribute}", value)
+        values, negated = _condition_values(f"{argument}.{attribute}", value)
         column = self.groups[attribute]
         levels = sorted(column.unique())
         known = [
@@ -395,7 +395,7 @@ def group_name(where: Mapping[str, object]) -> str:
     """
     names = []
     for attribute, value in where.items():
-        values, negated = _wanted(attribute, value)
+        values, negated = _condition_values(attribute, value)
         name = " or ".join(text_of(each) for each in values)
         if any(_says_little(text_of(each)) for each in values):
             name = f"{attribute} {name}"
@@ -421,7 +421,7 @@ def _says_little(text: str) -> bool:
     return text.lower() in words or text[:1] in "[(" or text.replace(".", "", 1).lstrip("-").isdigit()
 
 
-def _wanted(where: str, value: object) -> tuple[list[object], bool]:
+def _condition_values(where: str, value: object) -> tuple[list[object], bool]:
     """Return the values a group condition lists and whether it excludes them."""
     negated = isinstance(value, Mapping)
     if isinstance(value, Mapping):

@@ -8,16 +8,16 @@ import pandas as pd
 
 from audits.data.io.tables import Table
 from audits.data.kinds import Kind, infer_kinds
-from audits.data.preprocessing.column_names import named_age, stored
+from audits.data.preprocessing.column_names import column_role, named_age
 from audits.data.role_guesses import guess_outcome, is_group
 from audits.data.values import as_text
 
 __all__ = ["describe"]
 
-_MOST_CODES = 20  # of groups; a column of numbers with more values is a measurement
+_MAX_CODES = 20  # of groups; a column of numbers with more values is a measurement
 _NUMBERS = {"continuous", "integer", "boolean"}
 _EXAMPLES = 5
-_LONGEST_EXAMPLE = 80
+_MAX_EXAMPLE = 80
 
 
 def describe(table: Table) -> dict[str, Any]:
@@ -59,16 +59,16 @@ def _column(column: pd.Series, kind: Kind) -> dict[str, Any]:
         "kind": kind,
         "missing": int(column.isna().sum()),
         "distinct": int(known.nunique()),
-        "examples": [_shortened(text) for text in as_text(shown)],
+        "examples": [_shorten(text) for text in as_text(shown)],
     }
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_EXAMPLE else text[: _LONGEST_EXAMPLE - 1] + "…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_EXAMPLE else text[: _MAX_EXAMPLE - 1] + "…"
 
 
 def _suggestions(columns: list[dict[str, Any]], rows: int) -> dict[str, Any]:
-    kept = {c["name"]: stored(c["name"]) for c in columns}
+    kept = {c["name"]: column_role(c["name"]) for c in columns}
     outcome = guess_outcome(columns, rows=rows)
     protected = [c["name"] for c in columns if is_group(c) and _groupable(c)]
     predictions = {
@@ -89,6 +89,6 @@ def _suggestions(columns: list[dict[str, Any]], rows: int) -> dict[str, Any]:
 
 def _groupable(column: dict[str, Any]) -> bool:
     """Whether a column can tell groups apart: a measured number only where it is somebody's age."""
-    if column["kind"] in _NUMBERS and column["distinct"] > _MOST_CODES and not named_age(column["name"]):
+    if column["kind"] in _NUMBERS and column["distinct"] > _MAX_CODES and not named_age(column["name"]):
         return False
     return column["kind"] not in {"text", "identifier", "datetime"} and column["distinct"] > 1

@@ -14,9 +14,9 @@ from audits.data.audit_data import AuditData
 from audits.data.encoder_blocks import Block, NumberBlock, level_block, number_block, restored_block
 from audits.errors import InputError
 
-__all__ = ["MOST_LEVELS", "FeatureSpace"]
+__all__ = ["MAX_LEVELS", "FeatureSpace"]
 
-MOST_LEVELS = 200
+MAX_LEVELS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class FeatureSpace:
 
     @classmethod
     def fit(
-        cls, data: AuditData, features: Sequence[str] | None = None, *, most_levels: int = MOST_LEVELS
+        cls, data: AuditData, features: Sequence[str] | None = None, *, most_levels: int = MAX_LEVELS
     ) -> FeatureSpace:
         """Fit to the rows of `data`, on `features` or on all that `data` names.
 

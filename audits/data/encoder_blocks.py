@@ -85,7 +85,7 @@ class NumberBlock:
         """Return the block as plain data, see `FeatureSpace.described`."""
         numbers = {name: getattr(self, name) for name in _NUMBERS}
         marks = {"marks_missing": len(self.names) == 2}
-        return {"column": self.column, "kind": self.kind, **numbers, **marks, **_described(self.levels)}
+        return {"column": self.column, "kind": self.kind, **numbers, **marks, **_levels_dict(self.levels)}
 
     def decode(self, z: np.ndarray) -> pd.Series:
         """Return admissible raw values of encoded columns (n, 1) or (n, 2)."""
@@ -160,7 +160,7 @@ class LevelBlock:
 
     def described(self) -> dict[str, Any]:
         """Return the block as plain data, see `FeatureSpace.described`."""
-        return {"column": self.column, "kind": "categorical", **_described(self.levels)}
+        return {"column": self.column, "kind": "categorical", **_levels_dict(self.levels)}
 
     def decode(self, z: np.ndarray) -> pd.Series:
         """Return the level with the largest entry, the first of equals."""
@@ -170,7 +170,7 @@ class LevelBlock:
 Block = NumberBlock | LevelBlock
 
 
-def _described(levels: pd.Series) -> dict[str, Any]:
+def _levels_dict(levels: pd.Series) -> dict[str, Any]:
     return {
         "levels": _texts(levels),
         "values": [_plain(value) for value in levels],

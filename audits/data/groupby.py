@@ -20,13 +20,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audits.data.io.large_table import LargeTable, hold_table, sql_number
-from audits.dividing import divide
 from audits.errors import InputError
+from audits.parallel import divide
 from audits.progress import Progress, silent
 
-__all__ = ["MOST_VALUES", "Asked", "Quantiles", "TooMany", "between", "count_rows", "values_at"]
+__all__ = ["MAX_VALUES", "Asked", "Quantiles", "TooMany", "between", "count_rows", "values_at"]
 
-MOST_VALUES = 2_000
+MAX_VALUES = 2_000
 """Different values that a column is counted by."""
 
 
@@ -41,7 +41,7 @@ Asked = tuple[float, ...] | int | Quantiles | None
 """How an audit cuts a column of numbers: at edges, into so many bins of a width, at quantiles, not at all."""
 
 Cuts = Mapping[str, np.ndarray]
-_MOST_LINES = 2_000_000
+_MAX_LINES = 2_000_000
 
 
 class TooMany(Exception):
@@ -90,19 +90,21 @@ def count_rows(
     if not table.rows:
         raise InputError("data.path", "must hold at least one row")
     progress(0.0, "Counting people")
-    lines = _added(divide()(_counted, (tuple(columns), dict(cuts), scored), table.parts), columns, cuts)
+    lines = _sum_parts(
+        divide()(_count_lines, (tuple(columns), dict(cuts), scored), table.parts), columns, cuts
+    )
     named = [name for name in columns if name not in cuts]
     for name in named:
-        if pc.count_distinct(lines.column(f"k{columns.index(name)}")).as_py() > MOST_VALUES:
+        if pc.count_distinct(lines.column(f"k{columns.index(name)}")).as_py() > MAX_VALUES:
             raise TooMany(name)
-    if len(lines) > _MOST_LINES:
+    if len(lines) > _MAX_LINES:
         raise InputError(
             "data",
-            f"must leave at most {_MOST_LINES:,} combinations of values of the columns counted by",
+            f"must leave at most {_MAX_LINES:,} combinations of values of the columns counted by",
             [*named, *cuts],
             "cut a column of numbers with data.bins, recode one to fewer values, or leave one out",
         )
-    return _shown(lines, table.schema, columns, cuts, scored)
+    return _readable_table(lines, table.schema, columns, cuts, scored)
 
 
 def between(value: str, cuts: np.ndarray) -> str:
@@ -121,7 +123,7 @@ def between(value: str, cuts: np.ndarray) -> str:
     return f"CASE WHEN {value} IS NULL OR isnan({value}) THEN -2 ELSE {half(0, len(cuts))} END"
 
 
-def _counted(columns: Sequence[str], cuts: Cuts, scored: str | None, table: LargeTable) -> pa.Table:
+def _count_lines(columns: Sequence[str], cuts: Cuts, scored: str | None, table: LargeTable) -> pa.Table:
     """Return a line for all rows that agree: ``k0`` …, ``n``, sums of scores, and ends of what is cut."""
     inner, keys, ends = [], [], []
     for place, name in enumerate(columns):
@@ -139,11 +141,11 @@ def _counted(columns: Sequence[str], cuts: Cuts, scored: str | None, table: Larg
     return table.query(
         f"SELECT {', '.join([*keys, sums, *ends])} "
         f"FROM (SELECT {', '.join(inner)}, {score} AS s FROM people) "
-        f"GROUP BY {by} ORDER BY {by} LIMIT {_MOST_LINES + 1}"
+        f"GROUP BY {by} ORDER BY {by} LIMIT {_MAX_LINES + 1}"
     )
 
 
-def _added(parts: Iterable[pa.Table], columns: Sequence[str], cuts: Cuts) -> pa.Table:
+def _sum_parts(parts: Iterable[pa.Table], columns: Sequence[str], cuts: Cuts) -> pa.Table:
     """Add up the counts of parts of the rows."""
     found = list(parts)
     if len(found) == 1:
@@ -166,7 +168,7 @@ def _added(parts: Iterable[pa.Table], columns: Sequence[str], cuts: Cuts) -> pa.
     )
 
 
-def _shown(
+def _readable_table(
     lines: pa.Table, schema: pa.Schema, columns: Sequence[str], cuts: Cuts, scored: str | None
 ) -> tuple[pa.Table, pd.DataFrame]:
     """Return lines as a table of the columns counted, and what each was gathered from."""

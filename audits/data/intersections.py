@@ -10,7 +10,7 @@ from audits.errors import InputError
 
 __all__ = ["group_codes"]
 
-_MOST_GROUPS = 40
+_MAX_GROUPS = 40
 
 
 def group_codes(data: AuditData, by: tuple[str, ...] | None, where: str) -> tuple[np.ndarray, list[str]]:
@@ -33,10 +33,10 @@ def group_codes(data: AuditData, by: tuple[str, ...] | None, where: str) -> tupl
     values, first, code = np.unique(
         joined.to_numpy(dtype=object).astype(str), return_index=True, return_inverse=True
     )
-    if len(values) > _MOST_GROUPS:
+    if len(values) > _MAX_GROUPS:
         raise InputError(
             where,
-            f"must make at most {_MOST_GROUPS} groups, but {' × '.join(chosen)} makes {len(values):,}",
+            f"must make at most {_MAX_GROUPS} groups, but {' × '.join(chosen)} makes {len(values):,}",
             advice="name fewer attributes, or cut one with data.bins",
         )
     names = [group_name({name: data.groups[name].iloc[k] for name in chosen}) for k in first]

@@ -17,14 +17,14 @@ from audits.data.frames import with_columns
 from audits.data.io.columns import Markers, is_number
 from audits.data.values import TEXT, as_text
 
-__all__ = ["ROW", "Written"]
+__all__ = ["ROW", "MissingCells"]
 
 ROW = "row"
 """Name of an index of row numbers; rows that nobody in the data has are counted without a name."""
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class MissingCells:
     """What stands in missing cells, and which cells were filled in: see `restore`.
 
     Attributes
@@ -48,7 +48,7 @@ class Written:
         return bool(self.usual or self.others or self.filled or self.meant)
 
     @classmethod
-    def of(cls, markers: Mapping[str, Markers], index: pd.Index) -> Written:
+    def of(cls, markers: Mapping[str, Markers], index: pd.Index) -> MissingCells:
         """Return what stands in the missing cells of a table whose rows have the numbers `index`."""
         return cls(
             {name: each.usual for name, each in markers.items() if each.usual},
@@ -59,13 +59,13 @@ class Written:
             },
         )
 
-    def without(self, columns: Collection[str]) -> Written:
+    def without(self, columns: Collection[str]) -> MissingCells:
         """Return the same without `columns`: those that are not as the file has them."""
         kept = [
             {name: value for name, value in part.items() if name not in columns}
             for part in (self.usual, self.others, self.filled, self.meant)
         ]
-        return Written(*kept)  # type: ignore[arg-type]
+        return MissingCells(*kept)  # type: ignore[arg-type]
 
     def described(self, columns: Collection[str]) -> dict[str, Any]:
         """Return as plain data what people whom nobody has in the data need of `columns`: see `restored`."""
@@ -76,7 +76,7 @@ class Written:
         }
 
     @classmethod
-    def restored(cls, described: Mapping[str, Any]) -> Written:
+    def restored(cls, described: Mapping[str, Any]) -> MissingCells:
         """Build again what `described` described, of which older data may lack a part."""
         meant = described.get("meant", {})
         return cls(
@@ -109,15 +109,15 @@ class Written:
                 rows, value = self.filled[name]
                 column = column.mask(frame.index.isin(rows) & (column == value).to_numpy(dtype=bool))
             if name in self.meant:
-                column = self._unnamed(column)
+                column = self._file_values(column)
             gaps = column.isna().to_numpy()
             if gaps.any() and (name in self.usual or name in self.others):
-                column = self._marked(column, gaps, known=known, as_texts=name in texts)
+                column = self._fill_markers(column, gaps, known=known, as_texts=name in texts)
             if column is not found:
                 made[name] = column
         return with_columns(frame, made) if made else frame
 
-    def _unnamed(self, column: pd.Series) -> pd.Series:
+    def _file_values(self, column: pd.Series) -> pd.Series:
         """Return the values that the file has where `column` holds what they mean."""
         codes, names = pd.factorize(column)
         meant = self.meant[str(column.name)]
@@ -127,7 +127,7 @@ class Written:
         found = values.array.take(codes, allow_fill=True) if (codes < 0).any() else values.array.take(codes)
         return pd.Series(found, index=column.index, name=column.name)
 
-    def _marked(self, column: pd.Series, gaps: np.ndarray, *, known: bool, as_texts: bool) -> pd.Series:
+    def _fill_markers(self, column: pd.Series, gaps: np.ndarray, *, known: bool, as_texts: bool) -> pd.Series:
         name = str(column.name)
         number = pd.api.types.is_numeric_dtype(column.dtype)
         if (number and not as_texts) or pd.api.types.is_datetime64_any_dtype(column.dtype):

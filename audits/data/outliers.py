@@ -7,11 +7,11 @@ import numpy as np
 from audits.data.audit_data import AuditData
 from audits.data.values import text_of
 from audits.errors import InputError
-from audits.stats.words import number
+from audits.stats.text import number
 
 __all__ = ["check_spread", "heavy_cells"]
 
-_FEWEST = 20
+_MIN = 20
 _OF_PEOPLE = 200  # one row in so many, at least one, may be such a cell
 _TIMES = 1000.0
 _NAMED = 3
@@ -32,7 +32,7 @@ def heavy_cells(x: np.ndarray) -> np.ndarray:
     []
     """
     known = np.flatnonzero(np.isfinite(x))
-    if known.size < _FEWEST:
+    if known.size < _MIN:
         return known[:0]
     largest = float(np.abs(x[known]).max())
     if largest == 0:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audits.data.preprocessing.column_names import named_protected, names_group, stored
+from audits.data.preprocessing.column_names import column_role, named_protected, names_group
 from audits.data.values import text_of
 
 __all__ = [
@@ -274,7 +274,7 @@ def is_consequence(name: str) -> bool:
     """
     words = words_of_name(name)
     return (
-        stored(name) == "label"
+        column_role(name) == "label"
         or any(_CONSEQUENCE.fullmatch(word) for word in words)
         or any(map(_LATER.fullmatch, words))
     )
@@ -348,7 +348,7 @@ def _numeric(text: str) -> bool:
 def _likelihood(column: Mapping[str, Any], rows: int, *, last: bool) -> float:
     """Score how much speaks for a column; 0 where something speaks against it."""
     name, kind, distinct = str(column["name"]), column["kind"], column["distinct"]
-    kept, words = stored(name), words_of_name(name)
+    kept, words = column_role(name), words_of_name(name)
     if kept in {"prediction", "score"} or kind in {"identifier", "text", "datetime"}:
         return 0.0
     if not 2 <= distinct <= MAX_ANSWERS or (distinct > 2 and distinct > rows / 2):

@@ -23,8 +23,8 @@ __all__ = ["RowEncoder", "columns_of", "moment_of"]
 _NUMBERS = frozenset({int, float, type(None)})
 _TEXTS = frozenset({str, int, float, bool, type(None)})
 _EPOCH = datetime.datetime(1970, 1, 1)
-_LONGEST_TEXT = 1000
-_LONGEST_NAME = 200
+_MAX_TEXT = 1000
+_MAX_NAME = 200
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], expected: Sequence[str]) -> dict[str, list[Any]]:
@@ -43,7 +43,7 @@ def columns_of(rows: Sequence[Mapping[str, Any]], expected: Sequence[str]) -> di
             missing = [name for name in expected if name not in row]
             if missing:
                 raise InputError(f"rows[{place}]", f"lacks {choices(missing)}")
-            extra = sorted(str(name)[:_LONGEST_NAME] for name in row if name not in wanted)
+            extra = sorted(str(name)[:_MAX_NAME] for name in row if name not in wanted)
             advice = f"send only {choices(list(expected), most=60)}"
             raise InputError(
                 f"rows[{place}]", f"has columns that are not read: {choices(extra)}", advice=advice
@@ -139,8 +139,8 @@ class RowEncoder:
 def _place(value: Any, known: Mapping[str | None, int], name: str, row: int) -> int:
     """Return the place of a level, -1 for one never seen."""
     if type(value) is str:
-        if len(value) > _LONGEST_TEXT:
-            raise InputError(f"rows[{row}].{name}", f"must be at most {_LONGEST_TEXT} characters", value)
+        if len(value) > _MAX_TEXT:
+            raise InputError(f"rows[{row}].{name}", f"must be at most {_MAX_TEXT} characters", value)
         return known.get(value, -1)
     if value is None or (type(value) is float and math.isnan(value)):
         return known.get(None, -1)

@@ -383,7 +383,7 @@ def check_rules(rules: Sequence[Keep], where: str) -> None:
     """Raise InputError for the first row filter that has not exactly one condition that can be met."""
     for i, rule in enumerate(rules):
         _check_one(rule, f"{where}[{i}]")
-        if rule.between is not None and _swapped(*rule.between):
+        if rule.between is not None and _ends_swapped(*rule.between):
             raise InputError(f"{where}[{i}].between", "must go from low to high", list(rule.between))
 
 
@@ -399,7 +399,7 @@ def _check_one(rule: Keep | LabelCut, where: str) -> None:
             raise InputError(f"{where}.{given[0]}", "must be finite", bound)
 
 
-def _swapped(low: Any, high: Any) -> bool:
+def _ends_swapped(low: Any, high: Any) -> bool:
     comparable = isinstance(low, Number) and isinstance(high, Number)
     return (comparable or type(low) is type(high)) and low > high
 

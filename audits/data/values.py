@@ -35,7 +35,7 @@ TEXT: Any = "str" if isinstance(pd.Series([], dtype="str").dtype, pd.StringDtype
 _TRUE = frozenset({"true", "yes", "y", "t", "1", "on"})
 _FALSE = frozenset({"false", "no", "n", "f", "0", "off"})
 TRUTH_PAIRS = tuple(frozenset(pair) for pair in (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n")))
-_LARGEST_EXACT = 2.0**53
+_MAX_EXACT = 2.0**53
 _EPOCH = pd.Timestamp("1970-01-01")  # in microseconds, and so far beyond the year 2262, too
 
 
@@ -59,7 +59,7 @@ def text_of(value: object) -> str:
         return str(bool(value))
     if isinstance(value, (float, np.floating)):
         number = float(value)
-        return str(int(number)) if number.is_integer() and abs(number) <= _LARGEST_EXACT else repr(number)
+        return str(int(number)) if number.is_integer() and abs(number) <= _MAX_EXACT else repr(number)
     if isinstance(value, (int, np.integer)):
         return str(int(value))
     if isinstance(value, (datetime.date, np.datetime64)):

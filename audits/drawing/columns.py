@@ -13,7 +13,7 @@ __all__ = ["group_parts", "rows_in_columns"]
 
 _LETTER, _GAP = 7.0, 12  # pixels: of a letter, between columns
 _ROOM = 340  # pixels that a phone has for a label
-_FEWEST = 8  # letters that a part keeps
+_MIN = 8  # letters that a part keeps
 _HEAD_LETTERS = 12  # of a column's name, where its values are shorter
 _SAID = 26  # letters of what all rows share
 _HEAD = "#565E67"
@@ -73,7 +73,7 @@ def _longest(columns: Sequence[Sequence[str]], heads: Sequence[str], room: float
     need = [max(len(describe(value, longest=99)) for value in column) for column in columns]
     need = [max(n, min(len(head), _HEAD_LETTERS)) for n, head in zip(need, heads, strict=True)]
     letters = int((room - _GAP * len(columns)) / _LETTER)
-    while sum(need) > letters and max(need) > _FEWEST:
+    while sum(need) > letters and max(need) > _MIN:
         need[need.index(max(need))] -= 1
     return need
 

@@ -8,14 +8,14 @@ import plotly.graph_objects as go
 
 from audits.drawing.marks import decisive, named_above, reaching
 from audits.drawing.style import GREY, INK, distinct, empty, finish, rows_named
-from audits.stats import Estimate, Judged
-from audits.stats.words import number
+from audits.stats import Estimate, Judgment
+from audits.stats.text import number
 
 __all__ = ["differences"]
 
 
 def differences(
-    judged: Judged,
+    judged: Judgment,
     rows: Sequence[tuple[str, Estimate, str]],
     *,
     title: str,
@@ -46,7 +46,7 @@ def differences(
     names, found = distinct([name for name, _, _ in known], longest=44), [each for _, each, _ in known]
     first = next((k for k, each in enumerate(found) if each == judged.interval), None)
     figure = go.Figure() if first is None else go.Figure(decisive(judged, first, unit))
-    said = [_told(each, unit) for each in found]
+    said = [_interval_label(each, unit) for each in found]
     thin = [
         each if k != first else Estimate(each.value, None, None, each.n, "") for k, each in enumerate(found)
     ]
@@ -67,8 +67,10 @@ def differences(
     if high is not None:
         ends = (unit * (0.0 if low is None else low), unit * high)
         figure.add_vrect(*ends, fillcolor=GREY, opacity=0.12, line_width=0)
-        known = [unit * end for each in found for end in (each.value, each.low, each.high) if end is not None]
-        named_above(figure, "too little to matter", ends, (min(*known, *ends), max(*known, *ends)))
+        values = [
+            unit * end for each in found for end in (each.value, each.low, each.high) if end is not None
+        ]
+        named_above(figure, "too little to matter", ends, (min(*values, *ends), max(*values, *ends)))
     figure.add_vline(x=0.0, line={"color": INK, "width": 1})
     figure.update_xaxes(title=title)
     each = rows_named(figure, names)
@@ -76,7 +78,7 @@ def differences(
     return finish(figure, height=120 + (each + 4) * len(names), alt=f"{title.replace('<br>', ' ')}: {told}.")
 
 
-def _told(found: Estimate, unit: float) -> str:
+def _interval_label(found: Estimate, unit: float) -> str:
     """Value and interval as figures say them."""
     value, low, high = (
         "" if end is None else number(unit * end).replace("-", "−")

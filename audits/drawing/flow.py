@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, annotate, finish, wrapped
+from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, annotate, finish, wrap_title
 
 __all__ = ["FlowMap", "flow_bars", "flow_list", "flow_map"]
 
@@ -115,7 +115,7 @@ def flow_map(flows: FlowMap, *, alt: str) -> go.Figure:
     ):
         away = -8 if anchor == "right" else 8
         for name, middle in zip(names, middles[side], strict=True):
-            notes.append(_note(wrapped(name, _LETTERS), x, middle, anchor, away))
+            notes.append(_note(wrap_title(name, _LETTERS), x, middle, anchor, away))
     annotate(figure, notes)
     return finish(figure, height=height, alt=alt)
 
@@ -142,7 +142,7 @@ def flow_bars(flows: FlowMap, *, alt: str) -> go.Figure:
         cols=len(flows.columns),
         shared_yaxes=True,
         horizontal_spacing=0.02,
-        subplot_titles=[wrapped(name, max(52 // len(flows.columns), 10)) for name in flows.columns],
+        subplot_titles=[wrap_title(name, max(52 // len(flows.columns), 10)) for name in flows.columns],
     )
     for c in range(len(flows.columns)):
         figure.add_trace(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import dot, named, reaching
+from audits.drawing.marks import add_legend, dot, reaching
 from audits.drawing.style import CONTEXT, FOCUS, INK, distinct, empty, finish, rows_named
 from audits.stats import Estimate
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = ["MAX_ROWS", "IntervalRow", "interval_rows"]
 
@@ -98,7 +98,7 @@ def interval_rows(
         )
     )
     if CONTEXT in colors:
-        named(figure, [("too few for an interval", dot(CONTEXT))])
+        add_legend(figure, [("too few for an interval", dot(CONTEXT))])
     more = f" · {len(kept)} of {len(known)} rows" if len(known) > len(kept) else ""
     far = [_reach(row) for row in kept]
     figure.update_xaxes(title=f"{title}{more}", range=ends or [0.0, 1.05 * unit * max(*far, 1e-9)])

@@ -8,15 +8,15 @@ from typing import Any
 import plotly.graph_objects as go
 
 from audits.drawing.style import CONTEXT, CONTRAST, FOCUS, GREY, INK, annotate
-from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judged
+from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judgment
 
 __all__ = [
+    "add_legend",
     "band",
     "box",
     "dashes",
     "decisive",
     "dot",
-    "named",
     "named_above",
     "reaching",
     "verdict_look",
@@ -33,28 +33,28 @@ def verdict_look(verdict: str | None) -> tuple[str, str]:
 
 
 def dot(colour: str, symbol: str = "circle") -> dict[str, Any]:
-    """Return a dot for `named`."""
+    """Return a dot for `add_legend`."""
     line = {"color": colour, "width": 1.5}
     return {"mode": "markers", "marker": {"color": colour, "symbol": symbol, "size": 9, "line": line}}
 
 
 def box(colour: str, *, hollow: bool = False) -> dict[str, Any]:
-    """Return a bar, filled or not, for `named`."""
+    """Return a bar, filled or not, for `add_legend`."""
     marker = {"color": "white" if hollow else colour, "line": {"color": colour, "width": 1.5}}
     return {"mode": "markers", "marker": {**marker, "symbol": "square", "size": 10}}
 
 
 def band() -> dict[str, Any]:
-    """Return a grey band for `named`."""
+    """Return a grey band for `add_legend`."""
     return {"mode": "markers", "marker": {"color": GREY, "size": 14, "symbol": "square", "opacity": 0.4}}
 
 
 def dashes(colour: str, dash: str = "dot", width: float = 2) -> dict[str, Any]:
-    """Return a line for `named`."""
+    """Return a line for `add_legend`."""
     return {"mode": "lines", "line": {"color": colour, "dash": dash, "width": width}}
 
 
-def decisive(judged: Judged, y: Any, unit: float = 1.0) -> go.Scatter:
+def decisive(judged: Judgment, y: Any, unit: float = 1.0) -> go.Scatter:
     """Return the trace of the interval that a verdict follows from: the first of an audit's first figure.
 
     Parameters
@@ -114,7 +114,7 @@ def reaching(estimates: Iterable[Estimate], unit: float = 1.0, **look: Any) -> d
     return whiskers([value or 0.0 for value, _, _ in known], [(low, high) for _, low, high in known], **look)
 
 
-def named(figure: go.Figure, marks: Iterable[tuple[str, dict[str, Any]]]) -> go.Figure:
+def add_legend(figure: go.Figure, marks: Iterable[tuple[str, dict[str, Any]]]) -> go.Figure:
     """Name marks in the legend; the traces that do so are empty and come last, where they move no others."""
     for name, look in marks:
         figure.add_trace(go.Scatter(x=[None], y=[None], name=name, showlegend=True, hoverinfo="skip", **look))
@@ -145,4 +145,4 @@ def named_above(
 def verdicts_named(figure: go.Figure, verdicts: Iterable[str | None]) -> go.Figure:
     """Name the looks of the verdicts that occur."""
     seen = set(verdicts)
-    return named(figure, [(each, dot(*verdict_look(each))) for each in VERDICTS if each in seen])
+    return add_legend(figure, [(each, dot(*verdict_look(each))) for each in VERDICTS if each in seen])

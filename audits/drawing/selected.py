@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from audits.data.values import MISSING
 from audits.drawing.style import CONTRAST, GREY, describe, empty, finish
-from audits.stats.words import count, number
+from audits.stats.text import count, number
 
 __all__ = [
     "is_first",

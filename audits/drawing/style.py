@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.stats.words import in_words
+from audits.stats.text import in_words
 
 __all__ = [
     "ACCENT",
@@ -36,7 +36,7 @@ __all__ = [
     "short",
     "stacked_panels",
     "stacked_where_narrow",
-    "wrapped",
+    "wrap_title",
 ]
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
@@ -134,7 +134,7 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
     layout.bargap = 0.08
     layout.meta = {"alt": alt}
     if any(note.font.size is not None for note in layout.annotations):  # titles of panels come with 16
-        layout.annotations = [_sized(note.to_plotly_json()) for note in layout.annotations]
+        layout.annotations = [_with_font_size(note.to_plotly_json()) for note in layout.annotations]
     for trace in figure.data:
         if trace.type == "scatter" and trace.mode == "markers":
             trace.cliponaxis = False  # a dot at 0 is whole
@@ -149,11 +149,11 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
         if axis.title.text and "<br>" not in axis.title.text:
             ends = axis.domain or (0.0, 1.0)  # an axis over all the width has room for more, on a phone too
             whole = axis.plotly_name.startswith("xaxis") and ends[1] - ends[0] > 0.8
-            axis.title.text = wrapped(axis.title.text, 40 if whole else 30)
+            axis.title.text = wrap_title(axis.title.text, 40 if whole else 30)
     return figure
 
 
-def _sized(note: dict[str, Any]) -> dict[str, Any]:
+def _with_font_size(note: dict[str, Any]) -> dict[str, Any]:
     return {**note, "font": {**note.get("font", {}), "size": 13}}
 
 
@@ -216,12 +216,12 @@ def alt_text(figure: go.Figure) -> str:
     return str((figure.layout.meta or {}).get("alt", ""))
 
 
-def wrapped(text: str, longest: int = 30) -> str:
+def wrap_title(text: str, longest: int = 30) -> str:
     """Break a title into lines that a narrow screen holds.
 
     Examples
     --------
-    >>> wrapped("mean difference (standard deviations)", 20)
+    >>> wrap_title("mean difference (standard deviations)", 20)
     'mean difference<br>(standard<br>deviations)'
     """
     return "<br>".join(textwrap.wrap(text, longest, break_long_words=False, break_on_hyphens=False))
@@ -330,21 +330,21 @@ def distinct(names: Sequence[str], *, longest: int = 28) -> list[str]:
     """
     names = [in_words(name) for name in names]
     found = [describe(name, longest=longest) for name in names]
-    alike = _again(found)
+    alike = _duplicate_places(found)
     words = [names[place].split(" ") for place in alike]
     shared = next((k for k, each in enumerate(zip(*words, strict=False)) if len(set(each)) > 1), 0)
     for place, own in zip(alike if shared else [], words, strict=False):  # what all share tells none apart
         names[place] = f"…{' '.join(own[shared:])}"
         found[place] = describe(names[place], longest=longest)
-    for place in _again(found):
+    for place in _duplicate_places(found):
         head = longest // 2
         ending = names[place][head - longest + 1 :]
         found[place] = describe(f"{names[place][:head]}…{ending}", longest=longest)
-    for number, place in enumerate(_again(found), start=1):
+    for number, place in enumerate(_duplicate_places(found), start=1):
         found[place] = f"{found[place]} ({number})"
     return found
 
 
-def _again(labels: Sequence[str]) -> list[int]:
+def _duplicate_places(labels: Sequence[str]) -> list[int]:
     times = Counter(labels)
     return [place for place, label in enumerate(labels) if times[label] > 1]

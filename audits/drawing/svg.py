@@ -89,7 +89,7 @@ def to_svg(figure: Any, width: int = 720) -> str | None:
     parts = [f'<rect width="{width}" height="{height}" fill="white"/>']
     area = _area(axes)
     for name, axis in axes.items():
-        parts += _scale(axis, _crossed(name, axes))
+        parts += _scale(axis, _crossing_axis(name, axes))
     shapes = sorted(figure.layout.shapes, key=lambda shape: shape.layer != "below")
     parts += [_shape(shape, axes, area) for shape in shapes if shape.layer == "below"]
     bases: dict[tuple[str, str, Any], float] = {}
@@ -142,13 +142,13 @@ def _axes(layout: Any, traces: Sequence[Any], width: int, height: int) -> dict[s
 
 def _extent(trace: Any, letter: str) -> list[Any]:
     """Return what an axis has to hold of a trace: values, the ends of errors, the edges of bars."""
-    values = _listed(getattr(trace, letter))
+    values = _as_list(getattr(trace, letter))
     numbers = [float(value) for value in values if _known(value) and not isinstance(value, str)]
     error = getattr(trace, f"error_{letter}")
     if error.array is not None and len(numbers) == len(values):
         more, less = (
-            _listed(error.array),
-            _listed(error.arrayminus if error.arrayminus is not None else error.array),
+            _as_list(error.array),
+            _as_list(error.arrayminus if error.arrayminus is not None else error.array),
         )
         values += [at + up for at, up in zip(numbers, more, strict=False) if _known(up)]
         values += [at - down for at, down in zip(numbers, less, strict=False) if _known(down)]
@@ -173,9 +173,9 @@ def _lay_out(layout: Any, axes: Mapping[str, _Axis], width: int, height: int) ->
     for name, axis in axes.items():
         labels = [_size(text)[0] for _, text in axis.ticks()]
         title = axis.layout.title.text if axis.layout.visible is not False else None
-        if name[0] == "y" and (_crossed(name, axes).layout.domain or (0.0,))[0] < 0.01:
+        if name[0] == "y" and (_crossing_axis(name, axes).layout.domain or (0.0,))[0] < 0.01:
             beside = max(beside, max(labels, default=0) + 8 * bool(labels) + (22 if title else 0))
-        if name[0] == "x" and (_crossed(name, axes).layout.domain or (0.0,))[0] < 0.01:
+        if name[0] == "x" and (_crossing_axis(name, axes).layout.domain or (0.0,))[0] < 0.01:
             under = max(under, 20 * bool(labels) + (6 + _size(title)[1] if title else 0))
     left, bottom = left + beside, bottom - under
     for name, axis in axes.items():
@@ -184,7 +184,7 @@ def _lay_out(layout: Any, axes: Mapping[str, _Axis], width: int, height: int) ->
         axis.start, axis.end = near + first * (far - near), near + last * (far - near)
 
 
-def _crossed(name: str, axes: Mapping[str, _Axis]) -> _Axis:
+def _crossing_axis(name: str, axes: Mapping[str, _Axis]) -> _Axis:
     """Return the axis that another stands on."""
     other = "y" if name[0] == "x" else "x"
     anchor = axes[name].layout.anchor
@@ -253,7 +253,7 @@ def _scatter(trace: Any, across: _Axis, up: _Axis, color: str) -> Iterator[str]:
     """Draw the line, the error bars, the dots and the texts of a trace."""
     points = [
         (across.at(x), up.at(y)) if _known(x) and _known(y) else None
-        for x, y in zip(_listed(trace.x), _listed(trace.y), strict=False)
+        for x, y in zip(_as_list(trace.x), _as_list(trace.y), strict=False)
     ]
     mode = trace.mode or "lines+markers"
     opacity = trace.opacity if trace.opacity is not None else 1
@@ -317,12 +317,12 @@ def _errors(
 ) -> Iterator[str]:
     if error.array is None:
         return
-    more = _listed(error.array)
-    less = more if error.arrayminus is None else _listed(error.arrayminus)
+    more = _as_list(error.array)
+    less = more if error.arrayminus is None else _as_list(error.arrayminus)
     for place, point in enumerate(points):
         if point is None or not (_known(more[place]) and _known(less[place])):
             continue
-        value = float(_listed(getattr(trace, letter))[place])
+        value = float(_as_list(getattr(trace, letter))[place])
         first, last = axis.at(value - float(less[place])), axis.at(value + float(more[place]))
         ends = (first, point[1], last, point[1]) if letter == "x" else (point[0], first, point[0], last)
         own = _nth(trace.marker.color, place) if trace.type == "scatter" else None
@@ -344,7 +344,7 @@ def _bars(
     grouped = mode == "group" and trace.offset is None and len(beside) > 1
     share = 1 / len(beside) if grouped else 1.0
     ends: list[tuple[float, float] | None] = []
-    for place, (at, size) in enumerate(zip(_listed(places), _listed(sizes), strict=False)):
+    for place, (at, size) in enumerate(zip(_as_list(places), _as_list(sizes), strict=False)):
         if not (_known(at) and _known(size)):
             ends.append(None)
             continue
@@ -377,13 +377,13 @@ def _step(places: Any, axis: _Axis) -> float:
     """Return how far bars are apart."""
     if axis.names:
         return 1.0
-    values = np.unique([float(place) for place in _listed(places)])
+    values = np.unique([float(place) for place in _as_list(places)])
     return float(np.diff(values).min()) if len(values) > 1 else 1.0
 
 
 def _shape(shape: Any, axes: Mapping[str, _Axis], area: Mapping[str, tuple[float, float]]) -> str:
-    x0, x1 = (_placed(value, "x", shape.xref, axes, area) for value in (shape.x0, shape.x1))
-    y0, y1 = (_placed(value, "y", shape.yref, axes, area) for value in (shape.y0, shape.y1))
+    x0, x1 = (_pixel(value, "x", shape.xref, axes, area) for value in (shape.x0, shape.x1))
+    y0, y1 = (_pixel(value, "y", shape.yref, axes, area) for value in (shape.y0, shape.y1))
     line = shape.line
     if shape.type == "line":
         return _stroke((x0, y0, x1, y1), line.color or INK, line.width or 2, line.dash)
@@ -393,7 +393,7 @@ def _shape(shape: Any, axes: Mapping[str, _Axis], area: Mapping[str, tuple[float
     return _box((min(x0, x1), min(y0, y1), abs(x1 - x0), abs(y1 - y0)), style)
 
 
-def _placed(
+def _pixel(
     value: Any,
     letter: str,
     ref: str | None,
@@ -413,8 +413,8 @@ def _note(note: Any, axes: Mapping[str, _Axis], area: Mapping[str, tuple[float, 
     """Draw a text where it stands; arrows are left out, their texts stay."""
     if note.visible is False or not note.text:
         return ""
-    x = _placed(note.x, "x", note.xref, axes, area) + (note.xshift or 0)
-    y = _placed(note.y, "y", note.yref, axes, area) - (note.yshift or 0)
+    x = _pixel(note.x, "x", note.xref, axes, area) + (note.xshift or 0)
+    y = _pixel(note.y, "y", note.yref, axes, area) - (note.yshift or 0)
     if note.showarrow is not False:
         x, y = x + (note.ax or 0), y + (note.ay if note.ay is not None else -30)
     size = note.font.size or 13
@@ -491,7 +491,7 @@ def _unbroken(points: Iterable[tuple[float, float] | None]) -> Iterator[list[tup
             part = []
 
 
-def _listed(values: Any) -> list[Any]:
+def _as_list(values: Any) -> list[Any]:
     return [] if values is None else list(values)
 
 
@@ -525,13 +525,13 @@ def in_notebooks(figure: Any) -> Any:
 def _shown_by_media() -> type:
     import plotly.graph_objects as go  # late: whoever looks at no figure needs no Plotly
 
-    class Figure(go.Figure):  # type: ignore[misc]
+    class Figure(go.Figure):
         """A Plotly figure with its picture beside it."""
 
         def _ipython_display_(self) -> None:
             from IPython.display import display
 
-            display(media(self), raw=True)  # type: ignore[no-untyped-call]
+            display(media(self), raw=True)
 
         def __reduce__(self) -> Any:
             return go.Figure(self).__reduce__()

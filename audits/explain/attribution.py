@@ -122,7 +122,7 @@ def attribution(
     score = np.asarray(subject.probabilities, dtype=float)
     for place in range(rounds):
         progress(place / rounds, "Attributing the gap to features")
-        first, second, weight = _pairs(*sides, rng)
+        first, second, weight = _pairs(sides[0], sides[1], rng)
         gains = _gains(subject, names, sides[0].rows[first], sides[1].rows[second], score, rng)
         by_round[place] = weight @ gains
         for total, at, each in zip(parts, (first, second), sides, strict=True):

@@ -14,12 +14,12 @@ from audits.checks import generator, one_of
 from audits.data import group_name
 from audits.errors import InputError
 from audits.explain.attribution import attribution
-from audits.explain.cells import ColumnLevels, levels_of, values_of
+from audits.explain.bins import ColumnLevels, levels_of, values_of
 from audits.explain.doubly_robust import (
-    FEWEST,
-    ComparedPeople,
+    MIN,
     Contrast,
     Nuisance,
+    TwoGroups,
     by_cells,
     by_learners,
     contrast,
@@ -30,13 +30,13 @@ from audits.explain.options import ExplainOptions
 from audits.explain.result import (
     Amount,
     Attribution,
-    Explained,
     ExplainResult,
     LevelRow,
     Overlap,
+    Remainder,
     ValueRow,
 )
-from audits.explain.text import finding, uncleared, warnings_for
+from audits.explain.text import finding, no_clearance_text, warnings_for
 from audits.models import Subject
 from audits.models.labels import label_numbers
 from audits.models.predictions import PredictedLabel, PredictedScore
@@ -47,7 +47,7 @@ from audits.stats import (
     INSUFFICIENT,
     Condition,
     Estimate,
-    Judged,
+    Judgment,
     judge,
     judge_conditions,
     limit_of,
@@ -59,13 +59,13 @@ from audits.stats.intervals import cautious_difference, percent_level
 
 __all__ = ["explain", "people_of"]
 
-_FEWEST = 20  # people of each group
+_MIN = 20  # people of each group
 _COVERED = 0.8  # of the source
 _IN_CELLS = 0.95  # of the source, where cells take the learners' place
 _LEVEL_SHARE, _LEVEL_PEOPLE = 0.1, 50  # of the source
 _LEVEL_TIMES = 2.0  # the limit of the average
-_MOST_VALUES = 30
-_MOST_THIN = 5
+_MAX_VALUES = 30
+_MAX_THIN = 5
 _THE_SAME = 0.9999  # correlation of a column that holds the outcome
 
 
@@ -124,7 +124,7 @@ def explain(
         levels, told = (), []
     together = _parts(people, found, names, left, options.level)
     covered = 1.0 if exact else overlap.share  # of what is known for everybody nothing is estimated
-    judged = _judged(people, together.unexplained, told, covered, options, len(names))
+    judged = _judge(people, together.unexplained, told, covered, options, len(names))
     if subject.data.numeric is not None:
         judged = dataclasses.replace(judged, unit=subject.data.numeric.unit or subject.data.numeric.name)
     each = [_alone(people, name, columns[name], gap, options, len(names)) for name in names]
@@ -195,7 +195,7 @@ def _sides(subject: Subject, options: ExplainOptions) -> np.ndarray:
 
 def people_of(
     subject: Subject, options: ExplainOptions, names: tuple[str, ...], outcome: np.ndarray | None = None
-) -> tuple[ComparedPeople, np.ndarray]:
+) -> tuple[TwoGroups, np.ndarray]:
     """Return the people compared, equal rows as one, and a row of the data for each.
 
     Parameters
@@ -230,9 +230,7 @@ def people_of(
     values = table.drop(columns=["source", "outcome"]).set_axis(list(names), axis=1)
     categories = tuple(found[1] for found in read.values())
     side = table["source"].to_numpy() == 1
-    people = ComparedPeople(
-        values, categories, side, table["outcome"].to_numpy(), counts, weight, design, numeric
-    )
+    people = TwoGroups(values, categories, side, table["outcome"].to_numpy(), counts, weight, design, numeric)
     return people, rows[order]
 
 
@@ -281,7 +279,7 @@ def _says_nothing(subject: Subject, name: str) -> bool:
     column = data.frame[name]
     if data.kinds[name] in ("identifier", "text") or name in _outcomes(subject, "decision", "label"):
         return True
-    if data.kinds[name] == "integer" and column.is_unique and len(column) > _FEWEST:
+    if data.kinds[name] == "integer" and column.is_unique and len(column) > _MIN:
         return len(np.unique(np.diff(column.to_numpy()))) == 1
     if data.numeric is not None:
         return _is_the_number(subject, column)
@@ -295,7 +293,7 @@ def _says_nothing(subject: Subject, name: str) -> bool:
 
 def _is_the_number(subject: Subject, column: pd.Series) -> bool:
     """Whether a column is the numeric outcome on another scale."""
-    if not pd.api.types.is_numeric_dtype(column.dtype) or column.nunique() < _FEWEST:
+    if not pd.api.types.is_numeric_dtype(column.dtype) or column.nunique() < _MIN:
         return False
     values = column.to_numpy(dtype=float, na_value=np.nan)
     known = np.isfinite(values)
@@ -309,14 +307,14 @@ def _is_exact(subject: Subject, options: ExplainOptions, names: tuple[str, ...])
     return asked and not apart & set(model.columns) and set(model.columns) <= set(names)
 
 
-def _share(people: ComparedPeople, inside: np.ndarray, among: np.ndarray | None = None) -> float:
+def _share(people: TwoGroups, inside: np.ndarray, among: np.ndarray | None = None) -> float:
     """Share of source people (`among` (n,)) who are inside."""
     source = people.source if among is None else people.source & among
     size = people.size
     return float(size[source & inside].sum() / max(size[source].sum(), 1e-300))
 
 
-def _overlap(people: ComparedPeople, found: Nuisance, columns: dict[str, ColumnLevels]) -> Overlap:
+def _overlap(people: TwoGroups, found: Nuisance, columns: dict[str, ColumnLevels]) -> Overlap:
     share = _share(people, found.comparable)
     thin = []
     for name, column in columns.items():
@@ -325,7 +323,7 @@ def _overlap(people: ComparedPeople, found: Nuisance, columns: dict[str, ColumnL
             part = _share(people, found.comparable, here)
             if (people.source & here).any() and part < _COVERED:
                 thin.append((name, level, part))
-    return Overlap(share, tuple(sorted(thin, key=lambda item: item[2])[:_MOST_THIN]))
+    return Overlap(share, tuple(sorted(thin, key=lambda item: item[2])[:_MAX_THIN]))
 
 
 def _estimate(found: Contrast | None, reach: float, level: float, method: str) -> Estimate:
@@ -335,7 +333,7 @@ def _estimate(found: Contrast | None, reach: float, level: float, method: str) -
     return Estimate(found.value, low, high, found.people, f"{method}, {percent_level(level)}")
 
 
-def _gap(people: ComparedPeople, inside: np.ndarray, level: float) -> Estimate:
+def _gap(people: TwoGroups, inside: np.ndarray, level: float) -> Estimate:
     """Difference of the two groups' rates, or means, among those inside (n,)."""
     if people.design is not None or people.numeric:
         nothing = np.zeros((1, len(inside)))
@@ -353,7 +351,7 @@ def _gap(people: ComparedPeople, inside: np.ndarray, level: float) -> Estimate:
     return cautious_difference(favored[0], sides[0].sum(), favored[1], sides[1].sum(), level=level)
 
 
-def _rate(people: ComparedPeople, side: np.ndarray, level: float) -> Estimate:
+def _rate(people: TwoGroups, side: np.ndarray, level: float) -> Estimate:
     if people.numeric:
         return mean_of(Quantities(people.outcome, people.size, people.design), side, level=level)
     if people.design is not None:
@@ -363,8 +361,8 @@ def _rate(people: ComparedPeople, side: np.ndarray, level: float) -> Estimate:
 
 
 def _parts(
-    people: ComparedPeople, found: Nuisance, names: tuple[str, ...], left: Estimate, level: float
-) -> Explained:
+    people: TwoGroups, found: Nuisance, names: tuple[str, ...], left: Estimate, level: float
+) -> Remainder:
     """Split the gap into what goes with the explainers, what is left, and what nobody is comparable in."""
     z, inside = float(norm.isf(level / 2)), found.comparable
     own = contrast(people, found, inside)
@@ -372,16 +370,16 @@ def _parts(
     whole = gap_of(people, np.ones_like(inside))
     if own is None:
         nothing = Estimate(None, None, None, 0.0, "nobody comparable in both groups")
-        return Explained(names, nothing, left, nothing, share)
+        return Remainder(names, nothing, left, nothing, share)
     among = gap_of(people, inside)
     exact = left.value == left.low == left.high
     explained = _estimate(among if exact else among.minus(own), z, level, found.method)
     lonely = _estimate(whole.minus(among), z, level, "source people without comparable target people")
-    return Explained(names, explained, left, lonely, share)
+    return Remainder(names, explained, left, lonely, share)
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class _LevelJudgment:
     """What is told of average or level, and whether it counts for the verdict."""
 
     condition: Condition
@@ -389,7 +387,7 @@ class _Told:
 
 
 def _condition(
-    people: ComparedPeople,
+    people: TwoGroups,
     inside: np.ndarray,
     name: str,
     interval: Estimate,
@@ -408,7 +406,7 @@ def _condition(
     return Condition(name=name, interval=interval, immaterial=(times * low, times * high), times=times)
 
 
-def _limit(people: ComparedPeople, options: ExplainOptions) -> float:
+def _limit(people: TwoGroups, options: ExplainOptions) -> float:
     """Return the smallest difference that matters: of shares, or of numbers beside the target's mean."""
     if not people.numeric:
         return options.material
@@ -418,12 +416,12 @@ def _limit(people: ComparedPeople, options: ExplainOptions) -> float:
 
 
 def _levels(
-    people: ComparedPeople,
+    people: TwoGroups,
     found: Nuisance,
     columns: dict[str, ColumnLevels],
     average: Contrast | None,
     options: ExplainOptions,
-) -> tuple[tuple[LevelRow, ...], list[_Told], Estimate]:
+) -> tuple[tuple[LevelRow, ...], list[_LevelJudgment], Estimate]:
     """Return the levels, what would have to be told with more people, and the average's interval."""
     if average is None:
         return (), [], _estimate(None, 1.0, options.level, found.method)
@@ -435,7 +433,7 @@ def _levels(
             n, share = units[here].sum(), _share(people, found.comparable, here)
             known = (column.code == k) & found.comparable
             part = contrast(people, found, known) if n else None
-            if part is None or share < _COVERED or n < max(_LEVEL_SHARE * total, FEWEST):
+            if part is None or share < _COVERED or n < max(_LEVEL_SHARE * total, MIN):
                 few = Estimate(None, None, None, float(units[here & known].sum()), "too few people")
                 if n:
                     rows.append(LevelRow(name, level, few.n, few, INSUFFICIENT, covered=False))
@@ -445,7 +443,7 @@ def _levels(
     counted = [part for part, (_, _, counts) in zip(parts, large, strict=True) if counts]
     reach = reaches([average, *counted], options.level, options.draws)
     left = _estimate(average, reach[0], options.level, found.method)
-    told = [_Told(_condition(people, found.comparable, AVERAGE, left, 1.0, options), counts=True)]
+    told = [_LevelJudgment(_condition(people, found.comparable, AVERAGE, left, 1.0, options), counts=True)]
     later = iter(reach[1:])
     wide = max(reach)
     for part, (name, level, counts) in zip(parts, large, strict=True):
@@ -454,7 +452,7 @@ def _levels(
         )
         here = (columns[name].code == columns[name].names.index(level)) & found.comparable
         condition = _condition(people, here, f"level: {name} {level}", interval, _LEVEL_TIMES, options)
-        told.append(_Told(condition, counts))
+        told.append(_LevelJudgment(condition, counts))
         verdict = judge(interval, immaterial=condition.immaterial).verdict if counts else INSUFFICIENT
         shown = interval if counts else Estimate(part.value, None, None, part.people, "too few people")
         rows.append(LevelRow(name, level, part.people, shown, verdict, covered=counts))
@@ -463,19 +461,19 @@ def _levels(
     return tuple(rows), told, left
 
 
-def _judged(
-    people: ComparedPeople,
+def _judge(
+    people: TwoGroups,
     left: Estimate,
-    told: list[_Told],
+    told: list[_LevelJudgment],
     covered: float,
     options: ExplainOptions,
     columns: int,
-) -> Judged:
+) -> Judgment:
     """Judge the average, and every level that is covered."""
     few = min(people.units[people.source].sum(), people.units[~people.source].sum())
     withheld = ""
-    if few < _FEWEST:
-        withheld = f"a group has fewer than {_FEWEST} people"
+    if few < _MIN:
+        withheld = f"a group has fewer than {_MIN} people"
     elif covered < _COVERED:
         withheld = f"only {100 * covered:.0f}% of {group_name(options.source)} have comparable people"
     limit = _limit(people, options)
@@ -483,15 +481,15 @@ def _judged(
     judged = judge_conditions(
         [each.condition for each in told if each.counts] or [alone],
         level=options.level,
-        people_needed=_needed(float(few), told),
+        people_needed=_people_needed(float(few), told),
         only_estimated=withheld,
     )
     if judged.verdict != "no material difference" or options.explainers is not None:
         return judged
-    return dataclasses.replace(judged, verdict=INSUFFICIENT, reason=uncleared(columns))
+    return dataclasses.replace(judged, verdict=INSUFFICIENT, reason=no_clearance_text(columns))
 
 
-def _needed(few: float, told: list[_Told]) -> int | None:
+def _people_needed(few: float, told: list[_LevelJudgment]) -> int | None:
     """People of each group with whom every interval that settles nothing would be short enough to.
 
     An interval no longer than the distance from 0 to its limit leaves out 0 or lies inside the limit.
@@ -505,13 +503,13 @@ def _needed(few: float, told: list[_Told]) -> int | None:
 
 
 def _alone(
-    people: ComparedPeople,
+    people: TwoGroups,
     name: str,
     column: ColumnLevels,
     gap: Estimate,
     options: ExplainOptions,
     columns: int,
-) -> Explained:
+) -> Remainder:
     """Split the gap by the levels of one column."""
     found = by_cells(people, column.code)
     level = options.level / columns
@@ -547,17 +545,17 @@ def _kind(gap: Estimate, left: Estimate, others: tuple[float, float], covered: f
     return "about 0 within" if small and -material <= left.low and left.high <= material else ""
 
 
-def _change(item: Explained, gap: Estimate) -> float:
+def _change(item: Remainder, gap: Estimate) -> float:
     """By how much a column changes the gap; columns that cover few people come last."""
     if item.source_covered < _COVERED or item.unexplained.value is None:
         return -1.0
     return abs((gap.value or 0.0) - item.unexplained.value)
 
 
-def _values(people: ComparedPeople, column: ColumnLevels, level: float) -> tuple[ValueRow, ...]:
+def _values(people: TwoGroups, column: ColumnLevels, level: float) -> tuple[ValueRow, ...]:
     """Both groups at the largest levels of one column."""
     size = people.size
-    most = np.argsort(-np.bincount(column.code, size, len(column.names)), kind="stable")[:_MOST_VALUES]
+    most = np.argsort(-np.bincount(column.code, size, len(column.names)), kind="stable")[:_MAX_VALUES]
     rows = []
     for k in sorted(most):
         here = column.code == k

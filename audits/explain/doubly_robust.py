@@ -22,10 +22,10 @@ from audits.stats.design import Design
 from audits.stats.means import hall_quantile
 
 __all__ = [
-    "FEWEST",
-    "ComparedPeople",
+    "MIN",
     "Contrast",
     "Nuisance",
+    "TwoGroups",
     "by_cells",
     "by_learners",
     "contrast",
@@ -33,7 +33,7 @@ __all__ = [
     "reaches",
 ]
 
-FEWEST = 5
+MIN = 5
 """Target people that a cell, or a value of a category, must hold for source people to be comparable."""
 
 _RATIO = 20.0  # comparable: the source is at most so many times as dense as the target
@@ -53,7 +53,7 @@ _LEVELS = 0.2  # of the error rate
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedPeople:
+class TwoGroups:
     """Source and target people; their order depends on nothing but what they are.
 
     Attributes
@@ -139,7 +139,7 @@ class Nuisance:
     method: str
 
 
-def by_cells(people: ComparedPeople, cell: np.ndarray) -> Nuisance:
+def by_cells(people: TwoGroups, cell: np.ndarray) -> Nuisance:
     """Return the means of cells."""
     k, source, size = int(cell.max()) + 1, people.source, people.size
     target = np.bincount(cell[~source], size[~source], k)
@@ -148,11 +148,11 @@ def by_cells(people: ComparedPeople, cell: np.ndarray) -> Nuisance:
     some = target > 0
     rate = np.divide(favored, target, out=np.zeros(k), where=some)
     ratio = np.divide(ours, target, out=np.zeros(k), where=some) * people.balance
-    held = np.bincount(cell[~source], people.units[~source], k) >= FEWEST
+    held = np.bincount(cell[~source], people.units[~source], k) >= MIN
     return Nuisance(rate[cell][None], ratio[cell][None], held[cell], cell, "means of cells")
 
 
-def by_learners(people: ComparedPeople, rng: np.random.Generator) -> Nuisance:
+def by_learners(people: TwoGroups, rng: np.random.Generator) -> Nuisance:
     """Return what stacked learners say of people whom they have not seen."""
     bases = terms_of(people.values, people.categories, people.size)
     member, target, everybody = people.source.astype(float), ~people.source, np.ones_like(people.source)
@@ -160,31 +160,31 @@ def by_learners(people: ComparedPeople, rng: np.random.Generator) -> Nuisance:
     folds = _MORE_FOLDS if people.units.sum() < _FEW else _FOLDS
     for _ in range(_SPLITS):
         dealt = _dealt(people, folds, rng)
-        learned = _stacked_numbers if people.numeric else _stacked
+        learned = _stacked_numbers if people.numeric else _stacked_probability
         expected.append(learned(people, bases, people.outcome, target, dealt))
-        chance = _stacked(people, bases, member, everybody, dealt)
+        chance = _stacked_probability(people, bases, member, everybody, dealt)
         ratio.append(chance / (1 - chance) * people.balance)
-    comparable = (np.median(ratio, axis=0) <= _RATIO) & _seen(people)
+    comparable = (np.median(ratio, axis=0) <= _RATIO) & _has_overlap(people)
     method = f"doubly robust, {folds} folds, {_SPLITS} splits"
     return Nuisance(np.array(expected), np.array(ratio), comparable, None, method)
 
 
-def _seen(people: ComparedPeople) -> np.ndarray:
+def _has_overlap(people: TwoGroups) -> np.ndarray:
     """Whether enough target people have the row's value of every category (n,)."""
     seen = np.ones(len(people.source), dtype=bool)
     for name, category in zip(people.values.columns, people.categories, strict=True):
         if category:
             code = people.values[name].to_numpy()
-            seen &= (np.bincount(code, people.units * ~people.source) >= FEWEST)[code]
+            seen &= (np.bincount(code, people.units * ~people.source) >= MIN)[code]
     return seen
 
 
 def _dealt(
-    people: ComparedPeople, folds: int, rng: np.random.Generator
+    people: TwoGroups, folds: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Deal people, not rows, into folds; return row, fold and how many people of the row are in the fold.
 
-    Neighbors in the order of `ComparedPeople` go to different folds, so that each has people of every kind.
+    Neighbors in the order of `TwoGroups` go to different folds, so that each has people of every kind.
     """
     unit = np.repeat(np.arange(len(people.counts)), people.counts)
     place = np.arange(len(unit))
@@ -196,8 +196,8 @@ def _dealt(
     return both // folds, both % folds, n
 
 
-def _stacked(
-    people: ComparedPeople,
+def _stacked_probability(
+    people: TwoGroups,
     bases: tuple[np.ndarray, ...],
     y: np.ndarray,
     among: np.ndarray,
@@ -216,12 +216,12 @@ def _stacked(
                 learner.fit(basis[row[learn]], label[learn], sample_weight=weight[learn])
                 guesses[told, j] = learner.predict_proba(basis[row[told]])[:, 1]
     terms = logit(guesses.clip(1e-9, 1 - 1e-9)).clip(-_LOGIT, _LOGIT)
-    found = _blended(terms, label[here], weight[here], here)
+    found = _blend_logits(terms, label[here], weight[here], here)
     return np.bincount(row, n * found) / people.counts
 
 
 def _stacked_numbers(
-    people: ComparedPeople,
+    people: TwoGroups,
     bases: tuple[np.ndarray, ...],
     y: np.ndarray,
     among: np.ndarray,
@@ -259,7 +259,7 @@ def _learners() -> tuple[Any, ...]:
     )
 
 
-def _blended(terms: np.ndarray, label: np.ndarray, weight: np.ndarray, here: np.ndarray) -> np.ndarray:
+def _blend_logits(terms: np.ndarray, label: np.ndarray, weight: np.ndarray, here: np.ndarray) -> np.ndarray:
     """Return the logistic regression on the learners' logits, none against its own direction."""
     seen, sign = terms[here], np.where(label, 1.0, -1.0)
 
@@ -321,7 +321,7 @@ class Contrast:
         return Contrast(self.value - other.value, self.people, freedom, influence, rest, self.numeric)
 
 
-def gap_of(people: ComparedPeople, inside: np.ndarray) -> Contrast:
+def gap_of(people: TwoGroups, inside: np.ndarray) -> Contrast:
     """Return the mean of source people `inside` minus that of all target people."""
     nothing = np.zeros((1, len(inside)))
     plain = Nuisance(nothing, nothing + 1, inside, None, "")
@@ -330,7 +330,7 @@ def gap_of(people: ComparedPeople, inside: np.ndarray) -> Contrast:
     return found
 
 
-def contrast(people: ComparedPeople, found: Nuisance, inside: np.ndarray) -> Contrast | None:
+def contrast(people: TwoGroups, found: Nuisance, inside: np.ndarray) -> Contrast | None:
     """Return what is left among those `inside` (n,); None without people of both groups."""
     weight, counts = people.weight, people.counts
     ratio = np.exp(np.log(np.maximum(found.ratio, 1e-12)).mean(axis=0))
@@ -358,14 +358,14 @@ def contrast(people: ComparedPeople, found: Nuisance, inside: np.ndarray) -> Con
     return Contrast(value, own_people, freedom, _units(people, influence), rest, people.numeric)
 
 
-def _effective(people: ComparedPeople, weight: np.ndarray, side: np.ndarray) -> float:
+def _effective(people: TwoGroups, weight: np.ndarray, side: np.ndarray) -> float:
     """Independent people of equal weight who would tell as much."""
     counts, units = people.counts[side], people.units[side]
     equal = (counts @ weight[side]) ** 2 / (counts @ weight[side] ** 2)
     return float(equal * units.sum() / counts.sum())
 
 
-def _inflation(people: ComparedPeople, found: Nuisance, inside: np.ndarray) -> np.ndarray:
+def _inflation(people: TwoGroups, found: Nuisance, inside: np.ndarray) -> np.ndarray:
     """Factor of residuals from a mean that they took part in (n,): 1 for those that did not."""
     if found.cell is None:
         return np.ones(len(inside))
@@ -373,7 +373,7 @@ def _inflation(people: ComparedPeople, found: Nuisance, inside: np.ndarray) -> n
     return np.sqrt(n / np.maximum(n - 1, 1))
 
 
-def _one_in_each(people: ComparedPeople, found: Nuisance, inside: np.ndarray, theirs: np.ndarray) -> float:
+def _one_in_each(people: TwoGroups, found: Nuisance, inside: np.ndarray, theirs: np.ndarray) -> float:
     """Variance of one target person decided otherwise in each cell: cells of equal decisions vary, too."""
     assert found.cell is not None  # noqa: S101 - the caller has looked
     share = np.bincount(found.cell, people.counts * theirs)
@@ -381,7 +381,7 @@ def _one_in_each(people: ComparedPeople, found: Nuisance, inside: np.ndarray, th
     return float(((share / np.maximum(n, 1)) ** 2).sum())
 
 
-def _units(people: ComparedPeople, influence: np.ndarray) -> np.ndarray:
+def _units(people: TwoGroups, influence: np.ndarray) -> np.ndarray:
     """Sum the influence of independent units, so that its squares add up to the variance."""
     if people.design is None:
         return influence * np.sqrt(people.counts)

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import decisive, dot, named, named_above, reaching
+from audits.drawing.marks import add_legend, decisive, dot, named_above, reaching
 from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish, rows_named
 from audits.explain.result import ExplainResult, without
 from audits.explain.text import interval_words, points, size_words
 from audits.stats import AVERAGE, Estimate
 from audits.stats.badges import interval_text
+from audits.stats.text import count, people_in
+from audits.stats.text import people as people_words
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, people_in
-from audits.stats.words import people as people_words
 
 __all__ = ["attribution", "left", "levels", "values"]
 
@@ -82,7 +82,7 @@ def left(result: ExplainResult) -> go.Figure:
     overall = result.scale * result.gap.value
     figure.add_vline(x=overall, line=gap)
     if any(not trusted for _, _, trusted in rows):
-        named(figure, [("few are comparable", dot(CONTEXT))])
+        add_legend(figure, [("few are comparable", dot(CONTEXT))])
     ends = [abs(each) for each in (result.gap.value, judged.interval.low, judged.interval.high) if each]
     edge = max([figure.layout.xaxis.range[1], *(1.03 * result.scale * each for each in ends)])
     figure.update_xaxes(range=[-edge, edge])
@@ -157,9 +157,9 @@ def values(result: ExplainResult) -> go.Figure:
         y = [each for _, _, place in known for each in (place, place, None)]
         line = {"color": GREY, "width": 2, "dash": dash}
         figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, showlegend=False, hoverinfo="skip"))
-    named(figure, [(names[0], dot(FOCUS)), (names[1], dot(INK))])
+    add_legend(figure, [(names[0], dot(FOCUS)), (names[1], dot(INK))])
     if any(few):
-        named(figure, [(f"fewer than {_FEW} people", dot(CONTEXT))])
+        add_legend(figure, [(f"fewer than {_FEW} people", dot(CONTEXT))])
     labels = [
         f"{describe(row.value)} ({count(row.source_people)} and {count(row.target_people)})" for row in shown
     ]

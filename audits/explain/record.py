@@ -33,7 +33,7 @@ AUDIT = Audit(
     options=ExplainOptions,
     result="audits.explain.result:ExplainResult",
     runs="audits.explain.audit:explain",
-    paired="audits.comparison.explain:paired",
+    paired="audits.comparison.explain:compare",
     decisions_alone=lambda options, _: options.outcome == "decision",
     keys="audits.explain:keys.json",
     presents="audits.explain.sections:section",

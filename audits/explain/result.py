@@ -8,25 +8,25 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.results import frame_of, head, notebook_display, plain
+from audits.stats import Estimate, Judgment, Verdict
 from audits.stats.verdicts import AVERAGE
 
 __all__ = [
     "Amount",
     "Attribution",
     "ExplainResult",
-    "Explained",
     "FeaturePart",
     "LevelRow",
     "Overlap",
+    "Remainder",
     "ValueRow",
     "without",
 ]
 
 
 @dataclass(frozen=True)
-class Explained:
+class Remainder:
     """The gap beside what is left of it with some columns.
 
     Attributes
@@ -180,7 +180,7 @@ class ValueRow:
     difference: Estimate
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class ExplainResult:
     """Result of an explain audit.
@@ -210,7 +210,7 @@ class ExplainResult:
     source: str
     target: str
     outcome: str
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     n_source: float
@@ -219,8 +219,8 @@ class ExplainResult:
     gap: Estimate
     source_rate: Estimate
     target_rate: Estimate
-    each: tuple[Explained, ...]
-    together: Explained
+    each: tuple[Remainder, ...]
+    together: Remainder
     values: tuple[ValueRow, ...]
     levels: tuple[LevelRow, ...] = ()
     overlap: Overlap = Overlap()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from audits.brief import begun, in_points
 from audits.explain import figures
 from audits.explain.result import Attribution, ExplainResult
 from audits.explain.text import left_words, place_words, size_words
 from audits.records import Exhibit, Section
 from audits.stats import Estimate
+from audits.stats.text import amount_stated, people_in, percent_interval, several
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import amount_stated, people_in, percent_interval, several
+from audits.text import begun, in_points
 
 __all__ = ["section"]
 

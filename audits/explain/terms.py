@@ -7,9 +7,9 @@ import pandas as pd
 
 __all__ = ["terms_of"]
 
-_MOST_TERMS = 150  # with products
-_MOST_LEVELS = 40  # of a category; the rest are one
-_MOST_SPREADS = 8.0  # a number farther from the mean is taken to lie there
+_MAX_TERMS = 150  # with products
+_MAX_LEVELS = 40  # of a category; the rest are one
+_MAX_SPREADS = 8.0  # a number farther from the mean is taken to lie there
 
 
 def terms_of(
@@ -28,7 +28,7 @@ def terms_of(
         bends += bent
         ranks.append(rank)
     pairs = [(i, j) for j in range(len(owner)) for i in range(j) if owner[i] != owner[j]]
-    if len(pairs) + len(bends) + len(owner) > _MOST_TERMS:
+    if len(pairs) + len(bends) + len(owner) > _MAX_TERMS:
         pairs = []
     products = [straight[i] * straight[j] for i, j in pairs]
     return np.column_stack(straight), np.column_stack([*straight, *bends, *products]), np.column_stack(ranks)
@@ -39,7 +39,7 @@ Terms = tuple[list[np.ndarray], list[np.ndarray], np.ndarray]
 
 def _levels(code: np.ndarray, size: np.ndarray) -> Terms:
     order = np.argsort(-np.bincount(code, size), kind="stable")
-    place = np.argsort(order)[code].clip(max=_MOST_LEVELS)
+    place = np.argsort(order)[code].clip(max=_MAX_LEVELS)
     return [(place == k).astype(float) for k in range(place.max() + 1)], [], place.astype(float)
 
 
@@ -49,7 +49,7 @@ def _number(x: np.ndarray, size: np.ndarray) -> Terms:
         return [np.zeros(len(x))], [], x
     mean = np.average(x[known], weights=size[known])
     spread = np.sqrt(np.average((x[known] - mean) ** 2, weights=size[known])) or 1.0
-    z = np.where(known, (x - mean) / spread, 0.0).clip(-_MOST_SPREADS, _MOST_SPREADS)
+    z = np.where(known, (x - mean) / spread, 0.0).clip(-_MAX_SPREADS, _MAX_SPREADS)
     edges = np.unique(np.quantile(x[known], np.linspace(0, 1, 101)[1:-1]))
     rank = np.where(known, np.searchsorted(edges, x), np.nan)
     knots = np.unique(np.quantile(z[known], [0.2, 0.4, 0.6, 0.8]))

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from audits.brief import begun, between, brief, in_points, named_apart, shortest
 from audits.explain.result import ExplainResult
-from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.badges import short_number
+from audits.stats.text import CURRENCIES, amount, amount_stated, people_in, several
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import CURRENCIES, amount, amount_stated, people_in, several
+from audits.text import begun, between, brief, in_points, named_apart, shortest
 
 __all__ = [
     "finding",
     "headline",
     "interval_words",
     "left_words",
+    "no_clearance_text",
     "place_words",
     "points",
     "size_words",
-    "uncleared",
     "warnings_for",
 ]
 
@@ -85,7 +85,7 @@ def size_words(result: ExplainResult, value: float) -> str:
     return points(value) if result.amount is None else amount(value, result.amount.unit)
 
 
-def uncleared(columns: int) -> str:
+def no_clearance_text(columns: int) -> str:
     """Say why nothing left with the default explainers is no all-clear."""
     if not columns:
         return "no column may explain the gap, so nothing was compared like for like"
@@ -95,12 +95,12 @@ def uncleared(columns: int) -> str:
     return f"nothing material is left after {those}"
 
 
-def place_words(judged: Judged) -> str:
+def place_words(judged: Judgment) -> str:
     """Say at which level the interval that decides lies."""
     return "" if judged.decided_by == AVERAGE else f" at {judged.decided_by.removeprefix('level: ')}"
 
 
-def left_words(judged: Judged) -> str:
+def left_words(judged: Judgment) -> str:
     """Word how much is left with the digits that the interval beside it has: ``25 points``."""
     value = abs(judged.interval.value or 0.0)
     return amount(value, judged.unit) if judged.unit else f"{short_number(100 * value, 1)} points"
@@ -134,7 +134,7 @@ def finding(result: ExplainResult) -> str:
     return " ".join(said)
 
 
-def interval_words(judged: Judged) -> str:
+def interval_words(judged: Judgment) -> str:
     """Word the one interval that the verdict follows from."""
     value = judged.interval
     if value.value is None or value.low is None:

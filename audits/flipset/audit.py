@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from audits.checks import generator
-from audits.flipset.comparisons.conditional_test import treated_alike
+from audits.flipset.comparisons.conditional_test import conditional_test
 from audits.flipset.comparisons.counterfactuals import (
     check_counterfactuals,
     class_changes,
@@ -20,17 +20,17 @@ from audits.flipset.counterparts.matching import Flips, Matching, count_flips, m
 from audits.flipset.counterparts.people import Comparison, compare
 from audits.flipset.counterparts.stability import repeat
 from audits.flipset.counterparts.validation import tie_range, validate
-from audits.flipset.description import Counted, causal_part, flipset_part, given_matching, strata_parts
+from audits.flipset.description import FlipCounts, causal_part, flipset_part, given_matching, strata_parts
 from audits.flipset.inference import LOOKS, differences_at, judge_flips, levels_of, strata_of
 from audits.flipset.null_distribution import measure
-from audits.flipset.options import FlipsetOptions, again_seconds, map_options
+from audits.flipset.options import FlipsetOptions, map_options, repeat_seconds
 from audits.flipset.people_tables import people_tables
 from audits.flipset.result import SIDES, FlipsetResult, Reverse
 from audits.flipset.text import (
-    again_words,
     disagreeing,
     distrust,
     finding,
+    stability_sentences,
     tie_words,
     unmatched_words,
     warnings_for,
@@ -95,12 +95,14 @@ def flipset(
     matched = _match_all(compared, rng, part(progress, 0.05, share))
     flips = count_flips(compared, matched)
     chance = measure(compared, matched, rng, part(progress, share, 0.85))
-    found = Counted(compared, matched, flips, chance)
+    found = FlipCounts(compared, matched, flips, chance)
     progress(0.85, "Comparing people alike in the features")
     members = levels_of(compared, flips)
     levels = differences_at(compared, flips, members)
     covered = {each.name: members[each.name] for each in levels if each.covered and each.comparable}
-    alike = None if chance is None else treated_alike(compared, matched, covered, options.level / LOOKS, rng)
+    alike = (
+        None if chance is None else conditional_test(compared, matched, covered, options.level / LOOKS, rng)
+    )
     progress(0.9, "Comparing flipped people with their counterparts")
     positive, negative = (flipset_part(found, side, rng) for side in SIDES)
     causal, apart = causal_part(found, rng), rng.spawn(1)[0]  # so that other draws stay what they were
@@ -134,7 +136,7 @@ def flipset(
             *distrust(checked),
             *chosen.warnings,
             *tie_words(ties, options.transport),
-            *again_words(again),
+            *stability_sentences(again),
             *unmatched_words(unmatched, chosen.source, n),
             *warnings_for(judgment, options, n, h, g),
         ),
@@ -180,7 +182,7 @@ def _matching_share(compared: Comparison) -> float:
         return 0.8
     full = sum(estimated_seconds(len(ours), len(theirs), width) for _, ours, theirs in strata)
     n, m = (sum(len(item[side]) for item in strata) for side in (1, 2))
-    chance = options.permutations * again_seconds(options, n, m, width, invents=False)
+    chance = options.permutations * repeat_seconds(options, n, m, width, invents=False)
     return full / (full + min(chance, options.seconds))
 
 

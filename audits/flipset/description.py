@@ -17,11 +17,11 @@ from audits.flipset.null_distribution import NullDistribution
 from audits.flipset.result import SIDES, Causal, FlipsetPart, Side, Stratum
 from audits.stats import Estimate, wilson
 
-__all__ = ["Counted", "causal_part", "flipset_part", "given_matching", "strata_parts"]
+__all__ = ["FlipCounts", "causal_part", "flipset_part", "given_matching", "strata_parts"]
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class FlipCounts:
     """Everybody's counterparts, the flips they make, and how many chance alone gives."""
 
     compared: Comparison
@@ -30,17 +30,17 @@ class Counted:
     chance: NullDistribution | None
 
 
-def flipset_part(found: Counted, name: Side, rng: np.random.Generator) -> FlipsetPart:
+def flipset_part(found: FlipCounts, name: Side, rng: np.random.Generator) -> FlipsetPart:
     """Describe one flipset: its size, who is in it, and how they differ from their counterparts."""
     links: list[FlipLinks] = getattr(found.flips, f"{name}_links")
-    part = _described(found, name, slice(None), links, found.compared.options.level, rng)
+    part = _describe_part(found, name, slice(None), links, found.compared.options.level, rng)
     n = float(found.compared.sizes[found.flips.source].sum())
     chance = by_chance(found.chance, 0 if name == "positive" else 1, n, found.compared.options.level)
     return replace(part, expected_by_chance=chance)
 
 
-def _described(
-    found: Counted, name: Side, rows: slice, links: list[FlipLinks], level: float, rng: np.random.Generator
+def _describe_part(
+    found: FlipCounts, name: Side, rows: slice, links: list[FlipLinks], level: float, rng: np.random.Generator
 ) -> FlipsetPart:
     """Describe the flipset among some of the source people, `rows` of them."""
     compared, source = found.compared, found.flips.source[rows]
@@ -60,7 +60,7 @@ def _described(
 
 
 def strata_parts(
-    found: Counted, strata: tuple[Stratum, ...], rng: np.random.Generator
+    found: FlipCounts, strata: tuple[Stratum, ...], rng: np.random.Generator
 ) -> tuple[Stratum, ...]:
     """Describe both flipsets within each stratum, corrected for how many there are, if there are several."""
     many = len(found.matched)
@@ -73,7 +73,7 @@ def strata_parts(
         parts: dict[str, FlipsetPart] = {}
         for name in SIDES:
             links = [getattr(found.flips, f"{name}_links")[k]]
-            part = _described(found, name, slice(start, stop), links, level, rng)
+            part = _describe_part(found, name, slice(start, stop), links, level, rng)
             corrected = tuple(
                 item
                 if item.adjusted_p is None
@@ -91,14 +91,14 @@ def given_matching(size: float, n: float, level: float) -> Estimate:
     return replace(share, method=f"{share.method}, given this matching")
 
 
-def causal_part(found: Counted, rng: np.random.Generator) -> Causal | None:
+def causal_part(found: FlipCounts, rng: np.random.Generator) -> Causal | None:
     """Count the flipsets of the true counterfactuals, where columns of the data hold them."""
     compared = found.compared
     columns = compared.options.counterfactuals
     if not columns:
         return None
     lives = causal_match(PeopleGenerator(compared), found.matched, columns)
-    others = Counted(compared, lives, count_flips(compared, lives), None)
+    others = FlipCounts(compared, lives, count_flips(compared, lives), None)
     return Causal(
         flipset_part(others, "positive", rng),
         flipset_part(others, "negative", rng),

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import kstwobign, norm
 
-from audits.flipset.comparisons.conditional_test import MOST_ALIKE
+from audits.flipset.comparisons.conditional_test import MAX_OVERLAP
 from audits.flipset.counterparts.matching import Flips, Matching
 from audits.flipset.counterparts.people import Comparison
-from audits.flipset.null_distribution import NullDistribution, above, unsettled
+from audits.flipset.null_distribution import NullDistribution, above, why_unsettled
 from audits.flipset.result import (
     LIKE_FOR_LIKE,
     AboveChance,
@@ -24,7 +24,7 @@ from audits.stats import (
     POWER,
     Condition,
     Estimate,
-    Judged,
+    Judgment,
     holm,
     judge,
     judge_conditions,
@@ -71,7 +71,7 @@ class FlipJudgment:
     noise: Noise | None
     above: AboveChance | None
     levels: tuple[LevelDifference, ...]
-    judged: Judged
+    judged: Judgment
     level: float
 
 
@@ -124,7 +124,7 @@ def judge_flips(
     z = float(norm.isf(level / 2))
     settled = (reach / (1 + float(norm.ppf(POWER)) / 1.96), z * chance.least)
     other = differ > level and (alike.p_value is None or alike.p_value > level)
-    why = unsettled(chance, 0, excess, options.level, compared.limit, other_features=other)
+    why = why_unsettled(chance, 0, excess, options.level, compared.limit, other_features=other)
     still_open = why or (_FEW_DRAWS if settled[0] <= settled[1] else "")
     conditions = [
         Condition(name="average", interval=excess, immaterial=(-reach, reach), p_value=p),
@@ -215,7 +215,7 @@ def _cannot_clear(
         return "people with the same features seem to be decided differently, too few to say by how much"
     if (alike.power or 0.0) < POWER and _test_is_full(compared):
         return (
-            f"among people with the same features, {MOST_ALIKE} of each group at a time, a difference of "
+            f"among people with the same features, {MAX_OVERLAP} of each group at a time, a difference of "
             "that size could not have been seen"
         )
     return ""
@@ -224,7 +224,7 @@ def _cannot_clear(
 def _test_is_full(compared: Comparison) -> bool:
     """Whether the test of people alike takes no more people."""
     strata = compared.chosen.strata
-    return all(sum(compared.sizes[item[k]].sum() for item in strata) >= MOST_ALIKE for k in (1, 2))
+    return all(sum(compared.sizes[item[k]].sum() for item in strata) >= MAX_OVERLAP for k in (1, 2))
 
 
 def differing(strata: tuple[Stratum, ...], level: float) -> list[Stratum]:

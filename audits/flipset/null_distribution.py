@@ -23,31 +23,31 @@ from audits.errors import InputError
 from audits.flipset.counterparts.generated import PeopleGenerator
 from audits.flipset.counterparts.matching import Matching, atoms, draw_rows
 from audits.flipset.counterparts.people import Comparison
-from audits.flipset.options import again_seconds, map_options
+from audits.flipset.options import map_options, repeat_seconds
 from audits.progress import Progress
 from audits.stats import Estimate, apportion, p_value
 from audits.stats.intervals import percent_level
 from audits.transport import exact_coupling, pairwise_cost, plan_for_costs
-from audits.transport.costs import weighted
+from audits.transport.costs import scale_points
 from audits.transport.levels import plant
 from audits.transport.maps import MAPS, OPTIONS, LinearMap, UnbalancedMap
 
 __all__ = [
-    "FEWEST_INTERVAL",
+    "MIN_INTERVAL",
     "NullDistribution",
     "above",
     "affordable",
     "measure",
-    "permuted",
+    "permute",
     "standard_error",
-    "unsettled",
+    "why_unsettled",
 ]
 
-FEWEST_INTERVAL = 10
+MIN_INTERVAL = 10
 """People of a group below which subsamples would pretend to know."""
 _REFITTED = {"linear": "a linear", "entropic": "an entropic", "unbalanced": "an unbalanced"}
 _HALVES = 80  # subsamples behind the interval where chance is measured on everybody
-_FEWEST = 50  # people drawn whatever time was given
+_MIN = 50  # people drawn whatever time was given
 _NOBODY_MORE = 1.9  # over n: nothing seen among n people may still be 3.7 of them (rule of three)
 _NOTHING = 0.05  # of a planted difference, above chance: as good as none
 _OTHER_FEATURES = (
@@ -114,7 +114,7 @@ class Draws(Protocol[People, Wanted]):
         """Return flip shares (k, variants, 2): by the decisions, and with a difference planted in them."""
 
 
-def permuted(
+def permute(
     draws: Draws[People, Wanted], wanted: Wanted, permutations: int, *, everybody: bool, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return flips seen and by chance, (draws, k, variants, 2) each; of one sample where it is everybody."""
@@ -163,7 +163,7 @@ def standard_error(
     if len(larger) > 1:
         own = own + larger.var(0, ddof=1) / len(larger)
     error = np.sqrt(rate * drawn.var(0, ddof=1) + own) if len(drawn) > 1 else np.full(len(people), np.nan)
-    return np.where(people >= FEWEST_INTERVAL, np.maximum(error, _NOBODY_MORE / people), np.nan), np.sqrt(own)
+    return np.where(people >= MIN_INTERVAL, np.maximum(error, _NOBODY_MORE / people), np.nan), np.sqrt(own)
 
 
 def affordable(seconds: float, permutations: int, n: float, fewest: float, once: Any) -> float:
@@ -187,7 +187,7 @@ def above(chance: NullDistribution, k: int, n: float, level: float) -> Estimate:
     return Estimate(value, value - reach, value + reach, n, method)
 
 
-def unsettled(
+def why_unsettled(
     chance: NullDistribution,
     k: int,
     excess: Estimate,
@@ -249,10 +249,10 @@ def measure(
     most = _most_people(compared, people, invents)
     everybody = bool(most >= people.max() - 0.5)
     wanted, draws = _sample_sizes(totals, most), _Draws(pools, compared.sizes, rng)
-    seen, chance = permuted(draws, wanted, options.permutations, everybody=everybody, progress=progress)
+    seen, chance = permute(draws, wanted, options.permutations, everybody=everybody, progress=progress)
     larger, by_chance = seen.max(3)[:, :, 0], chance.max(3)
     error, least = np.array([np.nan]), np.zeros(1)
-    if people.min() >= FEWEST_INTERVAL:
+    if people.min() >= MIN_INTERVAL:
         half = [tuple(max(round(n / 2), 1) for n in sides) for sides in totals.tolist()]
         few = [(min(a, n), min(b, m)) for (a, b), (n, m) in zip(wanted, half, strict=True)]
         error, least = standard_error(
@@ -285,12 +285,12 @@ def _most_people(compared: Comparison, people: np.ndarray, invents: bool) -> flo
 
     def once(people: float) -> float:
         sides = int(min(n, people)), int(min(m, people))
-        return again_seconds(options, *sides, compared.width, invents=invents)
+        return repeat_seconds(options, *sides, compared.width, invents=invents)
 
     if 1.5 * options.permutations * once(max(n, m)) <= options.seconds:
         return max(n, m)
-    most = affordable(options.seconds, options.permutations, max(n, m), _FEWEST, once)
-    return max(most, min(_FEWEST, max(n, m)))
+    most = affordable(options.seconds, options.permutations, max(n, m), _MIN, once)
+    return max(most, min(_MIN, max(n, m)))
 
 
 def _sample_sizes(totals: np.ndarray, people: float) -> list[tuple[int, int]]:
@@ -358,7 +358,7 @@ class _Matching:
         varying = (np.ptp(compared.encoded.values[rows], axis=0) * compared.encoded.weights) > 0
         varying[0] |= not varying.any()
         points, atom = atoms(compared.encoded.values[rows][:, varying])
-        points, _ = weighted(points, points[:1], compared.options.cost, compared.encoded.weights[varying])
+        points, _ = scale_points(points, points[:1], compared.options.cost, compared.encoded.weights[varying])
         return cls(source, target, points, atom, compared.decisions[rows].astype(float), compared)
 
     def flips(self, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:

@@ -14,24 +14,24 @@ from audits.transport import Cost, estimated_bytes, estimated_seconds
 from audits.transport.maps import OPTIONS, CoupledOptions, GanOptions, NeuralOptions
 
 __all__ = [
-    "MOST_BYTES",
-    "MOST_SECONDS",
+    "MAX_BYTES",
+    "MAX_SECONDS",
     "SAMPLE_SECONDS",
     "FlipsetOptions",
     "Transport",
-    "again_seconds",
     "in_full",
     "map_options",
+    "repeat_seconds",
     "seconds",
     "share_matched",
     "start_seconds",
 ]
 
-MOST_SECONDS = 120.0
+MAX_SECONDS = 120.0
 """Time beyond which exact matching takes a subsample, unless everyone is asked for."""
 SAMPLE_SECONDS = 15.0
 """Time that matching the subsample may take: its people widen the intervals, which is said."""
-MOST_BYTES = 4 * 2**30
+MAX_BYTES = 4 * 2**30
 """Memory, likewise."""
 
 Transport = Literal["exact", "entropic", "neural", "gan", "linear", "unbalanced"]
@@ -144,7 +144,7 @@ def map_options(options: FlipsetOptions) -> Any:
     return build(kind, given, "flipset.map")
 
 
-def again_seconds(options: FlipsetOptions, n: int, m: int, width: int, *, invents: bool) -> float:
+def repeat_seconds(options: FlipsetOptions, n: int, m: int, width: int, *, invents: bool) -> float:
     """About how many seconds matching `n` with `m` people once more takes, for the level of chance."""
     if invents:
         coupled = options.transport in {"entropic", "unbalanced"}
@@ -169,7 +169,7 @@ def seconds(options: FlipsetOptions, size: Size) -> float:
     start = start_seconds(size)
     n, m = (_people(which, size) for which in (options.source, options.target))
     exact = options.transport == "exact"
-    once = again_seconds(options, n, m, size.width, invents=not exact)
+    once = repeat_seconds(options, n, m, size.width, invents=not exact)
     start += min(options.permutations * once, options.seconds)
     if not exact:
         return start + _map_seconds(options, n, m) * (1 + options.reverse + options.repeats)
@@ -207,11 +207,11 @@ def share_matched(sizes: Sequence[tuple[int, int]], width: int) -> float:
     width : int
         Encoded features.
     """
-    share, most = 1.0, MOST_SECONDS
+    share, most = 1.0, MAX_SECONDS
     while True:
         drawn = [(int(n * share) + 1, int(m * share) + 1) for n, m in sizes]
         takes = sum(estimated_seconds(n, m, width) for n, m in drawn)
-        if takes <= most and max(estimated_bytes(n, m, width) for n, m in drawn) <= MOST_BYTES:
+        if takes <= most and max(estimated_bytes(n, m, width) for n, m in drawn) <= MAX_BYTES:
             return share
         share, most = 0.9 * share, SAMPLE_SECONDS
 
@@ -235,4 +235,4 @@ def _people(which: dict[str, Any], size: Size) -> int:
 def in_full(n: int, m: int, width: int) -> tuple[float, int, bool]:
     """Seconds and bytes that matching everyone exactly takes, and whether that is done unasked."""
     time, memory = estimated_seconds(n, m, width), estimated_bytes(n, m, width)
-    return time, memory, time <= MOST_SECONDS and memory <= MOST_BYTES
+    return time, memory, time <= MAX_SECONDS and memory <= MAX_BYTES

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import sparse
 
 from audits.flipset.counterparts.matching import Flips, Matching
-from audits.flipset.counterparts.people import Comparison, Encoded
+from audits.flipset.counterparts.people import Comparison, EncodedFeatures
 from audits.transport import paired_cost
 
 __all__ = ["arrows", "boundary", "in_turn", "people_tables"]
@@ -49,7 +49,7 @@ def people_tables(
             mains.append(near)
         else:
             invented.append(people.frame)
-            mains.append(_invented(part, people.scores, distance))
+            mains.append(_generated_table(part, people.scores, distance))
         first_source += len(part.x)
         first_target += len(part.y)
     nearest = pd.concat(mains, ignore_index=True)
@@ -97,7 +97,7 @@ def people_tables(
     }
 
 
-def _invented(part: Matching, scores: np.ndarray, distance: np.ndarray) -> pd.DataFrame:
+def _generated_table(part: Matching, scores: np.ndarray, distance: np.ndarray) -> pd.DataFrame:
     """Per source person the invented counterpart, who is no row of the data."""
     return pd.DataFrame(
         {
@@ -143,7 +143,7 @@ def in_turn(wanted: np.ndarray, atom: np.ndarray, others: np.ndarray, count: int
     return np.asarray(members[start[reached] + turn % alike[reached]])
 
 
-_MOST_ARROWS = 150
+_MAX_ARROWS = 150
 _GRID = 61
 
 
@@ -180,8 +180,8 @@ def arrows(
         },
         index=people.index,
     ).dropna()
-    if len(table) > _MOST_ARROWS:
-        table = table.iloc[np.sort(rng.choice(len(table), _MOST_ARROWS, replace=False))]
+    if len(table) > _MAX_ARROWS:
+        table = table.iloc[np.sort(rng.choice(len(table), _MAX_ARROWS, replace=False))]
     return table
 
 
@@ -210,7 +210,7 @@ def boundary(compared: Comparison, shown: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"x": grid[:, 0], "y": grid[:, 1], "favorable": decided})
 
 
-def _flat(encoded: Encoded) -> bool:
+def _flat(encoded: EncodedFeatures) -> bool:
     return len(encoded.columns) == 2 and all(encoded.scaled[name] for name in encoded.columns)
 
 

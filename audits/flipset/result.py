@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar
 import pandas as pd
 
 from audits.data.values import MISSING
-from audits.results import Optimum, frame_of, head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.results import Optimum, frame_of, head, notebook_display, plain
+from audits.stats import Estimate, Judgment, Verdict
 from audits.transport.levels import LevelDifference
 
 __all__ = [
@@ -23,12 +23,12 @@ __all__ = [
     "Causal",
     "Check",
     "Conditional",
+    "CounterpartRate",
     "FeatureDifference",
     "FlipsetPart",
     "FlipsetResult",
     "Marginal",
     "Noise",
-    "PushedRate",
     "Reverse",
     "SameValue",
     "ScoreChange",
@@ -36,7 +36,7 @@ __all__ = [
     "Stability",
     "Stratum",
     "Validation",
-    "ranked",
+    "rank_lines",
 ]
 
 
@@ -81,7 +81,7 @@ REPORT_COLUMNS: dict[Any, str] = {
 Line = TypeVar("Line", bound=FeatureDifference)
 
 
-def ranked(report: Sequence[Line], *, by_sign: bool = False) -> list[Line]:
+def rank_lines(report: Sequence[Line], *, by_sign: bool = False) -> list[Line]:
     """Return a transparency report in one of Definition 2's two rankings: how far, or how consistently."""
     if not by_sign:
         return list(report)
@@ -189,7 +189,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class PushedRate:
+class CounterpartRate:
     """Favourable rate of a group's counterparts beside that of the group itself."""
 
     name: str
@@ -231,7 +231,7 @@ class Validation:
     reverse: dict[str, float] | None
     checks: tuple[Check, ...] = ()
     trusted: bool = True
-    rates: tuple[PushedRate, ...] = ()
+    rates: tuple[CounterpartRate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -420,7 +420,7 @@ class Reverse:
     negative_size: float
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class FlipsetResult:
     """Result of a flipset audit.
@@ -478,7 +478,7 @@ class FlipsetResult:
     source: str
     target: str
     outcome: str
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     n_source: float
@@ -615,7 +615,7 @@ class FlipsetResult:
     ) -> pd.DataFrame:
         """Return the transparency report of ``"positive"`` or ``"negative"``, in either of its rankings."""
         return frame_of(
-            ranked(self.flipset(part, within)[0].transparency, by_sign=by_sign),
+            rank_lines(self.flipset(part, within)[0].transparency, by_sign=by_sign),
             REPORT_COLUMNS,
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from audits.brief import begun
 from audits.flipset.figures import blocks, flipsets, intervals, maps
 from audits.flipset.result import FlipsetResult
 from audits.flipset.text import (
@@ -18,8 +17,9 @@ from audits.flipset.text import (
     way_words,
 )
 from audits.records import Exhibit, Section
+from audits.stats.text import count, estimate_text, number, p_words, people_in, percent_interval
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, number, p_words, people_in, percent_interval, stated
+from audits.text import begun
 
 __all__ = ["section"]
 
@@ -39,8 +39,8 @@ def section(result: FlipsetResult) -> Section:
             _blocks(result),
             *who_flips,
             *filter(None, apart),
-            *_compared(result),
-            *_tested(result),
+            *_comparison_exhibits(result),
+            *_test_exhibits(result),
         ),
         facts=_facts(result),
     )
@@ -109,7 +109,7 @@ def _report(result: FlipsetResult, within: str | None, mark: str) -> Exhibit | N
     )
 
 
-def _compared(result: FlipsetResult) -> list[Exhibit]:
+def _comparison_exhibits(result: FlipsetResult) -> list[Exhibit]:
     """What else sets people and matches apart: where they are, strata, scores, other lives."""
     change, causal = result.score_change, result.causal
     ends = ["", ""] if change is None else [number(change.quantiles[end]) for end in ("0.05", "0.95")]
@@ -142,7 +142,7 @@ def _compared(result: FlipsetResult) -> list[Exhibit]:
     return _exhibits(result, shown)
 
 
-def _tested(result: FlipsetResult) -> list[Exhibit]:
+def _test_exhibits(result: FlipsetResult) -> list[Exhibit]:
     """How it was tested: all that the verdict looks at, chance, equal values, the map, stability."""
     wide = {"wide": True}
     return _exhibits(result, [
@@ -171,7 +171,7 @@ def _tested(result: FlipsetResult) -> list[Exhibit]:
             result.again is not None, "again", "Matched again",
             "Left: both directions in every repeat. Right: who flips in most repeats flips whoever else is "
             "in the data.",
-            maps.again, result.again_frame, wide,
+            maps.repeats, result.again_frame, wide,
         ),
         (
             bool(result.training), "training", "How the map was trained", "Distance and losses by iteration.",
@@ -198,7 +198,7 @@ def _facts(result: FlipsetResult) -> dict[str, str]:
         "Verdict": f"{result.verdict}: {interval_words(result.judged)}",
         f"{yes}, {people_in(result.source)}": percent_interval(result.source_rate),
         f"{yes}, {people_in(result.target)}": percent_interval(result.target_rate),
-        "Difference of rates": f"{stated(result.net, 100, ' points')}; {result.net.method}",
+        "Difference of rates": f"{estimate_text(result.net, 100, ' points')}; {result.net.method}",
         "Matching": _matching(result),
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
         + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from audits.brief import begun, between, brief, cut_apart, in_points, named_apart, of_people, shortest
 from audits.flipset.counterparts.people import Comparison
 from audits.flipset.inference import LOOKS, FlipJudgment, differing
 from audits.flipset.options import FlipsetOptions
@@ -21,15 +20,15 @@ from audits.flipset.result import (
     Stability,
     Validation,
 )
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
+from audits.stats.text import count, out_of, p_words, people_in, percent, percent_interval, so_many
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval, so_many
+from audits.text import begun, between, brief, cut_apart, in_points, named_apart, of_people, shortest
 from audits.transport.levels import FACTOR, LevelDifference
 
 __all__ = [
     "DISTRUST",
     "Way",
-    "again_words",
     "answer",
     "disagreeing",
     "disagreement",
@@ -41,6 +40,7 @@ __all__ = [
     "match_answer",
     "one_of",
     "points",
+    "stability_sentences",
     "tie_words",
     "unmatched_words",
     "warnings_for",
@@ -49,7 +49,7 @@ __all__ = [
 
 Way = Literal["positive", "negative"]
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 _NOBODY, _SOMEBODY = 1e-6, 0.5
 DISTRUST = "This map cannot be trusted: "
 
@@ -84,7 +84,7 @@ def headline(result: FlipsetResult) -> str:
         for most in (2, 1, 0)
     ]
     back = f"; for {_back(less.size)} it is the reverse" if 2 * less.size >= part.size else ""
-    ends = [f"{more}{_standing(result, told_back=bool(more))}" for more in dict.fromkeys((back, ""))]
+    ends = [f"{more}{_verdict_phrase(result, told_back=bool(more))}" for more in dict.fromkeys((back, ""))]
     return shortest(*(f"{each}{end}" for end in ends for each in told))
 
 
@@ -126,7 +126,7 @@ def one_of(group: str) -> str:
     return so_many(1, group).removeprefix("1 ")
 
 
-def _decisive_level(judged: Judged, levels: tuple[LevelDifference, ...]) -> LevelDifference | None:
+def _decisive_level(judged: Judgment, levels: tuple[LevelDifference, ...]) -> LevelDifference | None:
     """Return the level whose interval decides; None where none does."""
     return next((each for each in levels if judged.decided_by == f"level: {each.name}"), None)
 
@@ -167,7 +167,7 @@ def _sides(result: FlipsetResult) -> list[tuple[str, str, str]]:
     ]
 
 
-def _standing(result: FlipsetResult, *, told_back: bool) -> str:
+def _verdict_phrase(result: FlipsetResult, *, told_back: bool) -> str:
     """Say in a few words how the verdict reads: the end of a sentence, and after two halves its own."""
     judged = result.judged
     if judged.verdict == EVIDENCE and judged.decided_by == LIKE_FOR_LIKE:
@@ -215,18 +215,18 @@ def _similarity(part: FlipsetPart) -> str:
     """Say how many matches are similar, and within what."""
     if part.within_caliper is None:
         return ""
-    differ = f" The others differ most often in {_listed(part.differs_in[:3])}." if part.differs_in else ""
+    differ = f" The others differ most often in {_enumerate(part.differs_in[:3])}." if part.differs_in else ""
     return (
         f"{begun(percent(part.within_caliper, part.size))} of these matches are similar in every feature: "
         f"numbers within {CALIPER:g} standard deviations, categories the same.{differ}"
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _enumerate(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
-def interval_words(judged: Judged) -> str:
+def interval_words(judged: Judgment) -> str:
     """Word the one interval that the verdict follows from: badge, finding and report state it alike."""
     value = judged.interval
     if value.value is None:
@@ -330,7 +330,7 @@ def _strata(judgement: FlipJudgment, compared: Comparison) -> list[str]:
     found = differing(judgement.strata, options.level)
     if not found:
         return []
-    named = found[:_MOST_NAMED]
+    named = found[:_MAX_NAMED]
     words = ", ".join(
         f"“{item.value}” {points(item.net.value or 0.0)} (p {p_words(item.adjusted_p or 0.0)})"
         for item in named
@@ -352,10 +352,10 @@ def _open(judgement: FlipJudgment, compared: Comparison) -> list[str]:
             f"of {FACTOR * size:.3g} points at each level of the features."
         ]
         if small:
-            more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
-            found.append(f"Not covered, for too few people: {', '.join(small[:_MOST_NAMED])}{more}.")
+            more = f" and {len(small) - _MAX_NAMED} more" if len(small) > _MAX_NAMED else ""
+            found.append(f"Not covered, for too few people: {', '.join(small[:_MAX_NAMED])}{more}.")
         if compared.chosen.not_compared:
-            found.append(f"Not compared: {', '.join(compared.chosen.not_compared[:_MOST_NAMED])}.")
+            found.append(f"Not compared: {', '.join(compared.chosen.not_compared[:_MAX_NAMED])}.")
         return found
     if judged.verdict == EVIDENCE:
         return []
@@ -405,7 +405,7 @@ def tie_words(ties: tuple[float, float] | None, transport: str) -> tuple[str, ..
     )
 
 
-def again_words(again: Stability | None) -> tuple[str, ...]:
+def stability_sentences(again: Stability | None) -> tuple[str, ...]:
     """Say how many people flip whoever else is in the data."""
     if again is None:
         return ()

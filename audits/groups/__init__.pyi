@@ -1,8 +1,6 @@
 from .audit import groups as groups
 from .by_probability import ProbableGroup as ProbableGroup
-from .changing import at_threshold as at_threshold
-from .changing import beside as beside
-from .judging import most_telling as most_telling
+from .inference import most_telling as most_telling
 from .ll144 import BiasTable as BiasTable
 from .ll144 import bias_tables as bias_tables
 from .metrics import METRICS as METRICS
@@ -16,3 +14,5 @@ from .result import Difference as Difference
 from .result import GroupRow as GroupRow
 from .result import GroupsResult as GroupsResult
 from .result import Spread as Spread
+from .threshold_change import at_threshold as at_threshold
+from .threshold_change import beside as beside

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from audits.checks import checked, generator
+from audits.checks import check_options, generator
 from audits.data import AuditData
 from audits.errors import InputError
 from audits.groups.by_probability import (
@@ -17,19 +17,19 @@ from audits.groups.by_probability import (
     judged_of,
     probability_columns,
 )
-from audits.groups.comparison import Sorted, attributes_of, compare, sort_people
+from audits.groups.comparison import PeopleByGroup, attributes_of, compare, sort_people
 from audits.groups.further_metrics import FurtherMetrics, check_limits, class_columns, not_cleared
-from audits.groups.judging import ASKED_FIRST, judge_audit
+from audits.groups.inference import ASKED_FIRST, judge_audit
 from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
 from audits.groups.metrics import METRICS, scikit_metric
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult, Spread
-from audits.groups.words import few_people, finding_known, finding_probable
+from audits.groups.text import few_people, finding_known, finding_probable
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.stats import Judged, worst_of
+from audits.stats import Judgment, worst_of
 from audits.stats.design import make_design
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = ["groups", "groups_from_people", "with_sign"]
 
@@ -67,7 +67,7 @@ def groups(
     InputError
         An attribute is not protected, the reference is unknown, or there are fewer than two groups.
     """
-    options = checked(GroupsOptions, options, "groups")
+    options = check_options(GroupsOptions, options, "groups")
     _check_measure(subject, options)
     if subject.data.numeric is not None:
         _refuse_metrics(options)
@@ -107,7 +107,7 @@ def groups(
     if options.classes:
         people = people.assign(**class_columns(subject))
     if data.gathered is not None:
-        people = people.assign(**_gathered(data, subject.higher_is))
+        people = people.assign(**_score_sums(data, subject.higher_is))
     result = groups_from_people(people, data.protected, options, subject.outcome, data.rows, seed)
     result = dataclasses.replace(result, warnings=(*data.leaving, *warnings, *result.warnings))
     if data.gathered is not None:
@@ -146,7 +146,7 @@ def _refuse_metrics(options: GroupsOptions) -> None:
         )  # fmt: skip
 
 
-def _gathered(data: AuditData, higher_is: str) -> dict[str, np.ndarray]:
+def _score_sums(data: AuditData, higher_is: str) -> dict[str, np.ndarray]:
     """Return what is known of the scores behind a row that stands for several people."""
     assert data.gathered is not None and data.weights is not None  # noqa: S101, PT018 - so `build_data` has it
     gathered = data.gathered.reset_index(drop=True)
@@ -226,7 +226,7 @@ def _compared(
         table += rows
         spreads.append(spread)
     probable = _probable(people, options, options.level / looks, seed)
-    judged, finding = _judged(table, probable, options, looks)
+    judged, finding = _judge(table, probable, options, looks)
     judged, further = not_cleared(judged, table)
     return GroupsResult(
         options=dataclasses.asdict(options),
@@ -278,14 +278,14 @@ def _probable(
     return found
 
 
-def _judged(
+def _judge(
     table: Sequence[GroupRow],
     probable: Sequence[ProbableGroup],
     options: GroupsOptions,
     looks: int,
-) -> tuple[Judged, str]:
+) -> tuple[Judgment, str]:
     """Return what the verdict rests on, among groups known and probable, and the finding on it."""
-    parts: list[tuple[Judged, str]] = []
+    parts: list[tuple[Judgment, str]] = []
     if any(not row.is_reference for row in table):
         known = judge_audit(table, options.material, looks, options.measure)
         parts.append((known, finding_known(table, known, options, looks)))
@@ -302,7 +302,7 @@ def _judged(
     return next(part for part in parts if part[0] is worst)
 
 
-def _warnings(split: list[Sorted], people: pd.DataFrame) -> list[str]:
+def _warnings(split: list[PeopleByGroup], people: pd.DataFrame) -> list[str]:
     found = []
     if LABEL not in people:
         found.append(

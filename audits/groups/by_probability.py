@@ -28,14 +28,14 @@ from scipy.special import ndtr, ndtri
 from audits.checks import one_of
 from audits.data.partition import draw_people
 from audits.errors import InputError
-from audits.stats import Estimate, Judged, Verdict, judge, wilson
+from audits.stats import Estimate, Judgment, Verdict, judge, wilson
 from audits.stats.intervals import cautious_difference, percent_level
 
 __all__ = ["ASSUMPTION", "ProbableGroup", "compare_probable", "judged_of", "probability_columns"]
 
 ASSUMPTION = "decisions have nothing to do with membership, given its probability"
 _BINS = 20
-_FEWEST = 20  # people in a bin of probabilities
+_MIN = 20  # people in a bin of probabilities
 _TOO_MUCH = 1 + 1e-6
 _OPEN = "the probabilities of membership leave the difference open between these bounds"
 
@@ -166,7 +166,7 @@ def compare_probable(
     for name in order:
         low, high = bounds[name]
         held = _interval(low, high, size, level)
-        rate = _weighted(chance[name], decided, size, proxy_error, level)
+        rate = _weighted_mean(chance[name], decided, size, proxy_error, level)
         gap = bound = judged = p_value = None
         if name != first:
             gap = _gap(chance[name], chance[first], decided, size, proxy_error, corrected)
@@ -194,10 +194,10 @@ def compare_probable(
     return tuple(found)
 
 
-def judged_of(group: ProbableGroup, material: float, looks: int) -> Judged:
+def judged_of(group: ProbableGroup, material: float, looks: int) -> Judgment:
     """Return all that the verdict on a group follows from, one of so many looks; its reference has none."""
     assert group.verdict is not None and group.difference_bounds is not None  # noqa: S101, PT018
-    return Judged(
+    return Judgment(
         verdict=group.verdict,
         interval=group.difference_bounds,
         immaterial_low=-material,
@@ -216,7 +216,7 @@ def _bounds(
     Of people whose probability is p and whose favourable share is d, at least max(0, d + p - 1) and at most
     min(d, p) are favourably decided members. `by_decision` says where the first branch of either is taken.
     """
-    bins = _binned(p, size)
+    bins = _bins(p, size)
     above, share = np.clip(p + error, 0, 1), []
     below = np.clip(p - error, 0, 1)
     for people in (size * (1 - half), size * half):  # learned on one half, for the other
@@ -230,9 +230,9 @@ def _bounds(
     return _ratio(*lower, size), _ratio(*upper, size)
 
 
-def _binned(p: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _bins(p: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Bin of each person's probability, (n,): about equally many people in each, and not too few."""
-    count = int(np.clip(size.sum() // _FEWEST, 1, _BINS))
+    count = int(np.clip(size.sum() // _MIN, 1, _BINS))
     edges = np.unique(np.quantile(p, np.linspace(0, 1, count + 1)))
     return np.searchsorted(edges, p, side="right") - 1  # the largest, which may be many, by itself
 
@@ -265,9 +265,11 @@ def _distances(low: _Bound, high: _Bound, size: np.ndarray) -> tuple[float, floa
     return low.value / max(_error(low, size), 1e-300), -high.value / max(_error(high, size), 1e-300)
 
 
-def _weighted(p: np.ndarray, decided: np.ndarray, size: np.ndarray, error: float, level: float) -> Estimate:
+def _weighted_mean(
+    p: np.ndarray, decided: np.ndarray, size: np.ndarray, error: float, level: float
+) -> Estimate:
     """Weighted mean of decisions: Wilson's interval of the people expected, wider by the proxy's error."""
-    parts = [_expected(p, decided, size, shift) for shift in (0.0, -error, error)]
+    parts = [_expected_counts(p, decided, size, shift) for shift in (0.0, -error, error)]
     middle, low, high = (wilson(count, n, level=level) for count, n in parts)
     method = f"weighted by probability, if {ASSUMPTION}; {middle.method} of the people expected"
     return Estimate(middle.value, low.low, high.high, middle.n, method)
@@ -279,7 +281,9 @@ def _gap(
     """Difference of two weighted means, first minus second."""
     gaps = [
         cautious_difference(
-            *_expected(p, decided, size, shift), *_expected(q, decided, size, -shift), level=level
+            *_expected_counts(p, decided, size, shift),
+            *_expected_counts(q, decided, size, -shift),
+            level=level,
         )
         for shift in (0.0, -error, error)
     ]
@@ -287,7 +291,9 @@ def _gap(
     return Estimate(gaps[0].value, gaps[1].low, gaps[2].high, gaps[0].n, method)
 
 
-def _expected(p: np.ndarray, decided: np.ndarray, size: np.ndarray, shift: float) -> tuple[float, float]:
+def _expected_counts(
+    p: np.ndarray, decided: np.ndarray, size: np.ndarray, shift: float
+) -> tuple[float, float]:
     """People expected in the group who are decided favourably, and all expected.
 
     Every probability is off by `shift` for those decided favourably, and by the opposite for the others.

@@ -16,7 +16,7 @@ from audits.data import group_name
 from audits.data.values import MISSING
 from audits.errors import InputError
 from audits.groups.further_metrics import LABEL_CLASS, PREDICTED_CLASS, FurtherMetrics
-from audits.groups.judging import GroupLimit, judge_difference, judge_row
+from audits.groups.inference import GroupLimit, judge_difference, judge_row
 from audits.groups.measures import Rows
 from audits.groups.metrics import (
     METRICS,
@@ -37,7 +37,7 @@ from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
 
 __all__ = [
-    "Sorted",
+    "PeopleByGroup",
     "attributes_of",
     "bootstrap_intervals",
     "compare",
@@ -47,12 +47,12 @@ __all__ = [
 ]
 
 _CALIBRATION_BINS = 10
-_FEWEST_POOLED = 3
+_MIN_POOLED = 3
 _ODDS = ("true_positive_rate", "false_positive_rate")
 
 
 @dataclass(frozen=True, eq=False)
-class Sorted:
+class PeopleByGroup:
     """People of one attribute (or intersection) in groups, largest group first."""
 
     attribute: str
@@ -78,7 +78,7 @@ def sort_people(
     labels: Labels | None,
     edges: np.ndarray,
     design: Design | None = None,
-) -> Sorted:
+) -> PeopleByGroup:
     """Sort people into the groups that occur, largest first; of equal ones the one with the higher rate."""
     sizes = people["people"].to_numpy(dtype=float)
     decision = people["decision"].to_numpy(dtype=bool)
@@ -91,7 +91,7 @@ def sort_people(
     score = people["score"].to_numpy(dtype=float)
     k = len(values)
     bins = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
-    return Sorted(
+    return PeopleByGroup(
         attribute=" × ".join(attributes),
         names=tuple(joined_names(values, attributes)),
         values=values,
@@ -164,7 +164,7 @@ def _codes(columns: pd.DataFrame) -> tuple[np.ndarray, list[tuple[str, ...]]]:
 
 
 def compare(
-    item: Sorted,
+    item: PeopleByGroup,
     options: GroupsOptions,
     level: float,
     rng: np.random.Generator,
@@ -185,7 +185,7 @@ def compare(
     values = estimates(shares, level=options.level)
     ratios, smallest = ratios_to_highest(*shares["selection_rate"], level=options.level)
     resampled = bootstrap_intervals(item.counts, rng, draws=draws, level=options.level)
-    pooled = _pooled(item, {name: shares[name] for name in judged}, options.level, pooling)
+    pooled = _pool_rates(item, {name: shares[name] for name in judged}, options.level, pooling)
     limits = {name: _limit(name, *shares[name], options) for name in judged}
     single = Rows(item.group, item.decision, item.score, item.sizes, item.labels, item.design)
     more, more_gaps = further.of(single, item.counts, item.classes, reference, options, level)
@@ -230,7 +230,7 @@ def compare(
     return rows, _spread(item, shares, smallest, reference, options.level)
 
 
-def _by_design(item: Sorted, design: Design, level: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _by_design(item: PeopleByGroup, design: Design, level: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return rates_by_design(design, item.group, item.decision, item.labels, len(item.names), level=level)
 
 
@@ -241,8 +241,8 @@ def _limit(name: str, count: np.ndarray, n: np.ndarray, options: GroupsOptions) 
     return GroupLimit.of(options.material, options.material_on, overall=overall, decisions=decisions)
 
 
-def _pooled(
-    item: Sorted,
+def _pool_rates(
+    item: PeopleByGroup,
     shares: dict[str, tuple[np.ndarray, np.ndarray]],
     level: float,
     rng: np.random.Generator,
@@ -251,7 +251,7 @@ def _pooled(
 
     An intersection has its attributes' main effects; groups of one attribute are drawn to their common rate.
     """
-    if len(item.names) < _FEWEST_POOLED:
+    if len(item.names) < _MIN_POOLED:
         return {}
     columns: list[np.ndarray] = []
     if len(item.attributes) > 1:
@@ -265,7 +265,7 @@ def _pooled(
     }
 
 
-def reference_of(item: Sorted, options: GroupsOptions) -> int:
+def reference_of(item: PeopleByGroup, options: GroupsOptions) -> int:
     """Position of the reference group: the one asked for, else the largest whose values are known."""
     wanted = {
         name: str(value) for name, value in (options.reference or {}).items() if name in item.attributes
@@ -283,7 +283,7 @@ def reference_of(item: Sorted, options: GroupsOptions) -> int:
     return item.values.index(values)
 
 
-def _mean_score(item: Sorted, j: int, level: float) -> Estimate:
+def _mean_score(item: PeopleByGroup, j: int, level: float) -> Estimate:
     mine = item.group == j
     weight, score = item.sizes[mine], item.score[mine]
     n = float(weight.sum())
@@ -314,7 +314,7 @@ def _mean_by_design(design: Design, mine: np.ndarray, score: np.ndarray, level: 
     return Estimate(mean, mean - reach, mean + reach, n, method)
 
 
-def _calibration(item: Sorted, j: int, level: float) -> Calibration | None:
+def _calibration(item: PeopleByGroup, j: int, level: float) -> Calibration | None:
     """Ten equal bins of a score that is a probability."""
     if item.labels is None or item.score.min() < 0 or item.score.max() > 1:
         return None
@@ -339,7 +339,7 @@ def _calibration(item: Sorted, j: int, level: float) -> Calibration | None:
 
 
 def _spread(
-    item: Sorted,
+    item: PeopleByGroup,
     shares: dict[str, tuple[np.ndarray, np.ndarray]],
     ratio: Estimate,
     reference: int,
@@ -405,16 +405,16 @@ def bootstrap_intervals(
         return [{} for _ in counts.n]
     parts = (counts.true_positive, counts.false_negative, counts.false_positive, counts.true_negative)
     cells = np.stack([part for part in parts if part is not None], 1)
-    drawn = _balanced(redraw(cells, rng, draws=draws))
+    drawn = _balanced_accuracy(redraw(cells, rng, draws=draws))
     return [
         {"balanced_accuracy": percentile_interval(float(value), drawn[:, j], float(n), level=level)}
         if np.isfinite(value)
         else {}
-        for j, (value, n) in enumerate(zip(_balanced(cells), counts.n, strict=True))
+        for j, (value, n) in enumerate(zip(_balanced_accuracy(cells), counts.n, strict=True))
     ]
 
 
-def _balanced(cells: np.ndarray) -> np.ndarray:
+def _balanced_accuracy(cells: np.ndarray) -> np.ndarray:
     """Balanced accuracy of true positives, false negatives, false positives, true negatives (..., 4)."""
     tp, fn, fp, tn = np.moveaxis(cells, -1, 0).astype(float)
     return 0.5 * (_ratio(tp, tp + fn) + _ratio(tn, tn + fp))

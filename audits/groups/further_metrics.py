@@ -18,13 +18,13 @@ import pandas as pd
 
 from audits.data.values import as_text
 from audits.errors import InputError
-from audits.groups.judging import GroupLimit, judge_difference
+from audits.groups.inference import GroupLimit, judge_difference
 from audits.groups.measures import MetricDraws, Rows, measure_groups
 from audits.groups.metrics import METRICS, Counts, Labels, Metric, by_jackknife, share_by_design
 from audits.groups.options import GroupsOptions
 from audits.groups.result import Difference, GroupRow
 from audits.models.protocol import check_scores, class_text
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judged, judge, weighted_sum, wilson
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, weighted_sum, wilson
 
 if TYPE_CHECKING:
     from audits.models import Subject
@@ -132,10 +132,8 @@ class FurtherMetrics:
             for j in range(k):
                 values[j][name] = wilson(float(part[j]), float(whole[j]), level=options.level)
                 if j != reference:
-                    sides = ((float(part[each]), float(whole[each])) for each in (j, reference))
-                    gaps[j][name] = judge_difference(
-                        *sides, float(counts.n[j]), limit=own, level=level
-                    )  # fmt: skip
+                    here, there = ((float(part[each]), float(whole[each])) for each in (j, reference))
+                    gaps[j][name] = judge_difference(here, there, float(counts.n[j]), limit=own, level=level)
         return values, gaps
 
     def _class_shares(
@@ -226,7 +224,7 @@ def class_columns(subject: Subject) -> dict[str, np.ndarray]:
     return {PREDICTED_CLASS: predicted, LABEL_CLASS: label}
 
 
-def not_cleared(judged: Judged, table: Sequence[GroupRow]) -> tuple[Judged, list[str]]:
+def not_cleared(judged: Judgment, table: Sequence[GroupRow]) -> tuple[Judgment, list[str]]:
     """Return the verdict, which does not clear beside evidence in a further metric, and what to say of it."""
     said, rates = [], {metric.name for metric in METRICS if metric.judged}
     for row in table:

@@ -20,10 +20,10 @@ import pandas as pd
 from audits.data import named_with
 from audits.groups.metrics import Labels
 from audits.stats.intervals import cautious_p
-from audits.stats.words import people_in, percent
+from audits.stats.text import people_in, percent
 
 if TYPE_CHECKING:
-    from audits.groups.comparison import Sorted
+    from audits.groups.comparison import PeopleByGroup
     from audits.models import Subject
 
 __all__ = ["KNOWN", "LABEL", "labels_of", "with_labels", "withheld"]
@@ -60,7 +60,7 @@ def labels_of(people: pd.DataFrame) -> Labels | None:
     return Labels(people[LABEL].to_numpy(dtype=bool), known)
 
 
-def withheld(people: pd.DataFrame, split: Sequence[Sorted], level: float) -> str:
+def withheld(people: pd.DataFrame, split: Sequence[PeopleByGroup], level: float) -> str:
     """Say why no verdict rests on rates that need a label: missing ones go with decision or group."""
     if KNOWN not in people or LABEL not in people:
         return ""

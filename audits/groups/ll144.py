@@ -32,7 +32,7 @@ from audits.stats import Estimate, wilson
 from audits.stats.design import design_share, make_design
 from audits.stats.estimate import estimate_cells
 from audits.stats.ratios import ratios_to_highest
-from audits.stats.words import people
+from audits.stats.text import people
 
 __all__ = ["BiasTable", "bias_tables", "protected_of", "suggested_columns"]
 

@@ -297,7 +297,9 @@ def _bound(function: Callable[..., float], where: str, equal: bool) -> Function:
     def call(
         labels: np.ndarray | None, decisions: np.ndarray, scores: np.ndarray, weights: np.ndarray
     ) -> float:
-        told = (labels, decisions, scores) if three else (labels, scores if scored else decisions)
+        told: tuple[Any, ...] = (
+            (labels, decisions, scores) if three else (labels, scores if scored else decisions)
+        )
         if takes:
             return function(*told, sample_weight=weights)
         if not (weights == 1).all():

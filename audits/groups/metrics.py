@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from audits.brought import brought_by
 from audits.checks import one_of
 from audits.errors import InputError
+from audits.plugins import load_plugin
 from audits.stats import Estimate, weighted_sum, wilson
 from audits.stats.design import Design, design_share
 from audits.stats.intervals import percent_level
@@ -176,7 +176,7 @@ class Metrics:
 
     def __iter__(self) -> Iterator[Metric]:
         yield from _OURS
-        yield from {**_brought(), **self._added, **_ALSO.get()}.values()
+        yield from {**_plugin_metrics(), **self._added, **_ALSO.get()}.values()
 
     def __getitem__(self, name: str) -> Metric:
         found = {metric.name: metric for metric in self}
@@ -238,9 +238,9 @@ class Metrics:
 
 
 @cache
-def _brought() -> dict[str, Metric]:
+def _plugin_metrics() -> dict[str, Metric]:
     ours = {metric.name for metric in _OURS}
-    found = (brought_by(entry, Metric, ours) for entry in entry_points(group=GROUP))
+    found = (load_plugin(entry, Metric, ours) for entry in entry_points(group=GROUP))
     return {metric.name: metric for metric in found}
 
 

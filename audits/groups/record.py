@@ -29,7 +29,7 @@ def _seconds(options: GroupsOptions, size: Size) -> float:
     return 0.2 + training + 2e-4 * options.bootstrap + 1e-6 * size.rows
 
 
-def _counted(options: GroupsOptions, _data: DataSpec) -> dict[str, Asked]:
+def _columns_to_count(options: GroupsOptions, _data: DataSpec) -> dict[str, Asked]:
     """Groups are the protected attributes, which the data name."""
     if options.by_probability:
         raise not_counted("groups.by_probability")
@@ -59,15 +59,15 @@ AUDIT = Audit(
     options=GroupsOptions,
     result="audits.groups.result:GroupsResult",
     runs="audits.groups.audit:groups",
-    paired="audits.comparison.groups:paired",
+    paired="audits.comparison.groups:compare",
     keys="audits.groups:keys.json",
-    says="audits.groups.words:headline",
-    presents="audits.groups.exhibits:section",
-    counted=_counted,
+    says="audits.groups.text:headline",
+    presents="audits.groups.sections:section",
+    counted=_columns_to_count,
     seconds=_seconds,
     usual=_usual,
-    decided="audits.groups.changing:decided",
-    since="audits.groups.changing:since",
+    decided="audits.groups.threshold_change:decisions_by_row",
+    since="audits.groups.threshold_change:since",
     designs=True,
     about_words=True,
     groups_alone=True,

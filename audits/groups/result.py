@@ -10,8 +10,8 @@ import pandas as pd
 
 from audits.groups.by_probability import ProbableGroup
 from audits.groups.metrics import METRICS
-from audits.results import frame_of, head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.results import frame_of, head, notebook_display, plain
+from audits.stats import Estimate, Judgment, Verdict
 from audits.stats.estimate import estimate_cells, estimate_columns
 from audits.stats.verdicts import AVERAGE
 
@@ -219,7 +219,7 @@ class Spread:
     average_odds_difference: Estimate | None
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class GroupsResult:
     """Result of a group comparison.
@@ -247,7 +247,7 @@ class GroupsResult:
 
     options: dict[str, Any]
     outcome: str
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]

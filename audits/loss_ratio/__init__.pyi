@@ -2,8 +2,8 @@ from .attack.flow import Flow as Flow
 from .attack.flow import gradient_flow as gradient_flow
 from .attack.flow import step_sizes as step_sizes
 from .audit import loss_ratio as loss_ratio
-from .inference import Standing as Standing
-from .inference import Tested as Tested
+from .inference import RatioTest as RatioTest
+from .inference import RatioVerdict as RatioVerdict
 from .metrics.distances import FairMetric as FairMetric
 from .metrics.distances import matrix_metric as matrix_metric
 from .metrics.distances import projection_metric as projection_metric

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from audits.checks import checked, generator
+from audits.checks import check_options, generator
 from audits.data import AuditData
 from audits.data.outliers import check_spread
 from audits.errors import InputError
+from audits.loss_ratio.assembly import pack
 from audits.loss_ratio.attack.people import move_people
 from audits.loss_ratio.attack.slopes import slopes_of
 from audits.loss_ratio.metrics.crossfit import extremes
@@ -15,7 +16,6 @@ from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.metrics.selection import choose_metric
 from audits.loss_ratio.model_comparison import compare_models
 from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.packing import pack
 from audits.loss_ratio.ratio_tests import run_tests, turned_ratios, with_ends
 from audits.loss_ratio.result import LossRatioResult
 from audits.models import Subject
@@ -23,7 +23,7 @@ from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
-from audits.stats.words import people
+from audits.stats.text import people
 
 __all__ = ["check_labels", "loss_ratio"]
 
@@ -62,7 +62,7 @@ def loss_ratio(
         probabilities, the metric ignores nothing or everything, the steps diverge, an option is out of
         range, the metric cannot be turned as asked.
     """
-    options = checked(LossRatioOptions, options, "loss_ratio")
+    options = check_options(LossRatioOptions, options, "loss_ratio")
     rng = generator(rng)
     check_subject(subject)
     progress(0.0, "Choosing the fair metric")

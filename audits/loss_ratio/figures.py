@@ -9,7 +9,7 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 
 from audits.data import group_name
-from audits.drawing.marks import box, decisive, dot, named, reaching
+from audits.drawing.marks import add_legend, box, decisive, dot, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
@@ -23,19 +23,19 @@ from audits.drawing.style import (
 )
 from audits.loss_ratio import LossRatioResult
 from audits.stats import EVIDENCE
-from audits.stats.words import count, number, people, people_in, several, stated
+from audits.stats.text import count, estimate_text, number, people, people_in, several
 
 __all__ = [
     "against_tolerance",
     "along_flow",
-    "misspecified",
+    "misspecified_metric",
     "moved_person",
     "ratios",
     "subspace",
 ]
 
 _MAX_FEATURES, _MAX_GROUPS, _MAX_TICKS = 15, 10, 6
-_LONGEST_BOTH = 46  # letters of attribute and group above their row
+_MAX_BOTH = 46  # letters of attribute and group above their row
 _ROUND_FAR = (1.0, 2.0, 5.0)
 _ROUND = (1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0, 7.0)
 
@@ -92,14 +92,14 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
         )
     )
     if any(found.low is None for _, found, _ in others):
-        named(figure, [("too few people for an interval", dot(CONTEXT))])
+        add_legend(figure, [("too few people for an interval", dot(CONTEXT))])
     figure.add_vline(x=1.0, line={"color": GREY, "width": 1})
     ends = [end for _, found, _ in rows for end in (found.value, found.low, found.high)]
     _mark(figure, "x", result.tolerance, ends)
     figure.update_xaxes(**_ratio_axis([*ends, result.tolerance], "error, times as large (log scale)"))
-    told = "; ".join(f"{name} {stated(found)}" for name, found, _ in rows[::-1])
+    told = "; ".join(f"{name} {estimate_text(found)}" for name, found, _ in rows[::-1])
     alt = f"Error after the move as times that before it, limit {number(result.tolerance)}: {told}."
-    each = rows_named(figure, distinct([name for name, *_ in rows], longest=_LONGEST_BOTH))
+    each = rows_named(figure, distinct([name for name, *_ in rows], longest=_MAX_BOTH))
     return _legend_above(finish(figure, height=130 + each * len(rows), alt=alt))
 
 
@@ -123,7 +123,7 @@ def along_flow(result: LossRatioResult) -> go.Figure:
             )
         )
     _mark(figure, "y", tolerance)
-    ticks = thinned(steps, _MAX_TICKS)
+    ticks = thin_ticks(steps, _MAX_TICKS)
     figure.update_xaxes(type="log", title="steps of the flow (log scale)", tickvals=ticks, ticktext=ticks)
     drawn = [y for trace in figure.data for y in trace.y]
     figure.update_yaxes(**_ratio_axis([*drawn, tolerance], "times as large (log scale)"))
@@ -157,7 +157,7 @@ def ratios(result: LossRatioResult) -> go.Figure:
             showlegend=False,
         )
     )
-    named(figure, [("within your limit", box(CONTEXT)), ("beyond it", box(beyond))])
+    add_legend(figure, [("within your limit", box(CONTEXT)), ("beyond it", box(beyond))])
     ends = [bars[0].low, bars[-1].high, tolerance]
     _mark(figure, "x", tolerance, ends)
     figure.update_xaxes(**_ratio_axis(ends, "a person's loss after over before the move (log scale)"))
@@ -207,7 +207,7 @@ def _ratio_axis(values: Iterable[float | None], title: str) -> dict[str, Any]:
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ladder = [round(10.0**decade * step, 12) for decade in decades for step in steps]
     inside = [value for value in ladder if least * 0.999 <= value <= high]  # 1 itself, if nothing is below
-    ticks = thinned(inside, _MAX_TICKS)
+    ticks = thin_ticks(inside, _MAX_TICKS)
     return {
         "type": "log",
         "title": title,
@@ -217,12 +217,12 @@ def _ratio_axis(values: Iterable[float | None], title: str) -> dict[str, Any]:
     }
 
 
-def thinned(values: Sequence[float], most: int) -> list[float]:
+def thin_ticks(values: Sequence[float], most: int) -> list[float]:
     """Return about `most` of the rising positive `values`, the first and well apart on a log scale.
 
     Examples
     --------
-    >>> thinned([10, 20, 40, 50, 80, 85, 160], 4)
+    >>> thin_ticks([10, 20, 40, 50, 80, 85, 160], 4)
     [10, 20, 40, 80, 160]
     """
     kept: list[float] = []
@@ -254,7 +254,7 @@ def subspace(result: LossRatioResult) -> go.Figure:
     return finish(figure, height=90 + 24 * len(shown), alt=f"{alt}.")
 
 
-def misspecified(result: LossRatioResult) -> go.Figure:
+def misspecified_metric(result: LossRatioResult) -> go.Figure:
     """Draw the mean ratio, its interval and T_n where the metric is turned by some degrees (Figure 1)."""
     tolerance = result.tolerance
     rows = result.misspecified

@@ -10,19 +10,19 @@ from typing import Any
 
 from scipy.stats import norm
 
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged, Verdict, judge
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment, Verdict, judge
 from audits.stats.means import MeanTest
-from audits.stats.paired import PairedRatio
+from audits.stats.paired_ratio import PairedRatio
+from audits.stats.text import number, p_words, people
 from audits.stats.verdicts import POWER
-from audits.stats.words import number, p_words, people
 
-__all__ = ["Envelope", "Grounds", "Standing", "Tested", "judge_ratio", "stand"]
+__all__ = ["Envelope", "Grounds", "RatioTest", "RatioVerdict", "judge_ratio", "stand"]
 
 _CLEARED = 60  # people at least: of fewer, one in twenty others may have any ratio, and nobody here has it
 
 
 @dataclass(frozen=True)
-class Tested:
+class RatioTest:
     """A ratio held against the tolerance: Eq. 3.10 or 3.13.
 
     Attributes
@@ -112,12 +112,12 @@ class Grounds:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RatioVerdict:
     """Verdict and finding at one tolerance."""
 
-    loss: Tested
-    errors: Tested
-    judged: Judged
+    loss: RatioTest
+    errors: RatioTest
+    judged: Judgment
     finding: str
 
     @property
@@ -134,7 +134,7 @@ def stand(
     tolerance: float,
     level: float,
     material: float,
-) -> Standing:
+) -> RatioVerdict:
     """Compare both ratios with `tolerance`.
 
     Parameters
@@ -145,15 +145,15 @@ def stand(
         A mean ratio below `material` times the tolerance is no material difference.
     """
     seen = grounds.reached is None or grounds.reached > tolerance  # by rows that could be written down
-    loss = _tested(Envelope(tuple(loss_tests)), tolerance, level, seen=seen)
-    errors = _tested(Envelope(tuple(error_tests)), tolerance, level, seen=seen)
+    loss = _test_ratio(Envelope(tuple(loss_tests)), tolerance, level, seen=seen)
+    errors = _test_ratio(Envelope(tuple(error_tests)), tolerance, level, seen=seen)
     judged = judge_ratio(loss_tests, grounds, tolerance=tolerance, level=level, material=material)
-    return Standing(loss, errors, judged, _finding(loss, errors, grounds, material, judged))
+    return RatioVerdict(loss, errors, judged, _finding(loss, errors, grounds, material, judged))
 
 
 def judge_ratio(
     tests: Sequence[MeanTest], grounds: Grounds, *, tolerance: float, level: float, material: float
-) -> Judged:
+) -> Judgment:
     """Return the verdict on a mean ratio: no difference up to the tolerance, material from some times it.
 
     What a search without gradient found is evidence if rows that could be written down reach it; that it
@@ -174,7 +174,7 @@ def judge_ratio(
     if grounds.estimated:
         why = {"cannot_clear": grounds.estimated, "reason": grounds.estimated}
         return _judge(interval, tolerance, material, level, p, **why)
-    needed = _needed(interval, tolerance, material * tolerance, level)
+    needed = _people_needed(interval, tolerance, material * tolerance, level)
     judged = _judge(interval, tolerance, material, level, p, people_needed=needed)
     if judged.verdict == NO_MATERIAL and test.n < _CLEARED:
         few = _judge(interval, tolerance, material, level, p, only_estimated="so few")
@@ -184,12 +184,12 @@ def judge_ratio(
 
 def _judge(
     interval: Estimate, tolerance: float, material: float, level: float, p: float | None, **told: Any
-) -> Judged:
+) -> Judgment:
     none, immaterial = (-math.inf, tolerance), (-math.inf, material * tolerance)
     return judge(interval, none=none, immaterial=immaterial, p_value=p, level=level, **told)
 
 
-def _needed(interval: Estimate, tolerance: float, material: float, level: float) -> int | None:
+def _people_needed(interval: Estimate, tolerance: float, material: float, level: float) -> int | None:
     """People with whom the interval would leave out the tolerance or what is material, in 80 of 100 samples.
 
     Its ends come nearer with the root of the people; None where neither would do.
@@ -205,15 +205,15 @@ def _needed(interval: Estimate, tolerance: float, material: float, level: float)
     return math.ceil(interval.n * min(times) * beyond) if times else None
 
 
-def _tested(test: Envelope, tolerance: float, level: float, *, seen: bool) -> Tested:
+def _test_ratio(test: Envelope, tolerance: float, level: float, *, seen: bool) -> RatioTest:
     statistic, bound = test.interval(level), test.lower_bound(level)
     reject = seen and bound is not None and bound > tolerance
-    return Tested(
+    return RatioTest(
         statistic, bound, (statistic.low, statistic.high), test.p_value(tolerance), tolerance, reject
     )
 
 
-def _finding(loss: Tested, errors: Tested, grounds: Grounds, material: float, judged: Judged) -> str:
+def _finding(loss: RatioTest, errors: RatioTest, grounds: Grounds, material: float, judged: Judgment) -> str:
     low, high = loss.interval
     sure = "no interval" if low is None else f"{number(low)}–{number(high)}"
     text = (

@@ -11,7 +11,7 @@ import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
 from audits.errors import InputError
-from audits.loss_ratio.attack.people import MovedPeople, move_people
+from audits.loss_ratio.attack.people import Moves, move_people
 from audits.loss_ratio.attack.targets import target_of
 from audits.loss_ratio.metrics.selection import choose_metric
 from audits.loss_ratio.options import LossRatioOptions
@@ -19,7 +19,7 @@ from audits.loss_ratio.ratio_tests import run_tests
 from audits.models import Model, Subject
 from audits.models.factory import train_model
 from audits.models.subspaces import category_units
-from audits.models.trained.fair import balanced
+from audits.models.trained.fair import balance_outcomes
 from audits.models.trained.reductions import train_reductions
 from audits.models.trained.training import check_parts, check_trainable
 from audits.progress import Progress, part
@@ -66,14 +66,14 @@ def compare_models(
         for place, (name, rows) in enumerate(found.items()):
             done = split * len(found) + place
             stretch = part(progress, done / total, (done + 1) / total)
-            model = _trained(balanced(training), name, seed, options, part(stretch, 0.0, 0.6))
+            model = _train(balance_outcomes(training), name, seed, options, part(stretch, 0.0, 0.6))
             rival = Subject(rest, model, 0.5, space, training, (), "probability", "favorable")
             moved = move_people(rival, metric, options, rng, part(stretch, 0.6, 1.0))
             rows.append(_row(rest, moved, options))
     return tuple(_summary(name, rows) for name, rows in found.items())
 
 
-def _trained(data: AuditData, name: str, seed: int, options: LossRatioOptions, progress: Progress) -> Model:
+def _train(data: AuditData, name: str, seed: int, options: LossRatioOptions, progress: Progress) -> Model:
     if name == "reductions":
         return train_reductions(data, seed=seed, allowed=options.odds_slack, progress=progress)
     return train_model(data, name, seed=seed, progress=progress)  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ def average_odds_difference(
     return float(np.mean(gaps))
 
 
-def _row(data: AuditData, moved: MovedPeople, options: LossRatioOptions) -> dict[str, Any]:
+def _row(data: AuditData, moved: Moves, options: LossRatioOptions) -> dict[str, Any]:
     held = data.take(moved.used)
     tests = run_tests(held, moved, options)
     y = np.asarray(held.y)

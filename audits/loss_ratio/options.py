@@ -9,14 +9,14 @@ from pydantic import Field
 
 from audits.options import Level, option
 
-__all__ = ["Compared", "LossRatioOptions", "Misspecified", "usual_steps"]
+__all__ = ["Compared", "LossRatioOptions", "MisspecifiedMetric", "usual_steps"]
 
 Compared = Literal["logistic", "mlp", "project", "sensr", "reductions"]
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Misspecified:
+class MisspecifiedMetric:
     """A metric that is off: one free direction is turned towards another one (Figure 1)."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -73,7 +73,7 @@ class LossRatioOptions:
         ),
     ] = None
     misspecified: Annotated[
-        Misspecified | None,
+        MisspecifiedMetric | None,
         option(
             "Test again under metrics that are off by some degrees: two directions of any model, `turn` "
             "(the metric's first by default) and `towards`, and the `angles`."

@@ -16,16 +16,16 @@ import numpy as np
 from audits.data import AuditData
 from audits.errors import InputError
 from audits.loss_ratio.attack.flow import Flow
-from audits.loss_ratio.attack.losses import LEAST_LOSS, loss_ratios
-from audits.loss_ratio.attack.people import MovedPeople, move_people
+from audits.loss_ratio.attack.losses import MIN_LOSS, loss_ratios
+from audits.loss_ratio.attack.people import Moves, move_people
 from audits.loss_ratio.attack.targets import Target
 from audits.loss_ratio.metrics.distances import FairMetric, FairMetrics, direction_of
-from audits.loss_ratio.options import LossRatioOptions, Misspecified
-from audits.loss_ratio.result import CurvePoint, Floored, GroupRatio, PaperBounds, TurnedRatio
+from audits.loss_ratio.options import LossRatioOptions, MisspecifiedMetric
+from audits.loss_ratio.result import CurvePoint, FlooredRatio, GroupRatio, PaperBounds, RotatedMetricRatio
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.stats.means import MeanMethod, MeanTest, mean_test
-from audits.stats.paired import PairedMethod, PairedRatio, paired_ratio
+from audits.stats.paired_ratio import PairedMethod, PairedRatio, paired_ratio
 
 __all__ = [
     "ROBUST_FLOOR",
@@ -55,7 +55,7 @@ class RatioTests:
     loss: MeanTest
     errors: PairedRatio
     paper: PaperBounds
-    floored: Floored
+    floored: FlooredRatio
     curve: tuple[CurvePoint, ...]
     groups: tuple[GroupRatio, ...]
     shorter: float | None = None
@@ -64,7 +64,7 @@ class RatioTests:
     error_ends: tuple[PairedRatio, ...] = ()
 
 
-def run_tests(data: AuditData, moved: MovedPeople, options: LossRatioOptions) -> RatioTests:
+def run_tests(data: AuditData, moved: Moves, options: LossRatioOptions) -> RatioTests:
     """Test the ratios of the people of `data`, all of whom were moved."""
     floor = floor_of(options, moved.target, exact=moved.exact)
     flow, weights = moved.flow, data.weights
@@ -81,14 +81,14 @@ def run_tests(data: AuditData, moved: MovedPeople, options: LossRatioOptions) ->
     careful = mean_test(loss_ratios(flow.before, flow.after, max(floor, ROBUST_FLOOR)), weights, method=how)
     return RatioTests(
         ratios,
-        max(floor, LEAST_LOSS),
+        max(floor, MIN_LOSS),
         loss,
         errors,
         PaperBounds(
             dataclasses.replace(loss, method="normal").lower_bound(options.level),
             dataclasses.replace(errors, method="delta").lower_bound(options.level),
         ),
-        Floored(max(floor, ROBUST_FLOOR), careful.mean, careful.lower_bound(options.level)),
+        FlooredRatio(max(floor, ROBUST_FLOOR), careful.mean, careful.lower_bound(options.level)),
         _curve(flow, weights, floor, how, options.level),
         _groups(data, ratios, how, options.level),
         shorter,
@@ -156,7 +156,7 @@ def turned_ratios(
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress = silent,
-) -> tuple[TurnedRatio, ...]:
+) -> tuple[RotatedMetricRatio, ...]:
     """Move and test everybody again under the metric turned by each angle; empty unless asked for.
 
     Raises
@@ -175,12 +175,12 @@ def turned_ratios(
         moved = move_people(subject, turned, options, rng, stretch)
         loss = run_tests(subject.data.take(moved.used), moved, options).loss
         found.append(
-            TurnedRatio(float(degrees), loss.interval(options.level), loss.lower_bound(options.level))
+            RotatedMetricRatio(float(degrees), loss.interval(options.level), loss.lower_bound(options.level))
         )
     return tuple(found)
 
 
-def _angles(asked: Misspecified) -> tuple[float, ...]:
+def _angles(asked: MisspecifiedMetric) -> tuple[float, ...]:
     """Angles in order; both ways where no direction is given: the sign of the metric's own says nothing."""
     if asked.turn is not None:
         return asked.angles
@@ -188,7 +188,7 @@ def _angles(asked: Misspecified) -> tuple[float, ...]:
 
 
 def turned_metrics(
-    metrics: FairMetrics, asked: Misspecified, degrees: float, names: tuple[str, ...]
+    metrics: FairMetrics, asked: MisspecifiedMetric, degrees: float, names: tuple[str, ...]
 ) -> FairMetrics:
     """Return the metrics with the plane of both directions turned by `degrees`, first towards second."""
     towards = direction_of(asked.towards, names, where=f"{_WHERE}.towards")

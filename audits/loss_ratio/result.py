@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from audits.loss_ratio.inference import Grounds, Tested, stand
-from audits.loss_ratio.metrics.distances import Told
-from audits.results import frame_of, head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.loss_ratio.inference import Grounds, RatioTest, stand
+from audits.loss_ratio.metrics.distances import AttributeAssociation
+from audits.results import frame_of, head, notebook_display, plain
+from audits.stats import Estimate, Judgment, Verdict
 from audits.stats.means import MeanTest
-from audits.stats.paired import PairedRatio
+from audits.stats.paired_ratio import PairedRatio
 
 __all__ = [
     "CurvePoint",
@@ -21,7 +21,7 @@ __all__ = [
     "Histogram",
     "LossRatioResult",
     "RatioBar",
-    "TurnedRatio",
+    "RotatedMetricRatio",
 ]
 
 
@@ -35,7 +35,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
-class TurnedRatio:
+class RotatedMetricRatio:
     """The loss ratio under the metric turned by so many degrees (Figure 1)."""
 
     degrees: float
@@ -92,7 +92,7 @@ class PaperBounds:
 
 
 @dataclass(frozen=True)
-class Floored:
+class FlooredRatio:
     """The loss ratio with losses counted as at least `floor`."""
 
     floor: float
@@ -117,7 +117,7 @@ class MetricFacts:
     source: str
     dimensions: int
     encoded: int
-    told: tuple[Told, ...] = ()
+    told: tuple[AttributeAssociation, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class SearchReach:
     whole: float
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class LossRatioResult:
     """Result of a loss-ratio audit.
@@ -153,7 +153,7 @@ class LossRatioResult:
     statistic : Estimate
         S_n, the mean ratio of a person's loss after and before the move; 1 means that it does not matter.
     lower_bound, interval, p_value, tolerance, reject
-        T_n, the two-sided interval, the paper's one-sided test at the tolerance (see `Tested`).
+        T_n, the two-sided interval, the paper's one-sided test at the tolerance (see `RatioTest`).
     error_ratio : Tested
         The same for the ratio of misclassified shares.
     judged : Judged
@@ -183,7 +183,7 @@ class LossRatioResult:
     """
 
     options: dict[str, Any]
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]
@@ -193,9 +193,9 @@ class LossRatioResult:
     p_value: float | None
     tolerance: float
     reject: bool
-    error_ratio: Tested
+    error_ratio: RatioTest
     paper: PaperBounds
-    floored: Floored
+    floored: FlooredRatio
     loss_test: MeanTest
     error_test: PairedRatio
     words: Grounds
@@ -210,7 +210,7 @@ class LossRatioResult:
     people: pd.DataFrame
     moves: pd.DataFrame
     search: SearchReach | None = None
-    misspecified: tuple[TurnedRatio, ...] = ()
+    misspecified: tuple[RotatedMetricRatio, ...] = ()
     loss_ends: tuple[MeanTest, ...] = ()
     error_ends: tuple[PairedRatio, ...] = ()
 

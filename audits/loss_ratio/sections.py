@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audits.brief import begun
 from audits.loss_ratio import LossRatioResult, figures
 from audits.records import Exhibit, Section
 from audits.stats.badges import interval_text
-from audits.stats.words import count, number, p_words, people, percent, several
+from audits.stats.text import count, number, p_words, people, percent, several
+from audits.text import begun
 
 __all__ = ["section"]
 
@@ -58,7 +58,7 @@ def section(result: LossRatioResult) -> Section:
                 "misspecified",
                 _off(result),
                 "Dot: mean ratio under the metric turned so far. Flat: the finding does not depend on it.",
-                lambda: figures.misspecified(result),
+                lambda: figures.misspecified_metric(result),
                 result.misspecified_frame,
                 tab="Misspecified metric",
             )

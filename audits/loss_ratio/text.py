@@ -6,23 +6,23 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from audits.brief import brief, shortest
 from audits.data.encoder_blocks import NumberBlock
-from audits.loss_ratio.attack.losses import LEAST_LOSS
-from audits.loss_ratio.attack.people import OF_TREES, MovedPeople
+from audits.loss_ratio.attack.losses import MIN_LOSS
+from audits.loss_ratio.attack.people import OF_TREES, Moves
 from audits.loss_ratio.inference import Grounds
 from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.ratio_tests import RatioTests
 from audits.loss_ratio.result import LossRatioResult
 from audits.models import Subject
-from audits.stats import EVIDENCE, NO_MATERIAL, Judged
-from audits.stats.words import count, number, people, percent
+from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
+from audits.stats.text import count, number, people, percent
+from audits.text import brief, shortest
 
 __all__ = ["grounds_of", "headline", "outside_of", "person_sentence", "warnings_for"]
 
 _FEW_ERRORS = 10
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 _TRACE = 0.01  # of a feature's unit vector
 _HEAVY = 0.5  # share of the variance
 
@@ -31,7 +31,7 @@ def headline(result: LossRatioResult) -> str:
     """Say what changing only proxies does to the model's error, and how that stands to the limit."""
     judged = result.judged
     if result.words.nothing:
-        names = _standing_in([each.attribute for each in result.metric.told])
+        names = _proxy_names([each.attribute for each in result.metric.told])
         return f"What the model reads doesn't reveal {names}, so there is nothing to change."
     ratio = judged.interval if judged.interval.value is not None else result.statistic
     if ratio.value is None or ratio.low is None:
@@ -42,7 +42,7 @@ def headline(result: LossRatioResult) -> str:
     return shortest(*(f"Changing only {what} {larger}{end}" for what in _what(result)))
 
 
-def _against(value: float, tolerance: float, judged: Judged) -> str:
+def _against(value: float, tolerance: float, judged: Judgment) -> str:
     """Say how a ratio stands to the limit, and what keeps it from being known."""
     limit = f"your {_times(tolerance)} limit"
     if judged.verdict == EVIDENCE:
@@ -89,33 +89,33 @@ def _what(result: LossRatioResult) -> list[str]:
     names = told or list(options["sensitive"] or ())
     traces = [each for each in result.features if each.column not in names and each.loading > _TRACE]
     example = max(traces, key=lambda each: each.loading).column if traces else ""
-    whole = f"proxies for {_standing_in(names)}"
+    whole = f"proxies for {_proxy_names(names)}"
     such = [f"{whole}, such as {brief(example, 6)},"] if example else []
     return [*such, whole, f"proxies for {brief(names[0], 5) if names else 'protected status'}"]
 
 
-def _standing_in(names: Sequence[str]) -> str:
+def _proxy_names(names: Sequence[str]) -> str:
     """Name the attributes whose proxies are changed.
 
     Examples
     --------
-    >>> _standing_in(["sex", "race", "age"]), _standing_in(["sex", "race", "age", "region"])
+    >>> _proxy_names(["sex", "race", "age"]), _proxy_names(["sex", "race", "age", "region"])
     ('sex, race or age', 'sex, race or others')
     """
-    shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], "others"]
-    return _listed(shown, "or") if names else "protected status"
+    shown = names if len(names) <= _MAX_NAMED else [*names[: _MAX_NAMED - 1], "others"]
+    return _enumerate(shown, "or") if names else "protected status"
 
 
 def grounds_of(
-    subject: Subject, metrics: FairMetrics, moved: MovedPeople, tests: RatioTests, options: LossRatioOptions
+    subject: Subject, metrics: FairMetrics, moved: Moves, tests: RatioTests, options: LossRatioOptions
 ) -> Grounds:
     """Return in which directions people are moved, and what the verdict rests on beside the test."""
     names = subject.data.protected if options.sensitive is None else options.sensitive
     if options.metric == "learned":
         told = [each.attribute for each in metrics.told if each.told or each.itself]
-        directions = f"only in directions tied to {_listed(told or names)}"
+        directions = f"only in directions tied to {_enumerate(told or names)}"
         if metrics.nothing:
-            directions = f"only in directions that tell {_listed(names)} no better than chance"
+            directions = f"only in directions that tell {_enumerate(names)} no better than chance"
     elif options.metric == "expert":
         directions = "only in directions that an expert says should not matter"
     else:
@@ -129,12 +129,12 @@ def grounds_of(
     )
 
 
-def _listed(names: Sequence[str], joined: str = "and") -> str:
+def _enumerate(names: Sequence[str], joined: str = "and") -> str:
     """Word a list.
 
     Examples
     --------
-    >>> _listed(["sex"]), _listed(["sex", "race", "age"]), _listed(["sex", "race"], "or")
+    >>> _enumerate(["sex"]), _enumerate(["sex", "race", "age"]), _enumerate(["sex", "race"], "or")
     ('sex', 'sex, race and age', 'sex or race')
     """
     *first, last = names
@@ -142,7 +142,7 @@ def _listed(names: Sequence[str], joined: str = "and") -> str:
 
 
 def warnings_for(
-    subject: Subject, metric: FairMetrics, moved: MovedPeople, tests: RatioTests, options: LossRatioOptions
+    subject: Subject, metric: FairMetrics, moved: Moves, tests: RatioTests, options: LossRatioOptions
 ) -> tuple[str, ...]:
     """Say what a reader could misread."""
     found = list(metric.doubts)
@@ -152,7 +152,7 @@ def warnings_for(
             "losses larger wherever the model reads them."
         )
     found += _moving(subject, moved, tests, options)
-    zeros = int(np.count_nonzero(moved.flow.before <= LEAST_LOSS))
+    zeros = int(np.count_nonzero(moved.flow.before <= MIN_LOSS))
     if zeros:
         found.append(
             f"The model's loss is 0 for {people(zeros)}; it counts as {tests.floor:.2g} there, so that "
@@ -174,7 +174,7 @@ def warnings_for(
     return tuple(found)
 
 
-def _moving(subject: Subject, moved: MovedPeople, tests: RatioTests, options: LossRatioOptions) -> list[str]:
+def _moving(subject: Subject, moved: Moves, tests: RatioTests, options: LossRatioOptions) -> list[str]:
     """Say what kept the people moved from being those of the paper's map."""
     found, flow = [], moved.flow
     if moved.searched is not None:
@@ -239,7 +239,7 @@ def _longer(tests: RatioTests) -> str:
     )
 
 
-def outside_of(subject: Subject, moved: MovedPeople) -> float:
+def outside_of(subject: Subject, moved: Moves) -> float:
     """Share of people moved beyond the smallest or largest value seen of a number."""
     columns = [
         subject.space.blocks[part.column].start
@@ -256,10 +256,10 @@ def outside_of(subject: Subject, moved: MovedPeople) -> float:
 
 def _heavy(tests: RatioTests) -> list[str]:
     """Whether a hundredth of the people carries most of the variance, or few people have a long tail."""
-    return [*_carried(tests), *_long_tailed(tests)]
+    return [*_concentration_note(tests), *_long_tailed(tests)]
 
 
-def _carried(tests: RatioTests) -> list[str]:
+def _concentration_note(tests: RatioTests) -> list[str]:
     apart = np.sort(np.square(tests.ratios - tests.loss.mean))[::-1]
     few = max(1, len(apart) // 100)
     total = float(apart.sum())

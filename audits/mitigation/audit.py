@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.checks import checked, generator
+from audits.checks import check_options, generator
 from audits.data import AuditData
 from audits.data.frames import with_columns
 from audits.errors import InputError
@@ -33,23 +33,23 @@ from audits.mitigation.frontier import (
     group_attribute,
     subject_on,
 )
-from audits.mitigation.judging import judge_step, level_of_a_step
+from audits.mitigation.inference import judge_step, level_of_a_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, Headline, MitigationResult, Step
-from audits.mitigation.treated import GroupKind, Treated, find_worst, group_kind
-from audits.mitigation.words import finding
+from audits.mitigation.text import finding
+from audits.mitigation.treated import GroupKind, TreatedRuleSet, find_worst, group_kind
 from audits.models import Model, Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.stats import wilson
 from audits.stats.intervals import cautious_difference
-from audits.stats.words import number
+from audits.stats.text import number
 from audits.subgroups.attributes import rule_words
 
 __all__ = ["amounts_of", "augmented_by", "draw_samples", "mitigation", "mitigation_audit", "subject_on"]
 
 _FIRST_AMOUNT = 50
-_MOST_TRIES = 40
+_MAX_TRIES = 40
 _ACCURACY_LOST = 0.01
 
 
@@ -84,7 +84,7 @@ def mitigation(
     InputError
         The model was not trained here, or the data cannot make rules.
     """
-    rng, options = generator(rng), checked(MitigationOptions, options, "mitigation")
+    rng, options = generator(rng), check_options(MitigationOptions, options, "mitigation")
     if subject.training is None or (subject.train is None and maker is None):
         raise InputError(
             "model.train", "must be trained here, to be trained again", subject.model.name, "train one here"
@@ -93,7 +93,7 @@ def mitigation(
     progress(0.0, "Finding the worst rule set on the training rows")
     before = subject_on(subject, subject.training, subject.model)
     groups = group_kind(subject, options)
-    group, held = find_worst(groups, before, options), _Held(subject, options, groups)
+    group, held = find_worst(groups, before, options), _Holdout(subject, options, groups)
     samples, labels, tried = draw_samples(before, groups, group, options, rng)
     amounts = amounts_of(options, round(subject.training.size), len(labels))
     held.level = level_of_a_step(options.level, 1 + len(amounts))
@@ -158,14 +158,14 @@ def _with_frontier(
 mitigation_audit = mitigation  # as the run that knows the other audits imports it
 
 
-class _Held:
+class _Holdout:
     """Held-out people, on whom every model is judged."""
 
     def __init__(self, subject: Subject, options: MitigationOptions, groups: GroupKind) -> None:
         self.subject, self.groups, self.own_level = subject, groups, options.level
         self.level = options.level  # of a difference: corrected once the number of models is known
 
-    def step(self, model: Model, added: int, group: Treated) -> Step:
+    def step(self, model: Model, added: int, group: TreatedRuleSet) -> Step:
         data, level = self.subject.data, self.own_level
         judged = subject_on(self.subject, data, model)
         attributes, cells = counted = self.groups.counted(judged)
@@ -219,7 +219,7 @@ def chosen_step(steps: Sequence[Step]) -> int:
 def draw_samples(
     subject: Subject,
     groups: GroupKind,
-    group: Treated,
+    group: TreatedRuleSet,
     options: MitigationOptions,
     rng: np.random.Generator,
 ) -> tuple[pd.DataFrame, np.ndarray, int]:
@@ -228,7 +228,7 @@ def draw_samples(
     kept: list[pd.DataFrame] = []
     found = tried = 0
     opposite = group.direction == "harmed"
-    while found < wanted and tried < _MOST_TRIES * wanted:
+    while found < wanted and tried < _MAX_TRIES * wanted:
         frame, drawn = groups.draw(subject, group, wanted, rng)
         its_groups = subject.data.groups.iloc[drawn].reset_index(drop=True)
         take = subject.decide(subject.favorable_score(frame), its_groups) == opposite
@@ -277,7 +277,7 @@ def _pack(
     subject: Subject,
     options: MitigationOptions,
     noun: str,
-    group: Treated,
+    group: TreatedRuleSet,
     steps: tuple[Step, ...],
     chosen: int,
     tried: int,

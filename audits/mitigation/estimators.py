@@ -51,7 +51,7 @@ def weight_argument(estimator: Any) -> str | None:
     return "sample_weight" if "sample_weight" in inspect.signature(estimator.fit).parameters else None
 
 
-class _Wrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class _Wrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """An estimator of two classes around another one."""
 
     estimator: Any

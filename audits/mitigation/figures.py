@@ -9,7 +9,7 @@ from audits.drawing.differences import differences
 from audits.drawing.marks import reaching
 from audits.drawing.style import CONTEXT, FOCUS, INK, finish
 from audits.mitigation.result import METHODS, MitigationResult
-from audits.stats.words import count, number, percent
+from audits.stats.text import count, number, percent
 
 __all__ = ["amounts", "frontier", "left"]
 

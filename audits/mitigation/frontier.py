@@ -18,7 +18,7 @@ import numpy as np
 from audits.checks import one_of
 from audits.data import AuditData
 from audits.data.values import MISSING
-from audits.errors import InputError, installed
+from audits.errors import InputError, is_installed
 from audits.mitigation.estimators import group_cuts, reweighing_weights
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import FrontierPoint, model_words
@@ -102,7 +102,7 @@ class TrainedHere:
                 _reweighed(training, by, share, subject.seed), part(progress, place / 4, 0.5)
             )[0]
             yield Candidate("reweighing", share, subject_on(subject, subject.data, model))
-        logistic = subject.train == "logistic" and installed("fairlearn")
+        logistic = subject.train == "logistic" and is_installed("fairlearn")
         for bound in BOUNDS if "reductions" in options.methods and logistic else ():
             from audits.models.trained.reductions import train_reductions
 
@@ -228,7 +228,8 @@ def _with_efficient(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...
     strictly = (right[None] > right[:, None]) | (gap[None] < gap[:, None])
     beaten = (better & strictly).any(axis=1)
     return tuple(
-        dataclasses.replace(each, efficient=not bool(out)) for each, out in zip(points, beaten, strict=True)
+        dataclasses.replace(each, efficient=not bool(out))
+        for each, out in zip(points, np.asarray(beaten), strict=True)
     )
 
 

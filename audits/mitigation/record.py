@@ -31,10 +31,10 @@ AUDIT = Audit(
     options=MitigationOptions,
     result="audits.mitigation.result:MitigationResult",
     runs="audits.runs.mitigation:mitigation_with_others",
-    says="audits.mitigation.words:headline",
+    says="audits.mitigation.text:headline",
     needs=("sklearn", "ot", "torch"),
-    presents="audits.mitigation.exhibits:section",
-    paired="audits.comparison.mitigation:paired",
+    presents="audits.mitigation.sections:section",
+    paired="audits.comparison.mitigation:compare",
     unplanned=(
         "It cannot be planned: it trains the model again, so no difference of a known size can be planted "
         "among the predictions; plan for its group by “Rule sets”."

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.results import frame_of, head, notebook_display, plain
+from audits.stats import Estimate, Judgment, Verdict
 
 __all__ = ["METHODS", "NOT_RUN", "FrontierPoint", "Headline", "MitigationResult", "Step", "model_words"]
 
@@ -97,7 +97,7 @@ def model_words(method: str, strength: float) -> str:
     return f"{METHODS[method]}, half way" if method != "as it was" and strength < 1 else METHODS[method]
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True)
 class MitigationResult:
     """Result of a mitigation.
@@ -119,7 +119,7 @@ class MitigationResult:
     """
 
     options: dict[str, Any]
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]

@@ -23,10 +23,10 @@ from audits.subgroups.cells import Cells, count_cells, memberships
 from audits.subgroups.options import RuleOptions
 from audits.subgroups.perturbation import perturb, perturbable
 from audits.subgroups.scores import differences
-from audits.subgroups.search import Mined, Search
+from audits.subgroups.search import FrequentRuleSets, Search
 from audits.subgroups.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 
-__all__ = ["GroupKind", "TableGroups", "TextGroups", "Treated", "find_worst", "group_kind"]
+__all__ = ["GroupKind", "TableGroups", "TextGroups", "TreatedRuleSet", "find_worst", "group_kind"]
 
 _BINNED = {"continuous", "integer", "datetime"}
 
@@ -34,7 +34,7 @@ Counted = tuple[tuple[Attribute, ...], Cells]
 
 
 @dataclass(frozen=True, eq=False)
-class Treated:
+class TreatedRuleSet:
     """The rule set under treatment.
 
     Attributes
@@ -66,11 +66,11 @@ class GroupKind(Protocol):
     def compared(self, counted: Counted) -> tuple[np.ndarray, np.ndarray]:
         """Return rule sets (S, m) and their differences (S,), largest first."""
 
-    def members(self, group: Treated, counted: Counted) -> np.ndarray:
+    def members(self, group: TreatedRuleSet, counted: Counted) -> np.ndarray:
         """Return which cells belong to the group, bool (C,)."""
 
     def draw(
-        self, subject: Subject, group: Treated, wanted: int, rng: np.random.Generator
+        self, subject: Subject, group: TreatedRuleSet, wanted: int, rng: np.random.Generator
     ) -> tuple[pd.DataFrame, np.ndarray]:
         """Return new samples of the group, (wanted, columns), and the rows they were made from."""
 
@@ -95,7 +95,7 @@ def group_kind(subject: Subject, options: MitigationOptions) -> GroupKind:
     return TableGroups(subject, options)
 
 
-def find_worst(groups: GroupKind, subject: Subject, options: MitigationOptions) -> Treated:
+def find_worst(groups: GroupKind, subject: Subject, options: MitigationOptions) -> TreatedRuleSet:
     """Return the rule set of the training rows with the largest score.
 
     Raises
@@ -119,7 +119,7 @@ def find_worst(groups: GroupKind, subject: Subject, options: MitigationOptions) 
     }
     inside = memberships(cells, attributes, rules[:1])[0][cells.row_cell]
     words = rule_words(attributes, rules[:1])[0]
-    return Treated(rules[:1], admitted, words, "advantaged" if gaps[0] > 0 else "harmed", inside)
+    return TreatedRuleSet(rules[:1], admitted, words, "advantaged" if gaps[0] > 0 else "harmed", inside)
 
 
 def _would_do(groups: GroupKind, counted: Counted) -> str:
@@ -141,7 +141,7 @@ def _count(attributes: tuple[Attribute, ...], subject: Subject) -> Counted:
     return attributes, count_cells(codes, sizes, subject.decisions, subject.data.weights)
 
 
-def _largest_first(mined: Mined, cells: Cells, least: float) -> tuple[np.ndarray, np.ndarray]:
+def _largest_first(mined: FrequentRuleSets, cells: Cells, least: float) -> tuple[np.ndarray, np.ndarray]:
     """Order by difference; a handful outside differ by luck and are left out."""
     gaps = differences(mined.n, mined.favorable, cells.total, float(cells.favorable.sum()))
     # a group and the rest of everyone score alike: the smaller comes first
@@ -196,7 +196,7 @@ class TableGroups:
         search.run(2_000_000)
         return _largest_first(search.found(), cells, search.least)
 
-    def members(self, group: Treated, counted: Counted) -> np.ndarray:
+    def members(self, group: TreatedRuleSet, counted: Counted) -> np.ndarray:
         """Return which cells belong to the group: levels are compared by name."""
         attributes, cells = counted
         inside = np.ones(len(cells.n), dtype=bool)
@@ -207,7 +207,7 @@ class TableGroups:
         return inside
 
     def draw(
-        self, subject: Subject, group: Treated, wanted: int, rng: np.random.Generator
+        self, subject: Subject, group: TreatedRuleSet, wanted: int, rng: np.random.Generator
     ) -> tuple[pd.DataFrame, np.ndarray]:
         """Return perturbed people of the group."""
         columns = perturbable(subject, read_attributes(subject.data, self.options)[0])
@@ -246,13 +246,13 @@ class TextGroups:
         attributes, cells = counted
         return _largest_first(mine_texts(cells, attributes, self.options), cells, 1.0)
 
-    def members(self, group: Treated, counted: Counted) -> np.ndarray:
+    def members(self, group: TreatedRuleSet, counted: Counted) -> np.ndarray:
         """Return which cells belong to the group: terms have the same place in all rows."""
         attributes, cells = counted
         return np.asarray(memberships(cells, attributes, group.rules)[0])
 
     def draw(
-        self, subject: Subject, group: Treated, wanted: int, rng: np.random.Generator
+        self, subject: Subject, group: TreatedRuleSet, wanted: int, rng: np.random.Generator
     ) -> tuple[pd.DataFrame, np.ndarray]:
         """Return texts with some term of each category of the group, exchanged for the group's."""
         attributes, cells = self.counted(subject)

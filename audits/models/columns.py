@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_columns", "match_columns", "plain_name", "unread"]
 
-_MOST_NAMES = 8
+_MAX_NAMES = 8
 
 
 def match_columns(
@@ -167,5 +167,5 @@ def unread(columns: Sequence[str], data: AuditData) -> Iterator[str]:
 
 
 def _words(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_MOST_NAMES]) or "none"
-    return shown + (f" … ({len(names)} in all)" if len(names) > _MOST_NAMES else "")
+    shown = ", ".join(repr(name) for name in names[:_MAX_NAMES]) or "none"
+    return shown + (f" … ({len(names)} in all)" if len(names) > _MAX_NAMES else "")

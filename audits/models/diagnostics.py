@@ -13,7 +13,7 @@ from audits.models.quality import area_under_curve, by_design, outscoring
 __all__ = ["remarks", "why_not_clear"]
 
 _ACCURATE, _RANKED = 0.995, 0.999  # accuracy and area from which on people may be those of the training
-_FEWEST = 50
+_MIN = 50
 
 
 def _of_gaps(subject: Any) -> list[str]:
@@ -56,7 +56,7 @@ def why_not_clear(subject: Any) -> str:
     weights = row_weights(data)
     rarer = min(weights[data.y].sum(), weights[~data.y].sum())
     wrong = weights[subject.decisions != data.y].sum()
-    if weights.sum() < _FEWEST or not rarer:
+    if weights.sum() < _MIN or not rarer:
         return ""
     told = "the model may have been trained on these people:"
     if wrong <= min((1 - _ACCURATE) * weights.sum(), 0.25 * rarer):

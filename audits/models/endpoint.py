@@ -64,14 +64,14 @@ def load(options: Endpoint, data: AuditData, spec: ModelSpec, *, number: bool) -
         f"The {service.name} is asked for each score while an audit runs; another model may answer there "
         "later."
     ]
-    if not _alike(service.numbers(raw), answers[::-1]):
+    if not _same_scores(service.numbers(raw), answers[::-1]):
         notes.append(
             "Asked twice about the same people, it gave them other scores: the audit cannot be repeated, and "
             "its differences between people are partly noise of the service."
         )
     if number:
         own = one_number(raw, sample, service.name)
-        return Regressor(source=_digested(service, own), notes=tuple(notes), sign=sign)
+        return Regressor(source=_with_digest(service, own), notes=tuple(notes), sign=sign)
     answers, logits = service.numbers(raw), spec.output == "logits"
     made = classifier(
         service,
@@ -83,10 +83,10 @@ def load(options: Endpoint, data: AuditData, spec: ModelSpec, *, number: bool) -
         logits=logits,
         notes=notes,
     )
-    return dataclasses.replace(made, source=_digested(service, made.read(answers, sample)))
+    return dataclasses.replace(made, source=_with_digest(service, made.read(answers, sample)))
 
 
-def _digested(service: Service, scores: np.ndarray) -> Service:
+def _with_digest(service: Service, scores: np.ndarray) -> Service:
     """Return the service with the SHA-256 of its address, version, and scores (n,) or (n, k) that it gave."""
     said = hashlib.sha256(json.dumps([service.options.url, service.options.version]).encode())
     said.update(np.ascontiguousarray(scores, dtype="<f8").tobytes())
@@ -106,7 +106,7 @@ def _are_labels(answers: Any, data: AuditData) -> bool:
     )
 
 
-def _alike(first: np.ndarray, second: np.ndarray) -> bool:
+def _same_scores(first: np.ndarray, second: np.ndarray) -> bool:
     if first.shape != second.shape or (first.dtype == object) != (second.dtype == object):
         return False
     if first.dtype == object:

@@ -13,7 +13,7 @@ from audits.data import AuditData
 from audits.data.outliers import check_spread
 from audits.data.partition import cell_counts, single_people
 from audits.data.values import text_of
-from audits.errors import InputError, installed, not_installed
+from audits.errors import InputError, is_installed, not_installed
 from audits.models.predictions import (
     PredictedLabel,
     PredictedScore,
@@ -26,7 +26,7 @@ from audits.models.subject import Subject, subject_of
 from audits.models.thresholds import Threshold, check_threshold
 from audits.models.trained.training import check_class_parts, check_parts, check_trainable, what_to_learn
 from audits.progress import Progress, part, silent
-from audits.stats.words import people
+from audits.stats.text import people
 
 __all__ = ["make_subject", "train_model", "with_features", "without_feature"]
 
@@ -38,7 +38,7 @@ _LEARNS_WITH = {
     "reductions": ("sklearn", "fairlearn"),
 }
 """Packages of extras that a kind of model is trained with; every other kind with scikit-learn alone."""
-_MOST_LEARNERS = 100_000  # people in a table of counts that are learned from one by one
+_MAX_LEARNERS = 100_000  # people in a table of counts that are learned from one by one
 _UNSCALED = ("forest", "boosting", "text")  # what they learn does not depend on how far a number lies
 
 
@@ -87,17 +87,17 @@ def make_subject(
     levels = data.groups
     number = learns == "number"
     if model_spec.train is not None:
-        found = _trained(data, model_spec.train, learns, test_size, seed, part(progress, 0.05, 0.9))
+        found = _train_subject(data, model_spec.train, learns, test_size, seed, part(progress, 0.05, 0.9))
     elif model_spec.path is not None:
         from audits.models.files import load
 
         path = model_path(model_spec.path, base_dir)
-        found = _brought(data, load(path, data, model_spec, number=number), model_spec)
+        found = _uploaded_subject(data, load(path, data, model_spec, number=number), model_spec)
     elif model_spec.endpoint is not None:
         from audits.models import endpoint
 
         asked = endpoint.load(model_spec.endpoint, data, model_spec, number=number)
-        found = _brought(data, asked, model_spec)
+        found = _uploaded_subject(data, asked, model_spec)
     else:
         found = _from_column(data, model_spec.predictions)  # type: ignore[arg-type]  # `check` saw to one
     data, model, about = found
@@ -148,11 +148,11 @@ _Found = tuple[AuditData, Model, dict[str, Any]]
 """The people audited, the model, and further fields of the subject."""
 
 
-def _trained(
+def _train_subject(
     data: AuditData, kind: Train, learns: str, test_size: float, seed: int, progress: Progress
 ) -> _Found:
     for package in _LEARNS_WITH.get(kind, ("sklearn",)):
-        if not installed(package):
+        if not is_installed(package):
             raise not_installed("model.train", package)
     check_trainable(data, text=kind == "text")
     if kind not in _UNSCALED:
@@ -176,7 +176,7 @@ def _trained(
     return data, model, {**about, "train": again}
 
 
-def _brought(data: AuditData, model: Model, spec: ModelSpec) -> _Found:
+def _uploaded_subject(data: AuditData, model: Model, spec: ModelSpec) -> _Found:
     read = [name for name in model.columns if name not in data.features]
     added = [f"Added to the features, as the model reads them: {', '.join(map(repr, read))}."] if read else []
     data = with_features(data, read)  # so that people can be moved by all that it reads
@@ -228,7 +228,7 @@ def _learners(training: AuditData, kind: Train) -> AuditData:
     """
     if kind == "logistic":
         return cell_counts(training)
-    return single_people(training, most=_MOST_LEARNERS)
+    return single_people(training, most=_MAX_LEARNERS)
 
 
 def with_features(data: AuditData, more: Sequence[str]) -> AuditData:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError, not_installed
 from audits.models.formats import format_of, formats
-from audits.models.native.opened import ModelFile, match, refed
+from audits.models.native.opened import ModelFile, match, reopen_feeding
 
 if TYPE_CHECKING:
     from audits.data import AuditData
@@ -62,7 +62,7 @@ def reopen(content: bytes, feeding: Mapping[str, Any]) -> Model:
     if hasattr(module, "reopen"):
         return module.reopen(content, feeding)
     opened = module.open_file(ModelFile.kept(content, feeding), log_odds=feeding["logits"])
-    return refed(opened, feeding)
+    return reopen_feeding(opened, feeding)
 
 
 def _reader(kind: str, where: str) -> Any:

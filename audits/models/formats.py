@@ -16,9 +16,9 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from audits.brought import brought_by
 from audits.data import Limits
 from audits.errors import InputError
+from audits.plugins import load_plugin
 
 __all__ = [
     "GROUP",
@@ -47,7 +47,7 @@ class Format:
         The module that reads it, imported where a file is read; it runs no code from the file. Its
         ``load(path, data, spec, number=…)`` returns what `audits.models.protocol` says a model must have,
         and ``reopen(content, feeding)`` returns one again that has its ``content`` and ``feeding``. Instead
-        of the two, ``open_file(file, log_odds=…)`` may return an `audits.models.native.opened.Opened`.
+        of the two, ``open_file(file, log_odds=…)`` may return an `audits.models.native.opened.OpenModel`.
     suffixes : tuple of str
         Usual endings; the content decides.
     begins : callable, optional
@@ -91,7 +91,7 @@ _OURS = (
 def formats() -> Mapping[str, Format]:
     """Return every format that is read, by name: ours, then those of installed packages."""
     ours = {each.name: each for each in _OURS}
-    brought = (brought_by(entry, Format, ours) for entry in entry_points(group=GROUP))
+    brought = (load_plugin(entry, Format, ours) for entry in entry_points(group=GROUP))
     return ours | {each.name: each for each in brought}
 
 

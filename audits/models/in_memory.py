@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import choices
-from audits.data.adapters import Given, Reader
+from audits.data.adapters import GivenTable, Reader
 from audits.data.frames import with_columns
 from audits.errors import InputError
 from audits.models.labels import number_matrix
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
 
 __all__ = [
-    "Asked", "Output", "ignored_columns", "in_memory_model", "model_columns", "name_of",
+    "ColumnRequest", "Output", "ignored_columns", "in_memory_model", "model_columns", "name_of",
     "says_what_it_reads",
 ]  # fmt: skip
 
@@ -46,7 +46,7 @@ Output = Literal["probabilities", "logits", "scores", "labels"]
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class ColumnRequest:
     """An object that is asked about people: a source of answers.
 
     Attributes
@@ -142,7 +142,9 @@ def name_of(model: Any) -> str:
     return f"{type(model).__name__} with {inside}" if inside else type(model).__name__
 
 
-def model_columns(model: Any, given: Given, apart: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
+def model_columns(
+    model: Any, given: GivenTable, apart: Sequence[str], groups: Sequence[str]
+) -> tuple[str, ...]:
     """Return the columns of the table that the model reads, in its order.
 
     Those that it was fitted on by name; else, where it knows how many it reads, all columns `apart` from
@@ -195,7 +197,7 @@ def ignored_columns(model: Model, data: AuditData, names: Sequence[str]) -> list
 
 def in_memory_model(
     model: Any,
-    given: Given,
+    given: GivenTable,
     data: AuditData,
     columns: Sequence[str],
     *,
@@ -229,7 +231,7 @@ def in_memory_model(
     ask, known = _way_to_ask(model, "scores" if data.number is not None else output)
     if data.number is not None and hasattr(model, "predict"):
         ask = model.predict
-    source = Asked(name, tuple(columns), ask, given.reader(columns, data.frame), model)
+    source = ColumnRequest(name, tuple(columns), ask, given.reader(columns, data.frame), model)
     made = _model(source, data, classes, stated, known, higher_is)
     digest = _digest(model, made.score(data.frame))
     notes = (*made.notes, *_steadiness(made, data))
@@ -237,7 +239,7 @@ def in_memory_model(
 
 
 def _model(
-    source: Asked,
+    source: ColumnRequest,
     data: AuditData,
     classes: Sequence[object] | None,
     stated: tuple[object, ...] | None,

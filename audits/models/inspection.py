@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from audits.models.subject import Subject
     from audits.models.thresholds import Threshold
 
-__all__ = ["Checked", "Feed", "check_model", "feeds_of"]
+__all__ = ["Feed", "ModelReport", "check_model", "feeds_of"]
 
 _PEOPLE = 5
 _TRIED = 1000
@@ -45,7 +45,7 @@ class Feed:
 
 
 @dataclass(frozen=True)
-class Checked:
+class ModelReport:
     """What a model was found to be.
 
     Attributes
@@ -84,7 +84,7 @@ class Checked:
 
 def check_model(
     data: AuditData, spec: ModelSpec, *, base_dir: Path = Path(), threshold: Threshold = 0.5
-) -> Checked:
+) -> ModelReport:
     """Open a model that was brought along and have it score the first people; look at stored predictions.
 
     Call it only from a worker process: the file is a stranger's. At most the first 1,000 people are scored.
@@ -111,7 +111,7 @@ def check_model(
         subject = make_subject(data.take(_first(data)), spec, base_dir=base_dir)
         kind = "endpoint" if spec.path is None else format_of(model_path(spec.path, base_dir))
     model = subject.model
-    return Checked(
+    return ModelReport(
         model.name,
         kind,
         model.sha256,

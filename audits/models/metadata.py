@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from audits.models.protocol import row_weights
 from audits.models.quality import accuracy, area_under_curve, by_design, log_loss
-from audits.stats.words import percent
+from audits.stats.text import percent
 
 if TYPE_CHECKING:
     from audits.models.subject import Subject

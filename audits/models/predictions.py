@@ -25,7 +25,7 @@ Made = Literal["held_out", "in_sample", "unknown"]
 """Of whom predictions were made: people whom the model had not seen in training, or had, or nobody says."""
 
 
-class _Stored:
+class _PredictionColumn:
     """A column that holds what a model said: nobody else can be scored."""
 
     column: str
@@ -39,7 +39,7 @@ class _Stored:
 
 
 @dataclass(frozen=True, eq=False)
-class PredictedScore(_Stored):
+class PredictedScore(_PredictionColumn):
     """A column of scores on any real scale.
 
     With `higher_is` ``"unfavorable"`` (a risk score) the score is negated, so that higher is better
@@ -72,7 +72,7 @@ class PredictedScore(_Stored):
 
 
 @dataclass(frozen=True, eq=False)
-class PredictedLabel(_Stored):
+class PredictedLabel(_PredictionColumn):
     """A column of predicted labels: the score is 1 where it is a favourable value, else 0."""
 
     column: str

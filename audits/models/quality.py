@@ -138,7 +138,7 @@ def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: fl
     total = float(design.weights.sum())
     parts = np.empty(len(y))
     for own, sign in ((y, 1.0), (~y, -1.0)):
-        placed = _placed(sign * scores[own], sign * scores[~own], design.weights[~own])
+        placed = _midrank(sign * scores[own], sign * scores[~own], design.weights[~own])
         parts[own] = area + (placed - area) * total / float(design.weights[own].sum())
     error, freedom, method = _spread(design, parts, level)
     if not error > 0 or not 0 < area < 1:
@@ -150,7 +150,7 @@ def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: fl
     return Estimate(area, float(low), float(high), float(freedom + 1), method)
 
 
-def _placed(scores: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _midrank(scores: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Share of `others` whom each of `scores` exceeds, ties counting half."""
     order = np.argsort(others, kind="stable")
     mass = np.concatenate([[0.0], np.cumsum(weights[order])])

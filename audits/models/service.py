@@ -18,7 +18,7 @@ import pandas as pd
 import urllib3
 
 from audits.checks import choices
-from audits.data.missing_markers import Written
+from audits.data.missing_markers import MissingCells
 from audits.errors import InputError
 from audits.models.protocol import need_columns, row_words
 
@@ -29,7 +29,7 @@ __all__ = ["Service"]
 
 _TOKEN = "EVENHAND_ENDPOINT_TOKEN"  # noqa: S105  (the variable's name)
 _ANSWERS = ("probabilities", "scores", "predictions", "outputs")
-_LARGEST_ANSWER = 64 * 2**20
+_MAX_ANSWER = 64 * 2**20
 _RETRIES = urllib3.Retry(
     total=3,
     redirect=0,  # an allowed host must not send us on to another
@@ -63,7 +63,7 @@ class Service:
     options: Endpoint
     columns: tuple[str, ...]
     whole: frozenset[str]
-    written: Written = field(default_factory=Written, repr=False)
+    written: MissingCells = field(default_factory=MissingCells, repr=False)
     sha256: str = ""
     _pool: urllib3.PoolManager = field(repr=False, default_factory=urllib3.PoolManager)
 
@@ -127,8 +127,8 @@ class Service:
                 retries=_RETRIES,
                 preload_content=False,
             )
-            content = response.read(_LARGEST_ANSWER + 1)
-            response.drain_conn() if len(content) <= _LARGEST_ANSWER else response.close()
+            content = response.read(_MAX_ANSWER + 1)
+            response.drain_conn() if len(content) <= _MAX_ANSWER else response.close()
         except (urllib3.exceptions.HTTPError, OSError, UnicodeError) as error:
             raise InputError(
                 "model.endpoint.url",
@@ -136,8 +136,8 @@ class Service:
                 self.options.url,
                 "start the service, or correct the address",
             ) from None
-        if len(content) > _LARGEST_ANSWER:
-            raise InputError(self.name, f"must answer in at most {_LARGEST_ANSWER >> 20} MB")
+        if len(content) > _MAX_ANSWER:
+            raise InputError(self.name, f"must answer in at most {_MAX_ANSWER >> 20} MB")
         if response.status != 200:
             said = " ".join(content[:300].decode("utf-8", "replace").split())
             raise InputError(

@@ -110,14 +110,14 @@ class Subject:
     def favorable_of(self, scores: np.ndarray) -> np.ndarray:
         """Return the score (n,) of rows whose classes have the probabilities `scores`, (n, k)."""
         if not self.by_class:
-            return self._summed(scores)
+            return self._favorable_probability(scores)
         sides = (self.favorable_classes, ~self.favorable_classes)
         likely, others = (scores[:, side].max(axis=1) for side in sides)
         share = likely / (likely + others)
         chosen = self.favorable_classes[scores.argmax(axis=1)]  # of equal ones the first, as `predict` has it
         return np.where(chosen, np.maximum(share, 0.5), np.minimum(share, np.nextafter(0.5, 0.0)))
 
-    def _summed(self, scores: np.ndarray) -> np.ndarray:
+    def _favorable_probability(self, scores: np.ndarray) -> np.ndarray:
         # the digits of summed probabilities may pass 1
         return np.clip(scores[:, self.favorable_classes].sum(axis=1), 0.0, 1.0)
 
@@ -189,7 +189,7 @@ class Subject:
         """Return the favorable score (n,); of a model with classes the probability of a favorable one."""
         if not self.by_class:
             return self.favorable_score(frame)
-        return self._summed(check_scores(self.model.score(frame), frame, self.model.name))
+        return self._favorable_probability(check_scores(self.model.score(frame), frame, self.model.name))
 
     @cached_property
     def cannot_clear(self) -> str:

@@ -16,11 +16,11 @@ from audits.data.audit_data import AuditData
 from audits.data.encoder import FeatureSpace
 from audits.data.encoder_blocks import LevelBlock
 from audits.errors import InputError
-from audits.stats.words import p_words
+from audits.stats.text import p_words
 from audits.threads import one_thread
 
 __all__ = [
-    "MOST_VALUES",
+    "MAX_VALUES",
     "RANK_TOLERANCE",
     "attribute_directions",
     "category_units",
@@ -29,7 +29,7 @@ __all__ = [
     "read_as_number",
 ]
 
-MOST_VALUES = 30
+MAX_VALUES = 30
 RANK_TOLERANCE = 1e-8
 _FEW_LEVELS = 12
 _DOUBTFUL = 0.05
@@ -165,11 +165,11 @@ def attribute_directions(
         gain = float(counts.sum() * np.log(start / max(left, 1e-300)))
         return np.atleast_2d(line.coef_), float(chi2.sf(gain, max(freedom, 1)))
     levels, codes = np.unique(values, return_inverse=True)
-    if not 2 <= len(levels) <= MOST_VALUES:
+    if not 2 <= len(levels) <= MAX_VALUES:
         rule = "has one value only" if len(levels) < 2 else f"has {len(levels):,} values"
         raise InputError(
             where,
-            f"must have 2 to {MOST_VALUES} groups, but {name!r} {rule}",
+            f"must have 2 to {MAX_VALUES} groups, but {name!r} {rule}",
             advice="choose another attribute, or cut it with data.bins",
         )
     with one_thread():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Threshold", "check_threshold", "cuts", "threshold_words"]
 
 Threshold = float | Mapping[str, Mapping[str, float]]
-_MOST_NAMED = 6
+_MAX_NAMED = 6
 
 
 def check_threshold(threshold: Any, groups: pd.DataFrame, kind: str) -> Threshold:
@@ -102,4 +102,4 @@ def threshold_words(threshold: Threshold) -> str:
         return f"{threshold:.12g}"
     [(attribute, by_value)] = threshold.items()
     words = [f"{number:.12g} ({attribute} {value})" for value, number in by_value.items()]
-    return ", ".join(words[:_MOST_NAMED]) + (" …" if len(words) > _MOST_NAMED else "")
+    return ", ".join(words[:_MAX_NAMED]) + (" …" if len(words) > _MAX_NAMED else "")

@@ -21,7 +21,7 @@ from audits.models.thresholds import cuts
 __all__ = ["what_if"]
 
 _NUMBERS = {"continuous", "integer"}
-_MOST_LEVELS, _MOST_SWAPS = 200, 6
+_MAX_LEVELS, _MOST_SWAPS = 200, 6
 
 
 def what_if(
@@ -74,7 +74,7 @@ def what_if(
     data = subject.data
     if row not in data.frame.index:
         raise InputError("row", "must be of a person audited", row)
-    known = {name: _seen(subject, name) for name in _columns(subject)}
+    known = {name: _observed_values(subject, name) for name in _columns(subject)}
     everybody = data.n + (0 if subject.training is None else subject.training.n)
     person = _Person(subject, data.frame.loc[[row]], data.groups.loc[[row]], known)
     changed, _ = person.changed(changes)
@@ -84,14 +84,16 @@ def what_if(
     nearest = None if inside is None else person.most_similar(changed, inside)
     return {
         **_alternatives(person, match or {}),
-        "columns": [_told(name, person.own[name].iloc[0], data, seen) for name, seen in known.items()],
+        "columns": [
+            _column_choices(name, person.own[name].iloc[0], data, seen) for name, seen in known.items()
+        ],
         "before": person.answer({}),
         "after": person.answer(changes),
         "higher_is": subject.higher_is,
         "labels": subject.score_kind == "label",
         "notes": [note for note in notes if note],
         "nearest": None if nearest is None else {side: _plain(found) for side, found in nearest.items()},
-        "accepted": _accepted(person, changed, towards) if towards else None,
+        "accepted": _closest_accepted(person, changed, towards) if towards else None,
     }
 
 
@@ -110,7 +112,7 @@ class _Person:
         for name, value in changes.items():
             if name not in self.known:
                 raise InputError("what if", "must name a column that the model reads", name)
-            told = _typed(value, name, data, self.known[name])
+            told = _cast_value(value, name, data, self.known[name])
             changed = changed.assign(**{name: _one(told, data.frame[name], changed.index)})
             if name in groups:
                 texts = cut(changed[name], data.bins[name]) if name in data.bins else as_text(changed[name])
@@ -185,7 +187,7 @@ def _columns(subject: Subject) -> list[str]:
     return list(dict.fromkeys([*subject.data.features, *by]))
 
 
-def _seen(subject: Subject, name: str) -> pd.Series:
+def _observed_values(subject: Subject, name: str) -> pd.Series:
     """Return the known values of a column, of the people audited and of those the model learned from."""
     parts = [subject.data.frame[name]]
     if subject.training is not None:
@@ -193,7 +195,7 @@ def _seen(subject: Subject, name: str) -> pd.Series:
     return pd.concat(parts).dropna()
 
 
-def _told(name: str, value: Any, data: AuditData, seen: pd.Series) -> dict[str, Any]:
+def _column_choices(name: str, value: Any, data: AuditData, seen: pd.Series) -> dict[str, Any]:
     """Return what a page needs to offer other values of a column."""
     kind = data.kinds[name]
     told: dict[str, Any] = {"name": name, "kind": kind, "protected": name in data.protected}
@@ -204,12 +206,12 @@ def _told(name: str, value: Any, data: AuditData, seen: pd.Series) -> dict[str, 
         return {**told, "value": number, "low": low, "high": high}
     told["value"] = None if is_missing(value) else text_of(value)
     levels = list(data.orders.get(name, ())) or as_text(seen).value_counts().index.tolist()
-    if kind not in {"text", "datetime", "identifier"} and len(levels) <= _MOST_LEVELS:
+    if kind not in {"text", "datetime", "identifier"} and len(levels) <= _MAX_LEVELS:
         told["levels"] = [str(level) for level in levels]
     return told
 
 
-def _typed(value: Any, name: str, data: AuditData, seen: pd.Series) -> Any:
+def _cast_value(value: Any, name: str, data: AuditData, seen: pd.Series) -> Any:
     """Return a new value as the column holds it."""
     if value is None:
         return None
@@ -272,7 +274,9 @@ def _one(value: Any, column: pd.Series, index: pd.Index) -> pd.Series:
     return pd.Series([value], index=index, dtype=column.dtype)
 
 
-def _accepted(person: _Person, changed: pd.DataFrame, towards: Sequence[str]) -> dict[str, Any] | None:
+def _closest_accepted(
+    person: _Person, changed: pd.DataFrame, towards: Sequence[str]
+) -> dict[str, Any] | None:
     """Return who of those decided favorably is most similar, and what of `towards` differs from theirs."""
     rows = person.most_similar(changed, person.subject.decisions)
     if rows is None:

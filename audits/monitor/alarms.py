@@ -12,13 +12,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.data import named_with
-from audits.data.quality.findings import listed
+from audits.data.quality.findings import join_names
 from audits.monitor.detectors import Detector
 from audits.monitor.profile import Look
 from audits.monitor.tables import MESSAGES
 from audits.stats.control import Chart
-from audits.stats.words import count, people_in, percent
-from audits.stats.words import people as people_words
+from audits.stats.text import count, people_in, percent
+from audits.stats.text import people as people_words
 
 __all__ = [
     "RETRIES",
@@ -143,7 +143,7 @@ def detector_sentence(detector: Detector, people: int, budget: float, look: Look
     """Say that a detector alarmed after `people`, and in which unit the column of the batch seems to be."""
     columns = columns_of(detector, look)
     text = _SENTENCES[detector.rate or detector.kind].format(
-        about=listed([f"“{name}”" for name in columns]) if columns else "a row",
+        about=join_names([f"“{name}”" for name in columns]) if columns else "a row",
         attribute=detector.attribute,
         who=people_in(named_with(detector.attribute, detector.group)),
     )

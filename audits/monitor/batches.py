@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from audits.monitor.bundle import Scored
-from audits.monitor.profile import Look, Sent
+from audits.monitor.profile import BatchContext, Look
 
 __all__ = ["Batch"]
 
@@ -39,5 +39,5 @@ class Batch:
     stated: str = ""
     source: str = "http"
     look: Look | None = None
-    sent: Sent = field(default_factory=Sent)
+    sent: BatchContext = field(default_factory=BatchContext)
     columns: Mapping[str, Sequence[Any]] | None = None

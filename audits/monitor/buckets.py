@@ -1,4 +1,4 @@
-"""A monitor's history in at most `MOST` stretches, however many people come."""
+"""A monitor's history in at most `MAX` stretches, however many people come."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from audits.monitor.tables import BUCKETS
 
-__all__ = ["MOST", "extend_history"]
+__all__ = ["MAX", "extend_history"]
 
-MOST = 512
+MAX = 512
 
 
 def extend_history(connection: sa.Connection, identity: str, batches: Sequence[Mapping[str, Any]]) -> None:
@@ -24,13 +24,13 @@ def extend_history(connection: sa.Connection, identity: str, batches: Sequence[M
     before = len(changed)
     for batch in batches:
         if changed and changed[-1]["batches"] < width:
-            changed[-1] = _joined(changed[-1], _stretch(identity, batch))
+            changed[-1] = _merge(changed[-1], _stretch(identity, batch))
         else:
             changed.append(_stretch(identity, batch))
             width = width or 1
     connection.execute(sa.delete(BUCKETS).where(mine, BUCKETS.c.first_person >= changed[0]["first_person"]))
     connection.execute(sa.insert(BUCKETS), changed)
-    if number - before + len(changed) > MOST:
+    if number - before + len(changed) > MAX:
         _halve(connection, mine)
 
 
@@ -38,9 +38,9 @@ def _halve(connection: sa.Connection, mine: Any) -> None:
     """Join neighbors until there are few enough."""
     asked = sa.select(BUCKETS).where(mine).order_by(BUCKETS.c.first_person)
     rows = [dict(row._mapping) for row in connection.execute(asked)]
-    while len(rows) > MOST // 2 + 1:
+    while len(rows) > MAX // 2 + 1:
         pairs = [rows[place : place + 2] for place in range(0, len(rows), 2)]
-        rows = [_joined(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        rows = [_merge(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
     connection.execute(sa.delete(BUCKETS).where(mine))
     connection.execute(sa.insert(BUCKETS), rows)
 
@@ -57,7 +57,7 @@ def _stretch(identity: str, batch: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     sums = {name: first[name] + second[name] for name in ("batches", "people", "flagged", "total")}
     high = max(first["chart_high"], second["chart_high"])
     last = {name: second[name] for name in ("received", "chart_value")}

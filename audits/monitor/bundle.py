@@ -28,16 +28,16 @@ from audits.data.row_encoder import RowEncoder, columns_of
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models.networks.dense import Dense
-from audits.monitor.profile import Look, Profile, Sent
+from audits.monitor.profile import BatchContext, Look, Profile
 from audits.sensitivity.measurement.gradients import (
-    Audited,
+    AuditedModel,
     Measured,
     Status,
     exceeds,
     measure,
     smoothing_noise,
 )
-from audits.sensitivity.monitor.models import Carried, restore, unpack
+from audits.sensitivity.monitor.models import CarriedModel, restore, unpack
 from audits.sensitivity.monitor.networks import network_arrays, network_of, tables_of
 from audits.sensitivity.monitor.reference import profile_of
 from audits.sensitivity.result import SensitivityResult
@@ -136,7 +136,7 @@ class MonitorBundle:
     about: dict[str, Any]
     reads: tuple[str, ...]
     encoding: list[dict[str, Any]]
-    audited: Audited | Carried | None
+    audited: AuditedModel | CarriedModel | None
     statuses: tuple[Status, ...]
     reference: np.ndarray
     people: int
@@ -166,9 +166,9 @@ class MonitorBundle:
         arrays = tables_of(result.parameters)
         good = arrays.pop("F.favorable", None)
         if result.estimated:
-            audited: Audited | Carried | None = unpack(result.carried or {}, result.encoding)
+            audited: AuditedModel | CarriedModel | None = unpack(result.carried or {}, result.encoding)
         else:
-            audited = Audited(network_of(arrays, "F"), None if good is None else good.astype(bool))
+            audited = AuditedModel(network_of(arrays, "F"), None if good is None else good.astype(bool))
         statuses = tuple(
             Status(
                 name,
@@ -267,7 +267,7 @@ class MonitorBundle:
             return None
         return self.profile.look(scored.points, scored.unseen)
 
-    def with_sent(self, scored: Scored, sent: Sent) -> Scored:
+    def with_sent(self, scored: Scored, sent: BatchContext) -> Scored:
         """Return measured rows with the scores that were sent with them, where no model is carried along.
 
         Raises
@@ -285,7 +285,7 @@ class MonitorBundle:
             raise InputError(f"{name}[{lacking[0]}]", rule, advice=f"send {name}, one a row")
         return replace(scored, score=values)
 
-    def sent_of(self, frame: pd.DataFrame) -> Sent:
+    def sent_of(self, frame: pd.DataFrame) -> BatchContext:
         """Return what a table says beside its rows, by the columns of the table of reference predictions."""
         columns = self.about.get("columns", {})
         lacking = [name for name in columns.values() if name not in frame]
@@ -300,7 +300,7 @@ class MonitorBundle:
         scores: list[Any] = _values(frame[columns["score"]]) if "score" in columns else []
         favorable, decided = self.about.get("favorable", ()), columns.get("decision")
         decisions = [text_of(each) in favorable for each in _values(frame[decided])] if decided else []
-        return Sent(tuple(scores), tuple(decisions), (), protected)
+        return BatchContext(tuple(scores), tuple(decisions), (), protected)
 
     @cached_property
     def _noise(self) -> np.ndarray | None:
@@ -331,7 +331,7 @@ class MonitorBundle:
         """Measure `n` rows given as columns."""
         z, unseen = self.encoder.encode(columns, n)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self._measured(columns, z)
+            found = self._measure(columns, z)
         values = found.sensitivity if n else np.empty(0)
         bad = ~(np.isfinite(values) & np.isfinite(found.score)) if self.audited else np.zeros(n, dtype=bool)
         if bad.any():
@@ -348,11 +348,11 @@ class MonitorBundle:
             z,
         )
 
-    def _measured(self, columns: Mapping[str, Sequence[Any]], z: np.ndarray) -> Measured:
+    def _measure(self, columns: Mapping[str, Sequence[Any]], z: np.ndarray) -> Measured:
         if self.audited is None:
             n, parts = len(z), np.zeros((len(z), len(self.encoding)))
             return Measured(np.full(n, np.nan), np.zeros((n, 1)), parts, np.zeros(n))
-        if isinstance(self.audited, Carried):
+        if isinstance(self.audited, CarriedModel):
             return self.audited.measure(columns, z, self.statuses, literal=self.literal)
         return measure(z, self.audited, self.statuses, self._blocks, literal=self.literal, noise=self._noise)
 
@@ -361,7 +361,7 @@ class MonitorBundle:
         from safetensors.numpy import save
 
         audited, own = self.audited, dict[str, Any]()
-        if isinstance(audited, Audited):
+        if isinstance(audited, AuditedModel):
             arrays = network_arrays(audited.network, "F")
         else:
             own, arrays = ({}, {}) if audited is None else audited.dump()
@@ -410,7 +410,7 @@ class MonitorBundle:
                 document["about"],
                 tuple(document["reads"]),
                 document["encoding"],
-                _audited(document, arrays),
+                _read_model(document, arrays),
                 tuple(
                     Status(
                         each["attribute"], tuple(each["groups"]), network_of(arrays, f"A:{each['attribute']}")
@@ -434,7 +434,7 @@ class MonitorBundle:
         return made
 
     def _networks(self) -> list[Dense]:
-        own = [self.audited.network] if isinstance(self.audited, Audited) else []
+        own = [self.audited.network] if isinstance(self.audited, AuditedModel) else []
         return [*own, *(status.network for status in self.statuses)]
 
     def save(self, folder: Path) -> None:
@@ -466,12 +466,14 @@ def packed_predictions(subject: Subject, *, note: str = "") -> dict[str, str]:
     return {"text": text, "weights": base64.b64encode(weights).decode("ascii")}
 
 
-def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Audited | Carried | None:
+def _read_model(
+    document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> AuditedModel | CarriedModel | None:
     if document["format"] == FORMAT_TABLE:
         return None
     good = None if document["favorable"] is None else np.array(document["favorable"], dtype=bool)
     if document["format"] in {FORMAT, FORMAT_BENT}:
-        return Audited(network_of(arrays, "F"), good)
+        return AuditedModel(network_of(arrays, "F"), good)
     if good is None:
         raise InputError("bundle", "must say which classes are favorable")
     return restore(document["carried"], arrays, good, document["encoding"])

@@ -31,8 +31,8 @@ from typing import Any
 
 __all__ = ["Monitor"]
 
-_MOST_TOGETHER = 10_000  # people in a batch, as the server takes them
-_LONGEST_PAUSE = 60.0
+_MAX_TOGETHER = 10_000  # people in a batch, as the server takes them
+_MAX_PAUSE = 60.0
 _AT_EXIT_SECONDS = 3.0
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504, 507})
 _log = logging.getLogger("evenhand")
@@ -147,8 +147,8 @@ class Monitor:
         return done
 
     def _put(self, rows: list[dict[str, Any]], said: dict[str, Any]) -> None:
-        for start in range(0, len(rows), _MOST_TOGETHER):
-            part = slice(start, start + _MOST_TOGETHER)
+        for start in range(0, len(rows), _MAX_TOGETHER):
+            part = slice(start, start + _MAX_TOGETHER)
             own = {name: _part(values, part) for name, values in said.items()}
             with self._changed:
                 if self._closed or self._waiting + len(rows[part]) > self._most:
@@ -188,7 +188,7 @@ class Monitor:
         """Take what can be sent together: of which the same was said."""
         parts = [self._queue.popleft()]
         people = len(parts[0][0])
-        while self._queue and people + len(self._queue[0][0]) <= _MOST_TOGETHER:
+        while self._queue and people + len(self._queue[0][0]) <= _MAX_TOGETHER:
             if _shape(self._queue[0][1]) != _shape(parts[0][1]):
                 break
             parts.append(self._queue.popleft())
@@ -230,7 +230,7 @@ class Monitor:
                     return
                 # whoever puts more rows in wakes this too: that makes no server well sooner
                 self._changed.wait_for(lambda: self._closed, pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            pause = min(2 * pause, _MAX_PAUSE)
 
     def _note(self, problem: str) -> None:
         self.problem = problem
@@ -240,14 +240,14 @@ class Monitor:
 _MADE: weakref.WeakSet[Monitor] = weakref.WeakSet()
 
 
-def _forked() -> None:
+def _after_fork() -> None:
     """Begin anew in a forked process: no thread runs there, and locks may be held for ever."""
     for monitor in list(_MADE):
         monitor._begin()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _rows(given: Any) -> list[dict[str, Any]]:

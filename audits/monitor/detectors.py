@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from audits.monitor.profile import MOST_APART, Look, Profile, Sent
-from audits.sensitivity.monitor.bins import number_cells, padded
+from audits.monitor.profile import MAX_DISTANCE, BatchContext, Look, Profile
+from audits.sensitivity.monitor.bins import number_cells, pad
 from audits.stats.change import CELLS, ChangeWatch, Crossing
 from audits.stats.control import flag_rate_bound
 
@@ -122,7 +122,7 @@ class Detectors:
         whole = 1.0 if many["model"] else sum(SHARES[kind] for kind in many)
         between = [max(budget * whole * many[each.kind] / SHARES[each.kind], 1.0) for each in self.detectors]
         self._watch = ChangeWatch(
-            padded([counts for _, counts in ranks]), [bound for _, bound in events], between
+            pad([counts for _, counts in ranks]), [bound for _, bound in events], between
         )
         self.block: list[int] = []
         self.counts: dict[str, dict[str, int]] = {}
@@ -195,7 +195,7 @@ class Detectors:
         look: Look | None,
         scores: np.ndarray,
         sensitivity: np.ndarray,
-        sent: Sent,
+        sent: BatchContext,
         counts: np.ndarray,
     ) -> list[tuple[int, Detector]]:
         """Take a batch of n people, of whom `counts` (n,) bool are counted; return alarms by person."""
@@ -215,7 +215,7 @@ class Detectors:
             kinds = [each.kind for each in self.detectors[self._ranks :]]
             events[:, kinds.index("impossible")] = look.impossible
             if "repeats" in kinds:
-                self._repeated(events[:, kinds.index("repeats")], look.rows[counts], counts)
+                self._mark_repeats(events[:, kinds.index("repeats")], look.rows[counts], counts)
             for column, found in look.counts.items():
                 own = self.counts.setdefault(column, {})
                 for name, size in found.items():
@@ -224,7 +224,7 @@ class Detectors:
             events[:, 0] = self._other_model(scores, sent)
         cells[~counts] = events[~counts] = -1
         self.counted += int(counts.sum())
-        return self._named(self._watch.update(cells, events))
+        return self._with_detectors(self._watch.update(cells, events))
 
     def learn(self, known: Outcomes) -> list[tuple[int, Detector]]:
         """Take outcomes; return alarms as places among them and streams."""
@@ -247,12 +247,12 @@ class Detectors:
             if at is not None:
                 cells[mine, at] = number_cells(good - known.scores[mine], own["apart"])
         events = np.full((len(cells), len(self.detectors) - self._ranks), -1)
-        return self._named(self._watch.update(cells, events))
+        return self._with_detectors(self._watch.update(cells, events))
 
-    def _named(self, found: Sequence[Crossing]) -> list[tuple[int, Detector]]:
+    def _with_detectors(self, found: Sequence[Crossing]) -> list[tuple[int, Detector]]:
         return [(each.person, self.detectors[each.stream]) for each in found]
 
-    def _groups(self, cells: np.ndarray, decisions: np.ndarray, sent: Sent) -> None:
+    def _groups(self, cells: np.ndarray, decisions: np.ndarray, sent: BatchContext) -> None:
         for attribute, values in sent.protected.items():
             groups = list(self._plain["groups"].get(attribute, {}))
             share = self._places.get(("groups", attribute, "shares of the groups", "share"))
@@ -268,7 +268,7 @@ class Detectors:
             codes[names == ""] = -1
             cells[:, share] = codes
 
-    def _repeated(self, event: np.ndarray, rows: np.ndarray, counts: np.ndarray) -> None:
+    def _mark_repeats(self, event: np.ndarray, rows: np.ndarray, counts: np.ndarray) -> None:
         """Mark the last of each block of rows with whether two of them are equal; keep what is left over."""
         size = int(self._plain["repeats"]["block"])
         pending = len(self.block)
@@ -280,7 +280,7 @@ class Detectors:
             event[np.flatnonzero(counts)[last]] = (parts[:, 1:] == parts[:, :-1]).any(axis=1)
         self.block = everyone[whole * size :].tolist()
 
-    def _other_model(self, scores: np.ndarray, sent: Sent) -> np.ndarray:
+    def _other_model(self, scores: np.ndarray, sent: BatchContext) -> np.ndarray:
         """Return 1 where the deployed model says otherwise than the bundle's, 0 where not, -1 unknown."""
         found = np.full(len(scores), -1)
         if sent.decisions and self._plain.get("threshold") is not None:
@@ -290,5 +290,5 @@ class Detectors:
         if sent.scores:
             apart = np.abs(np.array(sent.scores, dtype=float) - scores)
             there = ~np.isnan(apart)
-            found[there] = np.maximum(apart[there] > MOST_APART, found[there])
+            found[there] = np.maximum(apart[there] > MAX_DISTANCE, found[there])
         return found

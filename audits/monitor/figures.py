@@ -14,7 +14,7 @@ from audits.drawing.style import CONTEXT, FOCUS, INK, empty, finish
 from audits.monitor.alarms import Alarm
 from audits.monitor.dashboard import Drift, Point
 from audits.stats.control import Chart
-from audits.stats.words import count, number, percent
+from audits.stats.text import count, number, percent
 
 __all__ = ["control_chart", "drift", "points_frame"]
 

@@ -50,7 +50,7 @@ class History:
         if not rows:
             return []
         return [
-            _joined(rows[part[0] : part[-1] + 1])
+            _merge_points(rows[part[0] : part[-1] + 1])
             for part in np.array_split(range(len(rows)), min(most, len(rows)))
         ]
 
@@ -210,7 +210,7 @@ class History:
             return test.p_value, whole and size < _MAX_READ
 
 
-def _joined(rows: Sequence[Any]) -> Point:
+def _merge_points(rows: Sequence[Any]) -> Point:
     people = sum(row.people for row in rows)
     return Point(
         rows[-1].received,

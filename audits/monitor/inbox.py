@@ -11,15 +11,15 @@ from pathlib import Path
 
 from audits.errors import InputError
 from audits.monitor.ingestion import FileReader, file_batches, read_file_here
-from audits.monitor.monitors import Batch, KeptMonitor, Monitors
+from audits.monitor.monitors import Batch, Monitors, StoredMonitor
 from audits.monitor.scoring import Scorer
 
 __all__ = ["SUFFIXES", "inbox", "take_files"]
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather", ".gz")
 _SETTLED_SECONDS = 2.0
-_MOST_TRIES = 3
-_LONGEST_NAME = 200  # bytes; a file system takes 255
+_MAX_TRIES = 3
+_MAX_NAME = 200  # bytes; a file system takes 255
 _log = logging.getLogger("evenhand")
 
 
@@ -52,7 +52,7 @@ def take_files(
             continue
         tries = _Tries(folder.parent / "tries", path.name)
         try:
-            batches = _measured(monitor, path, scorer, tries, read)
+            batches = _measure_file(monitor, path, scorer, tries, read)
             if batches is None:
                 continue
             _store(monitors, batches, tries)
@@ -66,12 +66,12 @@ def take_files(
     return moved
 
 
-def _measured(
-    monitor: KeptMonitor, path: Path, scorer: Scorer, tries: _Tries, read: FileReader
+def _measure_file(
+    monitor: StoredMonitor, path: Path, scorer: Scorer, tries: _Tries, read: FileReader
 ) -> list[Batch] | None:
     """Return a file's people, measured; None if that failed this time."""
-    if tries.number >= _MOST_TRIES:
-        raise InputError(path.name, f"could not be measured in {_MOST_TRIES} tries; the last: {tries.error}")
+    if tries.number >= _MAX_TRIES:
+        raise InputError(path.name, f"could not be measured in {_MAX_TRIES} tries; the last: {tries.error}")
     tries.begin()
     try:
         return file_batches(monitor, path, scorer, read)
@@ -131,7 +131,7 @@ class _Tries:
 def _free(folder: Path, name: str) -> Path:
     """Return a path in `folder` that is not taken; of a very long name the end is kept."""
     folder.mkdir(exist_ok=True)
-    name = name if len(os.fsencode(name)) <= _LONGEST_NAME else name[-_LONGEST_NAME // 4 :]
+    name = name if len(os.fsencode(name)) <= _MAX_NAME else name[-_MAX_NAME // 4 :]
     place, turn = folder / name, 1
     while place.exists():
         place, turn = folder / f"{turn}-{name}", turn + 1

@@ -21,9 +21,9 @@ from audits.data.row_encoder import columns_of
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.monitor.batches import Batch
-from audits.monitor.monitors import MOST_PEOPLE, KeptMonitor
-from audits.monitor.profile import Sent
-from audits.monitor.recoded import as_audited
+from audits.monitor.monitors import MAX_PEOPLE, StoredMonitor
+from audits.monitor.profile import BatchContext
+from audits.monitor.recoding import as_audited
 from audits.monitor.scoring import Scorer
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
     "PredictionBatch",
     "fault_of",
     "file_batches",
-    "parsed",
+    "parse_document",
     "read_arrow",
     "read_file",
     "read_file_here",
@@ -84,7 +84,7 @@ def _group(value: Any) -> Any:
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def _listed(value: Any) -> Any:
+def _or_empty(value: Any) -> Any:
     return [] if value is None else value
 
 
@@ -92,13 +92,13 @@ Identifier = Annotated[str, Field(max_length=_MAX_ID), AfterValidator(_printable
 Score = Annotated[float | None, Field(ge=0, le=1), BeforeValidator(_null)]
 Decision = Annotated[bool | None, BeforeValidator(_boolean)]
 Group = Annotated[Identifier | None, BeforeValidator(_group)]
-Identifiers = Annotated[list[Identifier], FailFast(), BeforeValidator(_listed)]
-Scores = Annotated[list[Score], FailFast(), BeforeValidator(_listed)]
-Decisions = Annotated[list[Decision], FailFast(), BeforeValidator(_listed)]
+Identifiers = Annotated[list[Identifier], FailFast(), BeforeValidator(_or_empty)]
+Scores = Annotated[list[Score], FailFast(), BeforeValidator(_or_empty)]
+Decisions = Annotated[list[Decision], FailFast(), BeforeValidator(_or_empty)]
 Groups = Annotated[list[Group], FailFast()]
 
 
-class _Beside(BaseModel):
+class _RowContext(BaseModel):
     """What may be sent beside the rows, an entry a row."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -113,7 +113,7 @@ class _Beside(BaseModel):
         {}, max_length=20, description="By protected attribute the value of each row."
     )
 
-    def sent(self, people: int) -> Sent:
+    def sent(self, people: int) -> BatchContext:
         """Return what was sent beside `people` rows.
 
         Raises
@@ -128,7 +128,7 @@ class _Beside(BaseModel):
         ).items():
             if len(values) != people:
                 raise InputError(name, f"must be a list of {people:,} entries, one a row")
-        return Sent(
+        return BatchContext(
             tuple(self.scores),
             tuple(self.decisions),
             tuple(self.persons),
@@ -136,12 +136,12 @@ class _Beside(BaseModel):
         )
 
 
-class PredictionBatch(_Beside):
+class PredictionBatch(_RowContext):
     """A batch of predictions."""
 
     rows: Annotated[list[dict[str, Any]], FailFast()] = Field(
         [],
-        max_length=MOST_PEOPLE,
+        max_length=MAX_PEOPLE,
         description="Each with exactly the columns that the monitor reads; left out where it reads none.",
         json_schema_extra={
             "items": {
@@ -161,7 +161,7 @@ class OutcomeBatch(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     outcomes: dict[Identifier, Annotated[bool, BeforeValidator(_outcome)]] = Field(
-        min_length=1, max_length=MOST_PEOPLE
+        min_length=1, max_length=MAX_PEOPLE
     )
 
 
@@ -173,7 +173,7 @@ class Arrival:
     people: int
     ids: tuple[str, ...] = ()
     at: str = ""
-    sent: Sent = field(default_factory=Sent)
+    sent: BatchContext = field(default_factory=BatchContext)
 
 
 def read_json(body: bytes, reads: Sequence[str]) -> Arrival:
@@ -184,7 +184,7 @@ def read_json(body: bytes, reads: Sequence[str]) -> Arrival:
     InputError
         If it is none: names the key, row and column at fault.
     """
-    batch = parsed(PredictionBatch, strict_json(body))
+    batch = parse_document(PredictionBatch, strict_json(body))
     n = len(batch.rows if reads else batch.scores or batch.decisions)
     _check_size(n)
     sent = batch.sent(n)
@@ -199,7 +199,7 @@ def read_outcomes(body: bytes) -> dict[str, bool]:
     InputError
         If it is no such JSON.
     """
-    return parsed(OutcomeBatch, strict_json(body)).outcomes
+    return parse_document(OutcomeBatch, strict_json(body)).outcomes
 
 
 def strict_json(body: bytes) -> Any:
@@ -221,7 +221,7 @@ def strict_json(body: bytes) -> Any:
     return document
 
 
-def parsed(model: type[_Model], document: Any) -> _Model:
+def parse_document(model: type[_Model], document: Any) -> _Model:
     """Return `document` as `model` has it.
 
     Raises
@@ -267,7 +267,7 @@ def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
         kept, people, size = [], 0, 0
         for part in parts:
             people, size = people + part.num_rows, size + part.nbytes
-            if people > MOST_PEOPLE or size > _MAX_BYTES:
+            if people > MAX_PEOPLE or size > _MAX_BYTES:
                 break
             kept.append(part)
         _check_size(people)
@@ -325,7 +325,7 @@ def read_file_here(path: Path, reads: Sequence[str], numbers: frozenset[str]) ->
 
 
 def file_batches(
-    monitor: KeptMonitor, path: Path, scorer: Scorer, read: FileReader = read_file_here
+    monitor: StoredMonitor, path: Path, scorer: Scorer, read: FileReader = read_file_here
 ) -> list[Batch]:
     """Have `scorer` measure the people in a file; return them as batches, ready to be stored.
 
@@ -343,11 +343,11 @@ def file_batches(
     arrival, digest = read(path, bundle.reads, frozenset(bundle.encoder.numbers))
     columns, told = as_audited(bundle, arrival.columns, arrival.sent)
     batches = []
-    for place, start in enumerate(range(0, arrival.people, MOST_PEOPLE)):
-        rows = slice(start, start + MOST_PEOPLE)
+    for place, start in enumerate(range(0, arrival.people, MAX_PEOPLE)):
+        rows = slice(start, start + MAX_PEOPLE)
         part = {name: column[rows] for name, column in columns.items()}
         with _rows_as_in_files(start):
-            scored = scorer.score(monitor.id, bundle, part, min(MOST_PEOPLE, arrival.people - start))
+            scored = scorer.score(monitor.id, bundle, part, min(MAX_PEOPLE, arrival.people - start))
             scored = bundle.with_sent(scored, told.part(rows))
         key = f"file:{digest}:{place}"
         source = _printable_name(path.name)
@@ -403,15 +403,15 @@ def _arrival(names: Sequence[str], values: Any, people: int, reads: Sequence[str
         for name in names
         if name.startswith(_PROTECTED) and name not in reads
     }
-    said = parsed(_Beside, {**beside, "protected": protected})
+    said = parse_document(_RowContext, {**beside, "protected": protected})
     columns = {name: values(name) for name in reads}
     return Arrival(columns, people, tuple(said.ids), sent=said.sent(people))
 
 
 def _check_size(people: int) -> None:
-    if not 1 <= people <= MOST_PEOPLE:
+    if not 1 <= people <= MAX_PEOPLE:
         advice = "send several batches" if people else "send at least one person"
-        raise InputError("rows", f"must hold from 1 to {MOST_PEOPLE:,} people", people, advice)
+        raise InputError("rows", f"must hold from 1 to {MAX_PEOPLE:,} people", people, advice)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

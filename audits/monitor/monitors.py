@@ -51,16 +51,16 @@ __all__ = [
     "Batch",
     "Drift",
     "Flag",
-    "KeptMonitor",
     "Known",
     "Monitors",
     "Point",
     "Stored",
+    "StoredMonitor",
     "Token",
     "check_webhook",
 ]
 
-MOST_PEOPLE = 10_000
+MAX_PEOPLE = 10_000
 """People in a batch at most."""
 
 _CONFIDENCE = 0.95
@@ -72,7 +72,7 @@ _PLAIN = sa.select(*(each for each in MONITORS.c if each.name not in _EMPTY))
 
 
 @dataclass(frozen=True, eq=False)
-class KeptMonitor:
+class StoredMonitor:
     """One monitor.
 
     Attributes
@@ -167,7 +167,7 @@ class Monitors(Admin, History):
         keep_rows: bool = False,
         webhook: str = "",
         webhook_hosts: Sequence[str] = (),
-    ) -> tuple[KeptMonitor, str]:
+    ) -> tuple[StoredMonitor, str]:
         """Create a monitor; return it and its token, which is kept nowhere.
 
         Parameters
@@ -232,7 +232,7 @@ class Monitors(Admin, History):
             connection.execute(sa.insert(BUNDLES).values(monitor=identity, bundle=text, weights=weights))
         return self.get(identity), token
 
-    def get(self, identity: str) -> KeptMonitor:
+    def get(self, identity: str) -> StoredMonitor:
         """Return a monitor.
 
         Raises
@@ -246,18 +246,18 @@ class Monitors(Admin, History):
                 raise InputError("monitor", "must be one that exists", identity)
             return self._monitor(row, tokens_of(connection, identity))
 
-    def of_owner(self, owner: str) -> list[KeptMonitor]:
+    def of_owner(self, owner: str) -> list[StoredMonitor]:
         """Return an owner's monitors, latest first."""
         asked = _PLAIN.where(MONITORS.c.owner == owner).order_by(MONITORS.c.created.desc())
         with self._database.reading() as connection:
             return [self._monitor(row) for row in connection.execute(asked)]
 
-    def _monitor(self, row: Any, tokens: tuple[Token, ...] = ()) -> KeptMonitor:
+    def _monitor(self, row: Any, tokens: tuple[Token, ...] = ()) -> StoredMonitor:
         plain = dict(row._mapping)
         del plain["batches"]
         plain |= {"chart": Chart(**json.loads(row.chart)), "settings": json.loads(row.settings)}
         plain["_token"] = plain.pop("token_sha256")
-        return KeptMonitor(_load=lambda: self._bundle(row.id), tokens=tokens, **plain)
+        return StoredMonitor(_load=lambda: self._bundle(row.id), tokens=tokens, **plain)
 
     def _bundle(self, identity: str) -> MonitorBundle:
         """Return what measures a monitor's people, which never changes: read once."""

@@ -14,16 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from audits.sensitivity.monitor.bins import cells_of, counted, hashed, number_cells, padded, range_of
+from audits.sensitivity.monitor.bins import (
+    cells_of,
+    number_cells,
+    out_of_range_counts,
+    pad,
+    range_of,
+    row_hashes,
+)
 from audits.stats.control import flag_rate_bound
-from audits.stats.words import count, number, percent
+from audits.stats.text import count, number, percent
 
-__all__ = ["FACTOR", "MOST_APART", "Look", "Profile", "Sent"]
+__all__ = ["FACTOR", "MAX_DISTANCE", "BatchContext", "Look", "Profile"]
 
 FACTOR = 3.0
 """A number beyond the audited range by more than so many times its width cannot be."""
 
-MOST_APART = 0.005
+MAX_DISTANCE = 0.005
 """How far a score that was sent may lie from the bundle's own: rounding."""
 
 _LONG = 1e9  # from here on a number's digits say less than its power of ten
@@ -46,13 +53,13 @@ _UNITS = {  # how many times too large or too small: what that looks like
     1 / 1000: "thousands where the audit had single units",
     1e-6: "millions where the audit had single units",
 }
-_LEAST_TO_TELL = 5  # values from which a unit is guessed, unless none of them can be
-_MOST_INSIDE = 0.5  # of values that are in another unit
+_MIN_TO_TELL = 5  # values from which a unit is guessed, unless none of them can be
+_MAX_INSIDE = 0.5  # of values that are in another unit
 _LOOKS_LIKE = 0.9  # of the values must lie in the audited range once divided
 
 
 @dataclass(frozen=True)
-class Sent:
+class BatchContext:
     """What a sender may say beside the rows; each empty, or one entry a person.
 
     Attributes
@@ -72,13 +79,13 @@ class Sent:
     persons: tuple[str, ...] = ()
     protected: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
 
-    def part(self, rows: slice) -> Sent:
+    def part(self, rows: slice) -> BatchContext:
         """Return what was said of some of the rows."""
         protected = {name: values[rows] for name, values in self.protected.items()}
-        return Sent(self.scores[rows], self.decisions[rows], self.persons[rows], protected)
+        return BatchContext(self.scores[rows], self.decisions[rows], self.persons[rows], protected)
 
     @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> Sent:
+    def of(cls, plain: Mapping[str, Any]) -> BatchContext:
         """Return what `dataclasses.asdict` made plain and JSON carried."""
         protected = {name: tuple(values) for name, values in plain["protected"].items()}
         return cls(tuple(plain["scores"]), tuple(plain["decisions"]), tuple(plain["persons"]), protected)
@@ -133,7 +140,7 @@ class Profile:
         self.look(np.zeros((1, width)), {})
         for name in {"score", "sensitivity"} & self.plain.keys():
             number_cells(np.zeros(1), self.plain[name])
-        padded([self.plain["decisions"], *(each["counts"] for each in self.plain["columns"])])
+        pad([self.plain["decisions"], *(each["counts"] for each in self.plain["columns"])])
 
     def look(self, z: np.ndarray, unseen: Mapping[int, Sequence[str]]) -> Look:
         """Hold points (n, d), and by row the columns with a value never seen, against the people audited."""
@@ -149,7 +156,7 @@ class Profile:
             entry, at = entries[own["column"]]
             strange = np.array([k for k, names in unseen.items() if own["column"] in names], dtype=int)
             cells[:, place] = cells_of(z, entry, at, own, strange)
-            found = counted(cells[:, place], own)
+            found = out_of_range_counts(cells[:, place], own)
             if "edges" in own:
                 cannot, words = _beyond(z[:, at], cells[:, place], entry, own)
                 impossible |= cannot
@@ -168,7 +175,7 @@ class Profile:
             place = self.columns.index(own["column"])
             places[cells[:, place] == len(self.plain["columns"][place]["counts"]) - 1] = -1  # no number
         cells = np.column_stack([cells, *beside])
-        rows = hashed(z)
+        rows = row_hashes(z)
         return Look(cells, impossible, counts, (*notes, *self._repeats(rows)), rows)
 
     def _repeats(self, rows: np.ndarray) -> list[str]:
@@ -197,21 +204,22 @@ def _beyond(
     if entry["kind"] == "datetime":
         return cannot, [f"{name}: {_of(int(outside.sum()), len(z))} outside the audited dates."]
     notes = []
-    spread = f"from {_worded(low)} to {_worded(high)}"
+    spread = f"from {_number_text(low)} to {_number_text(high)}"
     if cannot.any():
         worst = x[cannot][np.argmax(np.abs(x[cannot] - entry["mean"]))]
         notes.append(
-            f"{name}: {_of(int(cannot.sum()), len(z))} values that cannot be ({_worded(float(worst))}): the "
-            f"audited ones lie {spread}; these are below 0, or beyond by over {FACTOR:g} times that width."
+            f"{name}: {_of(int(cannot.sum()), len(z))} values that cannot be ({_number_text(float(worst))}): "
+            f"the audited ones lie {spread}; these are below 0, or beyond by over {FACTOR:g} "
+            "times that width."
         )
-    tells = there.sum() >= _LEAST_TO_TELL or cannot[there].all()
+    tells = there.sum() >= _MIN_TO_TELL or cannot[there].all()
     unit = _unit(x[there], (low, high), float(entry["mean"]), float(entry["sd"])) if tells else ""
     if unit:
         notes.append(f"{name}: {unit}")
     elif (outside & ~cannot).mean() > 2 * flag_rate_bound(0, int(sum(own["counts"]))):
         notes.append(
             f"{name}: {_of(int((outside & ~cannot).sum()), len(z))} outside the audited range {spread} "
-            f"({_worded(float(far.min()))} to {_worded(float(far.max()))} were sent)."
+            f"({_number_text(float(far.min()))} to {_number_text(float(far.max()))} were sent)."
         )
     return cannot, notes
 
@@ -223,7 +231,7 @@ def _unit(x: np.ndarray, span: tuple[float, float], mean: float, sd: float) -> s
     """
     low, high = span
     inside = ((x >= low) & (x <= high)).mean() if len(x) else 1.0
-    if inside > _MOST_INSIDE or high <= low:
+    if inside > _MAX_INSIDE or high <= low:
         return ""
     found = []
     for factor, words in _UNITS.items():
@@ -236,7 +244,8 @@ def _unit(x: np.ndarray, span: tuple[float, float], mean: float, sd: float) -> s
         return ""
     _, factor, words = min(found)
     by = f"divided by {factor:g}" if factor > 1 else f"multiplied by {1 / factor:g}"
-    return f"values look like {words}: {by} they lie in its range from {_worded(low)} to {_worded(high)}."
+    ends = f"{_number_text(low)} to {_number_text(high)}"
+    return f"values look like {words}: {by} they lie in its range from {ends}."
 
 
 def _missing(found: dict[str, int], n: int, own: Mapping[str, Any]) -> list[str]:
@@ -249,7 +258,7 @@ def _missing(found: dict[str, int], n: int, own: Mapping[str, Any]) -> list[str]
     return [f"{own['column']}: {_of(gone, n)} missing; {percent(before / people, people)} in the audit."]
 
 
-def _worded(value: float) -> str:
+def _number_text(value: float) -> str:
     return number(value) if abs(value) < _LONG else f"{value:.3g}"
 
 

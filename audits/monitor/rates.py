@@ -14,7 +14,7 @@ from audits.stats.sequential import calibration_sequence, gap_sequence, rate_seq
 __all__ = ["Tally"]
 
 _KEYS = ("people", "decided", "favorable", "outcomes", "apart", "tp", "fn", "fp", "tn")
-_MOST_GROUPS = 50
+_MAX_GROUPS = 50
 _OTHERS = "(all other groups)"
 
 
@@ -72,7 +72,7 @@ class Tally:
 
     def _of(self, attribute: str, name: str) -> dict[str, float]:
         groups = self.plain.setdefault(attribute, {})
-        if name not in groups and len(groups) >= _MOST_GROUPS:
+        if name not in groups and len(groups) >= _MAX_GROUPS:
             name = _OTHERS
         return groups.setdefault(name, dict.fromkeys(_KEYS, 0))
 

@@ -11,11 +11,11 @@ from typing import Any
 from audits.errors import InputError
 from audits.monitor.alarms import Alarm
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.monitors import Batch, KeptMonitor, Monitors
+from audits.monitor.monitors import Batch, Monitors, StoredMonitor
 from audits.runs.storage.database import Database
-from audits.stats.words import count
+from audits.stats.text import count
 
-__all__ = ["Replay", "compared", "replay"]
+__all__ = ["Replay", "compare_alarms", "replay"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def replay(bundle: MonitorBundle, batches: Iterable[Batch], **settings: Any) -> 
             monitor, _ = monitors.create(bundle, name="replay", **settings)
             counted = 0
             for batch in batches:
-                counted += _stored(monitors, monitor, batch)
+                counted += _store(monitors, monitor, batch)
             after = monitors.get(monitor.id)
             alarms = tuple(reversed(monitors.alarms(monitor.id, 10_000)))
             return Replay(after.people, counted, after.flagged, alarms, monitors.counted(monitor.id))
@@ -73,7 +73,7 @@ def replay(bundle: MonitorBundle, batches: Iterable[Batch], **settings: Any) -> 
             database.engine.dispose()
 
 
-def _stored(monitors: Monitors, monitor: KeptMonitor, batch: Batch) -> int:
+def _store(monitors: Monitors, monitor: StoredMonitor, batch: Batch) -> int:
     own = Batch(monitor.id, batch.scored, batch.sha256, None, (), look=batch.look, sent=batch.sent)
     [stored] = monitors.store([own])
     if isinstance(stored, InputError):
@@ -81,7 +81,7 @@ def _stored(monitors: Monitors, monitor: KeptMonitor, batch: Batch) -> int:
     return stored.counted
 
 
-def compared(first: Replay, second: Replay) -> list[dict[str, Any]]:
+def compare_alarms(first: Replay, second: Replay) -> list[dict[str, Any]]:
     """Return by condition at which person each of two monitors alarmed first, None where it did not."""
     at = [{each.about: each.person for each in reversed(found.alarms)} for found in (first, second)]
     names = sorted({*at[0], *at[1]}, key=lambda name: min(own[name] for own in at if name in own))

@@ -22,24 +22,24 @@ import numpy as np
 
 from audits.errors import InputError, RunFailed
 from audits.monitor.bundle import MonitorBundle, Scored
-from audits.monitor.recoded import plain_values
+from audits.monitor.recoding import plain_values
 from audits.runs.executors.worker_process import WorkerProcess
 from audits.sensitivity.measurement.gradients import exceeds
-from audits.sensitivity.monitor.models import Carried, CarriedFile
+from audits.sensitivity.monitor.models import CarriedModel, FileModel
 
 __all__ = ["Scorer"]
 
-_LONGEST_SECONDS = 60.0
-_MOST_OPEN = 8
-_MOST_MEMORY = 2 << 30
-_MOST_FILES = 64
+_MAX_SECONDS = 60.0
+_MAX_OPEN = 8
+_MAX_MEMORY = 2 << 30
+_MAX_FILES = 64
 _ARRAYS = ("score", "sensitivity", "contributions")
 
 
 class Scorer:
     """Measures people by bundles: by networks here, by what was carried along mostly in a worker."""
 
-    def __init__(self, seconds: float = _LONGEST_SECONDS) -> None:
+    def __init__(self, seconds: float = _MAX_SECONDS) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
         self._worker: WorkerProcess | None = None
@@ -60,7 +60,7 @@ class Scorer:
         RunFailed
             If the worker ended, took too long, or cannot open the model.
         """
-        if not isinstance(bundle.audited, Carried):
+        if not isinstance(bundle.audited, CarriedModel):
             return bundle.score_columns(columns, people)
         points, _ = bundle.encoder.encode(columns, people)  # what is wrong is told without the worker
         with self._lock:
@@ -69,7 +69,7 @@ class Scorer:
             raise RunFailed(answer["failed"])
         if "error" in answer:
             raise InputError(*answer["error"])
-        score, sensitivity, contributions = (_unpacked(answer[name]) for name in _ARRAYS)
+        score, sensitivity, contributions = (_decode_array(answer[name]) for name in _ARRAYS)
         return Scored(
             score,
             sensitivity,
@@ -106,7 +106,7 @@ class Scorer:
         self._until = time.monotonic() + self._seconds
         try:
             if identity not in self._known:
-                if len(self._known) >= _MOST_OPEN:
+                if len(self._known) >= _MAX_OPEN:
                     worker.send({"forget": True})
                     self._known.clear()
                 text, weights = bundle.dump()
@@ -137,25 +137,25 @@ def _serve() -> None:
 
     commands, answers = private_pipes()
     die_with_parent()
-    enter(Bounds(_MOST_MEMORY, open_files=_MOST_FILES, reads=(Path.cwd(), Path(f"/proc/{os.getpid()}/maps"))))
+    enter(Bounds(_MAX_MEMORY, open_files=_MAX_FILES, reads=(Path.cwd(), Path(f"/proc/{os.getpid()}/maps"))))
     opened: dict[str, MonitorBundle | InputError] = {}
     for line in commands:
         message = json.loads(line)
         if "forget" in message:
             opened.clear()
         elif "open" in message:
-            opened[message["open"]] = _opened(message["text"], base64.b64decode(message["weights"]))
+            opened[message["open"]] = _open_bundle(message["text"], base64.b64decode(message["weights"]))
         else:
             said = _answer(opened[message["score"]], message["columns"], message["people"])
             answers.write(json.dumps(said).encode("ascii") + b"\n")
             answers.flush()
 
 
-def _opened(text: str, weights: bytes) -> MonitorBundle | InputError:
+def _open_bundle(text: str, weights: bytes) -> MonitorBundle | InputError:
     """Return a bundle with its model opened, or why that cannot be."""
     try:
         bundle = MonitorBundle.parse(text, weights)
-        if isinstance(bundle.audited, CarriedFile):
+        if isinstance(bundle.audited, FileModel):
             _ = bundle.audited.model  # opened now
         return bundle
     except InputError as error:
@@ -171,15 +171,15 @@ def _answer(
         scored = bundle.score_columns(columns, people)
     except InputError as error:
         return {"error": [error.where, str(error).removeprefix(f"{error.where} ").removesuffix(".")]}
-    return {**{name: _packed(getattr(scored, name)) for name in _ARRAYS}, "unseen": scored.unseen}
+    return {**{name: _encode_array(getattr(scored, name)) for name in _ARRAYS}, "unseen": scored.unseen}
 
 
-def _packed(values: np.ndarray) -> str:
+def _encode_array(values: np.ndarray) -> str:
     """Return numbers as text: their bytes, as writing their digits takes longer than finding them."""
     return base64.b64encode(values.astype("<f8").tobytes()).decode("ascii")
 
 
-def _unpacked(text: str) -> np.ndarray:
+def _decode_array(text: str) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), dtype="<f8").astype(float)
 
 

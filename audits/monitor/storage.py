@@ -26,7 +26,7 @@ from audits.monitor.buckets import extend_history
 from audits.monitor.detectors import Detector, Detectors, Outcomes
 from audits.monitor.profile import Look
 from audits.monitor.rates import Tally
-from audits.monitor.recoded import plain_values
+from audits.monitor.recoding import plain_values
 from audits.monitor.tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
 from audits.stats.control import Chart
 
@@ -131,7 +131,7 @@ class State:
         flagged = np.flatnonzero(scored.flagged)
         if len(flagged):
             self._connection.execute(sa.insert(FLAGS), self._flags(batch, flagged, now))
-        remembered = self._remembered(batch, decisions, counts, now)
+        remembered = self._rows_to_keep(batch, decisions, counts, now)
         if remembered:
             self._connection.execute(sa.insert(PREDICTIONS), remembered)
         found = [(int(counted[place]), None) for place in run.alarms]
@@ -193,7 +193,7 @@ class State:
         for row, good in rows:
             place = sa.and_(PREDICTIONS.c.monitor == self._identity, PREDICTIONS.c.person == row.person)
             self._connection.execute(sa.update(PREDICTIONS).where(place).values(outcome=int(good)))
-        alarms = self._learned([(row, good) for row, good in rows if row.counted], now)
+        alarms = self._learn_outcomes([(row, good) for row, good in rows if row.counted], now)
         unknown = tuple(identity for identity in outcomes if identity not in found)
         return Known(len(rows), before, unknown, tuple(otherwise), tuple(alarms))
 
@@ -268,7 +268,7 @@ class State:
             self._connection.execute(sa.insert(PEOPLE), rows)
         return counts
 
-    def _remembered(
+    def _rows_to_keep(
         self, batch: Batch, decisions: np.ndarray, counts: np.ndarray, now: float
     ) -> list[dict[str, Any]]:
         """Return what outcomes, which come later by id, are held against, and rows that are to be kept."""
@@ -307,7 +307,7 @@ class State:
             for row in zip(*columns, strict=True)
         ]
 
-    def _learned(self, rows: Sequence[tuple[Any, bool]], now: float) -> list[str]:
+    def _learn_outcomes(self, rows: Sequence[tuple[Any, bool]], now: float) -> list[str]:
         if not rows:
             return []
         known = Outcomes(

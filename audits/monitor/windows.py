@@ -19,17 +19,17 @@ import pandas as pd
 import sqlalchemy as sa
 
 from audits.checks import choices
-from audits.data.quality.findings import listed
+from audits.data.quality.findings import join_names
 from audits.data.values import text_of
 from audits.errors import InputError
-from audits.monitor.monitors import KeptMonitor, Monitors
+from audits.monitor.monitors import Monitors, StoredMonitor
 from audits.monitor.tables import BATCHES, PREDICTIONS
-from audits.records import Audit, loaded
+from audits.records import Audit, resolve
 from audits.runs.registry import AUDITS
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = [
-    "MOST",
+    "MAX",
     "Window",
     "audits_of_windows",
     "file_name",
@@ -44,10 +44,10 @@ __all__ = [
 
 DECISION, OUTCOME, SCORE, ID = "decision", "outcome", "score", "id"
 GOOD, BAD = "favorable", "unfavorable"
-MOST = 200_000
+MAX = 200_000
 """People in a window at most."""
 
-_FEWEST = 2  # in a group that is compared
+_MIN = 2  # in a group that is compared
 _NUMBERS = frozenset({"integer", "continuous", "boolean"})
 _KINDS = frozenset({"categorical", "integer", "continuous", "boolean", "datetime"})
 
@@ -118,8 +118,8 @@ def take_window(
     monitor = monitors.get(identity)
     if (last is None) == (since is None and until is None):
         raise InputError("window", "must be the last so many people, or lie between two dates: one of both")
-    if last is not None and not 1 <= last <= MOST:
-        raise InputError("last", f"must lie between 1 and {MOST:,}", last)
+    if last is not None and not 1 <= last <= MAX:
+        raise InputError("last", f"must lie between 1 and {MAX:,}", last)
     low, high = _seconds(since, -math.inf), _seconds(until, math.inf)
     if low >= high:
         raise InputError("until", "must come after since", text_of(until))
@@ -130,7 +130,7 @@ def take_window(
         batches = connection.execute(
             sa.select(BATCHES.c.first_person, BATCHES.c.people, BATCHES.c.received).where(whole)
         ).all()
-        asked = sa.select(PREDICTIONS).where(within).order_by(PREDICTIONS.c.person).limit(MOST + 1)
+        asked = sa.select(PREDICTIONS).where(within).order_by(PREDICTIONS.c.person).limit(MAX + 1)
         kept = connection.execute(asked).all()
         oldest = connection.execute(
             sa.select(sa.func.min(BATCHES.c.first_person)).where(BATCHES.c.monitor == monitor.id)
@@ -138,15 +138,15 @@ def take_window(
     removed = monitor.people if oldest is None else int(oldest)  # nobody before these is kept any more
     there = sum(row.first_person + row.people - max(row.first_person, first) for row in batches)
     received = there if last is None else monitor.people - first
-    if len(kept) > MOST:
-        raise InputError("window", f"must hold at most {MOST:,} people", advice="choose a shorter one")
+    if len(kept) > MAX:
+        raise InputError("window", f"must hold at most {MAX:,} people", advice="choose a shorter one")
     left_out = {
         "removed by retention": max(0, received - there),
         "sent without an id, so that nothing of them is kept": there - len(kept),
     }
-    used, reasons = _chosen(kept, outcomes=outcomes, rows=rows)
+    used, reasons = _select_rows(kept, outcomes=outcomes, rows=rows)
     left_out = {reason: size for reason, size in (left_out | reasons).items() if size}
-    which = _asked_words(last, low, high, [row.received for row in batches])
+    which = _window_phrase(last, low, high, [row.received for row in batches])
     early = last is None and removed and low < min((row.received for row in batches), default=math.inf)
     sentence = _sentence(monitor, which, len(used), left_out, removed if early else 0)
     if not used:
@@ -176,7 +176,7 @@ def _seconds(moment: datetime | None, default: float) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _chosen(kept: Sequence[Any], *, outcomes: bool, rows: bool) -> tuple[list[Any], dict[str, int]]:
+def _select_rows(kept: Sequence[Any], *, outcomes: bool, rows: bool) -> tuple[list[Any], dict[str, int]]:
     """Return those who can be audited, and how many cannot by the first reason that holds."""
     reasons = {
         "of people who had been counted before": lambda row: not row.counted,
@@ -194,7 +194,7 @@ def _chosen(kept: Sequence[Any], *, outcomes: bool, rows: bool) -> tuple[list[An
     return used, left_out
 
 
-def _attributes(monitor: KeptMonitor, used: Sequence[Any], features: Sequence[str]) -> list[str]:
+def _attributes(monitor: StoredMonitor, used: Sequence[Any], features: Sequence[str]) -> list[str]:
     """Return the protected attributes that anybody of these has a value of."""
     sent = dict.fromkeys(name for row in used for name in json.loads(row.protected or "{}"))
     own = (name for name in monitor.bundle.about["protected"] if name in features)
@@ -202,7 +202,7 @@ def _attributes(monitor: KeptMonitor, used: Sequence[Any], features: Sequence[st
 
 
 def _table(
-    monitor: KeptMonitor, used: Sequence[Any], *, rows: bool, outcomes: bool
+    monitor: StoredMonitor, used: Sequence[Any], *, rows: bool, outcomes: bool
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table, and which of its columns are those of the rows sent."""
     found: dict[str, Any] = {}
@@ -254,11 +254,11 @@ def needing_rows() -> list[Audit]:
 
 def nouns(audits: Sequence[Audit]) -> str:
     """Return what a sentence calls what these audits look at: ``"groups and rule sets"``."""
-    return listed([audit.noun for audit in audits])
+    return join_names([audit.noun for audit in audits])
 
 
 def window_spec(
-    monitor: KeptMonitor, window: Window, path: str, audits: Sequence[Any] = (), *, outcomes: bool = False
+    monitor: StoredMonitor, window: Window, path: str, audits: Sequence[Any] = (), *, outcomes: bool = False
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the spec that audits a window kept in the file `path`, and what could not be asked, in words.
 
@@ -281,7 +281,7 @@ def window_spec(
             advice="send `protected` beside the rows",
         )
     compared = {
-        name: groups for name, groups in named.items() if sum(n >= _FEWEST for n in groups.values()) >= 2
+        name: groups for name, groups in named.items() if sum(n >= _MIN for n in groups.values()) >= 2
     }
     wanted, notes = [], list[str]()
     for each in audits or [audit.name for audit in audits_of_windows()]:
@@ -334,7 +334,7 @@ def _options(
     """Return the options of an audit, or say why it cannot be made."""
     if not compared:
         only = ", ".join(f"{each}: {choices(list(groups))}" for each, groups in window.groups.items())
-        raise InputError("window", f"must hold two groups of {_FEWEST} people at least to compare", only)
+        raise InputError("window", f"must hold two groups of {_MIN} people at least to compare", only)
     if not window.features and not _groups_alone(name):
         raise InputError(
             name,
@@ -342,11 +342,11 @@ def _options(
             advice="have it keep rows (`keep_rows`), and audit what comes in from then on",
         )
     windows = AUDITS[name].windows if name in AUDITS else None
-    usual: dict[str, Any] = {} if windows is None else loaded(windows)(compared)
+    usual: dict[str, Any] = {} if windows is None else resolve(windows)(compared)
     return options if usual.keys() & options.keys() else {**options, **usual}
 
 
-def _kinds(monitor: KeptMonitor, window: Window) -> dict[str, str]:
+def _kinds(monitor: StoredMonitor, window: Window) -> dict[str, str]:
     kinds = {
         str(each["column"]): str(each["kind"])
         for each in monitor.bundle.encoding
@@ -355,7 +355,7 @@ def _kinds(monitor: KeptMonitor, window: Window) -> dict[str, str]:
     return kinds | dict.fromkeys(window.groups, "categorical")
 
 
-def _sentence(monitor: KeptMonitor, asked: str, used: int, left_out: Mapping[str, int], early: int) -> str:
+def _sentence(monitor: StoredMonitor, asked: str, used: int, left_out: Mapping[str, int], early: int) -> str:
     said = f"The table is a window of the monitor “{monitor.name}”: {asked}. "
     said += f"{count(used)} people are looked at, as the deployed model decided them"
     if left_out:
@@ -365,7 +365,7 @@ def _sentence(monitor: KeptMonitor, asked: str, used: int, left_out: Mapping[str
     return f"{said}."
 
 
-def _asked_words(last: int | None, low: float, high: float, received: Sequence[float]) -> str:
+def _window_phrase(last: int | None, low: float, high: float, received: Sequence[float]) -> str:
     if last is not None:
         spread = f" ({_day(min(received))} to {_day(max(received))})" if received else ""
         return f"the last {count(last)} people received{spread}"
@@ -377,7 +377,7 @@ def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def file_name(monitor: KeptMonitor) -> str:
+def file_name(monitor: StoredMonitor) -> str:
     """Return what the file of a window is called: whose it is can be told from it."""
     words = re.sub(r"[^\w-]+", "-", monitor.name)[:40].strip("-")
     return f"window-{monitor.id}-{words or 'monitor'}.parquet"

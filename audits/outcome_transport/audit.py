@@ -11,17 +11,23 @@ import numpy as np
 
 from audits.checks import generator
 from audits.data import AuditData, FeatureSpace
-from audits.data.encoder import MOST_LEVELS
+from audits.data.encoder import MAX_LEVELS
 from audits.errors import InputError
 from audits.models import Subject
-from audits.outcome_transport.bias.groups import MeasuredBias, group_list, measure, measure_flows, tie_ranges
-from audits.outcome_transport.comparison.sides import ComparedSides, compare
+from audits.outcome_transport.assembly import pack
+from audits.outcome_transport.bias.groups import (
+    FeatureSetBias,
+    group_list,
+    measure,
+    measure_flows,
+    tie_ranges,
+)
+from audits.outcome_transport.comparison.sides import TwoSides, compare
 from audits.outcome_transport.inference import ResultParts, Space
 from audits.outcome_transport.matching.optimal_face import Face, optimal_face
-from audits.outcome_transport.matching.outcomes import MatchedOutcomes, Matching, OutcomeCost, match_outcomes
+from audits.outcome_transport.matching.outcomes import Matching, OutcomeCost, OutcomePlan, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null, pool, resample
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.outcome_transport.packing import pack
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
@@ -29,12 +35,12 @@ from audits.stats.group_means import group_means
 
 __all__ = ["outcome_transport"]
 
-_MOST_VECTORS = 10_000  # different outcome vectors of a side that are coupled exactly unless asked for
-_MOST_BLURRED = 20_000  # outcomes that a blurred coupling can hold
-_MOST_DISTANCES = 200_000_000  # between people, for one role's bias: about half a second
+_MAX_VECTORS = 10_000  # different outcome vectors of a side that are coupled exactly unless asked for
+_MAX_BLURRED = 20_000  # outcomes that a blurred coupling can hold
+_MAX_DISTANCES = 200_000_000  # between people, for one role's bias: about half a second
 _DRAWS = 999  # resamples behind the interval of a distance on a line, which cost little
 _FEW = 20_000  # people of both sides up to whom so many are drawn
-_LARGEST = 1e100
+_MAX = 1e100
 _ROLES = ("actionable", "mutable", "immutable")
 
 
@@ -129,7 +135,7 @@ def outcome_transport(
 
 def _with_matching(
     subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator
-) -> tuple[ComparedSides, Matching]:
+) -> tuple[TwoSides, Matching]:
     """Compare, and settle how outcomes are coupled; a blurred coupling takes fewer people."""
     comparison = compare(subject, options, rng)
     matching: Matching = "exact"
@@ -137,30 +143,28 @@ def _with_matching(
         matching = options.matching
     elif comparison.source.outcomes.shape[1] > 1:
         sides = comparison.source.outcomes, comparison.target.outcomes
-        many = max(len(np.unique(side, axis=0)) for side in sides) > _MOST_VECTORS
+        many = max(len(np.unique(side, axis=0)) for side in sides) > _MAX_VECTORS
         matching = "entropic" if many else "exact"
     largest = max(len(comparison.source.positions), len(comparison.target.positions))
-    if matching != "exact" and comparison.kind != "decision" and largest > _MOST_BLURRED:
-        comparison = compare(subject, dataclasses.replace(options, max_people=_MOST_BLURRED), rng)
+    if matching != "exact" and comparison.kind != "decision" and largest > _MAX_BLURRED:
+        comparison = compare(subject, dataclasses.replace(options, max_people=_MAX_BLURRED), rng)
     return comparison, matching
 
 
-def _check_size(comparison: ComparedSides) -> None:
+def _check_size(comparison: TwoSides) -> None:
     """Refuse outcomes whose squares float64 does not hold: every distance would be infinite."""
     for side in (comparison.source, comparison.target):
         largest = float(np.abs(side.outcomes).max())
-        if largest > _LARGEST:
+        if largest > _MAX:
             raise InputError(
                 "outcome_transport",
-                f"must compare outcomes of at most {_LARGEST:g} in size, but {side.name} has larger ones",
+                f"must compare outcomes of at most {_MAX:g} in size, but {side.name} has larger ones",
                 largest,
                 "give them in a larger unit",
             )
 
 
-def _spaces(
-    subject: Subject, options: OutcomeTransportOptions, comparison: ComparedSides
-) -> dict[str, Space]:
+def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: TwoSides) -> dict[str, Space]:
     """Features that bias is taken over: those asked for first, then each role's."""
     data = subject.data
     by_role = {
@@ -194,25 +198,25 @@ def _spaces(
 
 def _has_distance(data: AuditData, name: str) -> bool:
     kind = data.kinds[name]
-    few = kind != "categorical" or data.frame[name].nunique() <= MOST_LEVELS
+    few = kind != "categorical" or data.frame[name].nunique() <= MAX_LEVELS
     return few and kind not in {"text", "identifier"}
 
 
 def _measure(
-    comparison: ComparedSides,
-    matched: MatchedOutcomes,
+    comparison: TwoSides,
+    matched: OutcomePlan,
     spaces: dict[str, Space],
     face: Face | None,
     options: OutcomeTransportOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> list[MeasuredBias]:
+) -> list[FeatureSetBias]:
     """Measure bias over the features asked for, and over each role's; of drawn people, if there are many."""
     steps = np.linspace(0, 1, len(spaces) + 1)
     code = comparison.source.subgroup
     found = []
     for k, space in enumerate(spaces.values()):
-        many = k > 0 and len(space.x) * len(space.y) > _MOST_DISTANCES
+        many = k > 0 and len(space.x) * len(space.y) > _MAX_DISTANCES
         found.append(
             measure(
                 comparison,
@@ -221,14 +225,14 @@ def _measure(
                 space.y,
                 distance=options.distance,
                 face=face if k == 0 else None,
-                drawn=pool(code, _MOST_DISTANCES // len(space.y), rng) if many else None,
+                drawn=pool(code, _MAX_DISTANCES // len(space.y), rng) if many else None,
                 progress=part(progress, steps[k], steps[k + 1]),
             )
         )
     return found
 
 
-def _unknown(measured: MeasuredBias) -> MeasuredBias:
+def _unknown(measured: FeatureSetBias) -> FeatureSetBias:
     """Return a measurement of which no number is known."""
     names = ("value", "normalised", "least", "most", "parts")
     blank: dict[str, Any] = {
@@ -239,7 +243,7 @@ def _unknown(measured: MeasuredBias) -> MeasuredBias:
 
 def _infer(
     parts: ResultParts,
-    couple: Callable[..., MatchedOutcomes],
+    couple: Callable[..., OutcomePlan],
     options: OutcomeTransportOptions,
     rng: np.random.Generator,
     progress: Progress,

@@ -12,9 +12,9 @@ from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import distinct, empty
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.outcome_transport.text import focus_group, group_of, subgroup_words
-from audits.stats.words import count, number, people_in, percent
+from audits.stats.text import count, number, people_in, percent
 
-__all__ = ["bias", "flow_list", "flow_matrix", "judged", "roles", "sankey"]
+__all__ = ["bias", "flow_list", "flow_matrix", "roles", "sankey", "verdict_figure"]
 
 
 MAX_LETTERS = 40  # of a subgroup's name
@@ -128,7 +128,7 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
     )
 
 
-def judged(result: OutcomeTransportResult) -> go.Figure:
+def verdict_figure(result: OutcomeTransportResult) -> go.Figure:
     """Draw what the verdict rests on, first, beside what else was judged, and what is said not to matter."""
     rows = [
         (people_in(row.group), row.difference.interval, _people(row.level, row.group))

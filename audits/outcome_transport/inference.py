@@ -10,16 +10,16 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import norm
 
-from audits.outcome_transport.bias.groups import CellMasses, MeasuredBias, SourceGroups
-from audits.outcome_transport.comparison.sides import ComparedSides
-from audits.outcome_transport.matching.outcomes import MatchedOutcomes
-from audits.outcome_transport.matching.resampling import Resampled, effective, whole
+from audits.outcome_transport.bias.groups import CellMasses, FeatureSetBias, SourceGroups
+from audits.outcome_transport.comparison.sides import TwoSides
+from audits.outcome_transport.matching.outcomes import OutcomePlan
+from audits.outcome_transport.matching.resampling import BootstrapSpread, effective, whole
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judged, judge, p_value, worst_of
+from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, p_value, worst_of
 from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import percent_level
 
-__all__ = ["JudgedBiases", "ResultParts", "Space", "distances", "judge_all"]
+__all__ = ["BiasJudgments", "ResultParts", "Space", "distances", "judge_all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +39,16 @@ class ResultParts:
     groups' mean bias in the even coupling; `observed` and `null` are the distance and those by chance.
     """
 
-    comparison: ComparedSides
-    matched: MatchedOutcomes
+    comparison: TwoSides
+    matched: OutcomePlan
     spaces: dict[str, Space]
     groups: SourceGroups
-    measured: list[MeasuredBias]
+    measured: list[FeatureSetBias]
     ranges: list[tuple[float, float, bool] | None]
     cells: CellMasses
     a: np.ndarray
     b: np.ndarray
-    resampled: Resampled | None = None
+    resampled: BootstrapSpread | None = None
     errors: Mapping[str, np.ndarray] = field(default_factory=dict)
     tested: GroupMeans | None = None
     observed: float | None = None
@@ -102,16 +102,18 @@ def distances(
     chosen = next(name for name, cost in _ORDERS.items() if cost == options.cost)
     both = matched.on_a_line and matched.exact
     exactly = {
-        name: _bounded(parts, options, value, _ORDERS[name])
+        name: _exact_distance(parts, options, value, _ORDERS[name])
         if matched.exact
-        else _blurred(parts, options, value, k)
+        else _blurred_cost(parts, options, value, k)
         for k, (name, value) in enumerate(values.items())
         if both or name == chosen
     }
     return exactly[chosen], {name: exactly.get(name) for name in _ORDERS}
 
 
-def _bounded(parts: ResultParts, options: OutcomeTransportOptions, value: float, cost: str) -> Estimate:
+def _exact_distance(
+    parts: ResultParts, options: OutcomeTransportOptions, value: float, cost: str
+) -> Estimate:
     """An exact distance with its interval, which touches 0 unless the permutation test rejects."""
     n = parts.people
     error = parts.errors.get(cost)
@@ -133,7 +135,7 @@ def _bounded(parts: ResultParts, options: OutcomeTransportOptions, value: float,
     return Estimate(value, low, high, n, method)
 
 
-def _blurred(parts: ResultParts, options: OutcomeTransportOptions, value: float, k: int) -> Estimate:
+def _blurred_cost(parts: ResultParts, options: OutcomeTransportOptions, value: float, k: int) -> Estimate:
     """The mean cost of a blurred coupling, which is no distance."""
     resampled = parts.resampled
     if resampled is None:
@@ -166,32 +168,32 @@ def _largest_error(parts: ResultParts) -> float:
 
 
 @dataclass(frozen=True)
-class JudgedBiases:
+class BiasJudgments:
     """All that was judged: the one that the verdict rests on, and groups' differences in bias by name.
 
     `even` are the same differences in the even coupling alone, which says nothing of the others.
     """
 
-    judged: Judged
-    groups: Mapping[str, Judged] = field(default_factory=dict)
-    even: Mapping[str, Judged] = field(default_factory=dict)
+    judged: Judgment
+    groups: Mapping[str, Judgment] = field(default_factory=dict)
+    even: Mapping[str, Judgment] = field(default_factory=dict)
 
 
-def judge_all(parts: ResultParts, options: OutcomeTransportOptions, distance: Estimate) -> JudgedBiases:
+def judge_all(parts: ResultParts, options: OutcomeTransportOptions, distance: Estimate) -> BiasJudgments:
     """Two groups are judged by the distance of their outcomes, two policies by how groups' bias differs.
 
     The distance is the same in all optimal couplings. Bias is not, so there a verdict has to hold in all; and
     it never clears, because a model can take from a whole group what leaves its bias as it was.
     """
     if not parts.comparison.same_people:
-        return JudgedBiases(_of_distance(parts, options, distance))
+        return BiasJudgments(_of_distance(parts, options, distance))
     tested = parts.tested
     if tested is None:
         nothing = Estimate(None, None, None, parts.people, "groups' bias was not compared")
         why = "" if options.permutations else "chance was not measured: permutations is 0"
         unknown = "the data name no features" if np.isnan(parts.measured[0].value).all() else ""
         why = why or unknown or "there is one group only"
-        return JudgedBiases(judge(nothing, immaterial=(0.0, 0.0), reason=why))
+        return BiasJudgments(judge(nothing, immaterial=(0.0, 0.0), reason=why))
     bias, mass = parts.measured[0].value, parts.mass
     known = np.isfinite(bias) & (mass > 0)
     material = options.material * float(np.average(bias[known], weights=mass[known]))
@@ -211,20 +213,20 @@ def judge_all(parts: ResultParts, options: OutcomeTransportOptions, distance: Es
     )
     first = sorted(found.values(), key=lambda one: -(one.interval.value or 0.0))
     # of two groups both differences are the same one, and the larger bias the one to name
-    return JudgedBiases(worst_of(first[:1] if len(first) == 2 else first), found, alone)
+    return BiasJudgments(worst_of(first[:1] if len(first) == 2 else first), found, alone)
 
 
-def _never_clear(judged: Judged) -> Judged:
+def _never_clear(judged: Judgment) -> Judgment:
     """Return what a group's bias can say: a model that takes points from a whole group can leave it level."""
     if judged.verdict != NO_MATERIAL:
         return judged
     return replace(judged, verdict=INSUFFICIENT, reason=_ONE_WAY, people_needed=None)
 
 
-def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance: Estimate) -> Judged:
+def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance: Estimate) -> Judgment:
     material = options.material * _unit(parts)
     if not parts.matched.exact and parts.observed is not None:
-        distance = _bounded(parts, options, parts.observed, options.cost)
+        distance = _exact_distance(parts, options, parts.observed, options.cost)
     p, why = parts.distance_p, ""
     if p is None:
         why = "chance was not measured: permutations is 0"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AUDIT"]
 
-_MOST_BLURRED = 20_000  # people whom the audit couples so
+_MAX_BLURRED = 20_000  # people whom the audit couples so
 _RESAMPLED = 3_000  # people from whom on resampling takes no longer
 
 
@@ -36,7 +36,7 @@ def _memory(options: OutcomeTransportOptions, size: Size) -> float:
     """A blurred coupling of numbers holds every pair of people; of decisions there are few different ones."""
     if _simple(options):
         return 0.0
-    return 16.0 * min(size.rows, options.max_people, _MOST_BLURRED) ** 2
+    return 16.0 * min(size.rows, options.max_people, _MAX_BLURRED) ** 2
 
 
 def _usual(data: AuditData) -> dict[str, Any] | None:
@@ -60,7 +60,7 @@ AUDIT = Audit(
     options=OutcomeTransportOptions,
     result="audits.outcome_transport.result:OutcomeTransportResult",
     runs="audits.outcome_transport.audit:outcome_transport",
-    paired="audits.comparison.outcome_transport:paired",
+    paired="audits.comparison.outcome_transport:compare",
     keys="audits.outcome_transport:keys.json",
     says="audits.outcome_transport.text:headline",
     needs=("ot",),

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, TypeAdapter
 
-from audits.results import Optimum, frame_of, head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.results import Optimum, frame_of, head, notebook_display, plain
+from audits.stats import Estimate, Judgment, Verdict
 
 __all__ = [
     "SHARES",
     "BiasRow",
+    "CouplingFrame",
     "Decomposition",
     "Flows",
     "OutcomeTransportResult",
-    "OutcomesMatched",
     "RoleBias",
     "TieRange",
 ]
@@ -28,7 +28,7 @@ Matrix = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
-class OutcomesMatched(Optimum):
+class CouplingFrame(Optimum):
     """The coupling, with how many different outcomes each side has."""
 
     source_outcomes: int
@@ -92,7 +92,7 @@ class BiasRow:
     normalised: float | None
     total: float | None
     adjusted_p: float | None
-    difference: Judged | None = None
+    difference: Judgment | None = None
 
     @property
     def n(self) -> float:
@@ -165,7 +165,7 @@ class RoleBias:
     quantiles: tuple[float, ...] = ()
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class OutcomeTransportResult:
     """Result of an outcome-transport audit.
@@ -201,7 +201,7 @@ class OutcomeTransportResult:
     source: str
     target: str
     outcome: str
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     n_source: float
@@ -217,7 +217,7 @@ class OutcomeTransportResult:
     decomposition: Decomposition
     tie_range: tuple[TieRange, ...]
     by_role: tuple[RoleBias, ...]
-    certificate: OutcomesMatched
+    certificate: CouplingFrame
     people: pd.DataFrame
     counterparts: pd.DataFrame
     links: pd.DataFrame

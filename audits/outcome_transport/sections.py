@@ -10,7 +10,7 @@ from audits.outcome_transport import figures as figures
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
 from audits.stats.badges import interval_text
-from audits.stats.words import count, number, p_words, percent
+from audits.stats.text import count, number, p_words, percent
 
 __all__ = ["section"]
 
@@ -28,7 +28,7 @@ def section(result: OutcomeTransportResult) -> Section:
             f"{'Unevenness' if groups else 'Distance of outcomes'}: "
             f"{interval_text(result.judged) or 'no interval'}",
             f"Right of 0: less like the people with the same outcome. {_LINES}" if groups else _LINES,
-            lambda: figures.judged(result),
+            lambda: figures.verdict_figure(result),
             result.judged_frame,
         ),
         Exhibit(

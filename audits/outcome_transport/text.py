@@ -6,14 +6,14 @@ import re
 
 import numpy as np
 
-from audits.brief import begun, brief, of_people, shortest
-from audits.outcome_transport.comparison.sides import ComparedSides
-from audits.outcome_transport.inference import JudgedBiases
+from audits.outcome_transport.comparison.sides import TwoSides
+from audits.outcome_transport.inference import BiasJudgments
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.result import OutcomeTransportResult
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
+from audits.stats.text import count, in_words, number, out_of, p_words, people, people_in, percent
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, in_words, number, out_of, p_words, people, people_in, percent
+from audits.text import begun, brief, of_people, shortest
 
 __all__ = [
     "finding",
@@ -124,8 +124,8 @@ def _share(some: float, n: float, whose: str) -> str:
 
 def finding(
     result: OutcomeTransportResult,
-    comparison: ComparedSides,
-    found: JudgedBiases,
+    comparison: TwoSides,
+    found: BiasJudgments,
     options: OutcomeTransportOptions,
 ) -> str:
     """Say how far outcomes lie apart, which subgroup is mapped where, and how sure that is."""
@@ -158,7 +158,7 @@ def interval_words(estimate: Estimate) -> str:
     return f" ({number(estimate.low)} to {number(estimate.high)})"
 
 
-def _closing(judged: Judged, where: str) -> str:
+def _closing(judged: Judgment, where: str) -> str:
     """Say what the verdict leaves to be said: that it is a small one, or how many people would settle it."""
     if judged.verdict == EVIDENCE:
         return "" if judged.material is not False else " That is less than your limit."
@@ -205,7 +205,7 @@ def _range(low: float, high: float, n: float) -> str:
     return f"{percent(low, n).removesuffix('%')}–{percent(high, n)}"
 
 
-def _groups(result: OutcomeTransportResult, found: JudgedBiases) -> str:
+def _groups(result: OutcomeTransportResult, found: BiasJudgments) -> str:
     """State the group's difference that the verdict rests on, with the interval of every optimal coupling."""
     name = next((name for name, one in found.groups.items() if one is found.judged), None)
     if name is None:
@@ -232,7 +232,7 @@ def _groups(result: OutcomeTransportResult, found: JudgedBiases) -> str:
     return text + told
 
 
-def _apart(comparison: ComparedSides) -> bool:
+def _apart(comparison: TwoSides) -> bool:
     """Whether outcomes are numbers, and those of the two sides do not overlap."""
     ours, theirs = comparison.source.outcomes, comparison.target.outcomes
     if ours.shape[1] > 1 or ours.min() == theirs.max() == theirs.min() == ours.max():
@@ -241,7 +241,7 @@ def _apart(comparison: ComparedSides) -> bool:
 
 
 def warnings_for(
-    result: OutcomeTransportResult, comparison: ComparedSides, options: OutcomeTransportOptions
+    result: OutcomeTransportResult, comparison: TwoSides, options: OutcomeTransportOptions
 ) -> tuple[str, ...]:
     """Say what a reader could misread."""
     found = []
@@ -286,7 +286,7 @@ def warnings_for(
 
 
 def _ties(
-    result: OutcomeTransportResult, comparison: ComparedSides, options: OutcomeTransportOptions
+    result: OutcomeTransportResult, comparison: TwoSides, options: OutcomeTransportOptions
 ) -> list[str]:
     """Say how far the bias is settled by the outcomes."""
     found = []

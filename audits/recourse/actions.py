@@ -18,7 +18,7 @@ from audits.data import AuditData, FeatureSpace
 from audits.data.encoder_blocks import LevelBlock, NumberBlock
 from audits.data.kinds import Role
 from audits.data.values import as_text, text_of
-from audits.errors import InputError, installed, not_installed
+from audits.errors import InputError, is_installed, not_installed
 from audits.models import Subject
 from audits.models.networks.gradients import logits_over
 from audits.recourse.options import Limit, RecourseOptions
@@ -26,7 +26,7 @@ from audits.recourse.options import Limit, RecourseOptions
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["GERMAN_ROLES", "Actions", "Between", "actions_of", "between_people"]
+__all__ = ["GERMAN_ROLES", "Actions", "PairScore", "actions_of", "between_people"]
 
 _TIED = 1e-9  # of a category's weight: what rounding makes of a tie
 
@@ -88,10 +88,10 @@ class Actions:
     def allowed(self, today: pd.DataFrame, moved: pd.DataFrame) -> pd.DataFrame:
         """Return `moved` (n, columns), with today's value where a limit forbids the move."""
         return moved.assign(
-            **{column: self._allowed(column, today[column], moved[column]) for column in self.columns}
+            **{column: self._enforce_limit(column, today[column], moved[column]) for column in self.columns}
         )
 
-    def _allowed(self, column: str, today: pd.Series, moved: pd.Series) -> pd.Series:
+    def _enforce_limit(self, column: str, today: pd.Series, moved: pd.Series) -> pd.Series:
         """Keep today's value where the move is not allowed; numbers stop at their bound."""
         limit = self.limits.get(column)
         if limit is None:
@@ -100,7 +100,7 @@ class Actions:
             allowed = as_text(moved).isin({text_of(value) for value in limit.among}).to_numpy()
             moved = moved.where(allowed, today)
         if limit.at_least is not None or limit.at_most is not None:
-            moved = _bounded(today, moved, limit)
+            moved = _clip_to_bounds(today, moved, limit)
         if limit.direction is not None:
             part = self.space.parts[self.columns.index(column)]
             new, old = (part.encode(values, unknown="zero")[:, 0] for values in (moved, today))
@@ -114,7 +114,7 @@ class Actions:
         return np.abs(moved - start) @ self.costs
 
 
-def _bounded(today: pd.Series, moved: pd.Series, limit: Limit) -> pd.Series:
+def _clip_to_bounds(today: pd.Series, moved: pd.Series, limit: Limit) -> pd.Series:
     """Stop numbers at the bounds; who is beyond one today stays at today's value."""
     low = -np.inf if limit.at_least is None else limit.at_least
     high = np.inf if limit.at_most is None else limit.at_most
@@ -137,7 +137,7 @@ def actions_of(subject: Subject, options: RecourseOptions) -> tuple[Actions, tup
         column's kind.
     """
     data = subject.data
-    wanted = _wanted(data, options)
+    wanted = _actionable_columns(data, options)
     read = set(subject.model.columns)
     ignored = [name for name in wanted if name not in read]
     columns = tuple(name for name in wanted if name in read)
@@ -173,7 +173,7 @@ def actions_of(subject: Subject, options: RecourseOptions) -> tuple[Actions, tup
     return Actions(columns, space, dict(options.limits), weights), tuple(warnings)
 
 
-def _wanted(data: AuditData, options: RecourseOptions) -> list[str]:
+def _actionable_columns(data: AuditData, options: RecourseOptions) -> list[str]:
     if options.actionable is not None:
         for name in options.actionable:
             one_of("recourse.actionable", name, data.frame.columns, what="a column of the data")
@@ -242,11 +242,11 @@ GERMAN_ROLES: dict[str, Role] = {
 
 
 _WHERE = "recourse.interpolation"
-_FEWEST_PARTS = 0.005  # of a category that is told
+_MIN_PARTS = 0.005  # of a category that is told
 
 
 @dataclass(frozen=True, eq=False)
-class Between:
+class PairScore:
     """What scores points between people.
 
     Attributes
@@ -296,7 +296,7 @@ def _words(part: NumberBlock | LevelBlock, block: np.ndarray) -> pd.Series:
     told = []
     for row in shares.tolist():
         held = sorted(((share, name) for share, name in zip(row, names, strict=True)), reverse=True)
-        kept = [(share, name) for share, name in held if share >= _FEWEST_PARTS]
+        kept = [(share, name) for share, name in held if share >= _MIN_PARTS]
         whole = kept[0][1] if len(kept) == 1 else ""
         told.append(whole or ", ".join(f"{name} {100 * share:.0f}%" for share, name in kept))
     return pd.Series(told, dtype=object)
@@ -308,7 +308,7 @@ def _values(part: NumberBlock | LevelBlock) -> list[tuple[object, bool]]:
 
 def between_people(
     subject: Subject, options: RecourseOptions, actions: Actions, frame: pd.DataFrame
-) -> Between:
+) -> PairScore:
     """Make what scores points between people from the model's own network.
 
     Parameters
@@ -328,7 +328,7 @@ def between_people(
             "literal",
             "leave limits out, or choose 'snapped'",
         )
-    if not installed("torch"):
+    if not is_installed("torch"):
         raise not_installed("recourse", "torch")
     model = subject.differentiable
     if model is None or subject.score_kind != "probability":
@@ -340,4 +340,4 @@ def between_people(
             "choose 'snapped'",
         )
     network = logits_over(model, subject.space, subject.data.frame)
-    return Between(subject, network, subject.space.encode(frame), actions)
+    return PairScore(subject, network, subject.space.encode(frame), actions)

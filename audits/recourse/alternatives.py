@@ -36,25 +36,25 @@ from audits.errors import InputError
 from audits.models import Subject
 from audits.models.factory import train_model
 from audits.progress import Progress, part, silent
-from audits.recourse.paths import Way, score_rows
+from audits.recourse.paths import RecoursePath, score_rows
 from audits.recourse.result import GroupAction
 from audits.stats import Estimate, wilson
-from audits.stats.words import number
+from audits.stats.text import number
 
-__all__ = ["Downstream", "Ways", "downstream_of", "find_ways", "group_actions"]
+__all__ = ["Alternatives", "Downstream", "downstream_of", "find_ways", "group_actions"]
 
 _DONORS = 40  # accepted people whose values are tried for one person
 _NOISY = 20  # draws of each way with noise
 _ACTIONS = 60  # actions tried on a group
-_MOST_ROWS = 300_000
+_MAX_ROWS = 300_000
 _NEARLY = 0.05  # of people that a cheaper action of a group may help less
-_MOST_COUNTED = 1e9  # people up to which halves are drawn by person
+_MAX_COUNTED = 1e9  # people up to which halves are drawn by person
 
 Action = dict[str, tuple[str, object]]
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
+class Alternatives:
     """Ways found.
 
     Attributes
@@ -82,7 +82,7 @@ class Ways:
     noisy: np.ndarray | None
 
 
-def find_ways(way: Way, rng: np.random.Generator, progress: Progress = silent) -> Ways:
+def find_ways(way: RecoursePath, rng: np.random.Generator, progress: Progress = silent) -> Alternatives:
     """Find several ways for each of some rejected people, and try how well they hold."""
     options, people, columns = way.options, way.people, list(way.actions.columns)
     n = len(people.positions)
@@ -99,35 +99,44 @@ def find_ways(way: Way, rng: np.random.Generator, progress: Progress = silent) -
     moved = way.actions.allowed(today, donors.iloc[near.ravel()].reset_index(drop=True))
 
     def accepted(values: pd.DataFrame, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return decided(way, after, values, who)
+        return decide(way, after, values, who)
 
     progress(0.0, "Looking for several ways")
     score, good = accepted(moved, person)
-    person, moved, today, score = person[good], _kept(moved, good), _kept(today, good), score[good]
+    person, moved, today, score = (
+        person[good],
+        _select_rows(moved, good),
+        _select_rows(today, good),
+        score[good],
+    )
     needless = bool(len(person))
     while needless:  # without one column another may no longer be needed
         needless = False
         for step, name in enumerate(_costliest(way, columns)):
             progress(0.6 * (step + 1) / (len(columns) + 1), "Leaving out what is not needed")
             new, fine = accepted(moved.assign(**{name: today[name]}), person)
-            fine &= _changed(today, moved, [name])[:, 0]
+            fine &= _changed_cells(today, moved, [name])[:, 0]
             moved[name] = moved[name].where(~fine, today[name])
             score = np.where(fine, new, score)
             needless |= bool(fine.any())
-    changed = _changed(today, moved, columns)
+    changed = _changed_cells(today, moved, columns)
     cost = _cost(way, person, moved) if len(person) else np.empty(0)
     chosen = _diverse(
         person, way.actions.space.encode(moved) if len(moved) else start[:0], changed, cost, options.ways
     )
-    person, moved, changed = person[chosen], _kept(moved, chosen), changed[chosen]
+    person, moved, changed = person[chosen], _select_rows(moved, chosen), changed[chosen]
     cost, score = cost[chosen], score[chosen]
-    survives = _refitted(way, after, moved, person, rng, part(progress, 0.6, 0.9))
+    survives = _acceptance_by_refits(way, after, moved, person, rng, part(progress, 0.6, 0.9))
     noisy = _with_noise(way, accepted, moved, changed, person, rng)
-    return Ways(person, moved, changed, cost, score, looked_at, survives, noisy)
+    return Alternatives(person, moved, changed, cost, score, looked_at, survives, noisy)
 
 
-def decided(
-    way: Way, after: Downstream, values: pd.DataFrame, who: np.ndarray, subject: Subject | None = None
+def decide(
+    way: RecoursePath,
+    after: Downstream,
+    values: pd.DataFrame,
+    who: np.ndarray,
+    subject: Subject | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Score people `who` (m,) with other actionable values and what follows; scores and decisions, (m,)."""
     subject = subject or way.subject
@@ -153,7 +162,7 @@ def _nearest(start: np.ndarray, ends: np.ndarray, costs: np.ndarray, most: int) 
     return found
 
 
-def _costliest(way: Way, columns: list[str]) -> list[str]:
+def _costliest(way: RecoursePath, columns: list[str]) -> list[str]:
     """Columns by what changing them costs on the way to the counterparts, most first."""
     apart = np.abs(way.goal - way.start).mean(0) * way.actions.costs
     at, total = 0, {}
@@ -163,11 +172,11 @@ def _costliest(way: Way, columns: list[str]) -> list[str]:
     return sorted(columns, key=lambda name: -total[name])
 
 
-def _kept(frame: pd.DataFrame, chosen: np.ndarray) -> pd.DataFrame:
+def _select_rows(frame: pd.DataFrame, chosen: np.ndarray) -> pd.DataFrame:
     return frame.iloc[np.flatnonzero(chosen) if chosen.dtype == bool else chosen].reset_index(drop=True)
 
 
-def _changed(today: pd.DataFrame, moved: pd.DataFrame, columns: list[str]) -> np.ndarray:
+def _changed_cells(today: pd.DataFrame, moved: pd.DataFrame, columns: list[str]) -> np.ndarray:
     parts = [
         ~(
             (today[name] == moved[name]).fillna(False).to_numpy(dtype=bool)
@@ -201,8 +210,8 @@ def _diverse(
     return np.array(kept, dtype=np.int64)
 
 
-def _refitted(
-    way: Way,
+def _acceptance_by_refits(
+    way: RecoursePath,
     after: Downstream,
     moved: pd.DataFrame,
     person: np.ndarray,
@@ -225,12 +234,12 @@ def _refitted(
             score_kind=subject.score_kind,
             higher_is=subject.higher_is,
         )
-        still += decided(way, after, moved, person, again)[1]
+        still += decide(way, after, moved, person, again)[1]
     return still / refits
 
 
 def _with_noise(
-    way: Way,
+    way: RecoursePath,
     accepted: Callable[[pd.DataFrame, np.ndarray], tuple[np.ndarray, np.ndarray]],
     moved: pd.DataFrame,
     changed: np.ndarray,
@@ -260,7 +269,7 @@ def _with_noise(
     return accepted(way.actions.allowed(today, drawn), person[times])[1].reshape(-1, _NOISY).mean(1)
 
 
-def group_actions(way: Way, ways: Ways, rng: np.random.Generator) -> tuple[GroupAction, ...]:
+def group_actions(way: RecoursePath, ways: Alternatives, rng: np.random.Generator) -> tuple[GroupAction, ...]:
     """Return for each group the cheapest action that helps nearly as many as the best one does.
 
     It is picked on a random half of the group's people, among the ways of anybody who is not in the other
@@ -275,12 +284,12 @@ def group_actions(way: Way, ways: Ways, rng: np.random.Generator) -> tuple[Group
         actions = _as_actions(
             way, ways, today, np.isin(ways.person, here[off > 0]) & ~np.isin(ways.person, here[on > 0])
         )
-        most = max(1, min(_ACTIONS, _MOST_ROWS // max(len(here), 1)))
+        most = max(1, min(_ACTIONS, _MAX_ROWS // max(len(here), 1)))
         picked = rng.permutation(len(actions))[:most] if len(actions) > most else range(len(actions))
         if not len(picked):
             continue
 
-        helped = partial(_helped, way, after, today, here)
+        helped = partial(_action_effect, way, after, today, here)
         action = _cheapest([actions[place] for place in picked], partial(helped, on), on.sum())
         if off.any():
             good, cost = helped(off, action)
@@ -300,8 +309,8 @@ def group_actions(way: Way, ways: Ways, rng: np.random.Generator) -> tuple[Group
     return tuple(found)
 
 
-def _helped(
-    way: Way,
+def _action_effect(
+    way: RecoursePath,
     after: Downstream,
     today: pd.DataFrame,
     here: np.ndarray,
@@ -310,15 +319,15 @@ def _helped(
 ) -> tuple[float, float]:
     """People `here`, as many as `weights` say, who are accepted after an action, and its mean cost to all."""
     some = np.flatnonzero(weights > 0)
-    moved = _acted(way, today, action, here[some])
-    good = decided(way, after, moved, here[some])[1]
+    moved = _apply_action(way, today, action, here[some])
+    good = decide(way, after, moved, here[some])[1]
     cost = np.average(_cost(way, here[some], moved), weights=weights[some])
     return float(weights[some] @ good), float(cost)
 
 
 def _halves(weights: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Split people at random, however many a row stands for; return how many of each row are in each half."""
-    if (weights % 1 == 0).all() and weights.sum() < _MOST_COUNTED:
+    if (weights % 1 == 0).all() and weights.sum() < _MAX_COUNTED:
         half = max(int(weights.sum()) // 2, 1)
         on = rng.multivariate_hypergeometric(weights.astype(np.int64), half, method="marginals").astype(float)
     else:
@@ -348,11 +357,13 @@ def _cheapest(
     return action
 
 
-def _cost(way: Way, who: np.ndarray, moved: pd.DataFrame) -> np.ndarray:
+def _cost(way: RecoursePath, who: np.ndarray, moved: pd.DataFrame) -> np.ndarray:
     return way.actions.cost(way.start[who], way.actions.space.encode(moved))
 
 
-def _as_actions(way: Way, ways: Ways, today: pd.DataFrame, barred: np.ndarray) -> list[Action]:
+def _as_actions(
+    way: RecoursePath, ways: Alternatives, today: pd.DataFrame, barred: np.ndarray
+) -> list[Action]:
     """Each different way that is not `barred` (w,) as an action: numbers by how much, all else to what."""
     numbers = {
         block.column
@@ -375,7 +386,7 @@ def _as_actions(way: Way, ways: Ways, today: pd.DataFrame, barred: np.ndarray) -
     return list(found.values())
 
 
-def _acted(way: Way, today: pd.DataFrame, action: Action, who: np.ndarray) -> pd.DataFrame:
+def _apply_action(way: RecoursePath, today: pd.DataFrame, action: Action, who: np.ndarray) -> pd.DataFrame:
     """Values of people `who` after an action, as far as limits and the range seen in the data allow."""
     now = today.iloc[who].reset_index(drop=True)
     moved = now.copy()

@@ -13,11 +13,18 @@ from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.recourse.actions import actions_of, between_people
-from audits.recourse.alternatives import Ways, find_ways, group_actions
+from audits.recourse.alternatives import Alternatives, find_ways, group_actions
+from audits.recourse.assembly import AlternativesParts, pack_recourse
 from audits.recourse.inference import burden_of
 from audits.recourse.options import RecourseOptions
-from audits.recourse.packing import FoundWays, pack_recourse
-from audits.recourse.paths import Rejected, Way, fewest_changes, reached_by_any, score_rows, walk
+from audits.recourse.paths import (
+    RecoursePath,
+    RejectedPeople,
+    fewest_changes,
+    reached_by_any,
+    score_rows,
+    walk,
+)
 from audits.recourse.result import GroupAction, RecourseResult
 from audits.results import Optimum
 from audits.transport import exact_coupling
@@ -85,7 +92,7 @@ def recourse(
     start, goal = encoded[people.positions], coupling.barycenter(encoded[accepted])
     literal = options.interpolation == "literal"
     between = between_people(subject, options, actions, people.frame) if literal else None
-    way = Way(subject, options, actions, people, accepted, start, goal, between)
+    way = RecoursePath(subject, options, actions, people, accepted, start, goal, between)
     path = walk(way, part(progress, 0.05, 0.7))
     burden = burden_of(way, path, rng)
     sets: list[tuple[str, ...] | None] = [None] * len(start)
@@ -100,21 +107,23 @@ def recourse(
         )
     progress(0.9, "Trying every accepted person's values")
     reached, tried = reached_by_any(way, np.flatnonzero(burden.never), rng)
-    ways: Ways | None = None
+    ways: Alternatives | None = None
     actions_of_groups: tuple[GroupAction, ...] = ()
     if options.ways:
         ways = find_ways(way, rng, part(progress, 0.9, 0.98))
         actions_of_groups = group_actions(way, ways, rng)
     progress(0.98, "Writing the tables")
     certificate = Optimum(float(coupling.cost), float(coupling.slack), coupling.method)
-    found = FoundWays(path, burden, sets, proved, reached, tried, certificate, (*people.warnings, *warnings))
+    found = AlternativesParts(
+        path, burden, sets, proved, reached, tried, certificate, (*people.warnings, *warnings)
+    )
     found = replace(found, ways=ways, group_actions=actions_of_groups)
     return pack_recourse(way, found)
 
 
 def _sides(
     subject: Subject, options: RecourseOptions, rng: np.random.Generator
-) -> tuple[Rejected, np.ndarray]:
+) -> tuple[RejectedPeople, np.ndarray]:
     data = subject.data
     decided = np.asarray(subject.decisions, dtype=bool)
     rejected, accepted = np.flatnonzero(~decided), np.flatnonzero(decided)
@@ -135,7 +144,7 @@ def _sides(
         rejected = np.sort(rng.choice(rejected, options.max_people, replace=False))
     present, code = np.unique(code[rejected], return_inverse=True)
     every = np.ones(data.n) if data.weights is None else data.weights
-    people = Rejected(
+    people = RejectedPeople(
         positions=rejected,
         weights=every[rejected],
         frame=data.frame.iloc[rejected],

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audits.recourse.paths import Walk, Way
-from audits.stats import Estimate, Judged, judge, largest_gap, newcombe, worst_of
+from audits.recourse.paths import RecoursePath, Walk
+from audits.stats import Estimate, Judgment, judge, largest_gap, newcombe, worst_of
 from audits.stats.group_means import group_means, judge_groups
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
@@ -35,13 +35,13 @@ class Burden:
     mean: tuple[Estimate, ...]
     median_alpha: tuple[float | None, ...]
     gap: Estimate
-    differences: tuple[Judged | None, ...]
-    shares: tuple[Judged | None, ...]
+    differences: tuple[Judgment | None, ...]
+    shares: tuple[Judgment | None, ...]
     p_value: float | None
-    judged: Judged
+    judged: Judgment
 
 
-def burden_of(way: Way, path: Walk, rng: np.random.Generator) -> Burden:
+def burden_of(way: RecoursePath, path: Walk, rng: np.random.Generator) -> Burden:
     """Compare groups by how far their people have to go."""
     options, people = way.options, way.people
     code, weights, k = people.code, people.weights, len(people.names)
@@ -69,8 +69,8 @@ def burden_of(way: Way, path: Walk, rng: np.random.Generator) -> Burden:
 
 
 def _burdens(
-    way: Way, cost: np.ndarray, rng: np.random.Generator
-) -> tuple[tuple[Judged | None, ...], float | None]:
+    way: RecoursePath, cost: np.ndarray, rng: np.random.Generator
+) -> tuple[tuple[Judgment | None, ...], float | None]:
     """Judge mean burdens of those for whom some step helps; a cost of NaN is of the others."""
     options, people = way.options, way.people
     tested = group_means(
@@ -93,8 +93,8 @@ def _burdens(
 
 
 def _shares(
-    way: Way, accepted: np.ndarray, size: np.ndarray, rng: np.random.Generator
-) -> tuple[Judged | None, ...]:
+    way: RecoursePath, accepted: np.ndarray, size: np.ndarray, rng: np.random.Generator
+) -> tuple[Judgment | None, ...]:
     """Judge the share of each group that is accepted at the last step."""
     options, people = way.options, way.people
     k = len(size)
@@ -110,7 +110,7 @@ def _shares(
         return (None,) * k
     pairs = 1 if k == 2 else k  # of two groups both differences are the same one
     count = np.bincount(people.code, people.weights * accepted, k)
-    found: list[Judged | None] = []
+    found: list[Judgment | None] = []
     for g in range(k):
         if size[g] < 2:
             found.append(None)
@@ -135,7 +135,7 @@ def _shares(
     return tuple(found)
 
 
-def _last(way: Way, path: Walk) -> float:
+def _last(way: RecoursePath, path: Walk) -> float:
     return max(step for step in path.grid if step <= max(way.options.steps) + 1e-9)
 
 

@@ -13,18 +13,18 @@ import pandas as pd
 from audits.data.frames import with_columns
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.recourse.actions import Actions, Between
+from audits.recourse.actions import Actions, PairScore
 from audits.recourse.options import RecourseOptions
 
-__all__ = ["Rejected", "Walk", "Way", "fewest_changes", "reached_by_any", "score_rows", "walk"]
+__all__ = ["RecoursePath", "RejectedPeople", "Walk", "fewest_changes", "reached_by_any", "score_rows", "walk"]
 
-_MOST_SCORED = 400_000  # people times α: the grid is made coarser above
+_MAX_SCORED = 400_000  # people times α: the grid is made coarser above
 _PIECE = 100_000  # rows scored at once
-_MOST_ROWS = 200_000  # rows scored for one number of columns, beyond which sets are grown greedily
+_MAX_ROWS = 200_000  # rows scored for one number of columns, beyond which sets are grown greedily
 
 
 @dataclass(frozen=True, eq=False)
-class Rejected:
+class RejectedPeople:
     """Rejected people: positions in the data, weights, rows, groups' codes and names."""
 
     positions: np.ndarray
@@ -38,7 +38,7 @@ class Rejected:
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class RecoursePath:
     """The way of each rejected person: from `start` to `goal`, encoded actionable columns (n, d) each.
 
     `accepted` are positions of the accepted people in the data. `between` scores points in between, where
@@ -48,11 +48,11 @@ class Way:
     subject: Subject
     options: RecourseOptions
     actions: Actions
-    people: Rejected
+    people: RejectedPeople
     accepted: np.ndarray
     start: np.ndarray
     goal: np.ndarray
-    between: Between | None = None
+    between: PairScore | None = None
 
     @property
     def today(self) -> pd.DataFrame:
@@ -101,7 +101,7 @@ class Walk:
 
 def _grid(options: RecourseOptions, people: int) -> tuple[float, ...]:
     """Return the steps asked for and an even grid from 0 to 1 between them."""
-    most = max(_MOST_SCORED // people, 10)
+    most = max(_MAX_SCORED // people, 10)
     pieces = min(max(round(1 / options.resolution), 1), most)
     even = np.round(np.linspace(0, 1, pieces + 1), 6).tolist()
     return tuple(sorted({*even, *(round(step, 6) for step in options.steps)}))
@@ -113,7 +113,7 @@ def score_rows(subject: Subject, rows: pd.DataFrame) -> np.ndarray:
     return np.concatenate([subject.favorable_score(piece) for piece in pieces])
 
 
-def walk(way: Way, progress: Progress) -> Walk:
+def walk(way: RecoursePath, progress: Progress) -> Walk:
     """Score everybody at every α once: a slider needs no more."""
     subject, people = way.subject, way.people
     grid = _grid(way.options, len(people.frame))
@@ -127,7 +127,7 @@ def walk(way: Way, progress: Progress) -> Walk:
     return Walk(grid, scores, decisions, costs)
 
 
-def reached_by_any(way: Way, who: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+def reached_by_any(way: RecoursePath, who: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
     """Whether people `who` (m,) would be accepted with some accepted person's actionable values.
 
     Returns
@@ -138,7 +138,7 @@ def reached_by_any(way: Way, who: np.ndarray, rng: np.random.Generator) -> tuple
     """
     columns = list(way.actions.columns)
     values = way.subject.data.frame.iloc[way.accepted][columns].drop_duplicates()
-    most = max(_MOST_ROWS // max(len(who), 1), 1)
+    most = max(_MAX_ROWS // max(len(who), 1), 1)
     if len(values) > most:
         values = values.iloc[np.sort(rng.choice(len(values), most, replace=False))]
     reached = np.zeros(len(who), dtype=bool)
@@ -202,7 +202,7 @@ def fewest_changes(
         if not len(open_):
             break
         progress(size / (len(columns) + 1), "Looking for the fewest changes")
-        exhaustive = exhaustive and len(open_) * comb(len(columns), size) <= _MOST_ROWS
+        exhaustive = exhaustive and len(open_) * comb(len(columns), size) <= _MAX_ROWS
         if exhaustive:
             tried = [np.array(names, dtype=object) for names in combinations(columns, size)]
             best, sets = _best(frame, moved, score, open_, dict.fromkeys(open_.tolist(), tried))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import Optimum, frame_of, head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.results import Optimum, frame_of, head, notebook_display, plain
+from audits.stats import Estimate, Judgment, Verdict
 
 __all__ = ["AlphaRow", "Change", "GroupRecourse", "RecourseResult"]
 
@@ -74,8 +74,8 @@ class GroupRecourse:
     median_alpha: float | None
     never: Estimate
     fewest: float | None
-    burden_judged: Judged | None = None
-    accepted_judged: Judged | None = None
+    burden_judged: Judgment | None = None
+    accepted_judged: Judgment | None = None
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class GroupAction:
     cost: float | None
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class RecourseResult:
     """Result of a recourse audit.
@@ -173,7 +173,7 @@ class RecourseResult:
     options: dict[str, Any]
     columns: tuple[str, ...]
     outcome: str
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     n_rejected: float

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audits.brief import begun
 from audits.records import Exhibit, Section
 from audits.recourse.figures import groups, people
 from audits.recourse.result import RecourseResult
+from audits.stats.text import count, number, p_words, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, number, p_words, people_in, percent, percent_interval
+from audits.text import begun
 
-__all__ = ["HEADS", "section", "ways_facts", "worded"]
+__all__ = ["HEADS", "section", "ways_facts", "with_headings"]
 
 HEADS = {
     "alpha": "part of the way",
@@ -26,7 +26,7 @@ HEADS = {
 """What heads a column on pages and in reports whose name in files is a method's."""
 
 
-def worded(table: pd.DataFrame) -> pd.DataFrame:
+def with_headings(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with the headings that pages and reports have."""
     return table.rename(columns=HEADS)
 
@@ -53,7 +53,7 @@ def _alternatives(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit,
             "Alternatives for each person",
             "Dot: one way, by its cost and by how often it is still accepted.",
             lambda: groups.ways(result),
-            lambda: worded(table.reset_index()),
+            lambda: with_headings(table.reset_index()),
             tab="By group",
         ),
     )
@@ -73,7 +73,7 @@ def _alternatives(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit,
     )
 
 
-def _compared(result: RecourseResult) -> tuple[Exhibit, ...]:
+def _comparison_exhibits(result: RecourseResult) -> tuple[Exhibit, ...]:
     """What was judged: burdens and shares accepted, each minus those of the others."""
     if len(result.by_group) < 2:
         return ()
@@ -84,14 +84,14 @@ def _compared(result: RecourseResult) -> tuple[Exhibit, ...]:
             "How much further one group has to go",
             f"Right of 0: further to go than the others. {lines}",
             lambda: groups.further(result),
-            lambda: worded(result.groups_frame()),
+            lambda: with_headings(result.groups_frame()),
         ),
         Exhibit(
             "apart",
             "Who is accepted at the last step",
             f"Right of 0: more of a group are accepted than of the others. {lines}",
             lambda: groups.apart(result),
-            lambda: worded(result.groups_frame()),
+            lambda: with_headings(result.groups_frame()),
         ),
     )
 
@@ -120,8 +120,8 @@ def section(result: RecourseResult) -> Section:
             "needed",
             f"What it would take to be {words.yes or 'accepted'}{stuck}",
             "Bars: declined people by how many columns must change. Thick line: the interval that decides.",
-            lambda: groups.needed(result),
-            lambda: worded(result.groups_frame()),
+            lambda: groups.changes_needed(result),
+            lambda: with_headings(result.groups_frame()),
         ),
         Exhibit(
             "reclassified",
@@ -130,7 +130,7 @@ def section(result: RecourseResult) -> Section:
             "Share accepted as declined people move towards their accepted match. Bars fill beyond the "
             "cut-off. Gray line: scores today.",
             lambda: people.sliding(result),
-            lambda: worded(result.to_frame()),
+            lambda: with_headings(result.to_frame()),
             tab="Step by step",
         ),
         Exhibit(
@@ -138,7 +138,7 @@ def section(result: RecourseResult) -> Section:
             f"{most} changes most on the way" if most else "Nothing changes on the way",
             "Bar: mean change, right where it grows. Intervals take the matches as given.",
             lambda: people.changes(result),
-            lambda: worded(result.changes_frame()),
+            lambda: with_headings(result.changes_frame()),
             tab="Average changes",
         ),
         Exhibit(
@@ -146,10 +146,10 @@ def section(result: RecourseResult) -> Section:
             _furthest(result),
             "Further right: larger changes, on average, until people are accepted.",
             lambda: groups.burden(result),
-            lambda: worded(result.groups_frame()),
+            lambda: with_headings(result.groups_frame()),
             tab="By group",
         ),
-        *_compared(result),
+        *_comparison_exhibits(result),
     )
     if result.ways is not None:
         exhibits += _alternatives(result, result.ways)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from audits.brief import begun, brief, in_points, of_people, shortest
 from audits.recourse.result import GroupRecourse, RecourseResult
-from audits.stats import EVIDENCE, NO_MATERIAL, Judged
+from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
+from audits.stats.text import count, in_words, number, out_of, p_words, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, in_words, number, out_of, p_words, people_in, percent, percent_interval
+from audits.text import begun, brief, in_points, of_people, shortest
 
-__all__ = ["headline", "judged_row", "recourse_finding", "recourse_warnings", "rejected", "way_to"]
+__all__ = ["headline", "judged_row", "recourse_finding", "recourse_warnings", "rejected_people", "way_to"]
 
 _MAX_NAMED = 5  # groups in a warning
 
@@ -76,7 +76,7 @@ def recourse_finding(result: RecourseResult) -> str:
     last = result.by_alpha[-1]
     done = last.reclassified
     text = (
-        f"{count((done.value or 0.0) * result.n_rejected)} of {rejected(result.n_rejected)} "
+        f"{count((done.value or 0.0) * result.n_rejected)} of {rejected_people(result.n_rejected)} "
         f"({percent_interval(done)}) would be accepted if they moved {way_to(last.alpha)} to their accepted "
         "match in what they can change."
     )
@@ -120,7 +120,7 @@ def _without_help(result: RecourseResult) -> str:
     )
 
 
-def _interval(judged: Judged) -> str:
+def _interval(judged: Judgment) -> str:
     """A difference of burdens with its interval and p."""
     interval = judged.interval
     value, low, high = (
@@ -130,7 +130,7 @@ def _interval(judged: Judged) -> str:
     return value if interval.low is None else f"{value} ({low} to {high}{p})"
 
 
-def _rests_on(result: RecourseResult, stated: Judged | None) -> str:
+def _rests_on(result: RecourseResult, stated: Judgment | None) -> str:
     """State the interval that the verdict follows from, unless it is `stated` already."""
     judged = result.judged
     if judged == stated:
@@ -164,7 +164,7 @@ def _closing(result: RecourseResult) -> str:
     return ""
 
 
-def rejected(n: float) -> str:
+def rejected_people(n: float) -> str:
     """Word rejected people: ``47 rejected people``, ``1 rejected person``."""
     return f"{count(n)} rejected {'person' if count(n) == '1' else 'people'}"
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from audits.records import Exhibit
-from audits.stats.words import count, number, p_words
+from audits.stats.text import count, number, p_words
 
 __all__ = [
     "Block",
@@ -25,7 +25,7 @@ __all__ = [
     "Text",
     "columns_of",
     "grid",
-    "shortened",
+    "shorten",
 ]
 
 
@@ -118,10 +118,10 @@ class Document:
     blocks: tuple[Block, ...]
 
 
-_MOST_ROWS = 200
+_MAX_ROWS = 200
 
 
-def grid(frame: pd.DataFrame, *, most: int = _MOST_ROWS, name: str = "") -> Grid:
+def grid(frame: pd.DataFrame, *, most: int = _MAX_ROWS, name: str = "") -> Grid:
     """Return a table as it is shown: an estimate and its interval in one cell, at most `most` rows.
 
     Columns ``X``, ``X low``, ``X high`` (or ``X`` followed by ``low`` and ``high``) become one.
@@ -162,7 +162,7 @@ def columns_of(frame: pd.DataFrame) -> list[tuple[str, tuple[int, ...]]]:
     return found
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Return `text` with at most `most` characters, cut between words where there are any."""
     if len(text) <= most:
         return text

@@ -17,7 +17,7 @@ from audits.reports.contents import AID, FINDS, RunLike, sections
 from audits.runs.documents import dump_yaml
 from audits.runs.headline import findings_of
 from audits.runs.registry import AUDITS
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = ["render_card"]
 

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from audits.brief import begun
 from audits.comparison.text import change_words, stated_words
 from audits.drawing.marks import decisive, reaching, verdict_look, verdicts_named, whiskers
 from audits.drawing.selected import of_group, people_id
-from audits.drawing.style import CONTEXT, INK, distinct, empty, finish, rows_named, wrapped
+from audits.drawing.style import CONTEXT, INK, distinct, empty, finish, rows_named, wrap_title
 from audits.records import Exhibit
 from audits.reports.blocks import Block, Facts, Figure, FindingBlock, Heading, Text, grid
 from audits.runs.registry import AUDITS
-from audits.stats import VERDICTS, Judged
+from audits.stats import VERDICTS, Judgment
 from audits.stats.vocabulary import vocabulary
+from audits.text import begun
 
 if TYPE_CHECKING:
     from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes
-    from audits.runs.result import ComparedRun
+    from audits.runs.result import SecondRun
 
 __all__ = [
     "accuracy_words",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _MOST = 15
-_LONGEST = 48  # letters above a row, on a phone too
+_MAX = 48  # letters above a row, on a phone too
 _READS = (
     "The second model's number minus the first's, with its paired interval, the surest change first. "
     "The intervals are corrected for one another."
@@ -65,7 +65,7 @@ def changes_figure(change: AuditChange) -> go.Figure:
             figure.add_trace(_dots(part, unit, *verdict_look(verdict)))
     verdicts_named(figure, [row.verdict for row in rows])
     figure.add_vline(x=0, line={"color": INK, "width": 1})
-    names = [wrapped(name, _LONGEST) for name in distinct([row.name for row in rows], longest=3 * _LONGEST)]
+    names = [wrap_title(name, _MAX) for name in distinct([row.name for row in rows], longest=3 * _MAX)]
     each = rows_named(figure, names) + 17 * max(name.count("<br>") for name in names)
     what = "change (percentage points)" if points else "change"
     figure.update_xaxes(title=what)
@@ -86,13 +86,13 @@ def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, symbol: s
             "line": {"color": colour, "width": 2},
         },
         error_x=whiskers(values, ends, color=colour, thickness=1.6),
-        customdata=[[distinct([row.name], longest=_LONGEST)[0], row.verdict] for _, row in part],
+        customdata=[[distinct([row.name], longest=_MAX)[0], row.verdict] for _, row in part],
         hovertemplate="%{customdata[0]}: %{x:+.3g} (%{customdata[1]})<extra></extra>",
         showlegend=False,
     )
 
 
-def slope_figure(change: AuditChange, judged: Judged) -> go.Figure:
+def slope_figure(change: AuditChange, judged: Judgment) -> go.Figure:
     """Draw the change that decides: its interval first, and the number it is of, before and after.
 
     Parameters
@@ -135,7 +135,7 @@ def deciding_row(change: AuditChange) -> ChangeRow | None:
     return next((row for row in change.rows if row.verdict and row.change == interval), None)
 
 
-def slope_exhibit(change: AuditChange, judged: Judged) -> Exhibit:
+def slope_exhibit(change: AuditChange, judged: Judgment) -> Exhibit:
     """Return the figure of the change that decides, with the table of all changes of its audit."""
     row = deciding_row(change)
     return Exhibit(
@@ -174,7 +174,7 @@ def decided_figure(changes: Changes) -> go.Figure:
         )
     figure.update_layout(barmode="relative")
     figure.add_vline(x=0, line={"color": INK, "width": 1})
-    each = rows_named(figure, distinct(names, longest=_LONGEST))
+    each = rows_named(figure, distinct(names, longest=_MAX))
     figure.update_xaxes(title="share of the group (%)")
     return finish(figure, height=140 + each * len(rows), alt=changes.finding)
 
@@ -190,7 +190,7 @@ def decided_exhibit(changes: Changes) -> Exhibit:
     return Exhibit("decided", heading, _OTHERWISE, lambda: decided_figure(changes), changes.decided_frame)
 
 
-def comparison(compared: ComparedRun) -> list[Block]:
+def comparison(compared: SecondRun) -> list[Block]:
     """Arrange a comparison for a report: the sentence, who is decided otherwise, and each audit's changes."""
     changes, second = compared.changes, compared.second
     rule: Any = second.model.get("rule")

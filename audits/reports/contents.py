@@ -22,18 +22,18 @@ from audits.reports.blocks import (
     Heading,
     Text,
     grid,
-    shortened,
+    shorten,
 )
 from audits.reports.comparison import comparison
 from audits.runs.headline import RunFinding, findings_of, headline_of
 from audits.runs.registry import AUDITS
 from audits.stats import BADGES, Badge
 from audits.stats.badges import ICONS
+from audits.stats.text import count
 from audits.stats.vocabulary import DataWords
-from audits.stats.words import count
 
 if TYPE_CHECKING:
-    from audits.runs.result import ComparedRun
+    from audits.runs.result import SecondRun
 
 __all__ = [
     "AID",
@@ -114,7 +114,7 @@ class RunLike(Protocol):
     @property
     def audits(self) -> tuple[AuditOfRun, ...]: ...  # noqa: D102
     @property
-    def compared(self) -> ComparedRun | None: ...  # noqa: D102
+    def compared(self) -> SecondRun | None: ...  # noqa: D102
 
 
 Ordered = list[tuple[RunFinding, Section]]
@@ -142,7 +142,7 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
 
 def _two_pages(run: RunLike, found: Sequence[FindingBlock]) -> list[Block]:
     """Return page one (headline, hero, findings, limits, sign-off) and two (scope, how to read it)."""
-    shown = [dataclasses.replace(each, finding=shortened(each.finding, _MAX_LETTERS)) for each in found]
+    shown = [dataclasses.replace(each, finding=shorten(each.finding, _MAX_LETTERS)) for each in found]
     first, more = shown[:_MAX_FINDINGS], shown[_MAX_FINDINGS:_MAX_MORE]
     blocks: list[Block] = [
         *headline(run),
@@ -165,14 +165,19 @@ def _two_pages(run: RunLike, found: Sequence[FindingBlock]) -> list[Block]:
 
 def _hero(run: RunLike) -> list[Block]:
     """Return the groups of At a glance, ranked, where the run compared groups."""
-    from audits.groups.figures.ranked import ranked, ranked_groups
+    from audits.groups.figures.ranked import draw_ranked, ranked_groups
 
     result = next((audit.result for audit in run.audits if audit.name == AUDITS.first), None)
     groups = None if result is None else ranked_groups(result)
     if result is None or groups is None:
         return []
     exhibit = Exhibit(
-        "ranked", groups.title, groups.caption, lambda: ranked(result, groups), result.to_frame, bars=True
+        "ranked",
+        groups.title,
+        groups.caption,
+        lambda: draw_ranked(result, groups),
+        result.to_frame,
+        bars=True,
     )
     return [Figure(exhibit, "figure-first", grid(result.to_frame(), name=exhibit.named))]
 
@@ -203,9 +208,9 @@ def _opening(run: RunLike, *more: tuple[str, str]) -> Facts:
         (
             ("Question", " ".join(asked[:_MAX_QUESTIONS]) + others),
             *more,
-            ("Data", shortened(files, 120)),
+            ("Data", shorten(files, 120)),
             ("People", f"{count(run.data['rows_audited'])} rows audited; {_left_out(run)}"),
-            ("Model", shortened(run.model["name"], 120)),
+            ("Model", shorten(run.model["name"], 120)),
             ("Data, SHA-256", run.data["sha256"]),
             ("Model, SHA-256", run.model["sha256"]),
         )
@@ -230,7 +235,7 @@ def headline(run: RunLike) -> list[Block]:
         return []
     said = headline_of(run)
     shown = [each for each in (said.leads, said.asked) if each is not None]
-    return [FindingBlock(each.badge_text, "", _told(each)) for each in shown]
+    return [FindingBlock(each.badge_text, "", _finding_text(each)) for each in shown]
 
 
 def findings(ordered: Ordered) -> tuple[FindingBlock, ...]:
@@ -241,7 +246,7 @@ def findings(ordered: Ordered) -> tuple[FindingBlock, ...]:
     )
 
 
-def _told(finding: RunFinding) -> str:
+def _finding_text(finding: RunFinding) -> str:
     return f"{finding.sentence} {finding.across.note}".rstrip()
 
 
@@ -293,7 +298,7 @@ def _audit(place: int, finding: RunFinding, section: Section) -> list[Block]:
     blocks: list[Block] = [
         Heading(section.title, 2, f"audit-{place}", page=place == 1),
         Text(AUDITS[audit.name].question, "quiet"),
-        FindingBlock(finding.badge_text, "", _told(finding)),
+        FindingBlock(finding.badge_text, "", _finding_text(finding)),
         *([Text(result.finding)] if result.finding != finding.sentence else []),
         *(Text(warning, "warning") for warning in result.warnings),
         Facts(tuple(section.facts.items())),

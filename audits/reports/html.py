@@ -17,19 +17,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from audits.brief import unbroken
 from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text, finish
 from audits.errors import InputError
-from audits.records import loaded
+from audits.records import resolve
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
 from audits.reports import blocks
 from audits.reports.blocks import Cell, Document, Figure, Grid
 from audits.reports.contents import RunLike, beside, executive, full
 from audits.stats.vocabulary import DataWords, speaking
+from audits.text import unbroken
 
-__all__ = ["MOST_BYTES", "arrange", "html_of", "render_report", "write_report"]
+__all__ = ["MAX_BYTES", "arrange", "html_of", "render_report", "write_report"]
 
-MOST_BYTES = 6_000_000
+MAX_BYTES = 6_000_000
 """The file stays below it."""
 
 _ROWS = (200, 100, 40, 15)
@@ -101,7 +101,7 @@ def arrange(
     exclude_under: float = SMALL_SHARE,
 ) -> Document:
     """Return what a report holds, before it is HTML or PDF."""
-    arranged: Callable[..., Document] = loaded(_ARRANGED[template])
+    arranged: Callable[..., Document] = resolve(_ARRANGED[template])
     if template in BY_CATEGORY:
         if not 0 <= exclude_under <= SMALL_SHARE:
             where = "the share under which categories are left out"
@@ -113,7 +113,7 @@ def arrange(
 def html_of(document: Document) -> str:
     """Return a document as HTML; Plotly's library is in it, once, if there is a figure."""
     loader = PackageLoader("audits.reports")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=_written)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=_breakable)
     environment.tests["of"] = isinstance
     drawn = any(isinstance(block, Figure) for block in document.blocks)
     template = finish(go.Figure(), height=100, alt="").layout.template.to_plotly_json()
@@ -129,12 +129,12 @@ def html_of(document: Document) -> str:
             config=Markup(_script(KEPT_HERE)),
             turned_js=Markup(TURNED_JS),
         )
-        if len(text.encode()) < MOST_BYTES:
+        if len(text.encode()) < MAX_BYTES:
             break
     return text
 
 
-def _written(value: Any) -> Any:
+def _breakable(value: Any) -> Any:
     """Return what is written as text so that it breaks well; what is markup already as it is."""
     return unbroken(value) if type(value) is str else value
 
@@ -142,7 +142,7 @@ def _written(value: Any) -> Any:
 def _drawing(block: Figure) -> Markup:
     """The figure's container and the call that draws it; data cannot close the script element."""
     made = block.exhibit.figure()
-    figure = json.loads(made.to_json(), parse_float=_rounded)
+    figure = json.loads(made.to_json(), parse_float=_round_pixels)
     figure["layout"].pop("template", None)  # all figures have the one that is written above them
     height = figure["layout"].get("height", 300)
     return Markup(
@@ -157,7 +157,7 @@ def _drawing(block: Figure) -> Markup:
     )
 
 
-def _rounded(text: str) -> float:
+def _round_pixels(text: str) -> float:
     """Return a number with the digits that can be seen where it is drawn."""
     return float(f"{float(text):.{_DIGITS}g}")
 

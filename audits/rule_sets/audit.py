@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from audits.checks import checked, generator
+from audits.checks import check_options, generator
 from audits.data import AuditData
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, part, silent
+from audits.rule_sets.assembly import PeopleSummary, pack
 from audits.rule_sets.inference.contexts import compared_in_context, confirm_in_context, tests_of
 from audits.rule_sets.inference.permutation import (
     PeopleCounts,
-    adjusted,
+    adjusted_p_values,
     agreeing,
     confirm,
     critical,
@@ -30,11 +31,10 @@ from audits.rule_sets.inference.permutation import (
 )
 from audits.rule_sets.leaders.tables import RuleSetTests, people_table, rule_sets_table
 from audits.rule_sets.measures.findings import measure_columns, measure_result
-from audits.rule_sets.measures.values import Function, Values, compared_values, measured, shared_draws
+from audits.rule_sets.measures.values import Function, Values, compared_values, measure_people, shared_draws
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.packing import AuditedPeople, pack
-from audits.rule_sets.perturbation.sampling import Sampled, sample, sample_texts
-from audits.rule_sets.perturbation.terms import Exchanged, exchange
+from audits.rule_sets.perturbation.sampling import PerturbationScores, sample, sample_texts
+from audits.rule_sets.perturbation.terms import TermExchange, exchange
 from audits.rule_sets.result import RuleSetsResult
 from audits.stats import benjamini_hochberg, holm
 from audits.stats.shares import newcombe_ends
@@ -96,7 +96,7 @@ def rule_sets(
     -----
     Definition 4.1, Algorithms 1 and 2, Theorem 4.2 of Zhang, Wang, Sun, Sun (2022).
     """
-    options = checked(RuleSetsOptions, options, "rule_sets")
+    options = check_options(RuleSetsOptions, options, "rule_sets")
     streams = generator(rng).spawn(7)
     data = subject.data
     progress(0.0, "Scoring people")
@@ -111,19 +111,19 @@ def rule_sets(
     sizes = [len(item.levels) for item in attributes]
     cells = count_cells([item.codes for item in attributes], sizes, decisions, data.weights)
 
-    values = measured(subject, cells, options.measures, functions or {})
+    values = measure_people(subject, cells, options.measures, functions or {})
 
-    def sampler(groups: GroupSums, n: np.ndarray, told: Progress) -> Sampled | None:
+    def sampler(groups: GroupSums, n: np.ndarray, told: Progress) -> PerturbationScores | None:
         if vocabulary is None:
             return sample(subject, groups, n, options, rng=streams[3], progress=told)
         return sample_texts(subject, vocabulary, groups, options, rng=streams[3], progress=told)
 
-    def exchanger(told: Progress) -> Exchanged | None:
+    def exchanger(told: Progress) -> TermExchange | None:
         if vocabulary is None:
             return None
         return exchange(subject, vocabulary, attributes, cells, options, rng=streams[5], progress=told)
 
-    audited = AuditedPeople(
+    audited = PeopleSummary(
         rows=data.rows,
         outcome=subject.outcome,
         invents=subject.model.invents,
@@ -137,15 +137,15 @@ def rule_sets(
 
 
 def audit_cells(
-    audited: AuditedPeople,
+    audited: PeopleSummary,
     attributes: tuple[Attribute, ...],
     cells: Cells,
     options: RuleSetsOptions,
     notes: tuple[str, ...],
     streams: Sequence[np.random.Generator],
-    sampler: Callable[[GroupSums, np.ndarray, Progress], Sampled | None],
+    sampler: Callable[[GroupSums, np.ndarray, Progress], PerturbationScores | None],
     progress: Progress,
-    exchanger: Callable[[Progress], Exchanged | None],
+    exchanger: Callable[[Progress], TermExchange | None],
     values: Sequence[Values],
 ) -> RuleSetsResult:
     """Search, test, sample and rank what was counted; nothing here looks at rows but the measures' values."""
@@ -247,7 +247,7 @@ def _test(
         z = z_scores(people, groups)
         null = maxima(people, groups, draws=options.permutations, rng=rng, progress=progress)
     if correction == "max":
-        corrected = adjusted(z, null)
+        corrected = adjusted_p_values(z, null)
         interval_level = 2 * float(norm.sf(critical(null, options.level)))
         if not null.any():  # decisions that are all alike can be shuffled to nothing else
             interval_level = options.level / family
@@ -262,7 +262,7 @@ def _test(
     low, high = newcombe_ends(*counts, level=interval_level)
     if correction == "max":
         held = (corrected <= options.level) & (low <= 0) & (high >= 0)
-        corrected[held] = adjusted(touching(*(side[held] for side in counts)), null)
+        corrected[held] = adjusted_p_values(touching(*(side[held] for side in counts)), null)
     low, high = agreeing(gaps, low, high, corrected <= options.level)
     inference = {
         "correction": correction,

@@ -121,10 +121,10 @@ class RuleSetsOptions(RuleOptions):
     ] = "score"
 
 
-_FEWEST = 50  # people in a group of the run's search
+_MIN = 50  # people in a group of the run's search
 _LEAST = 0.01  # of all
-_MOST_GROUPS = 60_000
-_MOST_VALUES = 20  # of a category
+_MAX_GROUPS = 60_000
+_MAX_VALUES = 20  # of a category
 _NUMBERS = ("continuous", "integer", "ordinal")
 
 
@@ -144,7 +144,7 @@ def search_options(data: AuditData) -> RuleSetsOptions:
     people = float(data.n if data.weights is None else data.weights.sum())
     return RuleSetsOptions(
         context=context,
-        support=min(0.5, max(_LEAST, _FEWEST / max(people, 1.0))),
+        support=min(0.5, max(_LEAST, _MIN / max(people, 1.0))),
         depth=3,
         bins=5,
         binning="quantile",
@@ -153,7 +153,7 @@ def search_options(data: AuditData) -> RuleSetsOptions:
         correction="holm",
         rank_by="evidence",
         permutations=19,
-        max_candidates=_MOST_GROUPS,
+        max_candidates=_MAX_GROUPS,
         samples=0,
         top=10,
     )
@@ -163,4 +163,4 @@ def _is_context(data: AuditData, name: str) -> bool:
     kind = data.kinds.get(name, "categorical")
     if kind in {"text", "identifier", "datetime"}:
         return False
-    return kind in _NUMBERS or data.frame[name].nunique() <= _MOST_VALUES
+    return kind in _NUMBERS or data.frame[name].nunique() <= _MAX_VALUES

@@ -25,7 +25,7 @@ def _usual(data: AuditData) -> dict[str, Any] | None:
 
 
 _TRAINING = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0, "text": 6.0}  # of 20,000 rows
-_MOST_SUBSETS = 12  # values of which all subsets are rules
+_MAX_SUBSETS = 12  # values of which all subsets are rules
 
 
 def _seconds(options: RuleSetsOptions, size: Size) -> float:
@@ -36,12 +36,12 @@ def _seconds(options: RuleSetsOptions, size: Size) -> float:
     rule_sets = 1.0
     for name in size.groups if options.protected is None else options.protected:
         values = len(size.groups.get(name, {})) or 2
-        rule_sets *= 1 + (2**values - 2 if 1 < values <= _MOST_SUBSETS else values)
+        rule_sets *= 1 + (2**values - 2 if 1 < values <= _MAX_SUBSETS else values)
     counted = min(rule_sets, options.max_candidates)
     return start + counted * (1e-6 + 1.4e-8 * options.permutations) * (1 + 0.3 * len(options.measures))
 
 
-def _counted(options: RuleSetsOptions, data: DataSpec) -> dict[str, Asked]:
+def _columns_to_count(options: RuleSetsOptions, data: DataSpec) -> dict[str, Asked]:
     """A protected attribute's groups come from the data; numbers of a context are cut by the options."""
     from audits.data.groupby import Quantiles  # late: a record loads nothing but its options
 
@@ -91,12 +91,12 @@ AUDIT = Audit(
     options=RuleSetsOptions,
     result="audits.rule_sets.result:RuleSetsResult",
     runs="audits.rule_sets.audit:rule_sets",
-    paired="audits.comparison.rule_sets:paired",
+    paired="audits.comparison.rule_sets:compare",
     decisions_alone=lambda options, _: not options.measures,
     keys="audits.rule_sets:keys.json",
     says="audits.rule_sets.text:headline",
     presents="audits.rule_sets.sections:section",
-    counted=_counted,
+    counted=_columns_to_count,
     seconds=_seconds,
     usual=_usual,
     searches="audits.rule_sets.options:search_options",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, plain, shown
-from audits.rule_sets.perturbation.terms import Exchanged
-from audits.stats import Estimate, Judged, Verdict
+from audits.results import frame_of, head, notebook_display, plain
+from audits.rule_sets.perturbation.terms import TermExchange
+from audits.stats import Estimate, Judgment, Verdict
 
 __all__ = [
     "Contribution",
@@ -188,7 +188,7 @@ class MeasureResult:
     overall: Estimate
     family: int
     critical: float
-    judged: Judged
+    judged: Judgment
     leaderboard: tuple[MeasureRow, ...]
     finding: str
 
@@ -248,7 +248,7 @@ class SweepRow:
     score: float | None
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class RuleSetsResult:
     """Result of a rule-set audit.
@@ -288,7 +288,7 @@ class RuleSetsResult:
 
     options: dict[str, Any]
     outcome: str
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]
@@ -312,7 +312,7 @@ class RuleSetsResult:
     cells: pd.DataFrame
     people: pd.DataFrame
     shrunken: Estimate | None = None
-    exchanged: Exchanged | None = None
+    exchanged: TermExchange | None = None
     measures: tuple[MeasureResult, ...] = ()
 
     @property

@@ -8,7 +8,6 @@ from functools import partial
 
 import pandas as pd
 
-from audits.brief import begun
 from audits.records import Exhibit, Section
 from audits.rule_sets import RuleSetsResult, combination_tree, group_neighbours
 from audits.rule_sets.figures import leaderboard as figures
@@ -17,8 +16,9 @@ from audits.rule_sets.perturbation.terms import exchanged_frame
 from audits.rule_sets.result import Discovery
 from audits.rule_sets.text import GroupNames, without_luck
 from audits.stats import EVIDENCE
+from audits.stats.text import count, estimate_text, number, people, percent_interval, several
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, number, people, percent_interval, several, stated
+from audits.text import begun
 
 __all__ = ["SAID", "around", "section"]
 
@@ -108,7 +108,7 @@ def section(result: RuleSetsResult) -> Section:
             Exhibit(
                 "exchanged",
                 *SAID["exchanged"],
-                lambda: figures.exchanged(result),
+                lambda: figures.exchanged_terms(result),
                 lambda: exchanged_frame(result.exchanged),
             ),
         )
@@ -197,7 +197,7 @@ def _facts(result: RuleSetsResult) -> dict[str, str]:
         "Largest score": f"{number(100 * result.top_score)} points; {without_luck(result)}",
         "Halves": _halves(discovery),
         "First half's largest": f"{discovery.rule_set}: {_points(discovery.score_first)} there, "
-        f"{stated(discovery.score_second, 100, ' points')} on the other half",
+        f"{estimate_text(discovery.score_second, 100, ' points')} on the other half",
         **{each.name: each.finding.removeprefix(f"{each.name}: ") for each in result.measures},
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited",
     }

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from audits.brief import begun, brief, points_of, shortest
-from audits.rule_sets.perturbation.terms import Exchanged
+from audits.rule_sets.perturbation.terms import TermExchange
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE, NO_MATERIAL
+from audits.stats.text import count, number, out_of, p_words, people, percent, several
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, number, out_of, p_words, people, percent, several
-from audits.subgroups.texts import FEWEST_TEXTS
+from audits.subgroups.texts import MIN_TEXTS
+from audits.text import begun, brief, points_of, shortest
 
 __all__ = [
     "GroupNames",
@@ -201,7 +201,7 @@ def _so_many(number: float, noun: str) -> str:
     return people(number) if noun == "people" else several(number, noun.removesuffix("s"))
 
 
-def on_exchanged(found: Exchanged | None) -> str:
+def on_exchanged(found: TermExchange | None) -> str:
     """Say what the very terms do in texts that differ in nothing else."""
     if found is None or not found.rows:
         return ""
@@ -274,7 +274,7 @@ def warnings_for(result: RuleSetsResult, *, invents: bool, fractional: bool, unt
             f"The first row was not confirmed: it was looked for on {halves.n_first:,} people and checked on "
             f"{halves.n_second:,}, and halves see less than everyone together."
         )
-    few = f"fewer than {FEWEST_TEXTS} texts"
+    few = f"fewer than {MIN_TEXTS} texts"
     if untested:
         so = (
             "tested only on texts into which the terms were exchanged"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, TypeVar
 
-from audits.stats import INSUFFICIENT, NO_MATERIAL, Judged
+from audits.stats import INSUFFICIENT, NO_MATERIAL, Judgment
 
 __all__ = ["without_clearance"]
 
@@ -31,7 +31,7 @@ def without_clearance(result: R, reason: str) -> R:
 
 def _withheld(value: Any, reason: str) -> Any:
     """Return `value` with every verdict that clears made insufficient; itself where none does."""
-    if isinstance(value, Judged):
+    if isinstance(value, Judgment):
         if value.verdict != NO_MATERIAL:
             return value
         return dataclasses.replace(value, verdict=INSUFFICIENT, reason=reason)

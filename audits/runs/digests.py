@@ -26,7 +26,7 @@ from audits.errors import InputError
 __all__ = ["digest_of", "know_files", "known_files", "path_digest"]
 
 _AT_REST = 5e9  # nanoseconds
-_MOST_KNOWN = 100_000
+_MAX_KNOWN = 100_000
 _known: dict[str, str] = {}
 _knowing = threading.Lock()
 
@@ -37,7 +37,7 @@ def digest_of(value: Any) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def _looked(path: Path) -> str:
+def _missing_file_text(path: Path) -> str:
     """Say where a file was looked for, and which one of a like name lies there."""
     names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
     near = difflib.get_close_matches(path.name, names, n=1)
@@ -79,7 +79,7 @@ def know_files(known: Mapping[str, str]) -> None:
     """Take over what `known_files` of another process on this machine returned."""
     with _knowing:
         _known.update(known)
-        while len(_known) > _MOST_KNOWN:
+        while len(_known) > _MAX_KNOWN:
             del _known[next(iter(_known))]
 
 
@@ -127,7 +127,7 @@ def path_digest(path: Path, where: str, value: str, *, most: int | None = None) 
                 return digest_of([_bytes_digest(each) for each in (path, *beside)])
             return _bytes_digest(path)
         if not path.exists():
-            raise InputError(where, "must name an existing file", value, _looked(path))
+            raise InputError(where, "must name an existing file", value, _missing_file_text(path))
         if not path.is_dir():
             raise InputError(where, "must name a file or a folder of Parquet files", value)
         parts = sorted(part for part in path.rglob("*.parquet") if part.is_file())

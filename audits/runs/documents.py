@@ -22,7 +22,7 @@ from audits.errors import InputError
 
 __all__ = ["dump_yaml", "load_document", "plain_data"]
 
-_LARGEST = 1_000_000
+_MAX = 1_000_000
 _DEEPEST = 50
 _TAG = "tag:yaml.org,2002:"
 _FLOAT = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan")
@@ -87,7 +87,7 @@ def load_document(path: Path) -> Any:
         raise InputError(name, "does not exist", advice="check the path") from None
     except OSError as error:
         raise InputError(name, f"cannot be read ({error.strerror})") from None
-    if len(content) > _LARGEST:
+    if len(content) > _MAX:
         raise InputError(name, "must be at most 1 MB", advice="is this the spec, or the data?")
     try:
         text = content.decode("utf-8-sig")

@@ -18,23 +18,23 @@ from audits.data import AuditData, Table, build_data, read_table
 from audits.data.io.limits import beyond_limits
 from audits.data.outliers import check_spread
 from audits.data.quality.checks import examine
-from audits.errors import InputError, NotCounted, RunFailed, not_installed
+from audits.errors import InputError, NeedsPeople, RunFailed, not_installed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.factory import without_feature
 from audits.models.subject import needs_cut
 from audits.progress import Progress, part, silent
-from audits.records import loaded
+from audits.records import resolve
 from audits.runs.cache import Cache, frame_bytes
 from audits.runs.clearance import without_clearance
 from audits.runs.comparison.changes import AuditChange, Changes
 from audits.runs.comparison.second_model import of_the_second, of_the_treated, on_the_same_people
-from audits.runs.comparison.two_models import audit_change, refused, with_decisions
+from audits.runs.comparison.two_models import audit_change, refusal, with_decisions
 from audits.runs.documents import plain_data
 from audits.runs.executors.threads import fixed_threads
 from audits.runs.multiple_testing import levels_of
 from audits.runs.registry import AUDITS
-from audits.runs.result import AuditResult, ComparedRun, RunResult
-from audits.runs.search import searched
+from audits.runs.result import AuditResult, RunResult, SecondRun
+from audits.runs.search import with_search
 from audits.runs.source.sample import draw_table, of_all
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.version import VERSION
@@ -49,7 +49,7 @@ _EXAMINED = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class _Prepared:
+class _Preparation:
     """What audits work on, and how the results describe it."""
 
     subject: Subject
@@ -57,7 +57,7 @@ class _Prepared:
     model: dict[str, Any]
 
 
-def _bytes(prepared: _Prepared) -> int:
+def _bytes(prepared: _Preparation) -> int:
     subject = prepared.subject
     parts = [subject.data] + ([subject.training] if subject.training is not None else [])
     return sum(frame_bytes(part.frame) + frame_bytes(part.groups) for part in parts)
@@ -65,7 +65,7 @@ def _bytes(prepared: _Prepared) -> int:
 
 _REMEMBERED = 256 << 20
 _tables: Cache[Table] = Cache(lambda table: frame_bytes(table.frame), _REMEMBERED)
-_prepared: Cache[_Prepared] = Cache(_bytes, _REMEMBERED)
+_prepared: Cache[_Preparation] = Cache(_bytes, _REMEMBERED)
 
 
 def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress = silent) -> RunResult:
@@ -105,7 +105,7 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
             stretch = part(progress, begun + place * width, begun + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
             audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
-        return _finished(spec, prepared, audits, part(progress, 1.0 - width, 1.0))
+        return _finish(spec, prepared, audits, part(progress, 1.0 - width, 1.0))
 
 
 def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
@@ -113,7 +113,7 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
     one = _prepared_for(spec, expected, part(progress, 0.0, _PREPARED))
     preparing = part(progress, _PREPARED, _PREPARED_BOTH)
     if spec.compare is not None and spec.compare.treated is not None:
-        first, (second, notes) = one, _treated(spec, one, preparing)
+        first, (second, notes) = one, _mitigate_first(spec, one, preparing)
     else:
         try:
             two = _prepared_for(spec, expected, preparing, second=True)
@@ -137,48 +137,50 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
             theirs.append(carry_out(request, place, second.subject, spec.seed, stretches[1]))
         except InputError as error:
             [level] = levels_of([request.all_options()])
-            told.append(refused(request.name, str(error), level))
+            told.append(refusal(request.name, str(error), level))
         else:
             pair = first.subject, second.subject
             told.append(audit_change(found[-1], theirs[-1], len(theirs) - 1, pair))
     names = (str(first.model["name"]), str(second.model["name"]))
     changes = with_decisions(Changes(names, tuple(told), notes=notes), (first.subject, second.subject))
-    compared = ComparedRun(_finished(spec.of_second(), second, theirs), changes)
-    return dataclasses.replace(_finished(spec, first, found), compared=compared)
+    compared = SecondRun(_finish(spec.of_second(), second, theirs), changes)
+    return dataclasses.replace(_finish(spec, first, found), compared=compared)
 
 
-def _treated(spec: Spec, one: _Prepared, progress: Progress) -> tuple[_Prepared, tuple[str, ...]]:
+def _mitigate_first(
+    spec: Spec, one: _Preparation, progress: Progress
+) -> tuple[_Preparation, tuple[str, ...]]:
     """Return the first model as mitigation leaves it, on the same people, and what was done."""
     second = spec.of_second()
     treated = {} if spec.compare is None else dict(spec.compare.treated or {})
     options: Any = build(AUDITS.treating.options, treated, "compare.treated")
     rng = AuditRequest(AUDITS.treating.name, options).random(spec.seed)
     try:
-        subject, notes = loaded(AUDITS.treating.treats)(
+        subject, notes = resolve(AUDITS.treating.treats)(
             one.subject, options, threshold=second.threshold, rng=rng, progress=progress
         )
     except InputError as error:
         raise of_the_treated(error, AUDITS.treating.name) from None
     facts = plain_data(model_facts(subject), "model")
     facts["name"] = f"{facts['name']}, treated"  # it is told from the one that it was before
-    return _Prepared(subject, one.data, facts), notes
+    return _Preparation(subject, one.data, facts), notes
 
 
-def _on(prepared: _Prepared, subject: Subject, notes: tuple[str, ...]) -> _Prepared:
+def _on(prepared: _Preparation, subject: Subject, notes: tuple[str, ...]) -> _Preparation:
     """Return what was prepared on the people of `subject`."""
     if subject is prepared.subject and not notes:
         return prepared
     noted = [*prepared.data["notes"], *notes]
     data = {**prepared.data, "rows_audited": subject.data.n, "notes": noted}
-    return _Prepared(subject, data, plain_data(model_facts(subject), "model"))
+    return _Preparation(subject, data, plain_data(model_facts(subject), "model"))
 
 
 def _prepared_for(
     spec: Spec, expected: list[str], progress: Progress = silent, *, second: bool = False
-) -> _Prepared:
+) -> _Preparation:
     """Return what audits of the first or second model work on, remembered unless a service is asked."""
 
-    def make() -> _Prepared:
+    def make() -> _Preparation:
         return _prepare(spec, expected, progress, second=second)
 
     if spec.asks_a_service:
@@ -187,24 +189,24 @@ def _prepared_for(
     return _prepared.get(f"{spec.subject_key(expected)} {spec.base_dir}{' second' if second else ''}", make)
 
 
-def _counted_for(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
+def _counted_for(spec: Spec, expected: list[str], progress: Progress) -> _Preparation:
     """Return people counted; held, where it turns out that they must be and their table can be read whole."""
     key = f"{spec.subject_key(expected)} {spec.base_dir} counted"
     try:
         return _prepared.get(key, lambda: _count(spec, expected, progress))
-    except NotCounted:
+    except NeedsPeople:
         if beyond_limits(spec.data_paths()):
             raise
     return _prepared_for(spec, expected, progress)
 
 
-def _finished(
-    spec: Spec, prepared: _Prepared, audits: Sequence[AuditResult], progress: Progress = silent
+def _finish(
+    spec: Spec, prepared: _Preparation, audits: Sequence[AuditResult], progress: Progress = silent
 ) -> RunResult:
     """Return the result of a run from what its audits found, and its search where one of them clears."""
     search = None
     if spec.search:
-        audits, search = searched(audits, prepared.subject, spec.seed, carry_out, progress)
+        audits, search = with_search(audits, prepared.subject, spec.seed, carry_out, progress)
     data = {**prepared.data, "notes": [*spec.data.origin, *prepared.data["notes"]]}
     return RunResult(VERSION, spec.to_dict(), data, prepared.model, tuple(audits), search=search)
 
@@ -239,14 +241,14 @@ def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
         return _prepare(spec, spec.digests(), progress).subject
 
 
-def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
+def _count(spec: Spec, expected: list[str], progress: Progress) -> _Preparation:
     from audits.runs.source.streaming import count_subject  # late: few tables are larger than memory
 
     subject, data, model = count_subject(spec, expected, part(progress, 0.0, _COUNTED))
-    return _Prepared(subject, plain_data(data, "data"), plain_data(model, "model"))
+    return _Preparation(subject, plain_data(data, "data"), plain_data(model, "model"))
 
 
-def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: bool = False) -> _Prepared:
+def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: bool = False) -> _Preparation:
     own, other = (spec.of_second(), spec.of_first()) if second else (spec.of_first(), spec.of_second())
     progress(0.0, "Reading the data")
     table = _tables.get(spec.table_key(expected), lambda: _read(spec, part(progress, 0.0, _READ)))
@@ -280,7 +282,7 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
     if len(table.frame) <= _EXAMINED:
         found = examine(table, spec.data, data, predictions=decided)
         facts["findings"] = plain_data([asdict(each) for each in found], "data")
-    return _Prepared(subject, facts, model)
+    return _Preparation(subject, facts, model)
 
 
 def _read(spec: Spec, progress: Progress) -> Table:

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from audits.data.values import MISSING
 from audits.records import Section
-from audits.runs.multiple_testing import Across, counted_together
-from audits.stats import BADGES, EVIDENCE, Judged
+from audits.runs.multiple_testing import RunCorrection, counted_together
+from audits.stats import BADGES, EVIDENCE, Judgment
 from audits.stats.badges import size_against_limit
 from audits.stats.verdicts import judged_of
 
@@ -58,10 +58,10 @@ class RunFinding:
 
     audit: Any
     place: int | None
-    across: Across
+    across: RunCorrection
 
     @property
-    def judged(self) -> Judged:
+    def judged(self) -> Judgment:
         """The verdict after correction, and what it follows from."""
         return self.across.judged or judged_of(self.audit.result)
 

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from audits.stats import EVIDENCE, Judged, Verdict, holm, judge_across
+from audits.stats import EVIDENCE, Judgment, Verdict, holm, judge_across
+from audits.stats.text import p_words
 from audits.stats.verdicts import DEFAULT_LEVEL, judged_of
-from audits.stats.words import p_words
 
-__all__ = ["Across", "adjusted_p_values", "counted_together", "levels_of", "verdicts_across"]
+__all__ = ["RunCorrection", "adjusted_p_values", "counted_together", "levels_of", "verdicts_across"]
 
 
 @dataclass(frozen=True)
-class Across:
+class RunCorrection:
     """What is left of an audit's verdict after correction for all audits that are counted together.
 
     Attributes
@@ -40,7 +40,7 @@ class Across:
     verdict: Verdict
     p_value: float
     note: str = ""
-    judged: Judged | None = None
+    judged: Judgment | None = None
 
     @property
     def badge_text(self) -> str:
@@ -50,7 +50,7 @@ class Across:
 
 def counted_together(
     results: Sequence[Any], options: Sequence[dict[str, Any]], *, others: Sequence[float] = ()
-) -> list[Across]:
+) -> list[RunCorrection]:
     """Return what is left of each verdict, with the options that each audit ran with."""
     levels, number = levels_of(options), len(results) + len(others)
     adjusted = adjusted_p_values(results, levels, others=others)
@@ -58,7 +58,7 @@ def counted_together(
     for result, p, each, level in zip(results, adjusted, options, levels, strict=True):
         judged = judge_across(judged_of(result), float(p), level=level)
         note = _note(result.verdict, judged.verdict, float(p), number, each, level)
-        found.append(Across(judged.verdict, float(p), note, judged))
+        found.append(RunCorrection(judged.verdict, float(p), note, judged))
     return found
 
 

@@ -13,9 +13,9 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
-from audits.aliases import squeezed
-from audits.brought import brought_by
+from audits.aliases import normalize_word
 from audits.errors import InputError
+from audits.plugins import load_plugin
 from audits.records import Audit
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Registry(Mapping[str, Audit]):
         if name in _OURS:
             audit: Audit = importlib.import_module(f"audits.{name}.record").AUDIT
             return audit
-        return _brought(_entries()[name])
+        return _plugin_record(_entries()[name])
 
     def __iter__(self) -> Iterator[str]:
         yield from _OURS
@@ -124,10 +124,10 @@ class Registry(Mapping[str, Audit]):
         >>> AUDITS.meant("equalized_odds"), AUDITS.meant("FlipTest"), AUDITS.meant("banana")
         ('groups', 'flipset', None)
         """
-        called = squeezed(word)
+        called = normalize_word(word)
         for name in self:
             with suppress(InputError):  # a package that cannot be loaded says so to who names its audit
-                if called in map(squeezed, self[name].also_called.split()):
+                if called in map(normalize_word, self[name].also_called.split()):
                     return name
         return None
 
@@ -138,7 +138,7 @@ def _entries() -> dict[str, EntryPoint]:
 
 
 @cache
-def _brought(entry: EntryPoint) -> Audit:
+def _plugin_record(entry: EntryPoint) -> Audit:
     """Return the record that another package brings.
 
     Raises
@@ -146,7 +146,7 @@ def _brought(entry: EntryPoint) -> Audit:
     InputError
         If it cannot be loaded, is no record, or has another name.
     """
-    found = brought_by(entry, Audit)
+    found = load_plugin(entry, Audit)
     if found.name != entry.name:
         raise InputError(f"audit {found.name!r}", "must be an entry point of its own name", entry.name)
     return found

@@ -16,11 +16,11 @@ import pandas as pd
 
 from audits.checks import build, one_of
 from audits.errors import RunFailed
-from audits.records import Section, loaded
+from audits.records import Section, resolve
 from audits.results import frame_of, load_result, numbers, save_result
 from audits.runs.comparison.changes import Changes
 from audits.runs.headline import RunFinding, RunHeadline, findings_of, headline_of
-from audits.runs.multiple_testing import Across, counted_together
+from audits.runs.multiple_testing import RunCorrection, counted_together
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 from audits.stats.vocabulary import DataWords, speaking
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from audits.runs.spec import Spec
     from audits.stats import Verdict
 
-__all__ = ["SCHEMA", "AuditResult", "ComparedRun", "RunResult"]
+__all__ = ["SCHEMA", "AuditResult", "RunResult", "SecondRun"]
 
 SCHEMA = 2
 """Version of results.json, as `audits.reports.schema.results_schema` describes it."""
@@ -151,7 +151,7 @@ class RunResult:
     data: dict[str, Any]
     model: dict[str, Any]
     audits: tuple[AuditResult, ...]
-    compared: ComparedRun | None = None
+    compared: SecondRun | None = None
     search: AuditResult | None = None
     folder: Path | None = None
     laid_out: object = None
@@ -179,7 +179,7 @@ class RunResult:
         """
         entries = [
             {**audit.to_json(), "verdict_across": across.verdict}
-            for audit, across in zip(self._counted(), self._across(), strict=True)
+            for audit, across in zip(self._corrected_together(), self._across(), strict=True)
         ]
         headline = self.headline().to_json()
         document = {**self._head(), "headline": headline, "audits": entries[: len(self.audits)]}
@@ -237,7 +237,7 @@ class RunResult:
         """Return each audit's verdict after correction for all audits of the run."""
         return [each.verdict for each in self.across()]
 
-    def across(self) -> list[Across]:
+    def across(self) -> list[RunCorrection]:
         """Return what the correction for all audits of the run leaves of each audit's verdict."""
         return self._across()[: len(self.audits)]
 
@@ -249,12 +249,12 @@ class RunResult:
         """Return what the run says first; see `audits.runs.headline`."""
         return headline_of(self, asked=asked)
 
-    def _counted(self) -> tuple[AuditResult, ...]:
+    def _corrected_together(self) -> tuple[AuditResult, ...]:
         """The audits that are corrected for one another: the search too."""
         return self.audits if self.search is None else (*self.audits, self.search)
 
-    def _across(self) -> list[Across]:
-        counted = self._counted()
+    def _across(self) -> list[RunCorrection]:
+        counted = self._corrected_together()
         return counted_together([each.result for each in counted], [each.options for each in counted])
 
     def with_spec(self, spec: Spec) -> RunResult:
@@ -340,7 +340,7 @@ class RunResult:
                 search = AuditResult(entry["audit"], entry["options"], result, words)
             compared = None
             if document.pop("compared", None) is not None:
-                compared = ComparedRun(
+                compared = SecondRun(
                     RunResult.load(folder / "second"), load_result(Changes, folder / "people", "compared")
                 )
             return cls(**document, audits=audits, compared=compared, search=search, folder=folder)
@@ -384,7 +384,7 @@ class RunResult:
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedRun:
+class SecondRun:
     """The second model's own run, and what changes towards it."""
 
     second: RunResult
@@ -411,7 +411,7 @@ class Figures(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         drawn = self._made[one_of("figure", name, self._made, what="one of the figures")]()
-        return loaded("audits.drawing.svg:in_notebooks")(drawn)
+        return resolve("audits.drawing.svg:in_notebooks")(drawn)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._made)

@@ -17,22 +17,22 @@ import numpy as np
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.records import loaded
+from audits.records import resolve
 from audits.rule_sets.text import group_of
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult
 from audits.runs.spec import AuditRequest
 from audits.stats.verdicts import judged_of
 
-__all__ = ["searched"]
+__all__ = ["with_search"]
 
 _PLACE = (1 << 31) + 1  # no audit's place
 _CLEAR = ("no material difference", "small difference")
-_MOST_ROWS = 20_000
+_MAX_ROWS = 20_000
 Run = Callable[[AuditRequest, int, Subject, int, Progress], AuditResult]
 
 
-def searched(
+def with_search(
     audits: Sequence[AuditResult], subject: Subject, seed: int, run: Run, progress: Progress = silent
 ) -> tuple[tuple[AuditResult, ...], AuditResult | None]:
     """Return the audits of a run with what a search found beside their all-clears, and the search.
@@ -53,7 +53,7 @@ def searched(
     sample = _sample(subject, np.random.default_rng(np.random.SeedSequence([seed, _PLACE])))
     try:
         found = run(
-            AuditRequest(record.name, loaded(record.searches)(sample.data)), _PLACE, sample, seed, progress
+            AuditRequest(record.name, resolve(record.searches)(sample.data)), _PLACE, sample, seed, progress
         )
     except InputError:  # no protected attribute of two values, sampling weights, a model of words
         return tuple(audits), None
@@ -66,9 +66,9 @@ def searched(
 def _sample(subject: Subject, rng: np.random.Generator) -> Subject:
     """Return the subject, of a large table a sample of its rows."""
     rows = len(subject.data.frame)
-    if subject.data.gathered is not None or rows <= _MOST_ROWS:
+    if subject.data.gathered is not None or rows <= _MAX_ROWS:
         return subject
-    chosen = np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
+    chosen = np.sort(rng.choice(rows, _MAX_ROWS, replace=False))
     sample = dataclasses.replace(subject, data=subject.data.take(chosen))
     sample.__dict__.update(scores=subject.scores[chosen], decisions=subject.decisions[chosen])  # asked once
     return sample

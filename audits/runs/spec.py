@@ -28,12 +28,12 @@ from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import plain_data
 from audits.runs.gates.gate import Gate, read_gate
 from audits.runs.registry import AUDITS
-from audits.runs.source.strategy import is_counted, rows_drawn
+from audits.runs.source.strategy import is_counted, sample_size
 from audits.runs.version import stamp
 
 __all__ = ["AuditRequest", "Comparing", "Spec", "audit_request", "parse_spec"]
 
-_LARGEST_SEED = 2**32 - 1
+_MAX_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class AuditRequest:
 
     def all_options(self) -> dict[str, Any]:
         """Return every option as plain data, defaults included."""
-        return _dumped(self.options)
+        return _dump(self.options)
 
     def random(self, seed: int, *more: int) -> np.random.Generator:
         """Return the random stream of the audit: of the seed, its name and its options, wherever it stands.
@@ -187,7 +187,7 @@ class Spec:
     @property
     def drawn(self) -> int | None:
         """How many rows are drawn of a larger table; None where all of it is held or counted."""
-        return None if self.streamed else rows_drawn(self.data, self.data_paths())
+        return None if self.streamed else sample_size(self.data, self.data_paths())
 
     def data_paths(self) -> list[Path]:
         """Return the files and folders of ``data.path``."""
@@ -309,7 +309,7 @@ class _Top:
     audits: Any
     model: Any = None
     threshold: Any = None
-    seed: Annotated[int, Field(strict=True, ge=0, le=_LARGEST_SEED)] = 0
+    seed: Annotated[int, Field(strict=True, ge=0, le=_MAX_SEED)] = 0
     gate: Any = None
     compare: Any = None
     search: Any = True
@@ -456,11 +456,11 @@ def audit_request(name: str, options: Any, where: str) -> AuditRequest:
     return AuditRequest(name, build(AUDITS[name].options, {} if options is None else options, where))
 
 
-def _dumped(value: Any) -> dict[str, Any]:
+def _dump(value: Any) -> dict[str, Any]:
     return adapter(type(value)).dump_python(value, mode="json", by_alias=True)
 
 
 def _brief(value: Any) -> dict[str, Any]:
     """Return a dataclass as plain data without the options that are None by default."""
     absent = {item.name for item in dataclasses.fields(value) if item.default is None}
-    return {name: item for name, item in _dumped(value).items() if item is not None or name not in absent}
+    return {name: item for name, item in _dump(value).items() if item is not None or name not in absent}

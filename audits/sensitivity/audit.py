@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from audits.checks import checked, generator
+from audits.checks import check_options, generator
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
+from audits.sensitivity.assembly import distances, pack
 from audits.sensitivity.match_sets.counterfactual_model import (
     check_known,
     decided_otherwise,
@@ -21,14 +22,13 @@ from audits.sensitivity.match_sets.sets import MatchSet, match_set
 from audits.sensitivity.measurement.crossfit import cross_fit
 from audits.sensitivity.measurement.gradients import Measured
 from audits.sensitivity.measurement.setup import (
-    MeasuredPeople,
+    MeasurementSetup,
     attributes_of,
     choose_people,
     measure_people,
     train_models,
 )
 from audits.sensitivity.options import SensitivityOptions
-from audits.sensitivity.packing import distances, pack
 from audits.sensitivity.result import SensitivityResult
 
 __all__ = ["sensitivity"]
@@ -68,7 +68,7 @@ def sensitivity(
         score invented people or reads free text, counterfactual columns that cannot be used, an option
         out of range.
     """
-    options = checked(SensitivityOptions, options, "sensitivity")
+    options = check_options(SensitivityOptions, options, "sensitivity")
     rng = generator(rng)
     attributes = attributes_of(subject, options)
     check_known(subject, attributes, options)
@@ -84,7 +84,7 @@ def sensitivity(
 
 
 def _match(
-    people: MeasuredPeople,
+    people: MeasurementSetup,
     attributes: tuple[str, ...],
     found: Measured,
     options: SensitivityOptions,

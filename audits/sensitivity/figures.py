@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 
 from audits.data import group_name
 from audits.drawing.boxes import quantile_boxes
-from audits.drawing.marks import decisive, dot, named, named_above, reaching
+from audits.drawing.marks import add_legend, decisive, dot, named_above, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
@@ -25,7 +25,7 @@ from audits.drawing.style import (
 )
 from audits.sensitivity import SensitivityResult
 from audits.stats import EVIDENCE, Estimate
-from audits.stats.words import count, number, people_in, percent
+from audits.stats.text import count, number, people_in, percent
 
 __all__ = [
     "calibration",
@@ -38,7 +38,7 @@ __all__ = [
     "twin_metrics",
 ]
 
-_LONGEST = 40  # letters of a group with its attribute
+_MAX = 40  # letters of a group with its attribute
 _CURVES = {
     "sensitivity": ("sensitivity", FOCUS, "solid"),
     "gradient": ("gradient |∇F| alone", CONTEXT, "dash"),
@@ -146,9 +146,7 @@ def groups(result: SensitivityResult) -> go.Figure:
     shown = [item for item in result.groups if item.ratio.value is not None][::-1]  # the largest on top
     if not shown:
         return empty("No two groups could be compared.")
-    names = distinct(
-        [people_in(group_name({each.attribute: each.group})) for each in shown], longest=_LONGEST
-    )
+    names = distinct([people_in(group_name({each.attribute: each.group})) for each in shown], longest=_MAX)
     labels = [f"{name} ({count(item.n)})" for name, item in zip(names, shown, strict=True)]
     row = next((k for k, item in enumerate(shown) if item.ratio == result.judged.interval), None)
     figure = go.Figure()
@@ -193,7 +191,7 @@ def groups(result: SensitivityResult) -> go.Figure:
     figure.add_vrect(1 / limit, limit, fillcolor=CONTEXT, opacity=0.15, line_width=0, layer="below")
     figure.add_vline(1.0, line={"color": INK, "width": 1})
     if any(few):
-        named(figure, [("too few people for an interval", dot(CONTEXT))])
+        add_legend(figure, [("too few people for an interval", dot(CONTEXT))])
     ends = [end for item in shown for end in (item.ratio.value, item.ratio.low, item.ratio.high) if end]
     low, high = min(1 / limit, *ends), max(limit, *ends)
     drawn = 0.97 * low, 1.03 * min(high, 5 * limit)

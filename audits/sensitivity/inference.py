@@ -16,8 +16,8 @@ from audits.sensitivity.measurement.crossfit import CrossFits
 from audits.sensitivity.measurement.gradients import exceeds
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
-from audits.stats import Estimate, Judged, Verdict, judge, ratio_means, wilson, worst_of
-from audits.stats.means import FEWEST, mean_test
+from audits.stats import Estimate, Judgment, Verdict, judge, ratio_means, wilson, worst_of
+from audits.stats.means import MIN, mean_test
 from audits.stats.permutation import p_value
 from audits.stats.quantiles import quantile
 from audits.stats.ratios import mean_ratio
@@ -25,7 +25,7 @@ from audits.stats.sampling import as_people
 from audits.stats.verdicts import POWER
 
 __all__ = [
-    "JudgedGroups",
+    "GroupsJudgment",
     "Withheld",
     "baseline_of",
     "feature_shares",
@@ -44,15 +44,15 @@ _BINS = 40
 _ALIKE = 60  # of whom nobody differs: fewer than one in twenty others do, with 95 % confidence
 _AT_ONCE = 2_000_000
 _SHUFFLED = 20_000  # people up to whom everybody is shuffled
-_MOST_DRAWS = 20_000
+_MAX_DRAWS = 20_000
 
 
 @dataclass(frozen=True)
-class JudgedGroups:
+class GroupsJudgment:
     """Groups with the verdict on them, and how many comparisons it is corrected for."""
 
     groups: tuple[GroupSensitivity, ...]
-    judged: Judged
+    judged: Judgment
     looks: int
 
     @property
@@ -96,7 +96,7 @@ def judge_groups(
     *,
     withheld: Withheld = Withheld(),
     fits: CrossFits | None = None,
-) -> JudgedGroups:
+) -> GroupsJudgment:
     """Compare each group's mean sensitivity with everyone else's.
 
     Two groups of one attribute are one look, k > 2 groups are k; intervals share the level among all
@@ -118,14 +118,14 @@ def judge_groups(
         group = of_ratios.groups[attribute].to_numpy(dtype=str)
         for name in np.unique(group):
             inside = group == name
-            enough = min(float(size[inside].sum()), float(size[~inside].sum())) >= FEWEST
+            enough = min(float(size[inside].sum()), float(size[~inside].sum())) >= MIN
             sides.append((attribute, str(name), inside, enough))
     looks = 0
     for attribute in attributes:
         compared = [enough for each, _, _, enough in sides if each == attribute]
         looks += 1 if compared == [True, True] else sum(compared)
     level = options.level / max(looks, 1)
-    draws = int(min(max(999, np.ceil(8 / level)), _MOST_DRAWS))
+    draws = int(min(max(999, np.ceil(8 / level)), _MAX_DRAWS))
     groups, parts = [], []
     for attribute, name, inside, enough in sides:
         own = data.groups[attribute].to_numpy(dtype=str) == name
@@ -148,10 +148,10 @@ def judge_groups(
         groups.append(GroupSensitivity(attribute, name, n, mean, ratio, share, spread))
     groups = sorted(groups, key=_size_and_certainty, reverse=True)
     if parts:
-        return JudgedGroups(tuple(groups), worst_of(parts), looks)
+        return GroupsJudgment(tuple(groups), worst_of(parts), looks)
     nothing = Estimate(None, None, None, float(size.sum()), "no groups compared")
-    reason = f"no two groups of {FEWEST} people or more could be compared"
-    return JudgedGroups(
+    reason = f"no two groups of {MIN} people or more could be compared"
+    return GroupsJudgment(
         tuple(groups), judge_about_one(nothing, 1.0, options, reason=withheld.verdict or reason), looks
     )
 
@@ -200,7 +200,7 @@ def judge_group(
     withheld: Withheld,
     options: SensitivityOptions,
     about: str,
-) -> Judged:
+) -> Judgment:
     """Return the verdict on one group's ratio, or why there is none."""
     p = min(p, 1.0)
     told: dict[str, Any] = {"decided_by": about}
@@ -214,10 +214,10 @@ def judge_group(
     if withheld.clear:
         told |= {"cannot_clear": withheld.clear, "reason": withheld.clear}
         return judge_about_one(ratio, p, options, **told)
-    return judge_about_one(ratio, p, options, people_needed=_needed(ratio, options), **told)
+    return judge_about_one(ratio, p, options, people_needed=_people_needed(ratio, options), **told)
 
 
-def judge_about_one(ratio: Estimate, p: float, options: SensitivityOptions, **told: Any) -> Judged:
+def judge_about_one(ratio: Estimate, p: float, options: SensitivityOptions, **told: Any) -> Judgment:
     """Return the verdict on one ratio; its interval and p-value are corrected for all looks."""
     immaterial = (1.0 / options.material, options.material)
     return judge(ratio, none=1.0, immaterial=immaterial, p_value=p, level=options.level, **told)
@@ -309,7 +309,7 @@ def reaching_one(ratio: Estimate, p: float, level: float) -> Estimate:
     return dataclasses.replace(ratio, low=low, high=high, method=method)
 
 
-def _needed(ratio: Estimate, options: SensitivityOptions) -> int | None:
+def _people_needed(ratio: Estimate, options: SensitivityOptions) -> int | None:
     """People in all, with whom the interval would leave out 1 or what is material, in 80 of 100 samples.
 
     Its ends come nearer with the root of the people, on the scale of logarithms; None where an end is not.

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, plain, shown
+from audits.results import frame_of, head, notebook_display, plain
 from audits.sensitivity.match_sets.sets import MatchSet
 from audits.sensitivity.measurement.status_models import StatusQuality
-from audits.stats import Estimate, Judged, Verdict
+from audits.stats import Estimate, Judgment, Verdict
 
 __all__ = ["Baseline", "FeatureShare", "GroupSensitivity", "Histogram", "SensitivityResult"]
 
@@ -76,7 +76,7 @@ class Histogram:
     groups: dict[str, tuple[float, ...]]
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class SensitivityResult:
     """Result of a sensitivity audit.
@@ -133,7 +133,7 @@ class SensitivityResult:
     method: str
     estimated: bool
     model: dict[str, Any]
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]

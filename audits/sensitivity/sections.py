@@ -6,13 +6,13 @@ from functools import partial
 
 import pandas as pd
 
-from audits.brief import begun
 from audits.records import Exhibit, Section
 from audits.sensitivity import SensitivityResult, figures
 from audits.sensitivity.match_sets.sets import QUANTILES
 from audits.stats import Estimate
 from audits.stats.badges import interval_text
-from audits.stats.words import count, number, people, people_in, percent, percent_interval, stated
+from audits.stats.text import count, estimate_text, number, people, people_in, percent, percent_interval
+from audits.text import begun
 
 __all__ = ["FLAGGED", "PROXIES", "curves_table", "metrics_table", "section", "sides_table"]
 
@@ -212,16 +212,17 @@ def curves_table(result: SensitivityResult) -> pd.DataFrame:
 def _facts(result: SensitivityResult) -> dict[str, str]:
     threshold = result.threshold
     facts = {
-        "Mean sensitivity": f"{stated(result.baseline.mean)}; {result.baseline.mean.method}",
-        "Threshold": f"{stated(threshold).removesuffix(', no interval')}; {threshold.method}; above it "
-        f"{people(result.above)} ({percent_interval(result.flagged)})",
+        "Mean sensitivity": f"{estimate_text(result.baseline.mean)}; {result.baseline.mean.method}",
+        "Threshold": f"{estimate_text(threshold).removesuffix(', no interval')}; {threshold.method}; above "
+        f"it {people(result.above)} ({percent_interval(result.flagged)})",
         "How": result.method,
     }
     for each in result.status:
         given = "given the protected column" if each.given_protected else "not given the protected column"
         facts[f"Protected-status model for {each.attribute}"] = (
-            f"{each.kind}, {given}, learned from {count(each.trained_on)} rows; AUC {stated(each.auc)}, "
-            f"probabilities off by {100 * each.calibration_error:.0f} points on average"
+            f"{each.kind}, {given}, learned from {count(each.trained_on)} rows; AUC "
+            f"{estimate_text(each.auc)}, probabilities off by {100 * each.calibration_error:.0f} points "
+            "on average"
         )
     facts["Match set"] = result.match_set_note if result.match_set is None else result.match_set.sentence
     facts["People used"] = (

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from audits.brief import begun, brief
 from audits.data import group_name
-from audits.sensitivity.inference import JudgedGroups
+from audits.sensitivity.inference import GroupsJudgment
 from audits.sensitivity.measurement.status_models import StatusQuality
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, SensitivityResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
-from audits.stats.means import FEWEST
+from audits.stats.means import MIN
+from audits.stats.text import count, estimate_text, named_group, number, out_of, people, people_in, percent
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, named_group, number, out_of, people, people_in, percent, stated
+from audits.text import begun, brief
 
 __all__ = [
     "PERFECT",
@@ -90,7 +90,7 @@ def person_sentence(result: SensitivityResult, row: Hashable) -> str:
 
 
 def finding(
-    compared: JudgedGroups,
+    compared: GroupsJudgment,
     baseline: Baseline,
     threshold: Estimate,
     above: float,
@@ -101,7 +101,7 @@ def finding(
     judged = compared.judged
     share = percent(above / n, n)
     text = (
-        f"{_compared(compared)} {share} of people ({out_of(above, n)}) are above the threshold of "
+        f"{_group_phrase(compared)} {share} of people ({out_of(above, n)}) are above the threshold of "
         f"{_with_interval(threshold)}. The mean is {_with_interval(baseline.mean)}."
     )
     material = f"your limit of {options.material:.3g} times"
@@ -120,15 +120,15 @@ def _with_interval(found: Estimate) -> str:
     """Word a number with its interval; one that was given, or has too few people, has no two ends."""
     if found.low is not None and found.high is not None:
         return f"{number(found.value)} ({number(found.low)}–{number(found.high)})"
-    return stated(found).removesuffix(", no interval")
+    return estimate_text(found).removesuffix(", no interval")
 
 
-def _compared(compared: JudgedGroups) -> str:
+def _group_phrase(compared: GroupsJudgment) -> str:
     """Name the group whose ratio and interval the verdict follows from."""
     ratio = compared.judged.interval
     named = [item for item in compared.groups if item.ratio == ratio]
     if ratio.value is None or not named:
-        return f"No two groups of {FEWEST} people or more could be compared."
+        return f"No two groups of {MIN} people or more could be compared."
     name = group_name({named[0].attribute: named[0].group})
     times, reach = f"{number(ratio.value)} times as much", ""
     if ratio.low is not None and ratio.high is not None:
@@ -136,15 +136,15 @@ def _compared(compared: JudgedGroups) -> str:
     return f"Predictions for {people_in(name)} depend on proxies {times} as others'{reach}."
 
 
-def too_few(compared: JudgedGroups) -> tuple[str, ...]:
+def too_few(compared: GroupsJudgment) -> tuple[str, ...]:
     """Name the groups that are too small to be compared, most people first; nothing if there are none."""
-    small = sorted((item for item in compared.groups if item.n < FEWEST), key=lambda item: -item.n)
+    small = sorted((item for item in compared.groups if item.n < MIN), key=lambda item: -item.n)
     if not small:
         return ()
     named = ", ".join(f"{group_name({item.attribute: item.group})} ({count(item.n)})" for item in small[:8])
     more = f" and {len(small) - 8} more" if len(small) > 8 else ""
     return (
-        f"Of fewer than {FEWEST} people no mean can be judged, so they have no part in the verdict: "
+        f"Of fewer than {MIN} people no mean can be judged, so they have no part in the verdict: "
         f"{named}{more}.",
     )
 

@@ -28,11 +28,11 @@ from audits.errors import InputError
 from audits.stats.design import Design, design_share, mean_influence
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
-from audits.stats.means import FEWEST, MeanTest
+from audits.stats.means import MIN, MeanTest
 from audits.stats.quantiles import quantile
 
 __all__ = [
-    "FEWEST_SEEN",
+    "MIN_SEEN",
     "Quantities",
     "amount_limit",
     "mean_gap",
@@ -42,10 +42,10 @@ __all__ = [
     "relative_gap",
 ]
 
-FEWEST_SEEN = 50
+MIN_SEEN = 50
 """Independent people below whom a group's own spread is not relied on alone."""
 
-_LEAST_LEVEL = 1e-12
+_MIN_LEVEL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,10 +157,10 @@ def mean_gap(
         return Estimate(None, None, None, 0.0, "nobody of one group"), None
     own, other = _mean(amounts, members), _mean(amounts, others)
     few = min(own.units, other.units)
-    if few < FEWEST_SEEN:
+    if few < MIN_SEEN:
         own, other = _at_least_as_spread(amounts, members | others, own, other)
     test = _test(_minus(own, other))
-    return _interval(test, few, level), _two_sided(test) if few >= FEWEST else None
+    return _interval(test, few, level), _two_sided(test) if few >= MIN else None
 
 
 def relative_gap(
@@ -200,7 +200,7 @@ def _at_least_as_spread(
     found = []
     for each in (own, other):
         spread = both.variance * both.units / each.units
-        if each.units < FEWEST_SEEN and spread > each.variance:
+        if each.units < MIN_SEEN and spread > each.variance:
             # `both.units / each.units` times as many influences, each of one person among fewer
             share = both.units / each.units
             each = replace(each, influence=both.influence * share, times=both.times / share)
@@ -229,8 +229,8 @@ def _test(mean: _Mean) -> MeanTest:
 
 
 def _interval(test: MeanTest, units: float, level: float) -> Estimate:
-    if units < FEWEST or not test.enough:
-        return Estimate(test.mean, None, None, units, f"no interval below {FEWEST} people")
+    if units < MIN or not test.enough:
+        return Estimate(test.mean, None, None, units, f"no interval below {MIN} people")
     return replace(
         test.interval(level), n=units, method=f"skewness-corrected (Hall) Welch t {percent_level(level)}"
     )
@@ -275,7 +275,7 @@ def quantile_gap(
         return _recovered(own, other, level)
 
     def p_value() -> float:
-        low, high = math.log(_LEAST_LEVEL), 0.0
+        low, high = math.log(_MIN_LEVEL), 0.0
         for _ in range(24):
             middle = (low + high) / 2
             low, high = (low, middle) if _leaves_out_nothing(gap(math.exp(middle))) else (middle, high)
@@ -295,7 +295,7 @@ def _recovered(own: Estimate, other: Estimate, level: float) -> Estimate:
     if own.value is None or other.value is None:
         return Estimate(None, None, None, n, "nobody of one group")
     value = own.value - other.value
-    if None in (own.low, own.high, other.low, other.high) or n < FEWEST:
+    if None in (own.low, own.high, other.low, other.high) or n < MIN:
         return Estimate(value, None, None, n, "no interval: too few people")
     down = math.hypot(own.value - float(own.low or 0.0), float(other.high or 0.0) - other.value)
     up = math.hypot(float(own.high or 0.0) - own.value, other.value - float(other.low or 0.0))

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from audits.stats.estimate import Estimate
+from audits.stats.text import CURRENCIES, amount_stated
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import CURRENCIES, amount_stated
 
 __all__ = [
     "BADGES",
@@ -63,8 +63,8 @@ _FORMULA = re.compile(r" [=≠<≤≥&→] ")
 """In the name of a group, which the sentence says in words."""
 
 
-class _Judged(Protocol):
-    """What a badge is made of; see `audits.stats.verdicts.Judged`."""
+class _JudgmentLike(Protocol):
+    """What a badge is made of; see `audits.stats.verdicts.Judgment`."""
 
     @property
     def badge(self) -> Badge: ...
@@ -106,7 +106,7 @@ class _Limit:
         return abs(self.at - self.none)
 
 
-def badge_text(judged: _Judged) -> str:
+def badge_text(judged: _JudgmentLike) -> str:
     """Return a badge's icon and words.
 
     Examples
@@ -148,7 +148,7 @@ def badge_text(judged: _Judged) -> str:
     return " · ".join(filter(None, [f"{ICONS[badge]} {_NAMES[badge]}", more]))
 
 
-def interval_text(judged: _Judged) -> str:
+def interval_text(judged: _JudgmentLike) -> str:
     """Return the interval that a verdict follows from, in the unit of its limit; empty where it has no ends.
 
     Examples
@@ -200,7 +200,7 @@ def short_number(value: float, decimals: int = 2) -> str:
     return ("0" if text == "-0" else text).replace("-", "−")
 
 
-def size_against_limit(judged: _Judged) -> float:
+def size_against_limit(judged: _JudgmentLike) -> float:
     """Return how far the estimate lies from no difference, in units of the limit.
 
     Examples
@@ -217,7 +217,7 @@ def size_against_limit(judged: _Judged) -> float:
     return abs(value - limit.none) / limit.width
 
 
-def limit_words(judged: _Judged) -> str:
+def limit_words(judged: _JudgmentLike) -> str:
     """Return the limit as the auditor wrote it; empty where it was computed from the data.
 
     Examples
@@ -241,7 +241,7 @@ def limit_words(judged: _Judged) -> str:
     return _points(limit.width) if abs(limit.at) < 1 else ""
 
 
-def _unit(judged: _Judged) -> tuple[float, str]:
+def _unit(judged: _JudgmentLike) -> tuple[float, str]:
     """Return what an interval is multiplied by and called: its own unit, or that of either side's limit."""
     if judged.unit:
         return 100.0 if judged.unit == "points" else 1.0, f" {judged.unit}"
@@ -261,7 +261,7 @@ def _points(share: float) -> str:
     return f"{points:g} points" if points < 100 and abs(points - round(points, 1)) < 1e-9 else ""
 
 
-def _limit(judged: _Judged) -> _Limit | None:
+def _limit(judged: _JudgmentLike) -> _Limit | None:
     """The limit on the estimate's side; where that side has none, the other."""
     sides = [(judged.none_high, judged.immaterial_high), (judged.none_low, judged.immaterial_low)]
     value = judged.interval.value

@@ -84,7 +84,7 @@ _PLAYERS = _RANKS.shape[1]
 _FADING = _fading_players()
 _WEIGHTS = np.full(_FADING.shape[1], 0.6 / (_FADING.shape[1] - 2))
 _WEIGHTS[[0, _FADING.shape[1] // 2]] = 0.2  # of all stakes, those on ranks that rise or fall
-_LEAST_STAKE = 200.0  # a stake below which nothing is said, however long it took
+_MIN_STAKE = 200.0  # a stake below which nothing is said, however long it took
 
 
 def _event_players(bound: float) -> np.ndarray:
@@ -258,7 +258,7 @@ class ChangeWatch:
     def _least(self, turns: np.ndarray, streams: np.ndarray) -> np.ndarray:
         """Return the logarithm of the mean stake from which bets that fade alarm at a person's turn."""
         doubled = np.floor(np.log2(np.maximum(turns, 1)))
-        least: np.ndarray = np.maximum(self._budgets[streams] - math.log(2) * doubled, math.log(_LEAST_STAKE))
+        least: np.ndarray = np.maximum(self._budgets[streams] - math.log(2) * doubled, math.log(_MIN_STAKE))
         return least
 
     def _fade(

@@ -21,7 +21,7 @@ from audits.errors import InputError
 
 __all__ = ["Chart", "ChartRun", "design_chart", "flag_rate_bound", "reference_for", "run_length"]
 
-_LARGEST_LIMIT = 20_000
+_MAX_LIMIT = 20_000
 _WINDOW = 4096
 _FEW = 32  # people followed one by one
 
@@ -131,7 +131,7 @@ def design_chart(rate: float, *, times: float = 2.0, people_between: float = 100
     low, high = 1, 2
     while run_length(rate, jump, high) < people_between:
         low, high = high, 2 * high
-        if high > _LARGEST_LIMIT:
+        if high > _MAX_LIMIT:
             raise InputError("people_between", "is more than this chart can promise", people_between)
     while high - low > 1:
         middle = (low + high) // 2

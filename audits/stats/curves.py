@@ -61,12 +61,12 @@ def roc_curves(
     Members and the rest are resampled apart, so no draw is without either; both must occur.
     """
     counts = np.ones(len(member)) if weights is None else np.asarray(weights, dtype=float)
-    prepared = [_ranked(score, member) for score in scores]
+    prepared = [_score_ranks(score, member) for score in scores]
     whole = [_curve(each, counts, member) for each in prepared]
     areas = np.empty((draws, len(scores)))
     rates = np.empty((draws, len(scores), len(_GRID)))
     for draw in range(draws):
-        resampled = _resampled(counts, [member, ~member], rng)
+        resampled = _bootstrap_counts(counts, [member, ~member], rng)
         for place, each in enumerate(prepared):
             areas[draw, place], rates[draw, place] = _curve(each, resampled, member)
     low, high = np.quantile(rates, [level / 2, 1 - level / 2], axis=0)
@@ -97,7 +97,7 @@ def area_within(
     n = float(sum(counts[rows].sum() for rows in parts))
     if not parts:
         return Estimate(None, None, None, 0.0, method)
-    prepared = [(rows, _ranked(score[rows], member[rows])) for rows in parts]
+    prepared = [(rows, _score_ranks(score[rows], member[rows])) for rows in parts]
 
     def pooled(weight: np.ndarray) -> float:
         total = pairs = 0.0
@@ -111,7 +111,7 @@ def area_within(
 
     value = pooled(counts)
     sides = [side for rows in parts for side in (rows[member[rows]], rows[~member[rows]])]
-    found = np.array([pooled(_resampled(counts, sides, rng)) for _ in range(draws)])
+    found = np.array([pooled(_bootstrap_counts(counts, sides, rng)) for _ in range(draws)])
     low, high = np.quantile(found, [level / 2, 1 - level / 2])
     return Estimate(value, float(min(low, value)), float(max(high, value)), n, method)
 
@@ -149,7 +149,7 @@ def area_equally_far(
         return Estimate(None, None, None, n, method)
     found = []
     for _ in range(draws):
-        times = _resampled(counts, [cases], rng)[cases]
+        times = _bootstrap_counts(counts, [cases], rng)[cases]
         drawn = rng.multinomial(len(others), counts[others] / counts[others].sum())
         again = _beside(score, distance, cases, times, np.repeat(others, drawn))
         if again is not None:
@@ -176,7 +176,7 @@ def _beside(
     return float(counted @ (wins / np.maximum(2 * reach, 1)) / counted.sum())
 
 
-def _resampled(counts: np.ndarray, sides: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+def _bootstrap_counts(counts: np.ndarray, sides: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
     """How often each row is drawn, (n,), when the people of each side are drawn anew; others never are."""
     found = np.zeros(len(counts))
     for side in sides:
@@ -185,7 +185,7 @@ def _resampled(counts: np.ndarray, sides: list[np.ndarray], rng: np.random.Gener
     return found
 
 
-def _ranked(score: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, int]:
+def _score_ranks(score: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, int]:
     """Return for each person the place of the score among the distinct ones, highest first, and how many."""
     distinct, place = np.unique(-np.asarray(score, dtype=float), return_inverse=True)
     return place.reshape(len(member)), len(distinct)

@@ -26,10 +26,10 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
-from audits.stats.means import FEWEST
+from audits.stats.means import MIN
 from audits.stats.permutation import p_value
 from audits.stats.sampling import as_people
-from audits.stats.verdicts import NO_MATERIAL, Judged, judge
+from audits.stats.verdicts import NO_MATERIAL, Judgment, judge
 
 __all__ = ["GroupMeans", "group_means", "judge_groups"]
 
@@ -186,7 +186,7 @@ def judge_groups(
     looks: int = 1,
     ranges: tuple[np.ndarray, np.ndarray] | None = None,
     open_reason: str = "",
-) -> tuple[Judged | None, ...]:
+) -> tuple[Judgment | None, ...]:
     """Judge every group's difference from everybody else by its interval; None for a group without people.
 
     Parameters
@@ -208,7 +208,7 @@ def judge_groups(
     p = np.minimum(means.p_values(nearest) * looks, 1.0)
     level = means.level * looks
     method = f"studentised permutation {percent_level(level)}, all groups together"
-    found: list[Judged | None] = []
+    found: list[Judgment | None] = []
     for g, size in enumerate(means.size):
         if size <= 0:
             found.append(None)
@@ -233,13 +233,13 @@ def judge_groups(
             people_needed=int(needed) if room > 0 and size < needed < 1e12 else None,
             reason="" if room > 0 else open_reason,
         )
-        if judged.verdict == NO_MATERIAL and size < FEWEST:
+        if judged.verdict == NO_MATERIAL and size < MIN:
             judged = judge(
                 interval,
                 immaterial=(-material, material),
                 level=level,
                 p_value=float(p[g]),
-                only_estimated=f"of fewer than {FEWEST} people no spread is known",
+                only_estimated=f"of fewer than {MIN} people no spread is known",
             )
         found.append(judged)
     return tuple(found)

@@ -23,7 +23,7 @@ __all__ = [
     "wilson",
 ]
 
-_LARGEST_Z = 37.0
+_MAX_Z = 37.0
 _HALVINGS = 50
 _MANY = 100  # people expected in the smallest cell from which score intervals need no exact test beside them
 
@@ -139,7 +139,7 @@ def cautious_p(first_count: float, first_n: float, second_count: float, second_n
         gap = newcombe(first_count, first_n, second_count, second_n, level=2 * float(ndtr(-z)))
         return gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
 
-    low, high = 0.0, _LARGEST_Z
+    low, high = 0.0, _MAX_Z
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if apart(middle) else (low, middle)
@@ -162,13 +162,13 @@ def fisher_mid_p(first_count: float, first_n: float, second_count: float, second
         a, n, b, m = b, m, a, n
     if a + b > (n + m) / 2:
         a, b = n - a, m - b
-    chances, place = _tables_alike(n, m, a + b, a)
+    chances, place = _hypergeometric_tables(n, m, a + b, a)
     here = float(chances[place])
     tails = min(float(chances[: place + 1].sum()), float(chances[place:].sum()))
     return min(1.0, 2 * tails - here)
 
 
-def _tables_alike(n: int, m: int, drawn: int, count: int) -> tuple[np.ndarray, int]:
+def _hypergeometric_tables(n: int, m: int, drawn: int, count: int) -> tuple[np.ndarray, int]:
     """Chance of each count among the first `n` where `drawn` of n + m are drawn, and the place of `count`.
 
     By the ratio of each chance to the one before it: scipy.stats, which has them too, is slow to import.

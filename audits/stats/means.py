@@ -31,11 +31,11 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["FEWEST", "MeanMethod", "MeanTest", "hall_quantile", "mean_test"]
+__all__ = ["MIN", "MeanMethod", "MeanTest", "hall_quantile", "mean_test"]
 
 MeanMethod = Literal["skewness", "normal"]
 
-FEWEST = 10
+MIN = 10
 """People below whom nothing is known of a tail: two who are alike would give an interval of no width."""
 _LONG_TAIL = 0.35  # times √n; a sample's skewness cannot pass √n itself
 
@@ -81,7 +81,7 @@ class MeanTest:
     @property
     def enough(self) -> bool:
         """Whether there are people enough for an interval or a test."""
-        return self.n > 1 if self.method == "normal" else self.n >= FEWEST
+        return self.n > 1 if self.method == "normal" else self.n >= MIN
 
     def lower_bound(self, level: float) -> float | None:
         """One-sided bound that lies below the true mean with confidence 1 - `level`; None for too few."""
@@ -90,7 +90,7 @@ class MeanTest:
     def interval(self, level: float) -> Estimate:
         """Mean with its two-sided interval; no interval for too few people."""
         if not self.enough:
-            fewest = FEWEST if self.method == "skewness" else 2
+            fewest = MIN if self.method == "skewness" else 2
             return Estimate(self.mean, None, None, self.n, f"no interval below {fewest} people")
         reach = self._quantile(level / 2)
         words = "skewness-corrected (Hall) t" if self.method == "skewness" else "normal"

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 __all__ = ["people_needed", "power_of_difference", "times_to_settle"]
 
-_MOST_TIMES = 2.0**40
+_MAX_TIMES = 2.0**40
 
 
 def _pair(share: float, difference: float) -> tuple[float, float]:
@@ -91,7 +91,7 @@ def times_to_settle(length: Callable[[float], float], material: float) -> float 
     low = high = 1.0
     while length(high) > material:
         low, high = high, 2 * high
-        if high > _MOST_TIMES:
+        if high > _MAX_TIMES:
             return None
     while high - low > 0.005 * low:
         middle = (low + high) / 2

@@ -11,9 +11,9 @@ from audits.stats.intervals import percent_level
 from audits.stats.means import MeanTest
 from audits.stats.shares import wilson_ends
 
-__all__ = ["SMALLEST_REFERENCE", "mean_ratio", "ratios_to_highest"]
+__all__ = ["MIN_REFERENCE", "mean_ratio", "ratios_to_highest"]
 
-SMALLEST_REFERENCE = 0.02
+MIN_REFERENCE = 0.02
 """Share of all people from which a group's rate can be the highest that the others are divided by."""
 
 
@@ -51,7 +51,7 @@ def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Est
 
 
 def ratios_to_highest(
-    count: np.ndarray, n: np.ndarray, *, level: float = 0.05, least: float = SMALLEST_REFERENCE
+    count: np.ndarray, n: np.ndarray, *, level: float = 0.05, least: float = MIN_REFERENCE
 ) -> tuple[list[Estimate], Estimate]:
     """Each group's share divided by the highest of them, and the smallest such ratio.
 

@@ -6,9 +6,9 @@ import numpy as np
 
 __all__ = ["apportion", "as_people", "draw_counts", "hypergeometric"]
 
-_MOST_DRAWN_FROM = 10**9  # people from which NumPy draws without replacement
+_MAX_DRAWN_FROM = 10**9  # people from which NumPy draws without replacement
 _FEW = 1e-3  # of all people: drawing so many is drawing with replacement, to a thousandth of the variance
-_MOST_PEOPLE = 500_000  # that are shuffled one by one; of more, so many bundles
+_MAX_PEOPLE = 500_000  # that are shuffled one by one; of more, so many bundles
 
 
 def draw_counts(
@@ -26,7 +26,7 @@ def draw_counts(
         Repetitions; the result is then (draws, k) instead of (k,).
     """
     whole = np.rint(people)
-    if whole.sum() < _MOST_DRAWN_FROM:
+    if whole.sum() < _MAX_DRAWN_FROM:
         return rng.multivariate_hypergeometric(whole.astype(np.int64), n, size=draws, method="marginals")
     kinds = np.zeros(1 << (len(whole) - 1).bit_length(), dtype=np.int64)
     kinds[: len(whole)] = whole
@@ -56,7 +56,7 @@ def hypergeometric(
         Of one shape when broadcast, which is the result's.
     """
     good, bad, drawn = np.broadcast_arrays(*(np.asarray(each, dtype=np.int64) for each in (good, bad, drawn)))
-    exact = (good < _MOST_DRAWN_FROM) & (bad < _MOST_DRAWN_FROM)
+    exact = (good < _MAX_DRAWN_FROM) & (bad < _MAX_DRAWN_FROM)
     if exact.all():
         return rng.hypergeometric(good, bad, drawn)
     found = rng.hypergeometric(*(np.where(exact, each, 0) for each in (good, bad, drawn)))
@@ -76,7 +76,7 @@ def hypergeometric(
     return found
 
 
-def as_people(weights: np.ndarray, *, most: int = _MOST_PEOPLE) -> tuple[np.ndarray, np.ndarray]:
+def as_people(weights: np.ndarray, *, most: int = _MAX_PEOPLE) -> tuple[np.ndarray, np.ndarray]:
     """Row of every single person, and what that person weighs, where rows stand for `weights` (n,) people.
 
     Shuffling rows would keep a row's people together, as if they were one: what chance gives then looks too

@@ -36,7 +36,7 @@ __all__ = [
     "VERDICTS",
     "Badge",
     "Condition",
-    "Judged",
+    "Judgment",
     "Verdict",
     "judge",
     "judge_across",
@@ -72,11 +72,11 @@ POWER = 0.8
 """Power to which numbers of people needed are worked out."""
 
 
-_MOST_PEOPLE = 10**9  # beyond it a number of people settles nothing
+_MAX_PEOPLE = 10**9  # beyond it a number of people settles nothing
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class Judgment:
     """A verdict, and all that it follows from.
 
     Attributes
@@ -141,7 +141,7 @@ class Judged:
         return "no verdict" if self.reason and self.people_needed is None else "cannot tell yet"
 
     def __post_init__(self) -> None:
-        if self.people_needed is not None and self.people_needed > _MOST_PEOPLE:
+        if self.people_needed is not None and self.people_needed > _MAX_PEOPLE:
             object.__setattr__(self, "people_needed", None)
             object.__setattr__(self, "reason", self.reason or "it would take more people than can be had")
 
@@ -158,7 +158,7 @@ def judge(
     only_estimated: str = "",
     cannot_clear: str = "",
     decided_by: str = AVERAGE,
-) -> Judged:
+) -> Judgment:
     """Return the verdict that follows from one interval.
 
     Parameters
@@ -219,7 +219,7 @@ def judge(
     if not only_estimated and cannot_clear and inside and not excluded:
         only_estimated = cannot_clear
     insufficient = verdict == INSUFFICIENT
-    return Judged(
+    return Judgment(
         verdict=verdict,
         interval=interval,
         none_low=_end(first),
@@ -347,7 +347,7 @@ def judge_conditions(
     reason: str = "",
     only_estimated: str = "",
     cannot_clear: str = "",
-) -> Judged:
+) -> Judgment:
     """Return the verdict that follows from several conditions, stated by the interval that decides.
 
     One condition that accuses and excludes no difference is evidence; the one that excludes it by most, in
@@ -414,14 +414,14 @@ def judge_conditions(
     )
 
 
-def _material_of_all(judged: Sequence[Judged]) -> bool | None:
+def _material_of_all(judged: Sequence[Judgment]) -> bool | None:
     """Outside one limit is material; only inside all of them is not."""
     if any(part.material for part in judged):
         return True
     return False if all(part.material is False for part in judged) else None
 
 
-def _beyond_none(part: Judged) -> float:
+def _beyond_none(part: Judgment) -> float:
     """By how many widths of its own the interval lies beyond no difference."""
     low, high = float(part.interval.low), float(part.interval.high)  # type: ignore[arg-type]
     first = -math.inf if part.none_low is None else part.none_low
@@ -429,7 +429,7 @@ def _beyond_none(part: Judged) -> float:
     return round(max(low - last, first - high) / max(high - low, 1e-12), 9)
 
 
-def _room(part: Judged) -> float:
+def _room(part: Judgment) -> float:
     """How far inside its limit the interval ends, in widths of the limit; negative where it passes it."""
     if not _has_ends(part.interval):
         return -math.inf
@@ -443,15 +443,15 @@ def _room(part: Judged) -> float:
     return round(min(rooms, default=math.inf), 9)
 
 
-def judged_of(result: Any) -> Judged:
+def judged_of(result: Any) -> Judgment:
     """Return what an audit's verdict follows from; without an interval where a plugin states none."""
-    found: Judged | None = getattr(result, "judged", None)
+    found: Judgment | None = getattr(result, "judged", None)
     if found is not None:
         return found
-    return Judged(verdict=result.verdict, interval=Estimate(None, None, None, 0.0, "not stated"))
+    return Judgment(verdict=result.verdict, interval=Estimate(None, None, None, 0.0, "not stated"))
 
 
-def worst_of(parts: Iterable[Judged]) -> Judged:
+def worst_of(parts: Iterable[Judgment]) -> Judgment:
     """Return the part that an audit's verdict rests on: evidence first, the largest material one first.
 
     Parts must have been corrected for one another. Among evidence that is material, and among parts that are
@@ -460,7 +460,7 @@ def worst_of(parts: Iterable[Judged]) -> Judged:
     return min(parts, key=_rank)
 
 
-def _rank(part: Judged) -> tuple[int, bool, float, float]:
+def _rank(part: Judgment) -> tuple[int, bool, float, float]:
     interval = part.interval
     gap = 0.0
     if _has_ends(interval):
@@ -471,7 +471,7 @@ def _rank(part: Judged) -> tuple[int, bool, float, float]:
     return VERDICTS.index(part.verdict), part.material is False, float(f"{p:.9g}"), round(-gap, 9)
 
 
-def judge_across(judged: Judged, adjusted_p: float | None, *, level: float = 0.05) -> Judged:
+def judge_across(judged: Judgment, adjusted_p: float | None, *, level: float = 0.05) -> Judgment:
     """Return the verdict of one audit after correction for all audits of a run.
 
     Evidence stays evidence where the audit's p-value, adjusted over the run, is at most `level`; otherwise

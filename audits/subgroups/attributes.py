@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Attribute", "End", "category", "interval", "quoted", "rule_words"]
+__all__ = ["Attribute", "End", "category", "interval", "quote_rule_set", "rule_words"]
 
 
 @dataclass(frozen=True)
@@ -188,12 +188,12 @@ def _interval_words(name: str, ends: Sequence[End], first: int, last: int) -> st
     return f"{low.low} ≤ {name} {below} {high.high}"
 
 
-def quoted(rule_set: str) -> str:
+def quote_rule_set(rule_set: str) -> str:
     """Return a rule set in quotation marks, which terms of a text already stand in.
 
     Examples
     --------
-    >>> quoted("sex = f"), quoted("“gay”")
+    >>> quote_rule_set("sex = f"), quote_rule_set("“gay”")
     ('“sex = f”', '“gay”')
     """
     return rule_set if rule_set.startswith("“") else f"“{rule_set}”"

@@ -16,10 +16,10 @@ from audits.errors import InputError
 from audits.subgroups.attributes import Attribute, End, category, interval
 from audits.subgroups.options import RuleOptions
 
-__all__ = ["MOST_LEVELS", "MOST_SUBSET_LEVELS", "number_edges", "ranges", "read_attributes"]
+__all__ = ["MAX_LEVELS", "MAX_SUBSET_LEVELS", "number_edges", "ranges", "read_attributes"]
 
-MOST_SUBSET_LEVELS = 12
-MOST_LEVELS = 100
+MAX_SUBSET_LEVELS = 12
+MAX_LEVELS = 100
 _NUMBERS = ("continuous", "integer", "ordinal")
 _MICROSECONDS = {"day": 86_400_000_000, "minute": 60_000_000, "second": 1_000_000}
 
@@ -113,14 +113,14 @@ def _from_category(
     notes: list[str],
     protected: bool,
 ) -> Attribute:
-    if len(levels) > MOST_LEVELS:
+    if len(levels) > MAX_LEVELS:
         raise InputError(
             f"rule_sets.protected: {name!r}" if protected else f"rule_sets.context: {name!r}",
-            f"must have at most {MOST_LEVELS} values, but has {len(levels):,}",
+            f"must have at most {MAX_LEVELS} values, but has {len(levels):,}",
             advice="group its values with data.recode, cut numbers with data.bins, or leave it out",
         )
     subsets = options.categories == "subsets"
-    if subsets and len(levels) > MOST_SUBSET_LEVELS:
+    if subsets and len(levels) > MAX_SUBSET_LEVELS:
         subsets = False
         notes.append(
             f"“{name}” has {len(levels)} values: its single values are rules, not its "
@@ -139,10 +139,10 @@ def _from_values(
     protected: bool,
 ) -> Attribute:
     """Every distinct value is a bin, in the order given."""
-    if len(ordered) > MOST_LEVELS:
+    if len(ordered) > MAX_LEVELS:
         raise InputError(
             f"rule_sets.protected: {name!r}",
-            f"must have at most {MOST_LEVELS} values, but has {len(ordered):,}",
+            f"must have at most {MAX_LEVELS} values, but has {len(ordered):,}",
             advice="group its values with data.recode, or cut it with bins",
         )
     places = {level: place for place, level in enumerate(ordered)}

@@ -48,7 +48,7 @@ def perturb(
         here = np.flatnonzero(which == place)
         if here.size:
             seen = subject.data.frame[name]
-            changed = _moved(
+            changed = _perturb_column(
                 frame[name].iloc[here], seen, subject.data.kinds[name], subject.data.orders.get(name, ()), rng
             )
             column = frame[name].copy()
@@ -62,7 +62,7 @@ def perturb(
     return frame
 
 
-def _moved(
+def _perturb_column(
     now: pd.Series, seen: pd.Series, kind: str, order: tuple[str, ...], rng: np.random.Generator
 ) -> np.ndarray | pd.api.extensions.ExtensionArray:
     direction = rng.choice([-1, 1], size=len(now))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
-__all__ = ["differences", "margin", "people_for_margin", "standardized"]
+__all__ = ["differences", "margin", "people_for_margin", "z_factor"]
 
 
 def differences(n: np.ndarray, favorable: np.ndarray, total: float, total_favorable: float) -> np.ndarray:
@@ -57,7 +57,7 @@ def people_for_margin(first: np.ndarray, second: np.ndarray, error: float, confi
     return np.ceil((z * spread / error) ** 2)
 
 
-def standardized(n: np.ndarray, total: float, rate: float) -> np.ndarray:
+def z_factor(n: np.ndarray, total: float, rate: float) -> np.ndarray:
     """Factor (S,) that turns `favorable - n rate` into its z-score when decisions are shuffled.
 
     The count of favourable decisions in a group is then hypergeometric; 0 where nothing can vary.

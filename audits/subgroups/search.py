@@ -21,13 +21,13 @@ from audits.progress import Progress, silent
 from audits.subgroups.attributes import Attribute
 from audits.subgroups.cells import Cells
 
-__all__ = ["Mined", "Search", "candidates", "merge_alike"]
+__all__ = ["FrequentRuleSets", "Search", "candidates", "merge_same_people"]
 
 _BLOCK = 8_000_000  # numbers in one block of memberships: 64 MB
 
 
 @dataclass(frozen=True, eq=False)
-class Mined:
+class FrequentRuleSets:
     """Frequent rule sets, those with the same people merged.
 
     Attributes
@@ -83,7 +83,7 @@ def candidates(attributes: Sequence[Attribute], depth: int | None = None) -> int
     return ways(attributes) - ways([item for item in attributes if not item.protected])
 
 
-def merge_alike(
+def merge_same_people(
     rules: np.ndarray, sums: np.ndarray, attributes: Sequence[Attribute]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Keep one of all rule sets with the same people, under the shortest description.
@@ -160,18 +160,18 @@ class Search:
             _, _, _, chosen, rules = heapq.heappop(self._heap)
             self._extend(chosen, rules)
 
-    def found(self) -> Mined:
+    def found(self) -> FrequentRuleSets:
         """Merge what was found so far."""
         size = len(self.attributes)
         if not self.n_frequent:
             empty = np.empty(0)
             nobody = np.empty((0, size), dtype=np.int16)
-            return Mined(nobody, empty, empty, empty, *self._counts())
+            return FrequentRuleSets(nobody, empty, empty, empty, *self._counts())
         rules = np.concatenate([item[0] for item in self._found])
         sums = np.concatenate([item[1] for item in self._found])
         compared = sums[:, 0] < self.cells.total - 0.5 * self.cells.n.min()
-        rules, sums, same = merge_alike(rules[compared], sums[compared], self.attributes)
-        return Mined(rules, sums[:, 0], sums[:, 1], same, *self._counts())
+        rules, sums, same = merge_same_people(rules[compared], sums[compared], self.attributes)
+        return FrequentRuleSets(rules, sums[:, 0], sums[:, 1], same, *self._counts())
 
     def _counts(self) -> tuple[int, int, int, bool]:
         total = candidates(self.attributes, self.depth)

@@ -41,7 +41,7 @@ class GroupSums:
     def __init__(self, cells: Cells, attributes: Sequence[Attribute], rules: np.ndarray) -> None:
         self.cells, self.attributes, self.rules = cells, tuple(attributes), rules
         self._members: np.ndarray | None = None
-        planned = [self._planned(positions) for positions in _by_combination(rules)]
+        planned = [self._plan_of(positions) for positions in _by_combination(rules)]
         multiplied = [positions for positions, _, tabulated in planned if tabulated is None]
         self._plan = [each for each in planned if each[2] is not None]
         if multiplied:
@@ -58,9 +58,9 @@ class GroupSums:
         """
         for positions, names, tabulated in self._plan:
             if tabulated is None:
-                yield from self._multiplied(positions, columns)
+                yield from self._multiply(positions, columns)
             else:
-                yield from self._tabulated(positions, names, *tabulated, columns)
+                yield from self._tabulate(positions, names, *tabulated, columns)
 
     def of(self, columns: np.ndarray) -> np.ndarray:
         """Return all sums at once, (S, B): for few columns."""
@@ -69,7 +69,7 @@ class GroupSums:
             found[positions, where] = sums
         return found
 
-    def _planned(
+    def _plan_of(
         self, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, tuple[list[np.ndarray], np.ndarray] | None]:
         part = self.rules[positions]
@@ -94,7 +94,7 @@ class GroupSums:
             ahead /= level
         return cost + 4 * done if max(done, float(np.prod(levels, dtype=float))) <= _RESULT else np.inf
 
-    def _multiplied(self, positions: np.ndarray, columns: np.ndarray) -> Iterator[Block]:
+    def _multiply(self, positions: np.ndarray, columns: np.ndarray) -> Iterator[Block]:
         rows = max(1, min(_MEMBERS // len(self.cells.n), _RESULT // columns.shape[1]))
         whole = len(positions) * len(self.cells.n) <= _MEMBERS
         if whole and self._members is None:  # the one part that is multiplied, met again and again
@@ -108,7 +108,7 @@ class GroupSums:
                 inside = memberships(self.cells, self.attributes, self.rules[part], dtype=columns.dtype.type)
             yield part, slice(0, columns.shape[1]), inside @ columns
 
-    def _tabulated(
+    def _tabulate(
         self,
         positions: np.ndarray,
         names: np.ndarray,

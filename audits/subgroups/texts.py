@@ -26,7 +26,7 @@ from audits.errors import InputError
 from audits.subgroups.attributes import Attribute
 from audits.subgroups.cells import Cells
 from audits.subgroups.options import RuleOptions
-from audits.subgroups.search import Mined, candidates, merge_alike
+from audits.subgroups.search import FrequentRuleSets, candidates, merge_same_people
 from audits.subgroups.sums import GroupSums
 
 __all__ = [
@@ -56,11 +56,11 @@ TERMS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The 48 identity terms of Table 1 in their 4 categories."""
 
-FEWEST_TEXTS = 20
+MIN_TEXTS = 20
 """Texts that must hold the very terms of a rule set for it to be tested: a handful differ by luck."""
 
 _NONE = "(none)"
-_MOST_RULE_SETS = 200_000
+_MAX_RULE_SETS = 200_000
 
 
 class Vocabulary:
@@ -171,7 +171,7 @@ def reach(shares: Mapping[tuple[int, ...], float], rules: np.ndarray) -> np.ndar
     return np.array(own, dtype=float)[place.reshape(-1)]
 
 
-def mine_texts(cells: Cells, attributes: Sequence[Attribute], options: RuleOptions) -> Mined:
+def mine_texts(cells: Cells, attributes: Sequence[Attribute], options: RuleOptions) -> FrequentRuleSets:
     """Return the frequent rule sets that at least 20 texts satisfy, those of the same texts merged.
 
     `n_frequent` counts all that are frequent by Eq. 3, whether or not texts hold the very terms.
@@ -182,10 +182,10 @@ def mine_texts(cells: Cells, attributes: Sequence[Attribute], options: RuleOptio
         if share >= options.support * (1 - 1e-12):
             counts = [len(attributes[place].rules) for place in chosen]
             frequent += int(np.prod(counts))
-            if frequent > _MOST_RULE_SETS:
+            if frequent > _MAX_RULE_SETS:
                 raise InputError(
                     "rule_sets.terms",
-                    f"make more than {_MOST_RULE_SETS:,} rule sets",
+                    f"make more than {_MAX_RULE_SETS:,} rule sets",
                     advice="limit the depth or the terms",
                 )
             rules = np.full((int(np.prod(counts)), len(attributes)), -1, dtype=np.int16)
@@ -193,12 +193,14 @@ def mine_texts(cells: Cells, attributes: Sequence[Attribute], options: RuleOptio
             parts.append(rules)
     total = candidates(attributes, depth)
     if not parts:
-        return Mined(np.empty((0, len(attributes)), np.int16), *(np.empty(0),) * 3, total, total, 0, True)
+        return FrequentRuleSets(
+            np.empty((0, len(attributes)), np.int16), *(np.empty(0),) * 3, total, total, 0, True
+        )
     rules = np.concatenate(parts)
     sums = GroupSums(cells, attributes, rules).of(cells.marked())
-    held = (sums[:, 0] >= FEWEST_TEXTS) & (sums[:, 0] < cells.total)
-    rules, sums, same = merge_alike(rules[held], sums[held], attributes)
-    return Mined(rules, sums[:, 0], sums[:, 1], same, total, total, frequent, True)
+    held = (sums[:, 0] >= MIN_TEXTS) & (sums[:, 0] < cells.total)
+    rules, sums, same = merge_same_people(rules[held], sums[held], attributes)
+    return FrequentRuleSets(rules, sums[:, 0], sums[:, 1], same, total, total, frequent, True)
 
 
 def _plain(term: str) -> str:

@@ -63,7 +63,7 @@ def pairwise_cost(
 
     x, y = checked_points(x, y)
     one_of("cost", cost, COSTS)
-    x, y = weighted(x, y, cost, weights)
+    x, y = scale_points(x, y, cost, weights)
     return outer(cdist(x, y, inner_metric(cost)), cost)
 
 
@@ -98,7 +98,7 @@ def paired_cost(
     if len(x) != len(y):
         raise InputError("y", f"must have as many rows as x ({len(x):,})", len(y))
     one_of("cost", cost, COSTS)
-    x, y = weighted(x, y, cost, weights)
+    x, y = scale_points(x, y, cost, weights)
     rows = np.arange(len(x))
     return gathered_cost(x, y, rows, rows, cost)
 
@@ -118,7 +118,7 @@ def checked_points(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return points[0], points[1]
 
 
-def weighted(
+def scale_points(
     x: np.ndarray, y: np.ndarray, cost: Cost, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return both sets of points scaled so that the unweighted cost is the weighted one."""

@@ -12,11 +12,11 @@ from scipy import sparse
 from audits.errors import InputError
 from audits.transport.atoms import Atoms, checked_weights
 from audits.transport.blocks import CostBlocks, threads
-from audits.transport.costs import Cost, checked_points, gathered_cost, weighted
+from audits.transport.costs import Cost, checked_points, gathered_cost, scale_points
 
 __all__ = ["Certificate", "Coupling", "Solution", "certify"]
 
-_MOST_ENTRIES = 1 << 28  # 3 GB as a sparse matrix
+_MAX_ENTRIES = 1 << 28  # 3 GB as a sparse matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +80,10 @@ class Coupling:
         InputError
             If it would not fit in memory; `average` still works.
         """
-        if self.entries > _MOST_ENTRIES:
+        if self.entries > _MAX_ENTRIES:
             raise InputError(
                 "plan",
-                f"would hold {self.entries:,} pairs of equal points, more than {_MOST_ENTRIES:,}",
+                f"would hold {self.entries:,} pairs of equal points, more than {_MAX_ENTRIES:,}",
                 advice="use average()",
             )
         left = _membership(self.source)
@@ -197,7 +197,7 @@ def certify(
         raise InputError("plan", f"must have shape ({len(x)}, {len(y)})", plan.shape)
     if np.shape(dual_source) != (len(x),):
         raise InputError("dual_source", f"must have shape ({len(x)},)", np.shape(dual_source))
-    x, y = weighted(x, y, cost, feature_weights)
+    x, y = scale_points(x, y, cost, feature_weights)
     a, b = a / a.sum(), b / b.sum()
     with threads() as pool:
         parts = CostBlocks.build(y, x, cost).each(lambda _, c: (c - dual_source).min(axis=1), pool)

@@ -10,7 +10,7 @@ from audits.errors import InputError
 from audits.progress import Progress, silent
 from audits.transport.atoms import Atoms, checked_weights, supplies
 from audits.transport.blocks import CostBlocks, threads
-from audits.transport.costs import COSTS, Cost, checked_points, weighted
+from audits.transport.costs import COSTS, Cost, checked_points, scale_points
 from audits.transport.coupling import Coupling, Solution
 from audits.transport.line import match_in_order
 from audits.transport.pricing import lowest
@@ -79,13 +79,13 @@ def exact_coupling(
     one_of("cost", cost, COSTS)
     if not 0 < tolerance < 1:
         raise InputError("tolerance", "must lie between 0 and 1", tolerance)
-    scaled_x, scaled_y, unit = _to_unit_range(*weighted(x, y, cost, feature_weights), cost)
+    scaled_x, scaled_y, unit = _to_unit_range(*scale_points(x, y, cost, feature_weights), cost)
     source, target = Atoms.merge(scaled_x, a), Atoms.merge(scaled_y, b)
     x_atoms, y_atoms = scaled_x[source.first], scaled_y[target.first]
     here, there = source.weights > 0, target.weights > 0
     weights_x, weights_y = source.weights[here], target.weights[there]
     solution = _solve(x_atoms[here], y_atoms[there], weights_x, weights_y, cost, tolerance, progress)
-    u, v = _extended(solution, x_atoms, y_atoms, here, there, cost)
+    u, v = _extend_duals(solution, x_atoms, y_atoms, here, there, cost)
     rows, columns = np.flatnonzero(here)[solution.i], np.flatnonzero(there)[solution.j]
     progress(1.0, "Coupled")
     return Coupling(
@@ -133,7 +133,7 @@ def _solve(
         return solve(x, y, a, b, cost, pool, tolerance=tolerance, progress=progress)
 
 
-def _extended(
+def _extend_duals(
     solution: Solution, x: np.ndarray, y: np.ndarray, here: np.ndarray, there: np.ndarray, cost: Cost
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return feasible duals (k,), (l,) of all atoms: those without weight get theirs by c-transform."""

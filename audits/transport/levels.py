@@ -16,7 +16,7 @@ from scipy.stats import norm
 from audits.data.values import MISSING
 from audits.stats import POWER, Condition, Estimate
 from audits.stats.intervals import cautious_difference
-from audits.stats.words import number
+from audits.stats.text import number
 
 __all__ = [
     "FACTOR",

@@ -40,7 +40,7 @@ def promising(blocks: CostBlocks, v: np.ndarray, pool: ThreadPoolExecutor) -> tu
     def work(start: int, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         costs -= v
         edge = np.partition(costs[:, ::step], last, axis=1)[:, last]
-        row, column = _thinned(costs <= edge[:, None], 2 * _BAND)
+        row, column = _thin(costs <= edge[:, None], 2 * _BAND)
         order = np.lexsort((costs[row, column], row))
         row, column = row[order], column[order]
         size, rank = _positions(row, len(costs))
@@ -69,7 +69,7 @@ def improving(
         if not found.size:
             return low, np.empty(0, dtype=np.intp)
         costs, limit = costs[found], limit[found]
-        row, column = _thinned(costs < limit[:, None], _ADDED)
+        row, column = _thin(costs < limit[:, None], _ADDED)
         row = np.concatenate([row, np.arange(len(found))])
         column = np.concatenate([column, costs.argmin(axis=1)])
         return low, (start + found[row]) * m + column
@@ -78,7 +78,7 @@ def improving(
     return np.concatenate([low for low, _ in parts]), np.concatenate([pairs for _, pairs in parts])
 
 
-def _thinned(wanted: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+def _thin(wanted: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Return rows and columns of the True cells of `wanted` (n, m), at most `most` a row, evenly spaced."""
     row, column = np.nonzero(wanted)
     size, rank = _positions(row, len(wanted))

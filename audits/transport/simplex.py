@@ -13,7 +13,7 @@ from scipy import sparse
 __all__ = ["Basis", "solve_matrix", "solve_pairs"]
 
 _NO_LIMIT = 1 << 62  # iterations: an unfinished plan is of no use
-_LARGEST = 2.0**20  # POT adds 1 to the largest cost to price its artificial arcs: 1 must be nothing to it
+_MAX = 2.0**20  # POT adds 1 to the largest cost to price its artificial arcs: 1 must be nothing to it
 _OPTIMAL = 1  # POT's result code
 
 
@@ -38,7 +38,7 @@ def solve_pairs(
     factor = _factor(costs)
     matrix = sparse.coo_array((costs * factor, (i, j)), shape=(len(supply), len(demand)))
     plan, log = _emd(supply, demand, matrix)
-    return _checked(
+    return _checked_basis(
         supply, demand, plan.row.astype(np.intp), plan.col.astype(np.intp), plan.data, log, factor
     )
 
@@ -48,16 +48,16 @@ def solve_matrix(supply: np.ndarray, demand: np.ndarray, costs: np.ndarray) -> B
     factor = _factor(costs)
     plan, log = _emd(supply, demand, costs * factor)
     i, j = np.nonzero(plan)
-    return _checked(supply, demand, i, j, plan[i, j], log, factor)
+    return _checked_basis(supply, demand, i, j, plan[i, j], log, factor)
 
 
 def _factor(costs: np.ndarray) -> float:
-    """Return the power of two that brings the largest cost near `_LARGEST`: exact, so that ties stay ties."""
+    """Return the power of two that brings the largest cost near `_MAX`: exact, so that ties stay ties."""
     largest = float(costs.max())
-    return _LARGEST / 2.0 ** np.ceil(np.log2(largest)) if largest > 0 else 1.0
+    return _MAX / 2.0 ** np.ceil(np.log2(largest)) if largest > 0 else 1.0
 
 
-def _checked(
+def _checked_basis(
     supply: np.ndarray,
     demand: np.ndarray,
     i: np.ndarray,

@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 
 from audits.groups.audit import groups_from_people
 from audits.groups.by_probability import column_name, compare_probable
-from audits.groups.judging import GroupLimit, judge_difference
+from audits.groups.inference import GroupLimit, judge_difference
 from audits.groups.labels import KNOWN, LABEL
 from audits.groups.measures import Rows, measure_groups
 from audits.groups.metrics import Labels, Metric, by_jackknife

@@ -13,7 +13,7 @@ import numpy as np
 
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.stats.means import MeanMethod, mean_test
-from audits.stats.paired import PairedMethod, PairedRatio
+from audits.stats.paired_ratio import PairedMethod, PairedRatio
 from audits.stats.verdicts import EVIDENCE
 from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, found, inside, simulation
 from benchmarks.loss_ratio_worlds import (

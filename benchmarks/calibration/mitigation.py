@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from audits.mitigation.audit import chosen_step
 from audits.mitigation.frontier import Candidate, frontier_of
-from audits.mitigation.judging import judge_step, level_of_a_step
+from audits.mitigation.inference import judge_step, level_of_a_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import Step
 from audits.stats import EVIDENCE, wilson

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from audits.monitor.detectors import SHARES, Detectors, Outcomes
-from audits.monitor.profile import Look, Profile, Sent
+from audits.monitor.profile import BatchContext, Look, Profile
 from audits.monitor.rates import Tally
-from audits.sensitivity.monitor.bins import hashed, number_cells, numbers
+from audits.sensitivity.monitor.bins import number_cells, numbers, row_hashes
 from audits.sensitivity.monitor.reference import beside_others
 from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
@@ -135,13 +135,13 @@ def deployment(
         value = run.value
         places = np.flatnonzero(counts)
         now = [(int(places[at]), "flags") for at in run.alarms]
-        sent = Sent(
+        sent = BatchContext(
             tuple(np.minimum(sent_scores, 1.0).tolist()),
             tuple(decided.tolist()),
             (),
             {"group": tuple(names[own.group])},
         )
-        look = Look(cells, cannot, {}, (), hashed(own.x))
+        look = Look(cells, cannot, {}, (), row_hashes(own.x))
         followed = streams.follow(look, own.scores, own.sensitivity, sent, counts)
         now += [(at, stream.kind) for at, stream in followed]
         known = Outcomes(

@@ -32,7 +32,7 @@ from audits.outcome_transport import (
     outcome_transport,
 )
 from audits.outcome_transport.bias.groups import CellMasses, group_list
-from audits.outcome_transport.comparison.sides import ComparedSides, Side
+from audits.outcome_transport.comparison.sides import Side, TwoSides
 from audits.outcome_transport.inference import ResultParts, distances
 from audits.outcome_transport.matching.outcomes import OutcomeCost, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null
@@ -146,7 +146,7 @@ def distance_covers(
         for name, n, far in zip("ab", sizes, (apart, 0.0), strict=True)
         for code in [np.zeros(n, dtype=int)]
     ]
-    comparison = ComparedSides(sides[0], sides[1], False, "score", 1.0, {}, ())
+    comparison = TwoSides(sides[0], sides[1], False, "score", 1.0, {}, ())
     people = {"a": np.ones(sizes[0]), "b": np.ones(sizes[1])}
     observed, null = distance_null(
         comparison, **people, ground=ground, permutations=99, rng=rng, progress=silent

@@ -18,11 +18,11 @@ from audits.data import DataSpec, build_data
 from audits.models import make_subject, model_spec
 from audits.progress import silent
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult, rule_sets
+from audits.rule_sets.assembly import PeopleSummary
 from audits.rule_sets.audit import audit_cells
-from audits.rule_sets.measures.values import WORDS, compared_values, measured
+from audits.rule_sets.measures.values import WORDS, compared_values, measure_people
 from audits.rule_sets.options import MEASURES, search_options
-from audits.rule_sets.packing import AuditedPeople
-from audits.rule_sets.perturbation.terms import _adjusted, _Pattern
+from audits.rule_sets.perturbation.terms import _adjusted_p_values, _Pattern
 from audits.stats import EVIDENCE, Estimate
 from audits.stats.means import mean_test
 from audits.subgroups.attributes import Attribute, End, category, interval
@@ -53,7 +53,7 @@ def world(
     attributes, sizes = people(n, rng)
     chance = rate - effect * ((attributes[0].codes == 0) & (attributes[1].codes == 3))
     cells = count_cells([item.codes for item in attributes], sizes, rng.random(n) < chance)
-    audited = AuditedPeople(n, "favorable", False, NOBODY)
+    audited = PeopleSummary(n, "favorable", False, NOBODY)
     unsampled = (lambda *_: None), silent, (lambda _: None), ()
     result = audit_cells(audited, attributes, cells, options, (), rng.spawn(5), *unsampled)
     return result, _truth(result, attributes, cells, chance)
@@ -120,7 +120,7 @@ def _errors(n: int, number: int) -> Iterator[Found]:
     search = Search(cells, attributes, support=0.05)
     search.run(10**6)
     groups = GroupSums(cells, attributes, search.found().rules)
-    for values in measured(subject, cells, MEASURES, {}):
+    for values in measure_people(subject, cells, MEASURES, {}):
         tested = compared_values([values], groups, draws=199, level=LEVEL, rng=rng)[0]
         yield alarm(WORDS[values.name].name.lower(), bool((tested.adjusted_p <= LEVEL).any()))
         yield covers("every interval of a measure", not ((tested.low > 0) | (tested.high < 0)).any())
@@ -131,7 +131,7 @@ def _exchanged(n: int, number: int) -> Iterator[Found]:
     rng = np.random.default_rng([number, n, 20])
     share = 0.2 + 0.8 * rng.beta(1, 1, n)[:, None]
     drawn = rng.random((n, 14))
-    p = _adjusted([_Pattern((0,), np.arange(14)[:, None], drawn < share)], 199, rng)[0]
+    p = _adjusted_p_values([_Pattern((0,), np.arange(14)[:, None], drawn < share)], 199, rng)[0]
     apart = zip(p, _apart(drawn < share), strict=True)
     yield alarm("evidence on exchanged texts", any(q <= LEVEL and not inside(gap, 0.0) for q, gap in apart))
     lower = np.where(np.arange(14) == 0, 0.2, 0.0)

@@ -24,7 +24,7 @@ from audits.flipset import FlipsetOptions, flipset
 from audits.groups import GroupsOptions, groups
 from audits.models import Subject
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE, Estimate, Judged
+from audits.stats import EVIDENCE, Estimate, Judgment
 from benchmarks.calibration.harness import LEVEL, SLOW, Found, Row, Simulation, alarm, simulation
 
 _NAMES = (
@@ -37,7 +37,7 @@ def leaves(part: Any, path: tuple[str, ...] = (), key: tuple[Any, ...] = ()) -> 
     """Yield (path, key, Estimate or p-value): fields on the way, and which of several it is."""
     if isinstance(part, Estimate):
         yield ".".join(path), key, part
-    elif isinstance(part, Judged):
+    elif isinstance(part, Judgment):
         if path != ("judged",):  # the whole audit's is of whatever was found worst
             yield ".".join(path), key, part.interval
     elif dataclasses.is_dataclass(part) and not isinstance(part, type):

@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 from sklearn.linear_model import LogisticRegression
 
 from audits.outcome_transport.bias.groups import CellMasses, group_list, measure, measure_flows, tie_ranges
-from audits.outcome_transport.comparison.sides import ComparedSides, Side
+from audits.outcome_transport.comparison.sides import Side, TwoSides
 from audits.outcome_transport.matching.optimal_face import optimal_face
 from audits.outcome_transport.matching.outcomes import match_outcomes
 from audits.recourse.actions import GERMAN_ROLES
@@ -73,11 +73,11 @@ def _side(name: str, rows: np.ndarray, p: np.ndarray, group: np.ndarray, label: 
     return Side(name, rows, p[:, None] * np.sqrt(2), code, tuple(names), code * 2 + label, ends)
 
 
-def _compared(source: Side, target: Side) -> ComparedSides:
-    return ComparedSides(source, target, True, "probability", float(np.sqrt(2)), {}, ())
+def _compared(source: Side, target: Side) -> TwoSides:
+    return TwoSides(source, target, True, "probability", float(np.sqrt(2)), {}, ())
 
 
-def compas_policies(*, ethnicity: bool = False) -> tuple[ComparedSides, np.ndarray]:
+def compas_policies(*, ethnicity: bool = False) -> tuple[TwoSides, np.ndarray]:
     """Figure 3A: what happened against what was predicted, for the same people; and their columns."""
     people = compas(ethnicity=ethnicity)
     rows = np.arange(len(people.x))
@@ -88,9 +88,7 @@ def compas_policies(*, ethnicity: bool = False) -> tuple[ComparedSides, np.ndarr
     return _compared(*sides), people.x
 
 
-def _cell(
-    cells: CellMasses, comparison: ComparedSides, row: str, column: str, *, of_target: bool = False
-) -> str:
+def _cell(cells: CellMasses, comparison: TwoSides, row: str, column: str, *, of_target: bool = False) -> str:
     """Word the share of the people of `row` mapped to `column` (or the other way round), with its range."""
     at = comparison.source.subgroups.index(row), comparison.target.subgroups.index(column)
     whole = cells.mass.sum(axis=0)[at[1]] if of_target else cells.mass.sum(axis=1)[at[0]]
@@ -189,7 +187,7 @@ def encoded(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
     return _z_scored(pd.get_dummies(frame[columns], dtype=float).to_numpy())
 
 
-def german_sides(*, by_label: bool, penalty: float = 1.0) -> ComparedSides:
+def german_sides(*, by_label: bool, penalty: float = 1.0) -> TwoSides:
     """Figure 3C: people of bad credit against those of good credit, by label or by the policy's decision."""
     frame, good, group = german()
     columns = [name for name in frame if name not in {"credit", "age", "sex"}]

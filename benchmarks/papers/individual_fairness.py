@@ -28,7 +28,7 @@ from audits.loss_ratio.model_comparison import balanced_accuracy, compare_models
 from audits.loss_ratio.ratio_tests import run_tests
 from audits.models import Model, Subject, make_subject, model_spec
 from audits.models.subspaces import category_units
-from audits.models.trained.fair import balanced, sensitive_basis, train_fair_network
+from audits.models.trained.fair import balance_outcomes, sensitive_basis, train_fair_network
 from audits.models.trained.mlp import Network
 from audits.progress import silent
 
@@ -138,7 +138,7 @@ def table_4_networks(splits: str = "5", *steps: str) -> None:
     for _ in range(int(splits)):
         seed = int(rng.integers(2**31))
         training, rest = data.split(0.2, seed)
-        space, learned = FeatureSpace.fit(rest), balanced(training)
+        space, learned = FeatureSpace.fit(rest), balance_outcomes(training)
         points = space.encode(rest.frame) * category_units(space)
         models: dict[str, Model] = {
             "project, ours": train_fair_network(learned, "project", seed=seed),

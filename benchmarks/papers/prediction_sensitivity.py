@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from audits.models.networks.dense import Dense
 from audits.models.networks.training import Training, fit_dense
 from audits.sensitivity.match_sets.sets import MatchSet, match_set
-from audits.sensitivity.measurement.gradients import Audited, Status, measure
+from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure
 
 __all__ = ["AugmentedTrial", "SyntheticTrial", "augmented_trial", "synthetic_trial"]
 
@@ -182,7 +182,7 @@ def _trial(
 ) -> SyntheticTrial:
     blocks = [slice(k, k + 1) for k in range(z.shape[1])]
     model = Status("protected", ("0", "1"), status)
-    found = measure(z, Audited(audited), (model,), blocks, literal=literal)
+    found = measure(z, AuditedModel(audited), (model,), blocks, literal=literal)
     other = expit(twin.outputs(z)[:, 0])
     matched = match_set(
         found.sensitivity,

@@ -17,11 +17,11 @@ from itertools import combinations
 import numpy as np
 
 from audits.models import Subject
-from audits.rule_sets.inference.permutation import PeopleCounts, halved, whole_people
+from audits.rule_sets.inference.permutation import PeopleCounts, split_halves, whole_people
 from audits.rule_sets.options import RuleSetsOptions
 from audits.stats import Estimate, newcombe
 from audits.stats.intervals import percent_level
-from audits.stats.words import number, several
+from audits.stats.text import number, several
 from audits.subgroups.attributes import Attribute
 from audits.subgroups.binning import read_attributes
 from audits.subgroups.cells import Cells, count_cells
@@ -29,9 +29,9 @@ from audits.subgroups.scores import differences
 
 __all__ = ["Comparison", "largest_pair", "linear_threshold", "rivals"]
 
-FEWEST_PEOPLE = 30
+MIN_PEOPLE = 30
 _DEEPEST = 3
-_MOST_TERMS = 5
+_MAX_TERMS = 5
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def largest_pair(cells: Cells, attributes: Sequence[Attribute], *, level: float 
     for size in range(1, min(len(attributes), _DEEPEST) + 1):
         for chosen in combinations(range(len(attributes)), size):
             levels, n, good = _subgroups(cells, chosen)
-            large = np.flatnonzero(n >= FEWEST_PEOPLE)
+            large = np.flatnonzero(n >= MIN_PEOPLE)
             pairs += len(large) * (len(large) - 1) // 2
             if len(large) < 2:
                 continue
@@ -110,7 +110,7 @@ def linear_threshold(
     support : float
         Smallest share of people on either side of the threshold.
     """
-    first, second = halved(people, rng)
+    first, second = split_halves(people, rng)
     names, x = _design(cells, attributes)
     weight = np.sqrt(first.n.astype(float))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -169,13 +169,13 @@ def _design(cells: Cells, attributes: Sequence[Attribute]) -> tuple[list[str], n
 
 
 def _words(names: Sequence[str], weights: np.ndarray, cut: float) -> str:
-    largest = np.argsort(-np.abs(weights), kind="stable")[:_MOST_TERMS]
+    largest = np.argsort(-np.abs(weights), kind="stable")[:_MAX_TERMS]
     words = ""
     for k in largest:
         weight = float(weights[k])
         sign = ("− " if weight < 0 else "") if not words else (" − " if weight < 0 else " + ")
         words += f"{sign}{number(abs(weight))} × [{names[k]}]"
-    more = f" + {len(weights) - _MOST_TERMS} more" if len(weights) > _MOST_TERMS else ""
+    more = f" + {len(weights) - _MAX_TERMS} more" if len(weights) > _MAX_TERMS else ""
     return f"{words}{more} ≥ {number(cut)}"
 
 

@@ -19,7 +19,7 @@ from audits.data.public import public_section
 from audits.data.spec_parser import data_spec
 from audits.mitigation.audit import amounts_of, augmented_by, draw_samples, subject_on
 from audits.mitigation.options import MitigationOptions
-from audits.mitigation.treated import TableGroups, Treated
+from audits.mitigation.treated import TableGroups, TreatedRuleSet
 from audits.models import Subject
 from audits.rule_sets import LeaderRow, RuleSetsOptions, RuleSetsResult, rule_sets
 from audits.runs.executors.threads import fixed_threads
@@ -176,7 +176,7 @@ def retrained(subject: Subject, inside: np.ndarray, epochs: int, seed: int) -> s
     good = subject.decisions
     direction = "harmed" if good[inside].mean() < good[~inside].mean() else "advantaged"
     options = MitigationOptions()
-    group = Treated(np.zeros((1, 0), dtype=int), {}, "", direction, inside)
+    group = TreatedRuleSet(np.zeros((1, 0), dtype=int), {}, "", direction, inside)
     drawn, labels, tried = draw_samples(
         subject, TableGroups(subject, options), group, options, np.random.default_rng(seed)
     )

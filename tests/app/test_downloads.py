@@ -16,13 +16,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from app.serving import downloads
 from app.serving.downloads import DOWNLOADS, Downloads
 from app.tables import exports
-from app.tables.listed import Listed, Order, raw_cells
-from app.tables.readers import READERS
+from app.tables.client import READERS
+from app.tables.listed import Order, PeopleTable, raw_cells
 from app.widgets.people.row_choice import _file
 from app.widgets.results.export import report_file
 from audits.errors import RunFailed
@@ -40,11 +40,11 @@ def run(space):
     flips = {"source": {"kind": "a"}, "target": {"kind": "b"}, "permutations": 0}
     audits = [{"groups": {}}, {"flipset": flips}]
     spec = {**draft["spec"], "model": {"predictions": {"score": "given"}}, "audits": audits}
-    done = work.submit(space, spec, "people")
+    done = jobs.submit(space, spec, "people")
     assert done.wait(120)
     assert done.status == "done", done.error
-    data, _ = work.data(space, spec["data"]).result(60)
-    return work.result(space, spec), data
+    data, _ = jobs.data(space, spec["data"]).result(60)
+    return jobs.result(space, spec), data
 
 
 def _taken(ticket: bytes) -> bytes:
@@ -59,7 +59,7 @@ def _own(space) -> list[Path]:
 
 def test_another_process_writes_the_people_that_this_one_would(space, run) -> None:
     found, data = run
-    people, beside = Listed(found, "people"), raw_cells(data, found.audits[0].result.people.columns)
+    people, beside = PeopleTable(found, "people"), raw_cells(data, found.audits[0].result.people.columns)
     order, only = Order("score", falling=True), found.audits[0].result.people.index[5:90]
     for picked in (None, only):
         ticket = _file(space, people, picked, order, beside)
@@ -72,7 +72,7 @@ def test_another_process_writes_the_people_that_this_one_would(space, run) -> No
 
 def test_another_process_finds_the_tables_of_an_audits_own_pages(space, run) -> None:
     found, _ = run
-    people = Listed(found, "decided", {"hidden": ["people"]})
+    people = PeopleTable(found, "decided", {"hidden": ["people"]})
     ticket = _file(space, people, None, None, None)
     assert _taken(ticket) == b"".join(exports.people_parts(people, None, None, None))
     assert set(people()["decision"]) == {"favorable", "unfavorable"}
@@ -82,7 +82,7 @@ def test_selected_people_are_written_some_at_a_time_as_the_data_have_them(space,
     _, data = run
     monkeypatch.setattr(exports, "_TOGETHER", 40)
     rows = pd.Index([7, 3, *range(100, 200)])
-    read = pd.read_csv(io.BytesIO(_taken(work.export_people(space, data, rows))), index_col="row")
+    read = pd.read_csv(io.BytesIO(_taken(jobs.export_people(space, data, rows))), index_col="row")
     assert read.index.tolist() == rows.tolist()
     assert read["given"].tolist() == [(k - 1) % 7 / 10 for k in rows], "rows count from 1"
     assert set(read["note"].str[:2]) == {"'="}, "no spreadsheet runs it"
@@ -91,10 +91,10 @@ def test_selected_people_are_written_some_at_a_time_as_the_data_have_them(space,
 def test_tables_and_reports_are_whole_for_fresh_and_for_saved_runs(space, run) -> None:
     fresh, _ = run
     kept = next(each for each in SavedRuns().list(owner=space.token))
-    for found in (fresh, work.saved_result(space, kept.id)):
+    for found in (fresh, jobs.saved_result(space, kept.id)):
         assert found.folder is not None
         assert found.folder.is_dir()
-        with zipfile.ZipFile(io.BytesIO(_taken(work.export(space, found, "tables")))) as archive:
+        with zipfile.ZipFile(io.BytesIO(_taken(jobs.export(space, found, "tables")))) as archive:
             assert archive.testzip() is None
             names = {f"{name}.csv" for name in found.named_tables()}
             assert set(archive.namelist()) == names
@@ -158,17 +158,17 @@ def test_a_full_disk_is_told_and_nothing_half_is_left(space, run, monkeypatch) -
 
     monkeypatch.setattr(READERS(), "export", full)
     with pytest.raises(RunFailed, match=r"could not be written \(No space left on device\)"):
-        work.export(space, found, "tables")
+        jobs.export(space, found, "tables")
     assert not made[0].parent.exists()
     assert not _own(space)
 
 
 def test_of_one_workspace_the_last_four_wait_and_none_after_it_is_erased(space, run) -> None:
     found, _ = run
-    tickets = [work.export(space, found, "tables") for _ in range(6)]
+    tickets = [jobs.export(space, found, "tables") for _ in range(6)]
     assert [DOWNLOADS.path(ticket) is not None for ticket in tickets] == [False] * 2 + [True] * 4
     paths = _own(space)
-    work.forget(space)
+    jobs.forget(space)
     assert not [path for path in paths if path.exists()]
     assert DOWNLOADS.path(tickets[-1]) is None
 

@@ -111,7 +111,7 @@ def test_a_column_that_gets_another_part_is_no_feature_any_more(chosen: dict[str
     slip = drafts.with_data(drafts.with_data(draft, **chosen), **dict.fromkeys(chosen))["spec"]["data"]
     assert (slip["features"], slip["protected"]) == (["age", "hired"], ["race", "hired"])
     again = drafts.with_data({"spec": {"data": {**data, **chosen}, "model": {}}}, **chosen)["spec"]["data"]
-    back = drafts.with_data_again({"spec": {"data": changed, "model": {}}}, {"features": ["hired", "age"]})
+    back = drafts.with_data_restored({"spec": {"data": changed, "model": {}}}, {"features": ["hired", "age"]})
     assert back["spec"]["data"]["features"] == ["age"]  # a card taken back gives no feature that is the label
     assert again["features"] == ["age", "hired"]  # what somebody ticked by hand is told, not taken away
 

@@ -6,8 +6,8 @@ import gc
 
 import plotly.graph_objects as go
 
-from app import drawn as kept
-from app.drawn import drawn
+from app import figure_cache as kept
+from app.figure_cache import cached_figure
 
 
 class _Result:
@@ -22,12 +22,14 @@ def test_a_figure_is_drawn_once_for_a_result_and_its_choices_and_goes_with_it():
         return go.Figure()
 
     one, other = _Result(), _Result()
-    first = drawn(draw, one, "sex", most=3)
-    assert drawn(draw, one, "sex", most=3) is first
-    assert drawn(draw, other, "sex", most=3) is not first
-    assert drawn(draw, one, "race", most=3) is not first
-    assert drawn(draw, one, "sex", most=3.0) is not first, "1 and 1.0 and True are different choices"
-    assert drawn(draw, one, ["sex"]) is not drawn(draw, one, ["sex"]), "a list may have changed"
+    first = cached_figure(draw, one, "sex", most=3)
+    assert cached_figure(draw, one, "sex", most=3) is first
+    assert cached_figure(draw, other, "sex", most=3) is not first
+    assert cached_figure(draw, one, "race", most=3) is not first
+    assert cached_figure(draw, one, "sex", most=3.0) is not first, "1 and 1.0 and True are different choices"
+    assert cached_figure(draw, one, ["sex"]) is not cached_figure(draw, one, ["sex"]), (
+        "a list may have changed"
+    )
     assert len(asked) == 6
     places = {id(one), id(other)}
     assert places <= set(kept._figures)
@@ -43,5 +45,5 @@ def test_the_figures_of_one_result_take_no_more_than_they_may():
         return go.Figure(layout={"meta": "x" * letters})
 
     for letters in range(100_000, 109_000, 1_000):
-        drawn(draw, result, letters)
-    assert sum(size for _, size in kept._figures[id(result)].values()) <= kept._MOST_BYTES
+        cached_figure(draw, result, letters)
+    assert sum(size for _, size in kept._figures[id(result)].values()) <= kept._MAX_BYTES

@@ -7,7 +7,7 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import work
+from app import jobs
 from app.workspaces.workspace import Workspace
 from audits.runs.executors.inline import InlineExecutor
 from tests.app.test_pages import FLIPSETS, bring, texts, visit
@@ -64,7 +64,7 @@ def test_an_endpoint_is_asked_and_its_finding_shown(
         at.switch_page(FLIPSETS).run()
         at.button(key="run").click().run()
         record = space.runs()[0]
-        run = work.executor().run(record["id"])
+        run = jobs.executor().run(record["id"])
         assert run is not None
         assert run.wait(240)
         assert run.error is None, run.error

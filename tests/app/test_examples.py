@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from app import examples, work
+from app import examples, jobs
 from app.drafts import drafts
-from app.glance.running import usual_options
+from app.glance.runs import usual_options
 from app.tour.story import tell, tour_specs
 from app.workspaces.workspace import Workspace
 from audits.checks import build
@@ -26,7 +26,7 @@ from tests.app.test_pages import visit
 
 def example(space: Workspace, name: str):
     draft = drafts.from_sample(space, CATALOGUE[name])
-    data, _ = work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
+    data, _ = jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
     return draft, data
 
 
@@ -34,8 +34,8 @@ def example(space: Workspace, name: str):
 def test_an_example_arrives_with_the_numbers_of_a_run_made_now(space: Workspace, name: str) -> None:
     draft, data = example(space, name)
     spec = drafts.audit_spec(draft, "groups", usual_options(draft, data)["groups"])
-    assert work.arrives_computed(space, spec), "bundle it: python -m benchmarks.examples"
-    bundled = work.result(space, spec).to_json()
+    assert jobs.arrives_computed(space, spec), "bundle it: python -m benchmarks.examples"
+    bundled = jobs.result(space, spec).to_json()
     made = InlineExecutor().submit(spec, space.folder).result().to_json()
     for part in ("audits", "data"):
         ours, theirs = dict(numbers(bundled[part])), dict(numbers(made[part]))
@@ -62,10 +62,10 @@ def test_what_is_damaged_or_of_another_version_is_run_instead(
     draft, data = example(space, "arrests")
     spec = drafts.audit_spec(draft, "groups", usual_options(draft, data)["groups"])
     monkeypatch.setattr(examples, "VERSION", "9")
-    assert not work.arrives_computed(space, spec)
-    assert not work.standing(space, spec).finished
+    assert not jobs.arrives_computed(space, spec)
+    assert not jobs.status_of(space, spec).finished
     monkeypatch.setattr(examples, "RESULTS", tmp_path)
-    assert not work.arrives_computed(space, spec)
+    assert not jobs.arrives_computed(space, spec)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_every_number_of_the_demo_follows_from_data_and_model_alone(story) -> No
 
 def test_the_demo_shows_what_at_a_glance_runs_and_opens_at_once(space: Workspace) -> None:
     draft, data = example(space, "loans")
-    assert all(work.arrives_computed(space, spec) for spec in tour_specs(draft, data).values())
+    assert all(jobs.arrives_computed(space, spec) for spec in tour_specs(draft, data).values())
 
 
 @pytest.mark.parametrize("name", list(CATALOGUE))
@@ -130,7 +130,7 @@ def test_pages_open_with_the_results_that_at_a_glance_shows(space: Workspace, na
     space.save_draft(draft)
     at = visit(space)
     for audit, options in usual_options(draft, data).items():
-        if not work.arrives_computed(space, drafts.audit_spec(draft, audit, options)):
+        if not jobs.arrives_computed(space, drafts.audit_spec(draft, audit, options)):
             continue
         at.switch_page(f"views/{audit}.py").run()
         assert not at.exception

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from app.glance.matrix import cell
-from app.glance.running import usual_options
+from app.glance.runs import usual_options
 from app.pages import QUESTIONS
 from audits.data.samples import CATALOGUE
-from audits.groups.figures.ranked import ranked, ranked_groups
+from audits.groups.figures.ranked import draw_ranked, ranked_groups
 from audits.groups.metrics import METRICS
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
@@ -40,9 +40,9 @@ def test_an_example_lands_there_with_its_groups_and_badges_beside_the_pages(spac
     known = {next(iter(record["spec"]["audits"][0])): record for record in space.runs()}
     assert set(known) == {"groups", "flipset"}, "bundled with the example, computed by nobody"
     for name, record in known.items():
-        found = work.result(space, record["spec"])
+        found = jobs.result(space, record["spec"])
         judged = found.audits[0].result.judged
-        assert work.badge(space, record["spec"]) == judged.badge
+        assert jobs.badge(space, record["spec"]) == judged.badge
         assert f"{ICONS[judged.badge]} {AUDITS[name].title}" in links(at)
         assert found.audits[0].headline in texts(at)
     assert "What explains it" in links(at)
@@ -73,7 +73,7 @@ def test_the_figure_states_the_results_numbers(loans) -> None:
     assert any(row.is_reference for row in found.rows)
     assert "female" in [row.group for row in found.rows], "a group that is asked about, of its own attribute"
     assert found.everyone == pytest.approx(3623 / 5000)
-    figure = ranked(loans, found)
+    figure = draw_ranked(loans, found)
     estimate = found.focus.metric(found.rate)
     assert list(figure.data[0].x) == pytest.approx(
         [100 * each for each in (estimate.low, estimate.value, estimate.high)]
@@ -97,5 +97,5 @@ def test_a_cell_of_the_matrix_shows_the_verdict_that_weighs_most(loans) -> None:
 def test_own_tables_are_compared_by_each_attribute_alone_unless_asked(space) -> None:
     rows = "sex,race,skill,hired\n" + "f,a,1,0\nm,b,2,1\nf,b,2,1\nm,a,3,0\n" * 40
     bring(space, rows, label="hired", favorable=1, protected=["sex", "race"])
-    held, _ = work.data(space, space.draft()["spec"]["data"]).result()
+    held, _ = jobs.data(space, space.draft()["spec"]["data"]).result()
     assert usual_options(space.draft(), held)["groups"]["by"] == ["sex", "race"]

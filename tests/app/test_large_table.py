@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.drafts.drafts import server_file, server_files
-from app.tables import holding
-from app.tables.readers import Readers
-from app.tables.wire import pack_array, unpack_frame
+from app.tables import server
+from app.tables.client import Readers
+from app.tables.protocol import pack_array, unpack_frame
 from audits.runs.execute import prepared_subject
 from audits.runs.spec import parse_spec
 
@@ -22,7 +22,7 @@ ROWS = 6000
 def asked(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")  # every file is larger than what is held
     monkeypatch.setattr("audits.runs.source.strategy.DRAWN", 500)
-    monkeypatch.setattr(holding, "_tables", type(holding._tables)())
+    monkeypatch.setattr(server, "_tables", type(server._tables)())
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"sex": rng.choice(["f", "m"], ROWS), "age": rng.integers(18, 80, ROWS)})
     frame["income"] = np.where(rng.random(ROWS) < 0.2, np.nan, rng.lognormal(10, 1, ROWS))
@@ -40,7 +40,7 @@ def asked(tmp_path, monkeypatch):
 
 def test_it_opens_by_its_metadata(asked):
     _, frame, question = asked
-    told = holding.answer({"ask": "table", **question})
+    told = server.answer({"ask": "table", **question})
     assert told["shape"] == [ROWS, 5]  # the year, too
     columns = {each["name"]: each for each in told["profiles"]}
     assert columns["income"]["missing"] == frame["income"].isna().sum()
@@ -54,14 +54,14 @@ def test_it_opens_by_its_metadata(asked):
 
 def test_its_data_are_the_rows_that_a_run_draws(asked):
     folder, frame, question = asked
-    told = holding.answer({"ask": "data", **question})
+    told = server.answer({"ask": "data", **question})
     assert told["facts"]["n"] == told["summary"]["rows"] == 500
     assert told["facts"]["rows_read"] == ROWS
     assert "500 of 6,000 rows" in told["summary"]["notes"][0]
     document = {"data": question["section"], "model": {"train": "logistic"}, "seed": 7, "audits": ["groups"]}
     subject = prepared_subject(parse_spec(document, folder))
     rows = subject.data.frame.index[:20]
-    shown = holding.answer(
+    shown = server.answer(
         {"ask": "rows", "rows": pack_array(rows.to_numpy()), "columns": ["age"], **question}
     )
     assert unpack_frame(shown["frame"])["age"].tolist() == frame["age"].iloc[rows - 1].tolist()

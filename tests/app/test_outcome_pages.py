@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app import work
+from app import jobs
 from app.drafts.drafts import from_files, with_data
 from app.tables.exports import portable
 from audits.options import options_of
@@ -23,7 +23,7 @@ CONTROLS = ("checkbox", "multiselect", "number_input", "selectbox", "text_area",
 
 def finish(space, at):
     carry_out(space, at)
-    return work.result(space, space.runs()[0]["spec"]).audits[0].result
+    return jobs.result(space, space.runs()[0]["spec"]).audits[0].result
 
 
 def test_two_models_are_compared_and_two_files_too(space) -> None:
@@ -163,7 +163,7 @@ def people(n=120, **columns):
 def ended(space, at):
     """Run what is chosen; return the result, or None and the page's words if it failed."""
     at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
+    run = jobs.executor().run(space.runs()[0]["id"])
     assert run is not None
     run.wait(90)
     at.run()

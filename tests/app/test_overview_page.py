@@ -6,10 +6,10 @@ import io
 
 import pandas as pd
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from audits.groups import at_threshold
-from audits.groups.words import headline
+from audits.groups.text import headline
 from audits.stats.badges import interval_text
 from audits.stats.vocabulary import speaking
 from tests.app.test_pages import MAIN, AppTest, bring, open_example, texts, visit
@@ -20,7 +20,7 @@ PAGE = "views/groups.py"
 
 def run_here(at, space):
     at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
+    run = jobs.executor().run(space.runs()[0]["id"])
     assert run is not None
     assert run.wait(90)
     return at.run()
@@ -37,7 +37,7 @@ def test_the_page_shows_the_runs_finding_and_moves_with_the_threshold(space) -> 
     assert not at.exception
     at = run_here(at, space)
     assert not at.exception
-    audit = work.result(space, space.runs()[0]["spec"]).audits[0]
+    audit = jobs.result(space, space.runs()[0]["spec"]).audits[0]
     expected = audit.result
 
     def said(threshold):

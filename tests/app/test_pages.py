@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace, issue_token
 from audits.data.samples import CATALOGUE
@@ -69,7 +69,7 @@ def bring(space: Workspace, content: str, **data: object) -> None:
 def carry_out(space: Workspace, at: AppTest) -> Run:
     """Press Run, wait until the run is over, and draw the page again."""
     at.button(key="run").click().run()
-    run = work.executor().run(space.runs()[0]["id"])
+    run = jobs.executor().run(space.runs()[0]["id"])
     assert run is not None
     assert run.wait(240)
     at.run()

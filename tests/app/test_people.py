@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from app.flipset.listing import flipped_people
 from app.flipset.people import match_of
+from app.flipset.people_table import flipped_people
 from audits.data import build_data, data_spec
 from audits.flipset import FlipsetOptions, flipset
 from audits.models import make_subject, model_spec

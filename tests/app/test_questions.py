@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app import work
+from app import jobs
 from app.data_model.questions import FIRST_QUESTION
 from app.drafts import drafts
 from tests.app.test_pages import texts, visit
@@ -166,12 +166,12 @@ def test_a_trial_ends_once_the_draft_is_another(space) -> None:
     new(space, CALLS.replace("advert", "hours"))
     document = space.draft()["spec"]
     document["data"] |= {"protected": ["sex"], "favorable": "yes"}
-    first = work.trial(space, document, {"groups": {}})
-    second = work.trial(space, document, {"groups": {"material": 0.2}})
+    first = jobs.trial(space, document, {"groups": {}})
+    second = jobs.trial(space, document, {"groups": {"material": 0.2}})
     assert first is not second
     assert first.cancel_requested or first.finished
     assert second.wait(120)
     assert second.answer == {"groups": ""}
-    assert work.trial(space, document, {"groups": {"material": 0.2}}) is second, "tried once"
-    again = work.trial(space, document, {"groups": {}})
+    assert jobs.trial(space, document, {"groups": {"material": 0.2}}) is second, "tried once"
+    again = jobs.trial(space, document, {"groups": {}})
     assert again is first if not first.cancel_requested else again is not first

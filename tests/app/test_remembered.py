@@ -9,7 +9,7 @@ from concurrent.futures import wait
 
 import pytest
 
-from app.remembered import Futures
+from app.answer_cache import Futures
 from app.widgets.waiting import wait_for
 from audits.errors import InputError
 

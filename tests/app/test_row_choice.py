@@ -21,7 +21,7 @@ def page() -> None:
     import pandas as pd
     import streamlit as st
 
-    from app.tables.listed import Listed, RawCells
+    from app.tables.listed import PeopleTable, RawCells
     from app.widgets.people import row_choice
 
     class Fetched:  # a frame as of data that lie in another process
@@ -36,7 +36,7 @@ def page() -> None:
     table = pd.DataFrame({"score": range(1500)}, index=range(7, 1507))
     found = SimpleNamespace(audits=(SimpleNamespace(name="any", result=SimpleNamespace(people=table)),))
     beside = RawCells(SimpleNamespace(frame=Fetched()), {"place": "town"})
-    chosen = row_choice.choose_row(Listed(found, "people"), "crowd", "who", alt="A crowd", beside=beside)
+    chosen = row_choice.choose_row(PeopleTable(found, "people"), "crowd", "who", alt="A crowd", beside=beside)
     st.text(f"opened {chosen}")
 
 
@@ -125,12 +125,12 @@ def named_rows() -> None:
 
     import pandas as pd
 
-    from app.tables.listed import Listed
+    from app.tables.listed import PeopleTable
     from app.widgets.people import row_choice
 
     table = pd.DataFrame({"row": [1.0, 2.0], "row number": [3.0, 4.0]}, index=[7, 9])
     found = SimpleNamespace(audits=(SimpleNamespace(name="any", result=SimpleNamespace(people=table)),))
-    row_choice.choose_row(Listed(found, "people"), "crowd", "who", alt="A crowd")
+    row_choice.choose_row(PeopleTable(found, "people"), "crowd", "who", alt="A crowd")
 
 
 def test_columns_of_the_data_that_are_called_row_stay_beside_the_row_number() -> None:
@@ -147,7 +147,7 @@ def test_long_texts_go_on_below_and_gaps_make_no_fractions_of_whole_numbers() ->
 
         import pandas as pd
 
-        from app.tables.listed import Listed, RawCells
+        from app.tables.listed import PeopleTable, RawCells
         from app.widgets.people import row_choice
 
         people = pd.DataFrame({"score": [0.5, 0.75]}, index=[7, 8])
@@ -156,7 +156,7 @@ def test_long_texts_go_on_below_and_gaps_make_no_fractions_of_whole_numbers() ->
         beside = RawCells(
             SimpleNamespace(frame=pd.DataFrame(cells, people.index)), {name: name for name in cells}
         )
-        row_choice.choose_row(Listed(found, "people"), "crowd", "who", alt="A crowd", beside=beside)
+        row_choice.choose_row(PeopleTable(found, "people"), "crowd", "who", alt="A crowd", beside=beside)
 
     at = AppTest.from_function(page_of_long_texts).run()
     assert not at.exception

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from app.pages import view_of
 from app.tables.exports import portable
@@ -84,7 +84,7 @@ def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys)
     told = [text.value for text in at.text]
 
     (tmp_path / "people.csv").write_text(people())
-    spec = portable(work.result(space, record["spec"]).spec)
+    spec = portable(jobs.result(space, record["spec"]).spec)
     (tmp_path / "spec.yaml").write_text(dump_yaml(spec), encoding="utf-8")
     out = tmp_path / "out"
     capsys.readouterr()
@@ -94,10 +94,10 @@ def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys)
     said = " ".join(capsys.readouterr().out.split())
     [entry] = json.loads((out / "results.json").read_text(encoding="utf-8"))["audits"]
     assert entry["audit"] == audit
-    assert entry == json.loads(json.dumps(work.result(space, record["spec"]).to_json()))["audits"][0]
+    assert entry == json.loads(json.dumps(jobs.result(space, record["spec"]).to_json()))["audits"][0]
     shown = entry["finding"]
     assert shown in told
-    audited = work.result(space, record["spec"]).audits[0]
+    audited = jobs.result(space, record["spec"]).audits[0]
     assert at.container(key="finding").text[0].value == audited.headline
     assert " ".join(audited.headline.split()) in said
     if certainty := interval_text(audited.result.judged):

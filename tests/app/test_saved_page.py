@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from app import work
+from app import jobs
 from app.workspaces.workspace import Workspace, issue_token
 from audits.runs.storage.saved import SavedRuns
 from tests.app.test_pages import open_example, texts, visit
@@ -21,7 +21,7 @@ def overview(at, space):
 
 def settle(space):
     """Wait until the last run is over and noted."""
-    assert work.executor().run(space.runs()[0]["id"]).wait(120)
+    assert jobs.executor().run(space.runs()[0]["id"]).wait(120)
     for _ in range(100):
         if SavedRuns().list(owner=space.token)[0].status != "running":
             return

@@ -57,7 +57,7 @@ def test_people_of_this_run_are_offered_where_the_page_shows_a_run_of_one_audit(
     monkeypatch.setattr(selected.state, "workspace", lambda: None)
     taken = []
     monkeypatch.setattr(selected.state, "select", taken.append)
-    words = selected.worded(None, [GROUP, RULE])
+    words = selected.selection_texts(None, [GROUP, RULE])
     assert len(words) == offered
     assert next(iter(words)) == "woman"
     selected.select(json.loads(RULE))

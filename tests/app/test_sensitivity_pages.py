@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from app.serving import monitor_api
 from app.serving.ingestion import Ingest
 from app.workspaces.workspace import Workspace
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Batch
-from audits.monitor.profile import Sent
+from audits.monitor.profile import BatchContext
 from tests.rule_sets.test_page import open_tab
 from tests.sensitivity.conftest import people
 
@@ -56,7 +56,7 @@ def texts(at: AppTest) -> str:
 
 def audit(space: Workspace) -> None:
     spec = drafts.audit_spec(space.draft(), "sensitivity", {"protected": "group"})
-    run = work.submit(space, spec, "Sensitivity: group")
+    run = jobs.submit(space, spec, "Sensitivity: group")
     assert run.wait(120)
     assert run.error is None, run.error
 
@@ -84,7 +84,7 @@ def test_without_attributes_it_asks_for_one(space: Workspace) -> None:
 
 def test_a_window_of_what_came_in_is_audited(space: Workspace) -> None:
     audit(space)
-    bundle = MonitorBundle.of(work.result(space, space.runs()[0]["spec"]).audits[0].result)
+    bundle = MonitorBundle.of(jobs.result(space, space.runs()[0]["spec"]).audits[0].result)
     monitor, _ = monitor_api.INGEST.monitors.create(bundle, name="desk", owner=space.token)
     at = visit(space, MONITOR)
     asked = next(button for button in at.button if button.label == "Audit the window")
@@ -96,7 +96,7 @@ def test_a_window_of_what_came_in_is_audited(space: Workspace) -> None:
     assert monitor_api.INGEST.monitors.get(monitor.id).keeps_rows
     frame = people(200)
     columns = {name: frame[name].tolist() for name in bundle.reads}
-    sent = Sent(protected={"group": tuple(frame["group"])})
+    sent = BatchContext(protected={"group": tuple(frame["group"])})
     scored = bundle.score_columns(columns, len(frame))
     monitor_api.INGEST.monitors.store([Batch(monitor.id, scored, "x", sent=sent, columns=columns)])
     at = visit(space, MONITOR)
@@ -105,7 +105,7 @@ def test_a_window_of_what_came_in_is_audited(space: Workspace) -> None:
     assert not at.exception, at.exception
     assert "It is being audited." in texts(at)
     assert "200 people are looked at, as the deployed model decided them" in texts(at)
-    run = work.executor().run(space.runs()[0]["id"])
+    run = jobs.executor().run(space.runs()[0]["id"])
     run.wait(60)
     assert [each.name for each in run.result().audits] == ["groups"]
     at = visit(space, MONITOR)
@@ -132,14 +132,14 @@ def test_one_of_three_groups_says_on_the_page_which_it_would_have_been(space: Wo
     at = visit(space, SENSITIVITY)
     at.multiselect(key="lives-group").set_value(["other_height"]).run()
     at.button(key="run").click().run()
-    work.executor().run(space.runs()[0]["id"]).wait(60)
+    jobs.executor().run(space.runs()[0]["id"]).wait(60)
     at.run()
     assert "must name a column of what it would have been" in texts(at)
     at.multiselect(key="lives-group").set_value(["other_height", "other_group"]).run()
     at.button(key="run").click().run()
     asked = space.runs()[0]["spec"]["audits"][0]["sensitivity"]["counterfactuals"]
     assert asked == {"height": "other_height", "group": "other_group"}
-    run = work.executor().run(space.runs()[0]["id"])
+    run = jobs.executor().run(space.runs()[0]["id"])
     assert run.wait(60)
     at.run()
     open_tab(at, "How well do proxies reveal it?")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app import work
+from app import jobs
 from app.workspaces.workspace import Workspace
 from audits.runs.storage.store import RunStore
 from tests.app.test_pages import bring
@@ -18,7 +18,7 @@ def test_a_run_that_ends_while_it_is_looked_at_is_not_lost(
     draft = space.draft()
     assert draft is not None
     spec = {**draft["spec"], "audits": [{"groups": {}}]}
-    run = work.submit(space, spec, "groups")
+    run = jobs.submit(space, spec, "groups")
 
     class Slow(RunStore):
         def finished(self, key: str, owner: str | None = None) -> bool:
@@ -26,8 +26,8 @@ def test_a_run_that_ends_while_it_is_looked_at_is_not_lost(
             assert run.wait(120)  # it ends after the store was asked and before the answer is used
             return there
 
-    monkeypatch.setattr(work, "RunStore", Slow)
-    seen = work.standing(space, spec)
+    monkeypatch.setattr(jobs, "RunStore", Slow)
+    seen = jobs.status_of(space, spec)
     assert run.status == "done", run.error
     assert seen.going or seen.finished, "a page would show neither progress nor result, and stay so"
-    assert work.standing(space, spec).finished
+    assert jobs.status_of(space, spec).finished

@@ -18,7 +18,7 @@ from audits.attribute_swap import (
     attribute_swap,
 )
 from audits.checks import build
-from audits.comparison.attribute_swap import paired
+from audits.comparison.attribute_swap import compare
 from audits.data import DataSpec, build_data
 from audits.data.spec import Weights
 from audits.errors import InputError
@@ -342,13 +342,13 @@ def test_two_models_are_paired() -> None:
     frame = people(1000)
     harsh, fair = Rule(("sex", "skill"), helped), Rule(("sex", "skill"), lambda table: table["skill"])
     results = [swap(subject_of(frame, model)) for model in (harsh, fair)]
-    found = paired(*results)
+    found = compare(*results)
     where = "swaps[sex: female → male, female].net"
     [moved] = [each for each in found.rows if each.where == where]
     assert moved.moved.value == pytest.approx(-row(results[0], "female", "male").net.value)
     interval = moved.moved.interval(0.05)
     assert interval.low < moved.moved.value < interval.high < 0
-    assert not paired(results[0], swap(subject_of(frame.iloc[:900], fair))).rows
+    assert not compare(results[0], swap(subject_of(frame.iloc[:900], fair))).rows
 
 
 def test_bad_choices_are_refused_in_a_sentence() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace
 from tests.app.test_pages import figures
@@ -43,10 +43,10 @@ def test_the_page_runs_and_sensitivity_begins_with_it(space: Workspace) -> None:
     assert not at.exception
     assert "Change one word →" in [each.proto.label for each in at.get("page_link")]
     spec = drafts.audit_spec(space.draft(), "attribute_swap", {})
-    work.submit(space, spec, "swap").wait(120)
+    jobs.submit(space, spec, "swap").wait(120)
     at = visit(space, PAGE)
     assert not at.exception
-    [result] = [each.result for each in work.result(space, spec).audits]
+    [result] = [each.result for each in jobs.result(space, spec).audits]
     assert result.verdict == "evidence of a difference"
     for tab in ("Who are they?", "All pairs"):
         at.session_state["tab"] = tab
@@ -54,5 +54,5 @@ def test_the_page_runs_and_sensitivity_begins_with_it(space: Workspace) -> None:
         assert not at.exception
         assert len(figures(at)) == 2, tab
     at = visit(space, SENSITIVITY)
-    said = work.result(space, spec).audits[0].headline.split(",")[0]
+    said = jobs.result(space, spec).audits[0].headline.split(",")[0]
     assert any(said in each.value for each in at.text), "what it found stands there"

@@ -30,6 +30,6 @@ def beside(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def _forget() -> None:
     registry._entries.cache_clear()
-    registry._brought.cache_clear()
+    registry._plugin_record.cache_clear()
     for name in [name for name in sys.modules if name.split(".")[0] == "evenhand_top_scores"]:
         del sys.modules[name]

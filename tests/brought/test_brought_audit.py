@@ -17,7 +17,7 @@ import pypdfium2
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from app.widgets import audit_page
 from app.workspaces.workspace import Workspace, issue_token
@@ -243,13 +243,13 @@ def test_its_page_runs_it_and_shows_all_that_the_record_presents(space: Workspac
     at.button(key="run").click().run()
     record = space.runs()[0]
     assert record["spec"]["audits"] == [{NAME: {"by": ["group"], "best": 0.3, "names": {"north": "Norð"}}}]
-    run = work.executor().run(record["id"])
+    run = jobs.executor().run(record["id"])
     assert run.wait(200)
     at.run()
     assert not at.exception
     finding = at.container(key="finding").text[0].value
     assert "Norð people" in finding
-    assert finding == work.result(space, record["spec"]).audits[0].result.finding
+    assert finding == jobs.result(space, record["spec"]).audits[0].result.finding
     assert "Among the best" in [found.value for found in at.subheader]
     at.toggle(key=f"table-{NAME}-shares").set_value(True).run()
     assert any(frame.value.columns[0] == "group" for frame in at.dataframe)
@@ -286,9 +286,9 @@ def test_the_navigation_the_questions_and_the_saved_runs_lead_to_it(space: Works
     assert links["Best scores"] == NAME
     draft = space.draft()
     spec = drafts.audit_spec(draft, NAME, {"by": ["group"]})
-    assert work.submit(space, spec, "Best of all").wait(200)
-    assert work.submit(space, drafts.audit_spec(draft, "groups", {"by": ["group"]}), "Groups").wait(200)
-    judged = work.result(space, spec).audits[0].result.judged
+    assert jobs.submit(space, spec, "Best of all").wait(200)
+    assert jobs.submit(space, drafts.audit_spec(draft, "groups", {"by": ["group"]}), "Groups").wait(200)
+    judged = jobs.result(space, spec).audits[0].result.judged
     at.switch_page("views/glance.py").run()
     assert not at.exception
     card = at.container(key="question-6")

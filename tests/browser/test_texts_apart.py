@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser
 from plotly.offline import get_plotlyjs
 
-from audits.drawing.marks import dot, named
+from audits.drawing.marks import add_legend, dot
 from audits.drawing.style import TURNED_JS
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
@@ -249,7 +249,7 @@ def test_a_mark_without_a_name_is_found() -> None:
     figure = go.Figure(go.Scatter(x=list(range(6)), y=list("abcdef"), mode="markers"))
     figure.update_traces(marker={"color": colours, "symbol": symbols}, showlegend=False)
     assert unnamed(figure) == ["blue dot", "blue hollow dot", "red dot"]
-    named(figure, [("few people", dot("blue", "circle-open")), ("sure", dot("red"))])
+    add_legend(figure, [("few people", dot("blue", "circle-open")), ("sure", dot("red"))])
     assert not unnamed(figure), "the commonest look may go without, as the others are told from it"
     figure.add_vline(2.5, line={"dash": "dot", "color": "black"})
     assert unnamed(figure) == ["black dot line"]

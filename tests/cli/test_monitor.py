@@ -12,7 +12,7 @@ import pytest
 from audits.cli.main import main
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Batch, Monitors
-from audits.monitor.profile import Sent
+from audits.monitor.profile import BatchContext
 from audits.runs.storage.database import database
 from tests.cli.conftest import make_project, write_spec
 
@@ -90,7 +90,7 @@ def test_what_a_monitor_received_is_audited(cli, project, exported):
     monitors = Monitors(database())
     monitor, _ = monitors.create(bundle, name="desk", keep_rows=True)
     columns = {name: frame[name].tolist() for name in bundle.reads}
-    sent = Sent(protected={"group": tuple(frame["group"])})
+    sent = BatchContext(protected={"group": tuple(frame["group"])})
     monitors.store([Batch(monitor.id, bundle.score(frame), "x", sent=sent, columns=columns)])
     out = project / "window"
     asked = ("monitor", "window", monitor.id[:8], "--last", 200, "--audit", "groups", "--out", out)

@@ -19,7 +19,7 @@ from audits.runs.gates.reports import junit_xml
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.storage.saved import SavedRuns
-from audits.stats.words import number
+from audits.stats.text import number
 from tests.cli.conftest import write_spec
 from tests.runs.extra_audits import EXTRA, PlainResult
 

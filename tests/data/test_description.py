@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audits.data import DataSpec, build_data, describe, read_table
-from audits.data.preprocessing.column_names import named_age, named_protected, stored
+from audits.data.preprocessing.column_names import column_role, named_age, named_protected
 
 
 def test_a_small_table_by_hand(tmp_path: Path):
@@ -89,7 +89,7 @@ def test_public_sets(shared_data: Path, file: str, label: str, protected: set[st
     ],
 )
 def test_what_a_column_stores_by_its_name(name, kind):
-    assert stored(name) == kind
+    assert column_role(name) == kind
 
 
 def test_stored_results_are_suggested_and_never_features(tmp_path):

@@ -17,7 +17,7 @@ from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.explain import ExplainOptions, explain, figures
 from audits.explain.audit import people_of
-from audits.explain.cells import levels_of
+from audits.explain.bins import levels_of
 from audits.explain.doubly_robust import by_learners, contrast
 from audits.explain.record import AUDIT
 from audits.models import make_subject, model_spec

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace
 from tests.app.test_pages import carry_out, open_options
@@ -77,7 +77,7 @@ def test_the_overview_shows_what_is_left_of_the_gap(space: Workspace) -> None:
             at.session_state["tab"] = "Like for like?"
             at.run()
         at.button(key=key).click().run()
-        run = work.executor().run(space.runs()[0]["id"])
+        run = jobs.executor().run(space.runs()[0]["id"])
         assert run is not None
         assert run.wait(120)
         at.run()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from app import work
+from app import jobs
 from tests.flipset.test_page import open_tab, opened, submitted
 
 
@@ -18,7 +18,7 @@ def test_strata_bars_and_pairs_lead_to_the_same_people(space):
     at.selectbox(key="condition").select("(the true label)").run()
     at.number_input(key="shuffles").set_value(0).run()
     submitted(at, space)
-    run = work.executor().run(space.runs()[0]["id"])
+    run = jobs.executor().run(space.runs()[0]["id"])
     assert run.wait(240)
     at.run()
     assert not at.exception

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.flipset.listing import flipped_people
 from app.flipset.people import match_of
+from app.flipset.people_table import flipped_people
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.errors import InputError, RunFailed
 from audits.models import Subject

@@ -10,7 +10,7 @@ from scipy.stats import ks_2samp
 from audits.data import build_data, data_spec
 from audits.data.selection import selected_rows
 from audits.drawing.style import alt_text
-from audits.flipset.comparisons.marginals import bar_names, bars_of, crossed, in_bar, marginals
+from audits.flipset.comparisons.marginals import bar_names, bars_of, in_bar, joint_marginal, marginals
 from audits.flipset.figures import pairs
 from audits.flipset.figures.bars import bar_rules
 from tests.flipset.conftest import audited, subject_of
@@ -93,11 +93,11 @@ def test_two_features_at_once_by_hand():
     frame, rng = pd.DataFrame({"x": x, "y": y}), np.random.default_rng(0)
     both = marginals(frame, {"x": True, "y": False}, flips, sizes, rng)
     first, second = sorted(both, key=lambda item: item.feature)
-    table = crossed(first, x, second, y, flips, sizes)
+    table = joint_marginal(first, x, second, y, flips, sizes)
     found = table.set_index(["x", "y"])[["people", "in the flipset"]].to_dict("index")
     cell = {key: tuple(value.values()) for key, value in found.items()}
     assert cell == {(0, 0): (1, 1), (0, 1): (1, 0), (1, 0): (3, 1.5), (2, 0): (1, 0)}
-    figure = pairs.crossed(table, first, second, "negative")
+    figure = pairs.joint_marginal(table, first, second, "negative")
     assert list(figure.data[0].marker.color) == [100 * share for share in table["share"]]
     assert "most of them, 2 people" in alt_text(figure)
 

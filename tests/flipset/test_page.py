@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import work
+from app import jobs
 from app.workspaces.workspace import Workspace
 from tests.app.test_pages import carry_out, open_example, unfold
 
@@ -55,7 +55,7 @@ def test_the_law_school_is_compared_with_its_other_lives_in_one_click(space: Wor
     at = opened(space, "law_school")
     ask = submitted(at, space)
     assert ask["counterfactuals"] == {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
-    run = work.executor().run(space.runs()[0]["id"])
+    run = jobs.executor().run(space.runs()[0]["id"])
     assert run.wait(240)
     at.run()
     assert "Compared with the true counterfactuals" in open_tab(at, "What sets them apart?")

@@ -69,7 +69,7 @@ def test_repeats_count_everyone_in_half_of_them(again):
     assert found.negative.low == pytest.approx(runs["negative"].quantile(0.05))
     assert runs["ks"].max() < 1e-9  # an exact coupling reaches the whole group
     assert "Matched 30 more times" in " ".join(again.warnings)
-    assert len(maps.again(again).data) == 3
+    assert len(maps.repeats(again).data) == 3
 
 
 def test_other_seeds_and_other_maps(tmp_path):

@@ -21,7 +21,7 @@ from audits.runs.executors.inline import InlineExecutor
 HERE = Path(__file__).resolve().parent
 NAMES = sorted(path.stem for path in (HERE / "specs").glob("*.yaml"))
 SKIPPED = {"options", "warnings", "finding", "headline", "method", "notes"}
-LONGEST = 5  # entries of a list that are recorded
+MAX = 5  # entries of a list that are recorded
 TOLERANCE = 1e-6  # solvers stop, and sums are taken, from numbers rounded otherwise on another machine
 TRAINED = {"law-school": 1e-3}  # so do trainings in single precision
 
@@ -33,7 +33,7 @@ def numbers(value: Any, path: str) -> Iterator[tuple[str, float | str | None]]:
             if key not in SKIPPED:
                 yield from numbers(each, f"{path}/{key}")
     elif isinstance(value, list):
-        for place, each in enumerate(value[:LONGEST]):
+        for place, each in enumerate(value[:MAX]):
             yield from numbers(each, f"{path}/{place}")
     elif isinstance(value, (int, float)) or path.endswith(("/verdict", "/badge", "/decided_by")):
         yield path, value

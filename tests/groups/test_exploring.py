@@ -9,9 +9,9 @@ import pytest
 from audits.data import build_data, data_spec
 from audits.errors import InputError
 from audits.groups import at_threshold, groups
-from audits.groups.changing import gap_and_accuracy, preset_thresholds, trade_off
 from audits.groups.figures import curves
 from audits.groups.options import GroupsOptions
+from audits.groups.threshold_change import gap_and_accuracy, preset_thresholds, trade_off
 from audits.models import ModelSpec, Predictions, make_subject
 
 

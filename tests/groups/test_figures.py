@@ -12,7 +12,7 @@ from audits.drawing.style import CLEAR
 from audits.groups import groups
 from audits.groups.figures.curves import scores
 from audits.groups.figures.dots import differences, rates
-from audits.groups.figures.layout import MOST_GROUPS
+from audits.groups.figures.layout import MAX_GROUPS
 from tests.groups.test_groups import people, subject_of
 
 
@@ -83,5 +83,5 @@ def test_the_four_fifths_line_is_of_the_highest_rate_drawn_or_not():
     frame.loc[(frame["town"] != "t39") & (np.arange(len(frame)) % 2 == 0), "score"] = 0.1
     result = groups(subject_of(frame, protected=("town",)))
     figure = rates(result, "town")
-    assert len({label for trace in marks(figure) for label in trace.y}) == MOST_GROUPS
+    assert len({label for trace in marks(figure) for label in trace.y}) == MAX_GROUPS
     assert figure.layout.shapes[0].x0 == pytest.approx(80.0)

@@ -21,7 +21,7 @@ from audits.groups import (
     bias_tables,
     groups,
 )
-from audits.groups.judging import GroupLimit, judge_difference, most_telling
+from audits.groups.inference import GroupLimit, judge_difference, most_telling
 from audits.models import Subject, make_subject, model_spec
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from audits.groups import GroupsOptions, GroupsResult, most_telling
 from audits.groups.audit import groups_from_people
-from audits.groups.judging import RATIO, GroupLimit, judge_difference, ordered
+from audits.groups.inference import RATIO, GroupLimit, by_importance, judge_difference
 from audits.stats.ratios import ratios_to_highest
 
 
@@ -55,7 +55,7 @@ def test_ratio_alone_is_a_limit_at_every_rate():
 def test_the_largest_material_difference_leads_whatever_groups_are_called():
     counts = {"z": (2500, 5000), "a": (2265, 5000), "y": (440, 2000), "b": (660, 2000)}
     result = compared(counts)
-    assert [row.group for row, _ in ordered(result.table)] == ["y", "b", "a"]
+    assert [row.group for row, _ in by_importance(result.table)] == ["y", "b", "a"]
     assert most_telling(result.table)[1].group == "z"
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from audits.errors import InputError
-from audits.groups.judging import most_telling
+from audits.groups.inference import most_telling
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 

@@ -43,12 +43,12 @@ def folder(tmp_path: Path, monkeypatch):
     (facts / "entry_points.txt").write_text(f"[{metrics.GROUP}]\njaccard = jaccard_metric:JACCARD\n")
     (tmp_path / "jaccard_metric.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
-    metrics._brought.cache_clear()
+    metrics._plugin_metrics.cache_clear()
     write_people(tmp_path / "people.csv")
     yield tmp_path
     monkeypatch.undo()
     sys.modules.pop("jaccard_metric", None)
-    metrics._brought.cache_clear()
+    metrics._plugin_metrics.cache_clear()
 
 
 def by_hand(folder: Path) -> dict[str, float]:

@@ -9,7 +9,14 @@ from scipy import stats
 from audits.data import FeatureSpace
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.metrics.crossfit import FOLDS, _covariances, extremes, folds_of, learn_metric, told_by
+from audits.loss_ratio.metrics.crossfit import (
+    FOLDS,
+    _covariances,
+    association,
+    extremes,
+    folds_of,
+    learn_metric,
+)
 from audits.models.subspaces import attribute_directions, category_units
 from audits.stats import EVIDENCE, INSUFFICIENT
 from benchmarks.loss_ratio_worlds import WORLDS, people, subject_of, tied
@@ -104,7 +111,8 @@ def test_how_far_values_are_told_is_what_permuting_them_gives():
     directions, _ = attribute_directions(x, groups)
     for values, told in ((groups, theirs), (x[:, 0] + rng.normal(size=60), rng.normal(size=80))):
         drawn = [
-            told_by(x, values, others, rng.permutation(told), directions[:1], np.ones(80)) for _ in range(800)
+            association(x, values, others, rng.permutation(told), directions[:1], np.ones(80))
+            for _ in range(800)
         ]
         # 800 draws: 0.035 and 0.025 standard errors
         assert abs(np.mean(drawn)) < 0.12
@@ -116,8 +124,10 @@ def test_counts_of_people_are_people():
     x, others, counts = rng.normal(size=(50, 2)), rng.normal(size=(40, 2)), rng.integers(1, 4, 40)
     groups, theirs = rng.choice(["a", "b"], 50), rng.choice(["a", "b"], 40)
     line = np.array([[1.0, 0.5]])
-    once = told_by(x, groups, others, theirs, line, counts.astype(float))
-    many = told_by(x, groups, others.repeat(counts, 0), theirs.repeat(counts), line, np.ones(counts.sum()))
+    once = association(x, groups, others, theirs, line, counts.astype(float))
+    many = association(
+        x, groups, others.repeat(counts, 0), theirs.repeat(counts), line, np.ones(counts.sum())
+    )
     assert once == pytest.approx(many, rel=1e-9)
 
 

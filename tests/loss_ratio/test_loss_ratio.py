@@ -211,7 +211,7 @@ def test_a_metric_that_is_off_against_the_linear_case_by_hand(make, make_people,
         )[0]
         assert row.statistic.value == pytest.approx(by_hand.mean(), rel=1e-6)
         assert row.lower_bound == pytest.approx(mean_test(by_hand).lower_bound(0.05), rel=1e-6)
-    assert "20 degrees" in alt_text(figures.misspecified(result))
+    assert "20 degrees" in alt_text(figures.misspecified_metric(result))
     assert "misspecified" in {exhibit.key for exhibit in loss_ratio_section(result).exhibits}
 
 

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from app import work
+from app import jobs
 from tests.app.test_pages import bring, carry_out, open_options, texts, visit
 from tests.loss_ratio.conftest import people
 from tests.rule_sets.test_page import open_tab
@@ -27,7 +27,7 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
     carry_out(space, at)
-    result = work.result(space, space.runs()[0]["spec"]).audits[0].result
+    result = jobs.result(space, space.runs()[0]["spec"]).audits[0].result
     said = at.container(key="finding").text[0].value
     assert "your 25% limit" in said
     # another tolerance moves the verdict without another run, and stays while other tabs are open

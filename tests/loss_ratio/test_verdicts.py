@@ -12,8 +12,8 @@ from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.inference import Grounds, judge_ratio, stand
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from audits.stats.means import MeanTest
-from audits.stats.paired import PairedRatio
-from audits.stats.words import number
+from audits.stats.paired_ratio import PairedRatio
+from audits.stats.text import number
 from benchmarks.loss_ratio_worlds import found_by_search, people, subject_of
 
 ASKED = {"tolerance": 1.25, "level": 0.05, "material": 1.25}

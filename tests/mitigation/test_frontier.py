@@ -21,9 +21,9 @@ from audits.mitigation.estimators import (
     group_cuts,
     weight_argument,
 )
-from audits.mitigation.exhibits import section
 from audits.mitigation.frontier import chosen_point
 from audits.mitigation.result import FrontierPoint
+from audits.mitigation.sections import section
 from audits.stats import Estimate
 
 

@@ -12,7 +12,7 @@ from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.groups import GroupsOptions, groups
 from audits.mitigation.audit import mitigation
-from audits.mitigation.judging import judge_step
+from audits.mitigation.inference import judge_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, MitigationResult, Step
 from audits.models import make_subject, model_spec

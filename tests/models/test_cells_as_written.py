@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from audits.data import DataSpec, ReadOptions, Table, build_data, read_table
-from audits.data.missing_markers import Written
+from audits.data.missing_markers import MissingCells
 from audits.models import ModelSpec, make_subject
 from audits.models.spec import Endpoint
 from tests.models.scorer import serve
@@ -166,5 +166,5 @@ def test_each_kind_of_cell_is_given_as_it_stands(tmp_path):
     assert part.written.restore(moved)["job"].tolist() == ["judge", "judge"], "a changed value stays"
     nobody = pd.DataFrame({"job": pd.array([None, "cook"], dtype="str")})
     assert data.written.restore(nobody)["job"].tolist() == ["?", "cook"], "the commonest marker"
-    assert not Written()
-    assert Written().restore(nobody) is nobody
+    assert not MissingCells()
+    assert MissingCells().restore(nobody) is nobody

@@ -11,7 +11,7 @@ from audits.errors import InputError
 from audits.models import make_subject, model_spec
 from audits.models.subspaces import attribute_directions, orthonormal, protected_directions
 from audits.models.trained import fair
-from audits.models.trained.fair import balanced, sensitive_basis, train_fair_network
+from audits.models.trained.fair import balance_outcomes, sensitive_basis, train_fair_network
 from audits.models.trained.reductions import train_reductions
 
 
@@ -98,7 +98,7 @@ def test_same_seed_same_scores(data):
 
 
 def test_balanced_gives_both_outcomes_half(data):
-    even = balanced(data)
+    even = balance_outcomes(data)
     assert even.weights[even.y].sum() == pytest.approx(even.weights[~even.y].sum(), rel=1e-12)
     assert even.weights.sum() == pytest.approx(data.n, rel=1e-12)
     assert even.digest != data.digest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from audits.models.trained.mlp import MOST_EPOCHS, train_mlp
+from audits.models.trained.mlp import MAX_EPOCHS, train_mlp
 
 
 def test_scores_are_the_forward_pass_worked_by_hand(data):
@@ -21,7 +21,7 @@ def test_scores_are_the_forward_pass_worked_by_hand(data):
 def test_training_stops_early_and_tells_each_epoch(data):
     told = []
     model = train_mlp(data, progress=lambda fraction, doing: told.append((fraction, doing)))
-    assert 0 < model.epochs < len(told) < MOST_EPOCHS
+    assert 0 < model.epochs < len(told) < MAX_EPOCHS
     fractions = [fraction for fraction, _ in told]
     assert fractions == sorted(fractions)
     assert told[0] == (0.0, "training the network, epoch 1")

@@ -19,7 +19,7 @@ import onnx
 import pytest
 
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.monitors import KeptMonitor, Monitors
+from audits.monitor.monitors import Monitors, StoredMonitor
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
@@ -81,7 +81,7 @@ class Server:
     home: Path
     port: int
     process: subprocess.Popen[bytes]
-    monitor: KeptMonitor
+    monitor: StoredMonitor
     token: str
 
     def post(self, body: Any, monitor: str | None = None, **headers: str) -> tuple[int, dict[str, Any]]:
@@ -110,7 +110,7 @@ FULL_APP = ("streamlit", "run", "app/server.py", "--server.address", "127.0.0.1"
 
 
 def start(
-    home: Path, monitor: KeptMonitor, token: str, serving: tuple[str, ...] = ROUTES_ALONE, **settings: str
+    home: Path, monitor: StoredMonitor, token: str, serving: tuple[str, ...] = ROUTES_ALONE, **settings: str
 ) -> Server:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from app.serving.ingestion import Ingest, Taken
+from app.serving.ingestion import FileOutcome, Ingest
 from audits.errors import InputError, RunFailed
 from audits.monitor.inbox import inbox, take_files
-from audits.monitor.monitors import Batch, KeptMonitor, Monitors
+from audits.monitor.monitors import Batch, Monitors, StoredMonitor
 from audits.monitor.scoring import Scorer
 from audits.runs.storage.store import home
 from tests.monitor.conftest import ROW, store_of
@@ -37,7 +37,7 @@ def service(monitors: Monitors) -> Iterator[Ingest]:
     started.close()
 
 
-def drop(root: Path, monitor: KeptMonitor, name: str, frame: pd.DataFrame) -> Path:
+def drop(root: Path, monitor: StoredMonitor, name: str, frame: pd.DataFrame) -> Path:
     folder = inbox(root / "monitors", monitor.id)
     folder.mkdir(parents=True, exist_ok=True)
     frame.to_csv(folder / name, index=False)
@@ -178,10 +178,10 @@ def test_a_file_handed_over_is_stored_as_a_request_is(
     flagged = int(expected.flagged.sum())
     taken = service.take(monitor, path)
     alarms = len(monitors.alarms(monitor.id))
-    assert taken == Taken(len(frame), flagged, alarms, 0)
+    assert taken == FileOutcome(len(frame), flagged, alarms, 0)
     assert alarms > 0
     assert monitors.flags(monitor.id)[0].client_id == f"n{int(expected.flagged.nonzero()[0][-1])}"
-    assert service.take(monitor, path) == Taken(0, 0, 0, len(frame))
+    assert service.take(monitor, path) == FileOutcome(0, 0, 0, len(frame))
     assert monitors.get(monitor.id).people == len(frame)
 
 

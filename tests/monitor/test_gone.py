@@ -18,7 +18,7 @@ from app.workspaces.workspace import Workspace, new_token
 from audits.cli.main import main
 from audits.monitor.batches import Batch
 from audits.monitor.monitors import Monitors
-from audits.monitor.profile import Sent
+from audits.monitor.profile import BatchContext
 from audits.runs.storage.database import database
 from tests.monitor.conftest import ROOT, ROW
 
@@ -39,7 +39,7 @@ def filled(bundle, clock=time.time) -> tuple[Monitors, str]:
     scored = bundle.score([ROW] * 3)
     scored.flagged[:] = True
     columns = {name: np.repeat(value, 3).tolist() for name, value in ROW.items()} | {"town": [MARK] * 3}
-    sent = Sent(protected={"group": ("a",) * 3})
+    sent = BatchContext(protected={"group": ("a",) * 3})
     ids = (MARK, f"{MARK} 2", "another")
     monitors.store([Batch(monitor.id, scored, "x", None, ids, sent=sent, columns=columns)])
     return monitors, monitor.id

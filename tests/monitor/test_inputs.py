@@ -8,7 +8,7 @@ import pytest
 
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Batch, Monitors, Stored
-from audits.monitor.profile import Sent
+from audits.monitor.profile import BatchContext
 from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.monitor.conftest import store_of
 from tests.sensitivity.conftest import people, subject_of
@@ -19,9 +19,9 @@ def monitors(tmp_path) -> Monitors:
     return Monitors(store_of(tmp_path))
 
 
-def send(monitors: Monitors, monitor, frame: pd.DataFrame, sent: Sent | None = None) -> Stored:
+def send(monitors: Monitors, monitor, frame: pd.DataFrame, sent: BatchContext | None = None) -> Stored:
     scored = monitor.bundle.score(frame)
-    batch = Batch(monitor.id, scored, "x", look=monitor.bundle.look(scored), sent=sent or Sent())
+    batch = Batch(monitor.id, scored, "x", look=monitor.bundle.look(scored), sent=sent or BatchContext())
     [stored] = monitors.store([batch])
     assert isinstance(stored, Stored)
     return stored
@@ -110,10 +110,10 @@ def test_the_deployed_models_own_scores_are_held_against_the_bundles(monitors: M
     frame = people(400, seed=9)
     own = bundle.score(frame).score
     for sent, alarms in (
-        (Sent(scores=tuple(own.round(3).tolist())), False),
-        (Sent(scores=tuple((own**1.3).tolist())), True),
-        (Sent(decisions=tuple((own >= 0.5).tolist())), False),
-        (Sent(decisions=tuple((own >= 0.3).tolist())), True),
+        (BatchContext(scores=tuple(own.round(3).tolist())), False),
+        (BatchContext(scores=tuple((own**1.3).tolist())), True),
+        (BatchContext(decisions=tuple((own >= 0.5).tolist())), False),
+        (BatchContext(decisions=tuple((own >= 0.3).tolist())), True),
     ):
         monitor, _ = monitors.create(bundle, name="m")
         send(monitors, monitor, frame, sent)
@@ -133,7 +133,7 @@ def test_a_person_counts_once_a_window(bundle: MonitorBundle, tmp_path):
     monitor, _ = monitors.create(bundle, name="m", window_days=10)
     frame = people(50, seed=11)
     again = frame.iloc[np.repeat(np.arange(50), 5)]
-    sent = Sent(persons=tuple(f"p{place // 5}" for place in range(250)))
+    sent = BatchContext(persons=tuple(f"p{place // 5}" for place in range(250)))
     assert send(monitors, monitor, again, sent).counted == 50
     assert send(monitors, monitor, again, sent).counted == 0
     assert monitors.get(monitor.id).people == 500
@@ -158,7 +158,7 @@ def test_groups_and_outcomes_have_rates_that_hold_at_all_times(monitors: Monitor
     groups = {"group": tuple(frame["group"])}
     ids = tuple(f"a{place}" for place in range(1000))
     look = bundle.look(scored)
-    monitors.store([Batch(monitor.id, scored, "x", ids=ids, look=look, sent=Sent(protected=groups))])
+    monitors.store([Batch(monitor.id, scored, "x", ids=ids, look=look, sent=BatchContext(protected=groups))])
     hired = dict(zip(ids, (frame["hired"] == 1).tolist(), strict=True))
     known = monitors.learn(monitor.id, {**hired, "nobody": True})
     assert (known.noted, known.before, known.unknown) == (1000, 0, ("nobody",))
@@ -185,7 +185,7 @@ def test_a_group_that_is_decided_otherwise_than_in_the_audit_alarms(monitors: Mo
     frame = people(1500, seed=13)
     own = bundle.score(frame).score >= 0.5
     refused = own & ~((frame["group"] == "b").to_numpy() & (np.arange(1500) % 2 == 0))
-    sent = Sent(protected={"group": tuple(frame["group"])}, decisions=tuple(refused.tolist()))
+    sent = BatchContext(protected={"group": tuple(frame["group"])}, decisions=tuple(refused.tolist()))
     send(monitors, monitor, frame, sent)
     assert "groups:group:b:selection" in {alarm.about for alarm in monitors.alarms(monitor.id)}
 

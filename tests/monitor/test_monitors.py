@@ -24,7 +24,7 @@ from audits.monitor.bundle import MonitorBundle, Scored
 from audits.monitor.detectors import read_head
 from audits.monitor.ingestion import read_arrow, read_json
 from audits.monitor.monitors import Batch, Monitors, check_webhook
-from audits.monitor.profile import Sent
+from audits.monitor.profile import BatchContext
 from audits.monitor.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, PREDICTIONS, STATES
 from audits.runs.storage.database import is_full
 from tests.monitor.conftest import ROW
@@ -103,10 +103,12 @@ def test_batches_cut_anywhere_give_the_same_chart_and_alarms(monitors: Monitors,
 def test_batches_stored_together_end_as_those_stored_one_by_one(monitors: Monitors, bundle):
     """Whatever some of them say and others do not: scores, decisions, persons, groups, keys, ids."""
     said = (
-        Sent(),
-        Sent((0.1, None, 0.9), (True, None, False), ("a", "b", "a")),
-        Sent(protected={"group": ("a", "b", None)}),
-        Sent(persons=("b", "c", "d"), decisions=(True, True, False), protected={"group": ("a", "a", "b")}),
+        BatchContext(),
+        BatchContext((0.1, None, 0.9), (True, None, False), ("a", "b", "a")),
+        BatchContext(protected={"group": ("a", "b", None)}),
+        BatchContext(
+            persons=("b", "c", "d"), decisions=(True, True, False), protected={"group": ("a", "a", "b")}
+        ),
     )
     frame, kept = people(60, 4), []
     for together in (False, True):

@@ -15,7 +15,7 @@ from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.ingestion import read_json
 from audits.monitor.monitors import Monitors
-from audits.monitor.profile import Sent
+from audits.monitor.profile import BatchContext
 from audits.runs.execute import prepared_subject
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import Database
@@ -82,7 +82,7 @@ def test_scores_or_decisions_are_needed_and_no_more(needs, tmp_path):
     [stored] = monitors.store([batch])
     assert (stored.counted, monitors.get(monitor.id).people) == (1, 2)  # an id twice in one body counts once
     with pytest.raises(InputError, match=f"{needs}.0. is missing"):
-        bundle.with_sent(scored, Sent())
+        bundle.with_sent(scored, BatchContext())
 
 
 def test_rates_of_groups_and_outcomes_are_watched(tmp_path):
@@ -92,7 +92,7 @@ def test_rates_of_groups_and_outcomes_are_watched(tmp_path):
     later = people(3000, 2)
     women, most = later["sex"] == "f", later.index % 3 < 2
     decided = (later["score"] > 0.5) & ~(women & most)
-    sent = Sent(tuple(later["score"]), tuple(decided.tolist()), (), {"sex": tuple(later["sex"])})
+    sent = BatchContext(tuple(later["score"]), tuple(decided.tolist()), (), {"sex": tuple(later["sex"])})
     scored = bundle.with_sent(bundle.score(later), sent)
     ids = tuple(map(str, later.index))
     monitors.store([Batch(monitor.id, scored, "x", None, ids, look=bundle.look(scored), sent=sent)])

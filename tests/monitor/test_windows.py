@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app import work
+from app import jobs
 from app.serving.monitor_windows import WindowRequest, submit_window
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
-from audits.monitor.monitors import Batch, KeptMonitor, Monitors
-from audits.monitor.profile import Sent
+from audits.monitor.monitors import Batch, Monitors, StoredMonitor
+from audits.monitor.profile import BatchContext
 from audits.monitor.windows import file_name, is_window_of, needs_rows, take_window, window_spec
 from audits.runs.execute import execute
 from audits.runs.registry import AUDITS
@@ -39,13 +39,13 @@ class Clock:
 
 
 @pytest.fixture
-def kept(bundle, tmp_path) -> tuple[Monitors, KeptMonitor, Clock]:
+def kept(bundle, tmp_path) -> tuple[Monitors, StoredMonitor, Clock]:
     clock = Clock()
     monitors = Monitors(store_of(tmp_path), clock)
     return monitors, monitors.create(bundle, name="hiring", keep_rows=True)[0], clock
 
 
-def send(monitors: Monitors, monitor: KeptMonitor, n: int, seed: int = 0, **more: Any) -> None:
+def send(monitors: Monitors, monitor: StoredMonitor, n: int, seed: int = 0, **more: Any) -> None:
     """Store n people as a service would send them, their rows as they came."""
     frame = people(n, seed)
     columns = {name: frame[name].tolist() for name in monitor.bundle.reads}
@@ -53,7 +53,7 @@ def send(monitors: Monitors, monitor: KeptMonitor, n: int, seed: int = 0, **more
     said = {"protected": {"group": tuple(frame["group"])}, **more}
     ids = said.pop("ids", tuple(f"{seed}-{place}" for place in range(n)))
     [stored] = monitors.store(
-        [Batch(monitor.id, scored, f"{seed}", ids=ids, sent=Sent(**said), columns=columns)]
+        [Batch(monitor.id, scored, f"{seed}", ids=ids, sent=BatchContext(**said), columns=columns)]
     )
     assert not isinstance(stored, InputError), stored
 
@@ -288,7 +288,7 @@ def test_a_window_on_a_full_disk_leaves_nothing_and_there_is_one_afterwards(bund
             submit_window(monitors, monitor, wanted)
     assert not [path for path in space.folder.rglob("*") if path.is_file() and "files" in path.parts]
     submitted = []
-    monkeypatch.setattr(work, "submit", lambda space, spec, title: submitted.append(spec) or SavedKey())
+    monkeypatch.setattr(jobs, "submit", lambda space, spec, title: submitted.append(spec) or SavedKey())
     submit_window(monitors, monitor, wanted)
     assert len(submitted) == 1
     assert (space.folder / submitted[0]["data"]["path"]).is_file()

@@ -11,7 +11,7 @@ import pytest
 from audits.cli import monitor as commands
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.ingestion import read_json
-from audits.monitor.recoded import (
+from audits.monitor.recoding import (
     as_audited,
     frame_as_audited,
     meanings,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from audits.outcome_transport import audit as module
-from audits.stats import Judged
+from audits.stats import Judgment
 from audits.stats.group_means import group_means, judge_groups
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import flows_of
@@ -53,7 +53,7 @@ def test_room_for_a_material_difference_is_no_all_clear():
     assert tested is not None
     apart = tested.difference
 
-    def judged(reach: float) -> Judged:
+    def judged(reach: float) -> Judgment:
         found = judge_groups(
             tested, material=1.0, ranges=(apart - reach, apart + reach), open_reason="it is open"
         )[0]

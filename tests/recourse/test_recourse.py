@@ -12,7 +12,7 @@ from audits.models import Subject
 from audits.recourse.figures import groups
 from audits.recourse.figures.person import person_path
 from audits.runs.registry import AUDITS
-from audits.stats.words import percent
+from audits.stats.text import percent
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 
 
@@ -114,7 +114,7 @@ def test_one_persons_path_slides_through_the_steps_that_were_scored():
 
 def test_the_title_of_what_it_would_take_states_what_its_bars_show():
     result = recourse_of(mixed())
-    shown = groups.needed(result)
+    shown = groups.changes_needed(result)
     never = next(trace for trace in shown.data if trace.name == "never")
     sizes = sorted(
         (row for row in result.by_group), key=lambda row: (row.never.value or 0.0, row.n)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.stats.words import number
+from audits.stats.text import number
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 
 

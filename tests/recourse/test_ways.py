@@ -16,12 +16,12 @@ from audits.progress import silent
 from audits.recourse import RecourseResult
 from audits.recourse.actions import actions_of
 from audits.recourse.alternatives import (
-    _refitted,  # its draws, so that they can be repeated by hand
+    _acceptance_by_refits,  # its draws, so that they can be repeated by hand
     downstream_of,
 )
 from audits.recourse.audit import _sides
 from audits.recourse.options import RecourseOptions
-from audits.recourse.paths import Way
+from audits.recourse.paths import RecoursePath
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 
 COLUMNS = ("income", "savings", "loans", "home")
@@ -77,10 +77,12 @@ def test_ways_survive_as_often_as_models_trained_again_accept_them(
     options = RecourseOptions(actionable=COLUMNS, refits=2)
     actions, _ = actions_of(subject, options)
     people, accepted = _sides(subject, options, np.random.default_rng(0))
-    way = Way(subject, options, actions, people, accepted, np.empty(0), np.empty(0))
+    way = RecoursePath(subject, options, actions, people, accepted, np.empty(0), np.empty(0))
     moved = way.today.assign(loans=0).iloc[:30]
     who = np.arange(30)
-    share = _refitted(way, downstream_of(subject.data, {}), moved, who, np.random.default_rng(5), silent)
+    share = _acceptance_by_refits(
+        way, downstream_of(subject.data, {}), moved, who, np.random.default_rng(5), silent
+    )
     rng, by_hand = np.random.default_rng(5), np.zeros(30)
     for k in range(2):
         model = train_model(resample(subject.training, rng), "logistic", subject.seed + k + 1, silent)

@@ -15,7 +15,7 @@ from audits.drawing.style import finish
 from audits.records import Exhibit
 from audits.reports import render_report
 from audits.reports.blocks import Document, Figure, grid
-from audits.reports.html import MOST_BYTES, html_of
+from audits.reports.html import MAX_BYTES, html_of
 from audits.runs.result import AuditResult
 from audits.stats.vocabulary import DataWords
 from tests.flipset.conftest import audited, draw_crowd, subject_of
@@ -91,7 +91,7 @@ def test_the_file_stays_small_whatever_the_tables_hold():
     figure = go.Figure(go.Bar(x=[1 / 3], y=["a"]))
     block = Figure(Exhibit("key", "heading", "caption", lambda: figure, lambda: frame), "figure", grid(frame))
     text = html_of(Document("title", "subtitle", (block,) * 80))
-    assert 5_000_000 < len(text.encode()) < MOST_BYTES
+    assert 5_000_000 < len(text.encode()) < MAX_BYTES
     [note] = set(re.findall(r"The first \d+ of 300 rows; the CSV tables hold all", text))
     assert int(note.split()[2]) < 200
     one = html_of(Document("title", "subtitle", (block,)))

@@ -22,7 +22,7 @@ from audits.rule_sets.inference.permutation import (
 from audits.stats.shares import newcombe_ends
 from audits.subgroups.attributes import End, category, interval
 from audits.subgroups.cells import count_cells
-from audits.subgroups.scores import standardized
+from audits.subgroups.scores import z_factor
 from audits.subgroups.search import Search
 from audits.subgroups.sums import GroupSums
 from benchmarks.samples import loans
@@ -53,7 +53,7 @@ def searched(attributes, decisions, support):
 
 def z_scores(everyone, groups):
     n, good = groups.of(np.column_stack([everyone.n, everyone.favorable])).T
-    return (good - n * everyone.rate) * standardized(n, everyone.total, everyone.rate)
+    return (good - n * everyone.rate) * z_factor(n, everyone.total, everyone.rate)
 
 
 def test_exact_p_is_fishers_test_with_the_smaller_tail_doubled():

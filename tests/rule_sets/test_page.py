@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pandas as pd
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from tests.app.test_pages import carry_out, figures, open_example, texts, visit
 
@@ -21,7 +21,7 @@ def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:
     # the example suggests a support at which the planted group is looked at
     assert at.select_slider(key="support").value == 0.02
     carry_out(space, at)
-    result = work.result(space, space.runs()[0]["spec"]).audits[0].result
+    result = jobs.result(space, space.runs()[0]["spec"]).audits[0].result
     assert result.leaderboard[0].rule_set == "sex = female, ethnicity = Velian, age < 30"
     assert result.leaderboard[0].confirmed
     said = at.container(key="finding").text[0].value
@@ -85,7 +85,7 @@ def finish(space, at, spec_name):
     """Wait for the last run, which is of the audit named, and draw the page anew."""
     record = space.runs()[0]
     assert set(record["spec"]["audits"][0]) == {spec_name}
-    run = work.executor().run(record["id"])
+    run = jobs.executor().run(record["id"])
     assert run is not None
     assert run.wait(120)
     return at.run()
@@ -115,7 +115,7 @@ def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:
     finish(space, at, "mitigation")
     assert not at.exception
     spec = space.runs()[0]["spec"]
-    result = work.result(space, spec).audits[0].result
+    result = jobs.result(space, spec).audits[0].result
     assert at.container(key="mitigated").text[0].value == result.finding
     first, last = result.steps[0], result.steps[result.chosen]
     assert "sex" in result.rule_set
@@ -130,7 +130,7 @@ def test_a_model_from_a_file_is_not_trained_again(space) -> None:
     at = open_example(space, "loans")
     options = {"protected": ["sex"], "support": 0.02}
     spec = drafts.audit_spec(space.draft(), "rule_sets", options)
-    work.submit(space, spec, "").wait(90)
+    jobs.submit(space, spec, "").wait(90)
     at.switch_page(PAGE).run()
     at.multiselect(key="attributes").set_value(["sex"]).run()
     open_tab(at, "Train again")

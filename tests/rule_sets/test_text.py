@@ -244,5 +244,5 @@ def test_every_pair_is_tested_on_texts_with_its_terms_exchanged_in(tmp_path):
     assert rare.favorable_out == pytest.approx(fine.mean())
     save_result(result, tmp_path, "rule_sets")
     assert plain(load_result(RuleSetsResult, tmp_path, "rule_sets")) == plain(result)
-    assert "10 of 149" in alt_text(figures.exchanged(result))
+    assert "10 of 149" in alt_text(figures.exchanged_terms(result))
     assert len(exchanged_frame(found)) == 149

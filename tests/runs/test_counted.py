@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audits.data.groupby import _added, _counted, _shown
+from audits.data.groupby import _count_lines, _readable_table, _sum_parts
 from audits.data.io.large_table import hold_table
 from audits.errors import InputError
 from audits.groups import at_threshold
@@ -209,9 +209,11 @@ def test_how_a_table_falls_into_parts_changes_nothing():
     found = []
     for rows in (500, 37, 1):
         parts = [
-            _counted(["g", "s"], cuts, "s", hold_table(table.slice(k, rows))) for k in range(0, 500, rows)
+            _count_lines(["g", "s"], cuts, "s", hold_table(table.slice(k, rows))) for k in range(0, 500, rows)
         ]
-        lines, gathered = _shown(_added(parts, ["g", "s"], cuts), table.schema, ["g", "s"], cuts, "s")
+        lines, gathered = _readable_table(
+            _sum_parts(parts, ["g", "s"], cuts), table.schema, ["g", "s"], cuts, "s"
+        )
         found.append(lines.to_pandas().assign(**gathered.reset_index(drop=True)))
     for other in found[1:]:
         pd.testing.assert_frame_equal(found[0], other, rtol=1e-12)

@@ -27,7 +27,7 @@ import audits
 from audits.cli.main import main
 from audits.data import read_table
 from audits.errors import InputError
-from audits.runs.source.fetch import ALLOWED, fetched
+from audits.runs.source.fetch import ALLOWED, fetch_data
 from audits.runs.spec import parse_spec
 from tests.runs.postgres import serve
 
@@ -47,7 +47,7 @@ def people(tmp_path):
 
 
 def ask(folder, **data):
-    return fetched({"data": {**REST, **data}, "audits": ["groups"]}, folder, "audit")["data"]
+    return fetch_data({"data": {**REST, **data}, "audits": ["groups"]}, folder, "audit")["data"]
 
 
 def test_duckdb_answers_over_files_beside_the_spec(people, tmp_path):

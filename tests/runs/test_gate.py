@@ -10,8 +10,8 @@ import pytest
 
 from audits.errors import InputError
 from audits.groups.audit import groups_from_people
-from audits.groups.changing import since
 from audits.groups.options import GroupsOptions
+from audits.groups.threshold_change import since
 from audits.runs.gates.baselines import growth
 from audits.runs.gates.gate import Gate, judge, read_gate
 from audits.runs.gates.reports import markdown

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from audits.mapped import read_mapped, write_mapped
+from audits.arrow_io import read_mapped, write_mapped
 from audits.runs.executors.sandbox import resident_memory
 
 MANY = 2_000_000

@@ -6,7 +6,7 @@ import pytest
 
 from audits.errors import InputError
 from audits.runs.executors.pool import ProcessExecutor
-from audits.runs.plans.power import Planned, plan
+from audits.runs.plans.power import PowerRow, plan
 from audits.runs.spec import parse_spec
 from audits.runs.storage.store import RunStore
 from tests.runs.conftest import make_spec
@@ -51,7 +51,7 @@ def test_an_executor_plans_and_keeps_no_run(base, tmp_path):
         run = executor.submit(spec, base, plan=asked)
         assert run.wait(120)
     assert run.status == "done"
-    assert [Planned.from_json(each) for each in run.planned] == plan(parse_spec(spec, base), **asked)
+    assert [PowerRow.from_json(each) for each in run.planned] == plan(parse_spec(spec, base), **asked)
     assert not RunStore(tmp_path).finished(run.key, None)
 
 

@@ -91,8 +91,8 @@ def test_a_process_and_what_it_started_end_together():
     system.end_group(process.pid)
     process.communicate()
     for _ in range(100):
-        if not system.goes_on(child) or system.started(child) == "over":
+        if not system.goes_on(child) or system.start_time(child) == "over":
             break
         time.sleep(0.05)
-    assert not system.goes_on(child) or system.started(child) == "over"
+    assert not system.goes_on(child) or system.start_time(child) == "over"
     system.end_group(process.pid)  # once more is no error

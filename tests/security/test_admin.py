@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from streamlit.testing.v1 import AppTest
 
-from app import work
+from app import jobs
 from app.serving import logs
 from app.serving.maintenance import Maintenance, snapshot
 from app.workspaces import auth
@@ -40,7 +40,7 @@ def test_a_run_is_seen_from_outside_and_cancelled(base, capsys):
     path = space.add_file("people.csv", io.BytesIO(f"sex,skill,hired\n{rows}".encode()))
     data = {"path": str(path), "label": "hired", "favorable": 1, "protected": ["sex"]}
     spec = {"data": data, "model": {"train": "mlp"}, "audits": [{"groups": {"bootstrap": 9999}}], "seed": 0}
-    run = work.submit(space, spec, "long")
+    run = jobs.submit(space, spec, "long")
     control.tell(base, snapshot())
     assert main(["admin", "status", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -96,7 +96,7 @@ def test_log_lines_are_json_with_the_id_of_the_request_and_no_tokens(monkeypatch
             logger.exception("Broken at %s", token)
         return JSONResponse({})
 
-    app = Starlette(routes=[Route(f"/{token}", broken)], middleware=[Middleware(logs.Traced)])
+    app = Starlette(routes=[Route(f"/{token}", broken)], middleware=[Middleware(logs.RequestLog)])
     sent = []
 
     async def send(message):

@@ -12,9 +12,9 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from app import work
+from app import jobs
 from app.serving import api, limits
-from app.serving.limits import Bounded
+from app.serving.limits import RequestLimits
 from app.workspaces import auth, deletion
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, issue_token, new_token, workspaces_of
@@ -114,7 +114,7 @@ def test_wrong_tokens_and_floods_are_answered_with_later(ask, by_proxy, monkeypa
         Route("/api/v1/monitors/{name}", unknown),
         Route("/_stcore/upload_file/{a}/{b}", slow, methods=["PUT"]),
     ]
-    app = Starlette(routes=routes, middleware=[Middleware(Bounded)])
+    app = Starlette(routes=routes, middleware=[Middleware(RequestLimits)])
 
     async def once(path, method="GET", headers=(), client="10.1.1.1"):
         async def receive():
@@ -168,7 +168,7 @@ def test_tabs_that_flood_and_bodies_that_do_not_arrive_hold_nobody_up(monkeypatc
         while scope["type"] == "websocket" and (await receive())["type"] != "websocket.disconnect":
             heard.append(len(waits))
 
-    bounded = Bounded(page)
+    bounded = RequestLimits(page)
     scope = {"path": "/_stcore/stream", "headers": [], "client": ("10.1.1.1", 1)}
 
     async def send(message):
@@ -290,10 +290,10 @@ def test_what_is_only_looked_at_changes_in_no_way(base):
         lambda: seen.note_run({"id": "a", "key": "b"}),
         lambda: seen.add_file("a.csv", io.BytesIO(b"a\n1\n")),
         lambda: seen.forget(),
-        lambda: work.submit(seen, {}, ""),
+        lambda: jobs.submit(seen, {}, ""),
         lambda: deletion.delete(seen, "a"),
         lambda: deletion.erase(seen),
-        lambda: work.start_again(seen, "a"),
+        lambda: jobs.restart_run(seen, "a"),
         lambda: Shares().make(seen, 1),
     ):
         with pytest.raises(InputError, match="can only be looked at here"):

@@ -94,12 +94,12 @@ def postgres(monkeypatch):
     server.start()
     monkeypatch.setenv("EVENHAND_DATABASE_URL", server.url)
     monkeypatch.setattr(module, "_WAITS", (0.1,))
-    databases._remembered.cache_clear()
+    databases._cached_database.cache_clear()
     yield server
     with contextlib.suppress(subprocess.CalledProcessError):
         server.stop()
     server.remove()
-    databases._remembered.cache_clear()
+    databases._cached_database.cache_clear()
 
 
 def test_runs_asked_for_during_an_outage_are_in_the_list_afterwards(postgres, tmp_path):
@@ -108,7 +108,7 @@ def test_runs_asked_for_during_an_outage_are_in_the_list_afterwards(postgres, tm
     postgres.stop()
     runs = [InlineExecutor().submit(spec | {"seed": seed}, tmp_path, "ada") for seed in range(2)]
     keep_run(runs[0], spec, tmp_path, title="known before", owner="ada", base=base)
-    databases._remembered.cache_clear()  # a server that began while the database was away
+    databases._cached_database.cache_clear()  # a server that began while the database was away
     keep_run(runs[1], spec, tmp_path, title="begun meanwhile", owner="ada", base=base)
     with pytest.raises(RunFailed):
         kept.list()
@@ -211,7 +211,7 @@ def test_a_server_whose_home_cannot_be_written_to_says_so_and_ends(tmp_path):
 
 def test_readiness_is_another_question_than_health(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
-    databases._remembered.cache_clear()
+    databases._cached_database.cache_clear()
     faults = api.faults()
     assert "database" not in faults
     assert "home" not in faults

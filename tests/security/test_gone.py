@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app import work
+from app import jobs
 from app.drafts import drafts
 from app.serving.maintenance import Maintenance
 from app.workspaces import deletion
@@ -39,7 +39,7 @@ def bring(owner: str) -> Workspace:
 
 def run(space: Workspace) -> dict:
     spec = {**space.draft()["spec"], "audits": [{"groups": {}}]}
-    made = work.submit(space, spec, f"About {_MARK}")
+    made = jobs.submit(space, spec, f"About {_MARK}")
     assert made.wait(120)
     assert made.status == "done", made.error
     for _ in range(200):  # the result goes among the saved audits in another thread
@@ -60,7 +60,7 @@ def holding(base: Path, text: str) -> list[str]:
 
 def test_a_deleted_workspace_leaves_no_byte(base):
     space = bring(issue_token())
-    data, _ = work.data(space, space.draft()["spec"]["data"]).result(60)
+    data, _ = jobs.data(space, space.draft()["spec"]["data"]).result(60)
     assert data.n == 120
     run(space)
     Shares().make(space, 3)
@@ -78,7 +78,7 @@ def test_a_deleted_audit_leaves_nothing_but_the_upload(base):
     deletion.delete(space, saved.id)
     left = holding(base, _MARK)
     assert all("/files/" in name for name in left), left
-    assert not work.standing(space, spec).finished
+    assert not jobs.status_of(space, spec).finished
     assert not space.runs()
 
 
@@ -116,11 +116,11 @@ def test_what_nobody_opens_grows_old_unless_the_clock_has_jumped(base, monkeypat
 def test_what_one_has_found_is_not_handed_to_another_with_the_same_file(base):
     first, second = bring(issue_token()), bring(issue_token())
     spec = run(first)
-    assert work.standing(first, spec).finished
-    assert not work.standing(second, spec).finished
+    assert jobs.status_of(first, spec).finished
+    assert not jobs.status_of(second, spec).finished
     deletion.erase(second)
-    assert work.standing(first, spec).finished
-    assert work.result(first, spec).audits
+    assert jobs.status_of(first, spec).finished
+    assert jobs.result(first, spec).audits
 
 
 def test_no_spec_reaches_files_outside_its_workspace(base):
@@ -135,8 +135,8 @@ def test_no_spec_reaches_files_outside_its_workspace(base):
         "/etc/passwd",
     ):
         wrong = {**spec, "data": {**spec["data"], "path": path}}
-        for ask in (work.standing, work.result, lambda space, each: work.submit(space, each, "")):
+        for ask in (jobs.status_of, jobs.result, lambda space, each: jobs.submit(space, each, "")):
             with pytest.raises(InputError, match="must be a file of this workspace"):
                 ask(mine, wrong)
         with pytest.raises(InputError, match="must be a file of this workspace"):
-            work.data(mine, wrong["data"])
+            jobs.data(mine, wrong["data"])

@@ -133,7 +133,7 @@ def test_a_copy_of_sqlite_is_laid_out_in_postgresql(full, tmp_path, monkeypatch)
             with pytest.raises(InputError, match="the database must be empty"):
                 restore(tmp_path / "copy.tar.gz", tmp_path / "other")
         finally:
-            module._remembered.cache_clear()
+            module._cached_database.cache_clear()
 
 
 def test_a_damaged_copy_lays_out_nothing(full, tmp_path):

@@ -13,7 +13,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from app.tables.readers import Readers
+from app.tables.client import Readers
 from audits.data import read_table
 from audits.data.io import sheets
 from audits.errors import InputError
@@ -153,7 +153,7 @@ def test_what_forks_ends_by_itself_where_its_server_has_gone_before_it_was_ready
     with ours, theirs:
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "audits.runs.executors.fork_server", "app.tables.holding:answer"),
+                *(sys.executable, "-m", "audits.runs.executors.fork_server", "app.tables.server:answer"),
                 *(str(theirs.fileno()), gone.stdout.decode().strip()),
             ],
             pass_fds=[theirs.fileno()],

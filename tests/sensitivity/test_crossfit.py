@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from audits.comparison.sensitivity import paired
+from audits.comparison.sensitivity import compare
 from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
 from tests.sensitivity.conftest import people, subject_of
 
@@ -37,7 +37,7 @@ def test_seeds_give_one_verdict_but_at_the_limit(found):
 
 def test_a_pairing_holds_the_spread_of_cross_fits(found):
     subject = subject_of(people(1600))
-    both = paired(found[0], found[1], (subject, subject)).rows
+    both = compare(found[0], found[1], (subject, subject)).rows
     row = next(each for each in both if each.where.endswith("ratio"))
     assert row.moved.value == pytest.approx(row.second.value - row.first.value)
     interval = row.moved.interval(0.05)
@@ -45,6 +45,6 @@ def test_a_pairing_holds_the_spread_of_cross_fits(found):
         dataclasses.replace(each, groups=tuple(dataclasses.replace(g, spread=0.0) for g in each.groups))
         for each in found[:2]
     ]
-    bare = next(each for each in paired(*flat, (subject, subject)).rows if each.where == row.where)
+    bare = next(each for each in compare(*flat, (subject, subject)).rows if each.where == row.where)
     assert interval.low < bare.moved.interval(0.05).low
     assert row.judged == (not any(each.at_chance for each in (*found[0].status, *found[1].status)))

@@ -11,7 +11,7 @@ import pytest
 
 from audits.data import AuditData
 from audits.models import Subject
-from audits.sensitivity.inference import JudgedGroups, judge_groups, ratio_p_value
+from audits.sensitivity.inference import GroupsJudgment, judge_groups, ratio_p_value
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.text import too_few
 from audits.stats import EVIDENCE, INSUFFICIENT
@@ -19,7 +19,7 @@ from audits.stats import EVIDENCE, INSUFFICIENT
 N = 840
 
 
-def judged(logistic: Subject, values: np.ndarray, sizes: dict[str, int], seed: int = 0) -> JudgedGroups:
+def judged(logistic: Subject, values: np.ndarray, sizes: dict[str, int], seed: int = 0) -> GroupsJudgment:
     """Judge the first people as groups of the given sizes, the rest as one."""
     data: AuditData = logistic.data.take(np.arange(N) % logistic.data.n)
     names = [name for name, size in sizes.items() for _ in range(size)]

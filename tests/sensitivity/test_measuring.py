@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
 from audits.models.networks.dense import Dense
-from audits.sensitivity.measurement.gradients import Audited, Status, measure, smoothing_noise, totals
+from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure, smoothing_noise, totals
 
 D = 5
 BLOCKS = [slice(0, 1), slice(1, 3), slice(3, 5)]
@@ -22,17 +22,17 @@ def draw(rng: np.random.Generator, *widths: int) -> Dense:
     return Dense(weights, tuple(rng.normal(size=width) for width in widths[1:]))
 
 
-def models(seed: int, groups: int = 2, classes: int = 0) -> tuple[Audited, Status]:
+def models(seed: int, groups: int = 2, classes: int = 0) -> tuple[AuditedModel, Status]:
     rng = np.random.default_rng(seed)
     good = np.arange(classes) < 2 if classes else None
-    audited = Audited(draw(rng, D, 6, classes or 1), good)
+    audited = AuditedModel(draw(rng, D, 6, classes or 1), good)
     names = tuple(f"g{k}" for k in range(groups))
     return audited, Status("group", names, draw(rng, D, 4, 1 if groups == 2 else groups))
 
 
 def test_two_logistic_models_by_hand():
     # F = expit(0.5 z1 - z2), A = expit(2 z1 + 3 z2): PS = p (1 - p) (|0.5| * |2| + |-1| * |3|)
-    audited = Audited(Dense((np.array([[0.5], [-1.0]]),), (np.zeros(1),)))
+    audited = AuditedModel(Dense((np.array([[0.5], [-1.0]]),), (np.zeros(1),)))
     status = Status("sex", ("f", "m"), Dense((np.array([[2.0], [3.0]]),), (np.zeros(1),)))
     z = np.array([[0.0, 0.0], [2.0, 0.0]])
     found = measure(z, audited, [status], [slice(0, 1), slice(1, 2)])
@@ -45,7 +45,7 @@ def test_two_logistic_models_by_hand():
     np.testing.assert_allclose(literal.sensitivity, p * (1 - p) * 4 * a * (1 - a))
 
 
-def probability(audited: Audited, z: np.ndarray) -> np.ndarray:
+def probability(audited: AuditedModel, z: np.ndarray) -> np.ndarray:
     out = audited.network.outputs(z)
     return (
         expit(out[:, 0]) if audited.favorable is None else softmax(out, axis=1)[:, audited.favorable].sum(1)
@@ -120,7 +120,7 @@ def test_the_fast_pass_equals_the_full_one_in_both_precisions_and_with_threads()
     np.testing.assert_allclose(values, full.sensitivity, rtol=1e-10)
     np.testing.assert_allclose(score, full.score)
     small = [
-        Audited(audited.network.astype(np.float32)),
+        AuditedModel(audited.network.astype(np.float32)),
         Status("g", ("a", "b"), status.network.astype(np.float32)),
     ]
     found = totals(z.astype(np.float32), *small)[1]
@@ -143,7 +143,7 @@ def test_several_attributes_give_the_largest():
 
 def test_smoothing_averages_gradients_before_their_size_is_taken():
     # A's only unit has its kink at 0: half the noisy points see slope 2, half 0
-    audited = Audited(Dense((np.array([[1.0]]),), (np.zeros(1),)))
+    audited = AuditedModel(Dense((np.array([[1.0]]),), (np.zeros(1),)))
     bent = Dense((np.array([[2.0]]), np.array([[1.0]])), (np.zeros(1), np.zeros(1)))
     status = Status("g", ("a", "b"), bent)
     noise = np.array([[0.5], [-0.5]])

@@ -16,9 +16,9 @@ from audits.errors import InputError
 from audits.models import make_subject, model_spec
 from audits.runs.registry import AUDITS
 from audits.sensitivity import SensitivityOptions, figures, sensitivity
-from audits.sensitivity.match_sets.counterfactual_model import augmented
+from audits.sensitivity.match_sets.counterfactual_model import augment
 from audits.sensitivity.match_sets.sets import QUANTILES
-from audits.stats.words import number
+from audits.stats.text import number
 from tests.sensitivity.conftest import people, subject_of
 
 
@@ -122,7 +122,7 @@ def test_both_sides_of_the_match_set_and_the_twins_decisions_are_kept(audited_fe
 
 def test_copies_differ_in_the_protected_column_alone(fed):
     training = fed.training
-    doubled = augmented(training, ("group",))
+    doubled = augment(training, ("group",))
     assert doubled.n == 2 * training.n
     first, second = doubled.frame.iloc[: training.n], doubled.frame.iloc[training.n :].sort_index()
     assert (doubled.frame["group"].value_counts() == training.n).all()
@@ -144,7 +144,7 @@ def test_finite_differences_agree_with_gradients_or_say_what_they_are(train: str
 
 def test_finite_differences_of_a_logistic_model_equal_its_gradient(logistic):
     from audits.sensitivity.measurement.blackbox import measure_blackbox
-    from audits.sensitivity.measurement.gradients import Audited, measure
+    from audits.sensitivity.measurement.gradients import AuditedModel, measure
     from audits.sensitivity.measurement.status_models import train_status
 
     space, data = logistic.space, logistic.data
@@ -154,7 +154,7 @@ def test_finite_differences_of_a_logistic_model_equal_its_gradient(logistic):
     from audits.models.networks.dense import dense_of
     from audits.models.networks.gradients import logits_over
 
-    audited = Audited(dense_of(logits_over(logistic.model, space, data.frame)))
+    audited = AuditedModel(dense_of(logits_over(logistic.model, space, data.frame)))
     blocks = [space.blocks[name] for name in space.columns]
     exact = measure(z, audited, [status], blocks)
     rough = measure_blackbox(

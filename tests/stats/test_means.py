@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audits.stats.means import MeanTest, mean_test
-from audits.stats.paired import PairedRatio, paired_ratio
+from audits.stats.paired_ratio import PairedRatio, paired_ratio
 
 REPLICATIONS = 2000
 VALUES = st.lists(st.floats(0.01, 100.0), min_size=10, max_size=40).map(np.array)

@@ -6,8 +6,8 @@ import pytest
 
 from audits.data.spec_parser import data_spec
 from audits.errors import InputError
+from audits.stats.text import people_in, so_many
 from audits.stats.vocabulary import speaking
-from audits.stats.words import people_in, so_many
 
 NAMED = {
     "people": "applicants",

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from audits.errors import InputError
 
@@ -17,7 +17,7 @@ __all__ = ["choose_counterfactuals"]
 
 def choose_counterfactuals(
     suggested: Mapping[str, Any],
-    data: DataHeld,
+    data: DataHandle,
     summary: Summary,
     source: Mapping[str, Any],
     *,

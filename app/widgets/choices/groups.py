@@ -10,7 +10,7 @@ import streamlit as st
 from app import state
 from app.drafts.suggestions import group_pair, suggested_groups
 from app.tables.summary import Summary
-from audits.stats.words import in_words
+from audits.stats.text import in_words
 
 __all__ = ["choose_groups"]
 

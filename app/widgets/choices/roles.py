@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import state
 from app.drafts.drafts import with_data
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from audits.data import ROLES
 from audits.recourse import GERMAN_ROLES
 from audits.runs.digests import digest_of
@@ -18,22 +18,22 @@ from audits.runs.digests import digest_of
 __all__ = ["actionable_by_role", "is_german", "roles_section", "with_role"]
 
 
-def is_german(data: DataHeld) -> bool:
+def is_german(data: DataHandle) -> bool:
     """Tell whether the columns are those of the German credit data, for which the paper lists roles."""
     return all(name in data.frame for name in GERMAN_ROLES if name != "sex")
 
 
-def actionable_by_role(data: DataHeld) -> list[str]:
+def actionable_by_role(data: DataHandle) -> list[str]:
     """Return the features whose role says that a person can change them."""
     return [name for name in data.features if data.roles.get(name) == "actionable"]
 
 
-def with_role(data: DataHeld) -> list[str]:
+def with_role(data: DataHandle) -> list[str]:
     """Return the columns, features or not, whose role says that a person can change them."""
     return [name for name, role in data.roles.items() if role == "actionable"]
 
 
-def roles_section(draft: Mapping[str, Any], data: DataHeld) -> None:
+def roles_section(draft: Mapping[str, Any], data: DataHandle) -> None:
     """Draw the table of roles; what is edited goes into the draft, for all audits."""
     names = list(dict.fromkeys([*data.features, *data.protected]))
     base = pd.DataFrame(
@@ -55,7 +55,7 @@ def roles_section(draft: Mapping[str, Any], data: DataHeld) -> None:
                     "Immutable: it stays.",
                 )
             },
-            on_change=_edited,
+            on_change=_apply_edit,
             args=(key, names, changeable(data)),
             alt="Columns and their roles",
         )
@@ -72,17 +72,17 @@ def roles_section(draft: Mapping[str, Any], data: DataHeld) -> None:
             )
 
 
-def changeable(data: DataHeld) -> list[str]:
+def changeable(data: DataHandle) -> list[str]:
     """Return the features that are no protected attributes: those are never changed."""
     return [name for name in data.features if name not in data.protected]
 
 
-def _edited(key: str, names: list[str], changeable: list[str]) -> None:
+def _apply_edit(key: str, names: list[str], changeable: list[str]) -> None:
     rows = state.widget(key)["edited_rows"]
     _save({names[int(row)]: change["role"] for row, change in rows.items() if "role" in change}, changeable)
 
 
-@state.told
+@state.report_errors
 def _save(changed: Mapping[str, str | None], changeable: list[str]) -> None:
     """Write roles into the draft, and have the choice of actionable columns follow them."""
     space = state.workspace()

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import state
 from app.drafts.drafts import made_groups
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 
@@ -19,7 +19,7 @@ _BEFORE = "before stand-in"
 _KIND = "mlp"  # bends as decisions do, and has the gradients that individual fairness asks for
 
 
-def offer_stand_in(space: Workspace, draft: Mapping[str, Any], data: DataHeld) -> None:
+def offer_stand_in(space: Workspace, draft: Mapping[str, Any], data: DataHandle) -> None:
     """Offer to train a model on the stored decisions, and to audit that, with one click."""
     made = with_stand_in(draft, data.features, data.protected)
     if made is None:
@@ -85,7 +85,7 @@ def without_stand_in(draft: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "spec": {**draft["spec"], **draft[_BEFORE]}}
 
 
-@state.told
+@state.report_errors
 def _change(space: Workspace, draft: dict[str, Any]) -> None:
     state.forget_addresses()
     space.save_draft(draft)

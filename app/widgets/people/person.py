@@ -5,24 +5,24 @@ from __future__ import annotations
 import html
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import state, work
+from app import jobs, state
 from app.serving.headers import INTO_VIEW
-from app.tables.people import MOST_TOLD, far, spreads_of, value_text
-from app.widgets.people.what_if import asked, can_ask, what_if_section
+from app.tables.people import MAX_ASSOCIATION, far, spreads_of, value_text
+from app.widgets.people.what_if import ask_model, can_ask, what_if_section
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
-from audits.brief import begun, value_words
 from audits.data.values import is_missing
 from audits.runs.result import RunResult
+from audits.stats.text import number
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import number
+from audits.text import begun, value_words
 
 __all__ = ["Beside", "card_of", "in_units", "person_card", "steps"]
 
@@ -94,7 +94,9 @@ def person_card(
             closest = sides.names[1][:1].lower() + sides.names[1][1:]
             told += f" {begun(closest)} {is_so[1]}."
         st.subheader(told, anchor=False)
-        differ = f"They differ most in {' and '.join(sides.differ[:MOST_TOLD])}." if sides.differ else ""
+        differ = (
+            f"They differ most in {' and '.join(sides.differ[:MAX_ASSOCIATION])}." if sides.differ else ""
+        )
         with st.container(key="quiet-person"):
             st.text(" ".join(filter(None, (differ, said, "" if match is None else match.more))))
         with st.container(horizontal=True, key="person-cards"):
@@ -103,7 +105,7 @@ def person_card(
         answer = None
         if can_ask(found):
             values = {name: _plain(sides.values[name].iloc[-1]) for name in sides.differ}
-            answer = asked(space, found, row, values)
+            answer = ask_model(space, found, row, values)
         if match is not None:
             _differences(sides, {} if answer is None else answer["effects"], found.spec)
         if answer is not None:
@@ -145,7 +147,7 @@ def in_units(table: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def _sides(space: Workspace, found: RunResult, row: Hashable, match: Beside | None) -> _Sides:
     """Return what the cards say, the features in which both differ most first."""
-    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     people = found.audits[0].result.people
     person = people.loc[[row]].iloc[0]
     decided = person["decision" if "decision" in person else "favorable"]
@@ -253,7 +255,7 @@ def _swapped(swaps: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, bool], 
 def _shown(value: object) -> str:
     """Return a value as tables of people have it, large numbers with separators."""
     plain = isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
-    return value_words(float(value)) if plain and not is_missing(value) else value_text(value)
+    return value_words(float(cast(float, value))) if plain and not is_missing(value) else value_text(value)
 
 
 def _plain(value: Any) -> Any:

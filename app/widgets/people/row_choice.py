@@ -10,16 +10,16 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from app import state, work
-from app.tables.held import DataHeld
-from app.tables.listed import Listed, Order, RawCells
-from app.tables.wire import pack_rows
+from app import jobs, state
+from app.tables.handles import DataHandle
+from app.tables.listed import Order, PeopleTable, RawCells
+from app.tables.protocol import pack_rows
 from app.widgets.people.selected import clickable, let_go, only_selected
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.workspaces.workspace import Workspace
 from audits.drawing.selected import selected_among, selected_bins
+from audits.stats.text import count
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count
 
 __all__ = ["ROWS", "choose_row", "clicked_row", "show_selected"]
 
@@ -29,11 +29,11 @@ WRAPPING = 66
 """Pixels of a row, more than 4 rem, in which what is longer than its column is wide goes on below."""
 _LONG, _WIDE = 36, 250  # letters that go on below, and pixels of their column
 
-_MOST_SHOWN = 1000
+_MAX_SHOWN = 1000
 
 
 def choose_row(
-    people: Listed,
+    people: PeopleTable,
     key: str,
     person: str,
     *,
@@ -80,7 +80,7 @@ def choose_row(
         table, only = selected, selected.index
     if table.empty:
         return None
-    first = table.head(_MOST_SHOWN) if order is None else table.iloc[order.places(table, _MOST_SHOWN)]
+    first = table.head(_MAX_SHOWN) if order is None else table.iloc[order.places(table, _MAX_SHOWN)]
     shown = _with(first, beside)
     rows = [str(row) for row in shown.index]
     opened = {str(row): row for row in (shown.index if of is None else of) if row in table.index}
@@ -168,7 +168,7 @@ def _letters(values: pd.Series) -> int:
 
 
 def _file(
-    space: Workspace, people: Listed, only: pd.Index | None, order: Order | None, beside: RawCells | None
+    space: Workspace, people: PeopleTable, only: pd.Index | None, order: Order | None, beside: RawCells | None
 ) -> bytes:
     """Have all people written as CSV, put in order and with their further columns."""
     arguments = {
@@ -179,8 +179,8 @@ def _file(
         "order": None if order is None else asdict(order),
         "beside": None if beside is None else dict(beside.names),
     }
-    data = beside.data if beside is not None and isinstance(beside.data, DataHeld) else None
-    return work.export(space, people.found, "people", arguments, data)
+    data = beside.data if beside is not None and isinstance(beside.data, DataHandle) else None
+    return jobs.export(space, people.found, "people", arguments, data)
 
 
 def show_selected(table: pd.DataFrame, selected: pd.DataFrame, key: str, number: str) -> None:

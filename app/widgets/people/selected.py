@@ -12,16 +12,16 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.drafts.drafts import made_groups, with_data
 from app.selection import Selection, read_selection, run_of
-from app.tables.held import DataHeld
+from app.tables.handles import DataHandle
 from app.widgets import notices
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.result import RunResult
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = [
     "among_note",
@@ -31,10 +31,10 @@ __all__ = [
     "only_selected",
     "select",
     "selection_chip",
-    "worded",
+    "selection_texts",
 ]
 
-_LONGEST = 80
+_MAX = 80
 
 
 def select(terms: Sequence[Mapping[str, Any]], by: str = "") -> None:
@@ -45,7 +45,7 @@ def select(terms: Sequence[Mapping[str, Any]], by: str = "") -> None:
     """
     if _about_shown(terms) and _shown_run(state.workspace()) is None:
         return
-    run = state.addressed("run")
+    run = state.address_value("run")
     made = [{**term, "run": run} if term.get("run") == "" else dict(term) for term in terms]
     _selecting(by)
     state.select(json.dumps(made, ensure_ascii=False, separators=(",", ":")))
@@ -81,7 +81,7 @@ def _take_back() -> None:
 def only_selected(table: pd.DataFrame) -> pd.DataFrame | None:
     """Return the rows of a table of people who are selected; None where nobody is."""
     kept = state.get("people selected")
-    if kept is None or kept[0] != state.selected() or not kept[0]:
+    if kept is None or kept[0] != state.selection_in_address() or not kept[0]:
         return None
     return table[table.index.isin(kept[1])]
 
@@ -92,15 +92,15 @@ def selection_chip(space: Workspace) -> None:
     if draft is None:
         return
     among_note(space, draft)
-    if not state.selected():
+    if not state.selection_in_address():
         return
     try:
-        chosen = read_selection(state.selected())
+        chosen = read_selection(state.selection_in_address())
         data, _ = wait_for(
-            work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+            jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
             "Preparing the people selected",
         )
-        words, rows, people = _found(space, chosen, data)
+        words, rows, people = _selected_people(space, chosen, data)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
         st.button("Clear the selection", key="selection-clear", on_click=_take_back)
@@ -115,7 +115,7 @@ def selection_chip(space: Workspace) -> None:
         )
         st.download_button(
             "Selected people (CSV)",
-            data=state.exporting(partial(work.export_people, space, data, rows), "people selected"),
+            data=state.exporting(partial(jobs.export_people, space, data, rows), "people selected"),
             file_name="people-selected.csv",
             mime="text/csv",
             on_click="ignore",
@@ -164,7 +164,7 @@ _worded: weakref.WeakKeyDictionary[RunResult, dict[str, str]] = weakref.WeakKeyD
 """The words of whom a run's figures stand for: found once, which takes longer than most of a page."""
 
 
-def worded(space: Workspace, people: Sequence[str]) -> dict[str, str]:
+def selection_texts(space: Workspace, people: Sequence[str]) -> dict[str, str]:
     """Return selections, each terms as JSON, by their words.
 
     Those about "this run" only where the page shows a run of one audit: such a term does not say of which
@@ -187,7 +187,7 @@ def _about_shown(terms: Sequence[Mapping[str, Any]]) -> bool:
 
 def _shown_run(space: Workspace) -> RunResult | None:
     """Return the run that the page shows, where it is one of a single audit."""
-    if not (key := state.addressed("run")):
+    if not (key := state.address_value("run")):
         return None
     try:
         found = run_of(space, key)
@@ -196,7 +196,7 @@ def _shown_run(space: Workspace) -> RunResult | None:
     return found if len(found.audits) == 1 and found.compared is None else None
 
 
-def _found(space: Workspace, chosen: Selection, data: DataHeld) -> tuple[str, pd.Index, float]:
+def _selected_people(space: Workspace, chosen: Selection, data: DataHandle) -> tuple[str, pd.Index, float]:
     """Return the words, the rows and the number of people selected, found once for these data."""
     kept = state.get("selection found")
     mark = (chosen.text, data.digest)
@@ -207,22 +207,22 @@ def _found(space: Workspace, chosen: Selection, data: DataHeld) -> tuple[str, pd
     return found
 
 
-def _make_group(space: Workspace, chosen: Selection, data: DataHeld, words: str) -> None:
+def _make_group(space: Workspace, chosen: Selection, data: DataHandle, words: str) -> None:
     st.text(
         "The group becomes a column of the data. Any audit can then compare it with everyone else, or look "
         "at nobody but it."
     )
-    name = words.replace(", ", " & ")[:_LONGEST]
-    st.text_input("Its name", name, max_chars=_LONGEST, key="group-name")
+    name = words.replace(", ", " & ")[:_MAX]
+    st.text_input("Its name", name, max_chars=_MAX, key="group-name")
     for label, key, only in (
         ("Compare it with everyone else", "group-compare", False),
         ("Audit only these people", "group-only", True),
     ):
-        st.button(label, key=key, on_click=_made, args=(space, chosen, data, name, only))
+        st.button(label, key=key, on_click=_save_group, args=(space, chosen, data, name, only))
 
 
-@state.told
-def _made(space: Workspace, chosen: Selection, data: DataHeld, proposed: str, only: bool) -> None:
+@state.report_errors
+def _save_group(space: Workspace, chosen: Selection, data: DataHandle, proposed: str, only: bool) -> None:
     """Put the group into the draft: as a protected attribute, or as who is audited."""
     draft = space.draft()
     name = " ".join((state.widget("group-name") or proposed).split())
@@ -249,7 +249,7 @@ def _made(space: Workspace, chosen: Selection, data: DataHeld, proposed: str, on
     _take_back()
 
 
-@state.told
+@state.report_errors
 def _audit_all(space: Workspace) -> None:
     draft = space.draft()
     if draft is not None:

@@ -8,24 +8,24 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.widgets import notices
 from app.widgets.run_bar import ended_badly, progress
 from app.workspaces.workspace import Workspace
-from audits.brief import begun
 from audits.data.values import MISSING, text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.digests import digest_of
 from audits.runs.executors.job import Run
 from audits.runs.result import RunResult
+from audits.stats.text import number
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import number
+from audits.text import begun
 
-__all__ = ["asked", "can_ask", "what_if_section"]
+__all__ = ["ask_model", "can_ask", "what_if_section"]
 
 _PATIENCE_SECONDS, _REMEMBERED, _FIRST = 2.0, 60, 3
 _NUMBERS = {"continuous", "integer"}
-_LARGEST = 2**53  # whole numbers beyond it, browsers round
+_MAX = 2**53  # whole numbers beyond it, browsers round
 
 
 def what_if_section(
@@ -90,7 +90,7 @@ def can_ask(found: RunResult) -> bool:
     return "predictions" not in found.spec["model"]
 
 
-def asked(
+def ask_model(
     space: Workspace, found: RunResult, row: Hashable, match: Mapping[str, Any]
 ) -> Mapping[str, Any] | None:
     """Return what the model says of a person as known, and of single values of the match; None meanwhile."""
@@ -112,7 +112,7 @@ def _answer(
         while len(kept) >= _REMEMBERED:
             kept.pop(next(iter(kept)))
         try:
-            kept[key] = work.ask(space, spec, asked)
+            kept[key] = jobs.ask(space, spec, asked)
         except (InputError, RunFailed) as error:
             notices.problem(str(error))
             return None
@@ -130,10 +130,10 @@ def _answer(
 
 def _value(column: Mapping[str, Any], key: str, unit: str | None) -> Any:
     """Draw the control of one value; None is a missing one."""
-    name, value = notices.label(_named(str(column["name"]), unit)), column["value"]
+    name, value = notices.label(_name_with_unit(str(column["name"]), unit)), column["value"]
     if column["kind"] in _NUMBERS:
         whole = column["kind"] == "integer" and (
-            value is None or (float(value).is_integer() and abs(value) < _LARGEST)
+            value is None or (float(value).is_integer() and abs(value) < _MAX)
         )
         number_kind: Any = int if whole else float
         seen = (
@@ -174,7 +174,7 @@ def _sentence(
     """Return what the decision is, or would be, in one sentence."""
     before, after = said["before"], said["after"]
     if not changes:
-        return f"As known, this {vocabulary().person} {_is(before)}{_scored(said, before)}."
+        return f"As known, this {vocabulary().person} {_is(before)}{_score_text(said, before)}."
     listed = [
         f"{name} {_text(value, units.get(name))} instead of {_text(columns[name]['value'])}"
         for name, value in changes.items()
@@ -182,7 +182,7 @@ def _sentence(
     with_these = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
     still = "still " if before["favorable"] == after["favorable"] else ""
     would = _is(after).replace("is ", "be ", 1).replace("gets", "get", 1).replace("does not", "not", 1)
-    return f"With {with_these} this {vocabulary().person} would {still}{would}{_scored(said, after)}."
+    return f"With {with_these} this {vocabulary().person} would {still}{would}{_score_text(said, after)}."
 
 
 def _is(side: Mapping[str, Any]) -> str:
@@ -190,7 +190,7 @@ def _is(side: Mapping[str, Any]) -> str:
     return words.is_yes if side["favorable"] else words.is_no
 
 
-def _scored(said: Mapping[str, Any], side: Mapping[str, Any]) -> str:
+def _score_text(said: Mapping[str, Any], side: Mapping[str, Any]) -> str:
     if said["labels"]:
         return ""
     way = ", favorable below it" if said["higher_is"] == "unfavorable" else ""
@@ -209,7 +209,7 @@ def _side_by_side(
     if not said["labels"]:
         rows.append(("score", number(before["score"]), number(after["score"])))
     rows += [
-        (_named(name, units.get(name)), _text(columns[name]["value"]), _text(value))
+        (_name_with_unit(name, units.get(name)), _text(columns[name]["value"]), _text(value))
         for name, value in changes.items()
     ]
     table = pd.DataFrame(rows, columns=["", "as known", "what if"]).set_index("")
@@ -235,7 +235,7 @@ def _way_left(accepted: Mapping[str, Any], changed: bool, units: Mapping[str, st
     for side in ("before", "after") if changed else ("before",):
         told = accepted[side]
         listed = "; ".join(
-            f"{_named(name, units.get(name))}: {theirs} instead of {mine}"
+            f"{_name_with_unit(name, units.get(name))}: {theirs} instead of {mine}"
             for name, mine, theirs in told["differs"]
         )
         differs = f"has {listed}" if listed else "has the same in all that can be changed"
@@ -244,7 +244,7 @@ def _way_left(accepted: Mapping[str, Any], changed: bool, units: Mapping[str, st
         st.text(f"{who}, the closest {vocabulary().person} who is {yes}, row {told['row']}, {differs}.")
 
 
-def _named(name: str, unit: str | None) -> str:
+def _name_with_unit(name: str, unit: str | None) -> str:
     return f"{name} ({unit})" if unit else name
 
 

@@ -10,7 +10,7 @@ from app.widgets import notices
 from app.widgets.results.figure_card import figure_card
 from audits.records import Exhibit, Section
 
-__all__ = ["show_exhibit", "show_facts", "show_section", "titled"]
+__all__ = ["show_exhibit", "show_facts", "show_section", "write_heading"]
 
 Instead = Mapping[str, Callable[[Exhibit], None] | None]
 
@@ -34,7 +34,7 @@ def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
     )
 
 
-def titled(said: tuple[str, str]) -> None:
+def write_heading(said: tuple[str, str]) -> None:
     """Write a heading and what to see below it."""
     heading, caption = said
     st.subheader(notices.label(heading, longest=120), anchor=False)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from app import state, work
+from app import jobs, state
 from app.tables.exports import portable
 from app.workspaces.workspace import Workspace
 from audits.runs.documents import dump_yaml
@@ -38,7 +38,7 @@ def export_section(found: RunResult, sample: str | None) -> None:
             "All tables (ZIP of CSV)",
             "tables.zip",
             "application/zip",
-            lambda: work.export(space, found, "tables"),
+            lambda: jobs.export(space, found, "tables"),
         )
         _button(
             "Spec (YAML)", "spec.yaml", "application/yaml", lambda: dump_yaml(portable(found.spec)).encode()
@@ -69,4 +69,4 @@ def report_file(
 ) -> bytes:
     """Have the report of a run written as a file; `columns` are those that a law's tables ask for."""
     arguments = {"template": template, "columns": columns}
-    return work.export(space, found, "report", arguments, pdf=kind == "pdf")
+    return jobs.export(space, found, "report", arguments, pdf=kind == "pdf")

@@ -12,10 +12,10 @@ import streamlit as st
 from app import state
 from app.tables.exports import csv_bytes
 from app.widgets import notices
-from app.widgets.people.selected import select, worded
+from app.widgets.people.selected import select, selection_texts
 from app.widgets.results.plot import plot
 from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text
-from audits.stats.words import in_words
+from audits.stats.text import in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["figure_card", "number_columns"]
 
 
-_MOST_LISTED = 400  # selections below a figure: a list of more is not read
+_MAX_LISTED = 400  # selections below a figure: a list of more is not read
 
 
 def figure_card(
@@ -62,8 +62,8 @@ def figure_card(
     A trace whose `meta` lists people (`audits.drawing.selected.people_id`) stands for them: a click on a
     point selects them, and so does the list below the figure.
     """
-    told = _people_of(figure)[:_MOST_LISTED] if selects else []
-    people = worded(state.workspace(), told) if told else {}
+    told = _people_of(figure)[:_MAX_LISTED] if selects else []
+    people = selection_texts(state.workspace(), told) if told else {}
     # one entry of the page: a table that comes or goes moves no figure below, which would be drawn anew
     with st.container(key=f"exhibit-{name}"):
         with st.container(horizontal=True, horizontal_alignment="distribute", key=f"head-{name}"):
@@ -76,7 +76,7 @@ def figure_card(
                 shown = _tools(name, figure, table, people)
         scrolls = wide and "narrow" not in (figure.layout.meta or {})
         with st.container(key=f"{'wide' if scrolls else 'fit'}-{name}"):
-            plot(figure, name, on_click=partial(_clicked, figure, on_point) if people or on_point else None)
+            plot(figure, name, on_click=partial(_on_click, figure, on_point) if people or on_point else None)
         if shown:
             frame = _in_words(table())
             st.dataframe(
@@ -115,10 +115,10 @@ def _tools(name: str, figure: go.Figure, table: Callable[[], pd.DataFrame], peop
     return shown
 
 
-def _clicked(
+def _on_click(
     figure: go.Figure, on_point: Callable[[list[Any]], object] | None, trace: int, point: int
 ) -> None:
-    told = _told(figure.data[trace]) if trace < len(figure.data) else ()
+    told = _people_of_points(figure.data[trace]) if trace < len(figure.data) else ()
     if point >= len(told) or not told[point]:
         return
     if on_point is not None and on_point(list(figure.data[trace].customdata[point])):
@@ -128,10 +128,10 @@ def _clicked(
 
 def _people_of(figure: go.Figure) -> list[str]:
     """Return whom the parts of a figure stand for, each once."""
-    return list(dict.fromkeys(each for trace in figure.data for each in _told(trace) if each))
+    return list(dict.fromkeys(each for trace in figure.data for each in _people_of_points(trace) if each))
 
 
-def _told(trace: Any) -> tuple[str, ...]:
+def _people_of_points(trace: Any) -> tuple[str, ...]:
     """Return whom the points of a trace stand for, in their order; nothing where it does not say."""
     return tuple(trace.meta) if isinstance(trace.meta, (list, tuple)) else ()
 

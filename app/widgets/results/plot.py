@@ -15,7 +15,7 @@ from streamlit.components.v2.get_bidi_component_manager import get_bidi_componen
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
 from app import state
-from app.drawn import as_json
+from app.figure_cache import as_json
 from app.serving.plotly_script import SCRIPT
 from audits.drawing.style import alt_text
 from audits.runs.version import VERSION

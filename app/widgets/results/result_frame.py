@@ -14,13 +14,13 @@ from app.widgets.results.export import export_section
 from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.stats import Judged
+from audits.stats import Judgment
 from audits.stats.badges import interval_text
 
 __all__ = ["fine_print", "headline"]
 
 
-def headline(said: str, judged: Judged) -> None:
+def headline(said: str, judged: Judgment) -> None:
     """Write the badge, the sentence, and beside it the interval that the verdict follows from."""
     with st.container(key="verdict"):
         st.badge(judged.badge_text, color="gray")
@@ -61,7 +61,7 @@ def fine_print(
         **({"How to read this": lambda: st.markdown(f"{reading}{more}")} if reading else {}),
         "What it cannot tell you": lambda: st.markdown(limits),
         **(further := beside or {}),
-        "Settings used": lambda: st.code(_written(found, settings), language=None, wrap_lines=True),
+        "Settings used": lambda: st.code(_settings_yaml(found, settings), language=None, wrap_lines=True),
         "Export": lambda: export_section(found, draft["source"].get("sample")),
     }
     with st.container(horizontal=True, key="fine-print"):
@@ -77,7 +77,7 @@ def fine_print(
 _yaml: weakref.WeakKeyDictionary[RunResult, tuple[dict[str, Any], str]] = weakref.WeakKeyDictionary()
 
 
-def _written(found: RunResult, settings: Mapping[str, Any]) -> str:
+def _settings_yaml(found: RunResult, settings: Mapping[str, Any]) -> str:
     """Return the settings of a run as YAML, written once: that takes longer than most of a page."""
     told = _settings(found) | dict(settings)
     before = _yaml.get(found)

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drawn import presented
-from app.tables.listed import Listed
+from app.figure_cache import cached_section
+from app.tables.listed import PeopleTable
 from app.widgets import notices
 from app.widgets.people.row_choice import choose_row
 from app.widgets.results.exhibits import Instead, show_facts, show_section
@@ -63,7 +63,7 @@ def result_page(
         Pixels that the page draws between the first figure and the tabs.
     """
     record, result = AUDITS[name], found.audits[0].result
-    section = presented(record, result)
+    section = cached_section(record, result)
     headline(record.sentence(result), judged_of(result))
     hero, *others = section.exhibits or (None,)
     if hero is not None and not _looks_at_one():
@@ -81,7 +81,7 @@ def result_page(
             continue
         with container:
             if tab == "tested":
-                _tested(result, section)
+                _test_tab(result, section)
             if tab in drawn:
                 drawn[tab]()
             below = _BELOW.get(tab, _PANEL if tab in drawn else 0)
@@ -122,11 +122,11 @@ def _fitting(exhibits: Sequence[Exhibit], room: float, instead: Instead, prefix:
 def earlier_page(record: Audit, result: Any) -> None:
     """Draw the head of an earlier result: its sentence, its badge and its first figure."""
     headline(record.sentence(result), judged_of(result))
-    if exhibits := presented(record, result).exhibits:
+    if exhibits := cached_section(record, result).exhibits:
         plot(exhibits[0].figure(), "earlier", tools=False)
 
 
-def _tested(result: Any, section: Section) -> None:
+def _test_tab(result: Any, section: Section) -> None:
     """Write the finding with its numbers, how they came, and what to know of them."""
     st.text(result.finding)
     notices.notes(result.warnings)
@@ -140,7 +140,7 @@ def _people(name: str, found: RunResult) -> None:
             continue
         st.subheader(notices.label(field.replace("_", " ").capitalize()), anchor=False)
         row = choose_row(
-            Listed(found, field), f"{name}-{field}", f"person-{field}", alt=f"{field}, a row each"
+            PeopleTable(found, field), f"{name}-{field}", f"person-{field}", alt=f"{field}, a row each"
         )
         if row is not None:
             one = table.loc[[row]].iloc[0].map(str).rename(f"row {row}").to_frame()

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from audits.data.io.plain_numbers import plain_numbers, spoken_of
 from audits.data.values import TEXT
 
-__all__ = ["Converted", "Markers", "as_written_number", "convert_text", "convert_texts", "is_number"]
+__all__ = ["ConvertedColumn", "Markers", "as_written_number", "convert_text", "convert_texts", "is_number"]
 
 # In a column of text these are missing; "-", "." and "none" may be levels there
 _MARKERS = frozenset(
@@ -54,7 +54,7 @@ _PRICED = (
     r"^\(?[+-]?" + _SIGN + r"?\s?[+-]?[0-9]+([.,][0-9]+)*\s?" + _SIGN + r"?\)?$"
 )  # $31.20, 45 %, (1,200)
 _CODE = r"^[0-9A-Z]*$"  # ABC12 is no price
-_LARGEST_EXACT = 2**53
+_MAX_EXACT = 2**53
 _MOSTLY = 0.9
 
 
@@ -97,7 +97,7 @@ class Markers:
 
 
 @dataclass(frozen=True, eq=False)
-class Converted:
+class ConvertedColumn:
     """A column converted: its values, the missing markers found with their counts and cells, and notes."""
 
     values: pd.Series
@@ -171,7 +171,7 @@ def convert_texts(
     markers: Sequence[str] | None = None,
     comma: bool = False,
     decimal: str | None = None,
-) -> dict[str, Converted]:
+) -> dict[str, ConvertedColumn]:
     """Convert the text columns of a file format that has only text.
 
     Parameters
@@ -185,7 +185,7 @@ def convert_texts(
     decimal : {",", "."}, optional
         The decimal mark, where it is told: see `as_written_number`.
     """
-    made: dict[str, Converted] = {}
+    made: dict[str, ConvertedColumn] = {}
     distinct: dict[str, _Distinct] = {}
     for name, column in columns.items():
         # whole numbers say nothing about a decimal mark, so that other columns need not know of them
@@ -196,7 +196,7 @@ def convert_texts(
             distinct[name] = _Distinct.of(name, column, trim=True)
         else:
             empty = int(np.isnan(numbers).sum()) if numbers.dtype.kind == "f" else 0
-            made[name] = Converted(pd.Series(numbers), {"": empty} if empty else {})
+            made[name] = ConvertedColumn(pd.Series(numbers), {"": empty} if empty else {})
     mark = _decimal_mark(distinct.values(), markers) if comma and decimal is None else "."
     for name, each in distinct.items():
         written = each if decimal is None else _plain_numbers(each, markers, decimal)
@@ -246,7 +246,9 @@ def _plain_numbers(column: _Distinct, markers: Sequence[str] | None, decimal: st
     return dataclasses.replace(column, values=pa.array(plain, pa.large_string()))
 
 
-def convert_text(name: str, column: pa.ChunkedArray, *, markers: Sequence[str] | None = None) -> Converted:
+def convert_text(
+    name: str, column: pa.ChunkedArray, *, markers: Sequence[str] | None = None
+) -> ConvertedColumn:
     """Convert a text column of a typed format: ISO dates and missing markers, but no numbers."""
     distinct = _Distinct.of(name, column, trim=False)
     missing = distinct.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
@@ -271,7 +273,7 @@ def _decimal_mark(columns: Iterable[_Distinct], markers: Sequence[str] | None) -
     return marks.pop() if len(marks) == 1 else "?"
 
 
-def _convert(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> Converted:
+def _convert(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> ConvertedColumn:
     missing = column.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
     known = ~missing
     if not known.any():
@@ -305,7 +307,9 @@ def _convert(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> 
     )
 
 
-def _with_thousands(column: _Distinct, known: np.ndarray, markers: Sequence[str] | None) -> Converted | None:
+def _with_thousands(
+    column: _Distinct, known: np.ndarray, markers: Sequence[str] | None
+) -> ConvertedColumn | None:
     """Convert a column of which a value shows both marks, such as 12.871,85; None if others contradict it."""
     shown = {mark: column.matching(pattern) & known for mark, pattern in _SHOWN_BY.items()}
     marks = [mark for mark, values in shown.items() if values.any()]
@@ -321,20 +325,20 @@ def _with_thousands(column: _Distinct, known: np.ndarray, markers: Sequence[str]
     return dataclasses.replace(found, notes=(*found.notes, note))
 
 
-def _without_numbers(column: _Distinct, markers: Sequence[str] | None) -> Converted:
+def _without_numbers(column: _Distinct, markers: Sequence[str] | None) -> ConvertedColumn:
     """Convert a column in which nothing could stand among numbers: texts such as "-", or nothing."""
     missing = column.among(_MARKERS if markers is None else frozenset(markers) | {""})
     if not missing.all():
         return _as_text(column, markers)
     note = f"Column {column.name!r} has no values at all."
-    return Converted(
+    return ConvertedColumn(
         pd.Series(np.full(len(column.codes), np.nan)), column.found(missing), (note,), column.marked(missing)
     )
 
 
 def _as_numbers(
     column: _Distinct, known: np.ndarray, missing: np.ndarray, markers: Sequence[str] | None, decimal: str
-) -> Converted:
+) -> ConvertedColumn:
     """Convert a column whose values all look like numbers, unless that could change them."""
     marked = {mark: column.holding(mark) & known for mark in ",."}
     doubtful = {
@@ -353,7 +357,7 @@ def _as_numbers(
     spread = np.zeros(len(known), dtype=numbers.dtype)
     spread[known] = numbers
     notes = (f"Column {column.name!r} has decimal commas.",) if comma else ()
-    return Converted(
+    return ConvertedColumn(
         pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing)
     )
 
@@ -365,14 +369,14 @@ def _parse(texts: pa.Array, *, gaps: bool) -> np.ndarray | None:
         return None
     if whole.all():
         integers = texts.cast(pa.int64()).to_numpy()
-        return None if gaps and np.abs(integers).max() > _LARGEST_EXACT else integers
+        return None if gaps and np.abs(integers).max() > _MAX_EXACT else integers
     floats = texts.cast(pa.float64()).to_numpy()
-    if not np.isfinite(floats).all() or (whole & (np.abs(floats) > _LARGEST_EXACT)).any():
+    if not np.isfinite(floats).all() or (whole & (np.abs(floats) > _MAX_EXACT)).any():
         return None
     return floats
 
 
-def _as_dates(column: _Distinct, known: np.ndarray, missing: np.ndarray) -> Converted | None:
+def _as_dates(column: _Distinct, known: np.ndarray, missing: np.ndarray) -> ConvertedColumn | None:
     """Convert a column whose values all look like dates; None if they are none or ambiguous."""
     texts = pd.Series(column.values.filter(pa.array(known)).to_pylist(), dtype=TEXT)
     offsets = column.matching(_OFFSET)[known]
@@ -396,7 +400,7 @@ def _as_dates(column: _Distinct, known: np.ndarray, missing: np.ndarray) -> Conv
     spread = np.full(len(known), np.datetime64("NaT", "us"))
     spread[known] = dates.to_numpy().astype("datetime64[us]")
     notes = (f"Times in column {column.name!r} are shown in UTC.",) if offsets.any() else ()
-    return Converted(
+    return ConvertedColumn(
         pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing)
     )
 
@@ -411,7 +415,7 @@ def _day_month_order(texts: pd.Series) -> str | None:
     return "%m/%d/%Y" if second > 12 >= first else None
 
 
-def _as_text(column: _Distinct, markers: Sequence[str] | None, note: str = "") -> Converted:
+def _as_text(column: _Distinct, markers: Sequence[str] | None, note: str = "") -> ConvertedColumn:
     missing = column.among(_MARKERS if markers is None else frozenset(markers))
     notes = [f"Column {column.name!r} {note}."] if note else []
     if markers is None and _has_codes(column, missing):
@@ -422,7 +426,7 @@ def _as_text(column: _Distinct, markers: Sequence[str] | None, note: str = "") -
     texts = pc.if_else(pa.array(~missing), column.values, pa.scalar(None, pa.large_string()))
     codes = pa.array(column.codes, mask=column.codes < 0)
     values = pd.Series(texts.take(codes).to_pandas(), dtype=TEXT)
-    return Converted(values, column.found(missing), tuple(notes), column.marked(missing))
+    return ConvertedColumn(values, column.found(missing), tuple(notes), column.marked(missing))
 
 
 def _has_codes(column: _Distinct, missing: np.ndarray) -> bool:

@@ -24,7 +24,7 @@ __all__ = ["Layout", "find_layout", "has_header"]
 _SEPARATORS = ("\t", ";", "|", ",")
 csv.field_size_limit(2**31 - 1)  # Arrow reads the table and has no limit; this only looks at it
 _SAMPLE = 1_000_000
-_MOST_RECORDS = 200
+_MAX_RECORDS = 200
 _MISSING = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "-"])
 
 
@@ -105,7 +105,7 @@ def find_layout(
     start = records[0].first
     header = has_header([record.fields for record in records], options, like)
     if header and len(records[0].fields) != width:
-        raise _ragged(
+        raise _ragged_row_error(
             name,
             records[0].first,
             width,
@@ -124,7 +124,7 @@ def find_layout(
     return Layout(separator, names, width, offset, lines, skipped, len(before) - len(skipped))
 
 
-def _ragged(name: str, line: int, expected: int, found: int, advice: str) -> InputError:
+def _ragged_row_error(name: str, line: int, expected: int, found: int, advice: str) -> InputError:
     return InputError(
         f"{name}, line {line:,}", f"has {found:,} fields where the table has {expected:,}", advice=advice
     )
@@ -208,7 +208,7 @@ def _records(sample: str, separator: str, name: str, skip: int | None) -> list[_
             line = record.last
             if not record.blank:
                 records.append(record)
-            if len(records) == _MOST_RECORDS:
+            if len(records) == _MAX_RECORDS:
                 break
     except csv.Error as error:
         if len(records) < 2:

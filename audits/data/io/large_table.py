@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from audits.data.io.limits import parquet_files
 from audits.data.io.tables import FileReport
 from audits.data.io.typed_tables import without_dictionaries
-from audits.errors import InputError, installed, not_installed
+from audits.errors import InputError, is_installed, not_installed
 
 __all__ = ["LargeTable", "duckdb_megabytes", "duckdb_settings", "hold_table", "open_table", "sql_number"]
 
@@ -79,7 +79,7 @@ class LargeTable:
         """What a query reads from, in SQL."""
         if self.held is not None:
             return "held"
-        return f"read_parquet({_listed(self.paths)}, hive_partitioning = {str(self.keyed).lower()})"
+        return f"read_parquet({_sql_list(self.paths)}, hive_partitioning = {str(self.keyed).lower()})"
 
     @property
     def _number(self) -> str:
@@ -102,7 +102,7 @@ class LargeTable:
         MemoryError
             If that takes more than ``EVENHAND_MEMORY``, and there is no room on the disk.
         """
-        if not installed("duckdb"):
+        if not is_installed("duckdb"):
             raise not_installed("data.path: a table of this size", "duckdb")
         import duckdb  # late: few runs need it
 
@@ -160,7 +160,7 @@ class LargeTable:
             "if(count(stats_null_count) = count(*), sum(stats_null_count)::BIGINT, NULL), "
             "if(count(stats_min_value) = count(*), min(try_cast(stats_min_value AS DOUBLE)), NULL), "
             "max(try_cast(stats_max_value AS DOUBLE)) "
-            f"FROM parquet_metadata({_listed(self.paths)}) GROUP BY 1"
+            f"FROM parquet_metadata({_sql_list(self.paths)}) GROUP BY 1"
         )
         told = {}
         for name, nulls, low, high in zip(*(column.to_pylist() for column in found.columns), strict=True):
@@ -229,7 +229,7 @@ def _fragments(paths: Sequence[Path]) -> list[ds.ParquetFileFragment]:
     return [piece for path in paths for piece in _dataset(path).get_fragments()]
 
 
-def _listed(files: Sequence[Path]) -> str:
+def _sql_list(files: Sequence[Path]) -> str:
     """Return files in SQL; what it would take for a pattern stands for itself."""
     told = (str(file).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for file in files)
     return "[{}]".format(", ".join("'{}'".format(each.replace("'", "''")) for each in told))

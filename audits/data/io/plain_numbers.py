@@ -17,7 +17,7 @@ __all__ = ["plain_numbers", "spoken_of"]
 # no sign of plus, and no zero before a digit: "007" is a code
 _WHOLE = r"^(-?(0|[1-9][0-9]{0,16}))?$"
 _NUMBER = r"^(-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?)?$"
-_LARGEST_EXACT = 2**53
+_MAX_EXACT = 2**53
 _LOOKED_AT = (0, 100, None)  # cells: few columns of words are looked at whole
 
 
@@ -53,7 +53,7 @@ def plain_numbers(column: pa.ChunkedArray, *, whole_only: bool = False) -> np.nd
     if numbers.null_count == len(numbers):
         return None
     values: np.ndarray = numbers.to_numpy()
-    if (numbers.null_count or not whole) and np.nanmax(np.abs(values)) >= _LARGEST_EXACT:
+    if (numbers.null_count or not whole) and np.nanmax(np.abs(values)) >= _MAX_EXACT:
         return None
     return values
 

@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 
 from audits.checks import one_of
-from audits.data.io.columns import Converted, convert_texts
+from audits.data.io.columns import ConvertedColumn, convert_texts
 from audits.data.io.tables import FileReport, Limits, ReadOptions, ReadReport, Table
 from audits.data.io.text_tables import TextFile, name_columns, read_delimited, read_json_lines
 from audits.data.io.typed_tables import (
@@ -165,7 +165,7 @@ def _read(
     about: dict[str, Any] = {"name": name, "sha256": hashlib.sha256(data).hexdigest()}
     compressed = data[:2] == b"\x1f\x8b"
     if compressed:
-        data = _unzipped(data, name, limits)
+        data = _unzip(data, name, limits)
     if not data:
         raise InputError(name, "is empty")
     kind = wanted or _detect(data, name)
@@ -250,7 +250,7 @@ def _bytes(path: Path, limits: Limits) -> bytes:
 _CHUNK = 1 << 22
 
 
-def _unzipped(data: bytes, name: str, limits: Limits) -> bytes:
+def _unzip(data: bytes, name: str, limits: Limits) -> bytes:
     parts: list[bytes] = []  # joined when their size is known: a whole that is too long is never held twice
     size = line = ends = 0
     try:
@@ -291,7 +291,7 @@ def _assemble(
     first = parts[0]
     if len({part.report.format in _TEXT for part in parts}) > 1:
         raise InputError("data.path", "mixes text and typed formats", advice="use one format for all files")
-    joined = _joined(parts)
+    joined = _concatenate(parts)
     texts = {name for part in parts for name in part.texts}
     report_notes: tuple[str, ...] = ()
     if first.report.format in _TEXT:
@@ -311,12 +311,12 @@ def _assemble(
         raise InputError(first.report.name, "has no rows")
     frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
     missing = {name: dict(each.missing) for name, each in converted.items() if each.missing}
-    notes = _repeated(parts) + tuple(note for each in converted.values() for note in each.notes)
+    notes = _duplicate_files(parts) + tuple(note for each in converted.values() for note in each.notes)
     report = ReadReport(tuple(part.report for part in parts), missing, report_notes + notes)
     return Table(frame, report, {name: each.markers for name, each in converted.items() if each.markers})
 
 
-def _repeated(parts: Sequence[_Part]) -> tuple[str, ...]:
+def _duplicate_files(parts: Sequence[_Part]) -> tuple[str, ...]:
     """Say which files hold the same bytes as an earlier one: nobody means to count people twice."""
     first: dict[str, str] = {}
     notes = []
@@ -333,8 +333,8 @@ def _columns(table: pa.Table) -> dict[str, pa.ChunkedArray]:
 
 
 def _without_empty(
-    converted: Mapping[str, Converted], parts: Sequence[_Part]
-) -> tuple[dict[str, Converted], tuple[str, ...]]:
+    converted: Mapping[str, ConvertedColumn], parts: Sequence[_Part]
+) -> tuple[dict[str, ConvertedColumn], tuple[str, ...]]:
     """Drop columns with neither a name nor a value: lines that end in separators make them."""
     if any(part.report.names_given for part in parts):
         return dict(converted), ()
@@ -347,8 +347,8 @@ def _without_empty(
     return {name: each for name, each in converted.items() if name not in empty}, notes
 
 
-def _joined(parts: Sequence[_Part]) -> pa.Table:
-    tables = [_aligned(part, parts[0]) for part in parts]
+def _concatenate(parts: Sequence[_Part]) -> pa.Table:
+    tables = [_align_columns(part, parts[0]) for part in parts]
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException:
@@ -364,7 +364,7 @@ def _joined(parts: Sequence[_Part]) -> pa.Table:
     raise InputError("data.path", "names files whose columns have types that do not fit together")
 
 
-def _aligned(part: _Part, first: _Part) -> pa.Table:
+def _align_columns(part: _Part, first: _Part) -> pa.Table:
     """Return the file's columns in the first file's order."""
     wanted, found = first.table.column_names, part.table.column_names
     absent, extra = [n for n in wanted if n not in found], [n for n in found if n not in wanted]

@@ -22,15 +22,15 @@ from audits.data.io.typed_tables import convert_typed, without_dictionaries
 from audits.progress import Progress, silent
 from audits.stats.sampling import apportion
 
-__all__ = ["Drawn", "draw_rows"]
+__all__ = ["SampledRows", "draw_rows"]
 
-_MOST_KINDS = 50
+_MAX_KINDS = 50
 """Different values up to which a column makes strata."""
 _LOTS = 2**64
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn(Table):
+class SampledRows(Table):
     """Rows drawn from a larger table, under the numbers that they have there.
 
     Attributes
@@ -54,7 +54,7 @@ def draw_rows(
     edges: Mapping[str, Sequence[float]] | None = None,
     missing: Sequence[str] | None = None,
     progress: Progress = silent,
-) -> Drawn:
+) -> SampledRows:
     """Draw `wanted` rows, of every combination of values of `strata` as large a share as it has.
 
     Parameters
@@ -94,7 +94,7 @@ def draw_rows(
     missing_cells = {name: dict(each.missing) for name, each in converted.items() if each.missing}
     report = ReadReport(table.files, missing_cells, notes)
     markers = {name: each.markers for name, each in converted.items() if each.markers}
-    return Drawn(frame, report, markers, rows=table.rows, strata=tuple(kinds))
+    return SampledRows(frame, report, markers, rows=table.rows, strata=tuple(kinds))
 
 
 def _kinds(table: LargeTable, strata: Sequence[str], edges: Mapping[str, Sequence[float]]) -> dict[str, str]:
@@ -109,7 +109,7 @@ def _kinds(table: LargeTable, strata: Sequence[str], edges: Mapping[str, Sequenc
             value = f"nullif({table.column(name)}, 'nan')" if number else table.column(name)
             found[name] = f"coalesce({value}::VARCHAR, '')"
     few = [
-        f"count(DISTINCT {value}) <= {_MOST_KINDS} AS {table.column(name)}" for name, value in found.items()
+        f"count(DISTINCT {value}) <= {_MAX_KINDS} AS {table.column(name)}" for name, value in found.items()
     ]
     if not few:
         return found

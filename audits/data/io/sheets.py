@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["read_sheet"]
 
 _CHUNK, _OVERLAP = 1 << 20, 500
-_MOST_ROWS = 1_048_576  # of any sheet, by the format
+_MAX_ROWS = 1_048_576  # of any sheet, by the format
 _ROW_NUMBER = re.compile(rb"<(?:[\w.-]{1,40}:)?row\s[^>]{0,400}?\br\s*=\s*[\"']\s*\+?0*(\d+)")
 _DEFINITIONS = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
 
@@ -131,10 +131,10 @@ def _refuse_part(part: IO[bytes], title: str, name: str, limits: Limits) -> None
         if _DEFINITIONS.search(text):
             raise InputError(name, "defines entities, which no workbook needs", title, "save it again")
         for found in _ROW_NUMBER.finditer(text):
-            if len(found[1]) > 7 or int(found[1]) > _MOST_ROWS:
+            if len(found[1]) > 7 or int(found[1]) > _MAX_ROWS:
                 shown = found[1][:30].decode("ascii")
                 raise InputError(
-                    name, f"names row {shown}; a sheet has at most {_MOST_ROWS:,}", advice="save it again"
+                    name, f"names row {shown}; a sheet has at most {_MAX_ROWS:,}", advice="save it again"
                 )
             # what was in the chunk before too has been looked at, and a number at the end may go on
             if seen < found.end() < len(text):

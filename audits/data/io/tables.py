@@ -16,7 +16,7 @@ from audits.errors import InputError
 __all__ = ["FileReport", "Limits", "ReadOptions", "ReadReport", "Table"]
 
 _FORBID = {"extra": "forbid"}
-_MOST_SHOWN, _LONGEST = 5, 100
+_MAX_SHOWN, _MAX = 5, 100
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 
 
@@ -211,10 +211,10 @@ class FileReport:
         if self.header is not None:
             how.append("with a header" if self.header else "without a header")
         said = [f"{self.name}: {self.rows:,} rows ({', '.join(how)})."]
-        for number, text in self.skipped[:_MOST_SHOWN]:
-            said.append(f"{self.name}: line {number} is not part of the table: {text[:_LONGEST]!r}.")
-        if len(self.skipped) > _MOST_SHOWN:
-            said.append(f"{self.name}: neither are {len(self.skipped) - _MOST_SHOWN:,} further lines.")
+        for number, text in self.skipped[:_MAX_SHOWN]:
+            said.append(f"{self.name}: line {number} is not part of the table: {text[:_MAX]!r}.")
+        if len(self.skipped) > _MAX_SHOWN:
+            said.append(f"{self.name}: neither are {len(self.skipped) - _MAX_SHOWN:,} further lines.")
         if self.blank_lines:
             said.append(f"{self.name}: empty lines passed over: {self.blank_lines:,}.")
         return said + [f"{self.name}: {note}" for note in self.notes]

@@ -84,7 +84,7 @@ def read_delimited(
     plain = body
     # quotes open only right after a separator in Arrow's reader; a file of one column has none
     if quoted and layout.separator and b' "' in body and re.search(rb'[,;|\t] +"', body):
-        plain = _normalised(body, layout)
+        plain = _strip_quote_spaces(body, layout)
     columns, blanks = _parse(plain, name, layout, limits)
     limits.check(name, rows=len(columns), columns=layout.width)
     broken = _line_breaks(columns) if quoted else 0
@@ -149,7 +149,7 @@ def name_columns(
     return names, notes
 
 
-def _normalised(body: bytes, layout: Layout) -> bytes:
+def _strip_quote_spaces(body: bytes, layout: Layout) -> bytes:
     """Return the same rows without spaces between a separator and a quote."""
     out = io.StringIO(newline="\n")
     reader = csv.reader(

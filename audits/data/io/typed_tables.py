@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from audits.data.io.columns import Converted, Markers, convert_text, convert_texts
+from audits.data.io.columns import ConvertedColumn, Markers, convert_text, convert_texts
 from audits.data.io.tables import Limits
 from audits.data.values import TEXT, text_of
 from audits.errors import InputError
@@ -23,9 +23,9 @@ __all__ = [
     "without_dictionaries",
 ]
 
-_LARGEST_EXACT = 2**53
+_MAX_EXACT = 2**53
 _NUMBER_BYTES = 8
-_MOST_BATCHES = 50_000
+_MAX_BATCHES = 50_000
 _BROKEN = (pa.ArrowException, OSError, ValueError, KeyError)
 
 
@@ -85,8 +85,8 @@ def read_arrow(data: bytes, name: str, limits: Limits) -> pa.Table:
             limits.check(name, rows=rows, columns=len(schema))
             _check_size(name, size, limits)
             batches.append(batch)
-            if len(batches) > _MOST_BATCHES:  # each takes memory of its own, an empty one too
-                rule = f"comes in more than {_MOST_BATCHES:,} batches"
+            if len(batches) > _MAX_BATCHES:  # each takes memory of its own, an empty one too
+                rule = f"comes in more than {_MAX_BATCHES:,} batches"
                 raise InputError(name, rule, advice="save it again in larger ones")
         table = pa.Table.from_batches(batches, schema)
         table.validate(full=True)
@@ -184,7 +184,7 @@ def arrow_from_values(columns: Mapping[str, Sequence[object]]) -> tuple[pa.Table
     for name, values in columns.items():
         types = {type(value) for value in values} - {type(None)}
         nested = bool(types & {dict, list})
-        exact = int not in types or all(abs(v) <= _LARGEST_EXACT for v in values if type(v) is int)
+        exact = int not in types or all(abs(v) <= _MAX_EXACT for v in values if type(v) is int)
         if nested or len(types) == 0:
             arrays[name] = pa.nulls(len(values), pa.list_(pa.null()) if nested else pa.null())
         elif types in ({int}, {float}, {int, float}) and exact:
@@ -210,7 +210,7 @@ def without_dictionaries(table: pa.Table) -> pa.Table:
 
 def convert_typed(
     table: pa.Table, *, markers: Sequence[str] | None = None, texts: Sequence[str] = ()
-) -> tuple[dict[str, Converted], tuple[str, ...]]:
+) -> tuple[dict[str, ConvertedColumn], tuple[str, ...]]:
     """Convert Arrow columns to pandas ones; columns of nested values are left out, with a note.
 
     Parameters
@@ -237,7 +237,7 @@ def convert_typed(
     return converted, tuple(notes)
 
 
-def _convert(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) -> Converted | None:
+def _convert(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) -> ConvertedColumn | None:
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return convert_text(name, column.cast(pa.large_string()), markers=markers)
@@ -245,19 +245,19 @@ def _convert(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) 
     missing = {"null": null} if null else {}
     if pa.types.is_null(kind):
         note = f"Column {name!r} has no values at all."
-        return Converted(pd.Series(np.full(len(column), np.nan)), missing, (note,))
+        return ConvertedColumn(pd.Series(np.full(len(column), np.nan)), missing, (note,))
     if pa.types.is_boolean(kind):
         if not null:
-            return Converted(pd.Series(column.to_numpy()), missing)
+            return ConvertedColumn(pd.Series(column.to_numpy()), missing)
         words = pc.if_else(column, "True", "False")
-        return Converted(pd.Series(words.to_pandas(), dtype=TEXT), missing)
+        return ConvertedColumn(pd.Series(words.to_pandas(), dtype=TEXT), missing)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _dates(name, column, missing)
     if pa.types.is_duration(kind):
         parts = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]  # in its own unit: others may overflow
         column = pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), parts)
         note = f"Column {name!r} holds durations, read as seconds."
-        return Converted(pd.Series(column.to_numpy()), missing, (note,))
+        return ConvertedColumn(pd.Series(column.to_numpy()), missing, (note,))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return _numbers(name, column, markers)
     if pa.types.is_time(kind):
@@ -265,26 +265,26 @@ def _convert(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) 
     return None
 
 
-def _dates(name: str, column: pa.ChunkedArray, missing: dict[str, int]) -> Converted:
+def _dates(name: str, column: pa.ChunkedArray, missing: dict[str, int]) -> ConvertedColumn:
     zone = getattr(column.type, "tz", None)
     notes = (f"Times in column {name!r} are shown in UTC.",) if zone else ()
     moments = column.cast(pa.timestamp("us", tz=zone) if zone else pa.timestamp("us"), safe=False)
     values = (
         moments.cast(pa.timestamp("us")) if not zone else moments.cast(pa.int64()).cast(pa.timestamp("us"))
     )
-    return Converted(pd.Series(values.to_numpy()), missing, notes)
+    return ConvertedColumn(pd.Series(values.to_numpy()), missing, notes)
 
 
-def _numbers(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) -> Converted:
+def _numbers(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) -> ConvertedColumn:
     null = column.null_count
     whole = pa.types.is_integer(column.type)
     if whole and len(column) > null:
         ends = pc.min_max(column).as_py()
         largest = max(abs(ends["min"]), abs(ends["max"]))
-        if largest > (_LARGEST_EXACT if null or markers else 2**63 - 1):
+        if largest > (_MAX_EXACT if null or markers else 2**63 - 1):
             note = f"Column {name!r} has numbers too long to be held exactly, so it is read as text."
             text = convert_text(name, column.cast(pa.large_string()), markers=markers)
-            return Converted(text.values, text.missing, (note,), text.markers)
+            return ConvertedColumn(text.values, text.missing, (note,), text.markers)
     values = column.cast(pa.int64() if whole and not null else pa.float64(), safe=not whole).to_numpy()
     missing = {"null": null} if null else {}
     nans = int(np.isnan(values).sum()) - null if values.dtype.kind == "f" else 0
@@ -301,4 +301,4 @@ def _numbers(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) 
             missing[marker] = int(hits.sum())
             codes[hits] = len(texts)
             texts[len(texts)] = marker
-    return Converted(pd.Series(values), missing, (), Markers.of(codes, texts))
+    return ConvertedColumn(pd.Series(values), missing, (), Markers.of(codes, texts))

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 
 from audits.data.adapters import given_table
-from audits.data.audit_data import AuditData, Unlabelled
+from audits.data.audit_data import AuditData, UnlabeledRows
 from audits.data.digests import frame_digest, plain_digest
-from audits.data.encoder import MOST_LEVELS
+from audits.data.encoder import MAX_LEVELS
 from audits.data.frames import from_pandas, with_columns
 from audits.data.io.columns import Markers
 from audits.data.io.tables import Table
 from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
-from audits.data.missing_markers import Written
-from audits.data.preprocessing.column_names import stored
+from audits.data.missing_markers import MissingCells
+from audits.data.preprocessing.column_names import column_role
 from audits.data.preprocessing.exclusions import leaving_notes
 from audits.data.preprocessing.filters import apply_recodes, kept_rows, known_column, known_columns, rows_of
 from audits.data.preprocessing.groups import edges_of, protected_groups
@@ -26,21 +26,21 @@ from audits.data.preprocessing.leakage import leak_notes
 from audits.data.preprocessing.missing import drop_incomplete, fill_gaps
 from audits.data.preprocessing.outcomes import Outcome, drop_unlabelled, favorable_rows
 from audits.data.preprocessing.value_labels import named_values
-from audits.data.preprocessing.weights import counts_of, design_of, weighed
+from audits.data.preprocessing.weights import counts_of, design_of, weighted_rows
 from audits.data.spec import DataSpec, LabelCut, NumericOutcome, check_spec
 from audits.data.values import text_of
 from audits.errors import InputError
 
-__all__ = ["MOST_GROUPS", "build_data"]
+__all__ = ["MAX_GROUPS", "build_data"]
 
-MOST_GROUPS = 100
+MAX_GROUPS = 100
 _MANY_GROUPS = 12
-_LARGEST = 1e30  # squares of more are none in 32 bits, sums of squares none in 64
+_MAX = 1e30  # squares of more are none in 32 bits, sums of squares none in 64
 
 _WHAT_LEAVES_OUT = "check data.keep, data.label and data.missing"
 
 
-def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int = MOST_GROUPS) -> AuditData:
+def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int = MAX_GROUPS) -> AuditData:
     """Apply the `data` section of a spec to a table.
 
     In this order: recodes, given kinds, row filters, rows without a label, rows that stand for
@@ -70,10 +70,10 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     times = None if gathered is None else gathered["rows"]
     rows_read = len(frame) if times is None else int(times.sum())
     # a recoded column is what the recode makes of it, not what the file has
-    written = Written.of(markers, frame.index).without(spec.recode)
+    written = MissingCells.of(markers, frame.index).without(spec.recode)
     excluded: dict[str, int] = {}
     notes += spec.mended
-    frame, leaving = _selected(frame, spec, excluded, notes, times)
+    frame, leaving = _select_rows(frame, spec, excluded, notes, times)
     edges = {name: edges_of(frame[name], bins, times) for name, bins in spec.bins.items()}
     notes += [
         f"{name!r} is cut at quantiles: {', '.join(map(text_of, edges[name]))}."
@@ -89,7 +89,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     named = frame
     frame, outcome = drop_unlabelled(frame, spec, excluded, times)
     lost = named.loc[named.index.difference(frame.index, sort=False)]
-    frame = weighed(frame, spec, excluded, times)
+    frame = weighted_rows(frame, spec, excluded, times)
     kinds = _kinds(frame, spec, orders, outcome, times)
     features = _features(frame, spec, kinds, outcome, notes)
     roles = _roles(frame, spec)
@@ -139,7 +139,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
             for name, means in spec.labels.items()
         },
         among=among,
-        unlabelled=_unlabelled(frame, lost, spec, read, most_groups, gathered, times),
+        unlabelled=_unlabeled_rows(frame, lost, spec, read, most_groups, gathered, times),
         leaving=tuple(leaving),
     )
     return dataclasses.replace(data, digest=_digest(data))
@@ -153,7 +153,7 @@ def _numeric(spec: DataSpec) -> NumericOutcome | None:
     return NumericOutcome(favorable, spec.label, spec.label or "number", spec.units)
 
 
-def _unlabelled(
+def _unlabeled_rows(
     frame: pd.DataFrame,
     lost: pd.DataFrame,
     spec: DataSpec,
@@ -161,16 +161,16 @@ def _unlabelled(
     most_groups: int,
     gathered: pd.DataFrame | None,
     times: pd.Series | None,
-) -> Unlabelled | None:
+) -> UnlabeledRows | None:
     """Return the rows without a label that nothing else leaves out; None where there are none."""
-    lost = weighed(lost, spec, {}, times) if len(lost) else lost
+    lost = weighted_rows(lost, spec, {}, times) if len(lost) else lost
     if spec.missing == "drop":
         lost = drop_incomplete(lost, read, {})
     if not len(lost):
         return None
     _refuse_huge(lost, [name for name in read if name not in spec.protected])
     whole = pd.concat([frame, lost])
-    return Unlabelled(
+    return UnlabeledRows(
         frame=lost,
         groups=protected_groups(whole, spec, most_groups).iloc[len(frame) :],
         weights=counts_of(lost, spec, times),
@@ -192,7 +192,7 @@ def _begun(
     return frame, sha256, orders, notes, markers
 
 
-def _selected(
+def _select_rows(
     frame: pd.DataFrame,
     spec: DataSpec,
     excluded: dict[str, int],
@@ -290,12 +290,12 @@ def _features(
             left_out.setdefault("identifiers" if kinds[name] == "identifier" else "free text", []).append(
                 name
             )
-        elif stored(name) is not None:
+        elif column_role(name) is not None:
             left_out.setdefault("stored results, by their names", []).append(name)
         elif column.isna().all():
             left_out.setdefault("without values", []).append(name)
-        elif kinds[name] == "categorical" and column.nunique() > MOST_LEVELS:
-            left_out.setdefault(f"over {MOST_LEVELS} categories", []).append(name)
+        elif kinds[name] == "categorical" and column.nunique() > MAX_LEVELS:
+            left_out.setdefault(f"over {MAX_LEVELS} categories", []).append(name)
         else:
             chosen.append(name)
     notes += [f"Not used as features ({why}): {', '.join(names)}." for why, names in left_out.items()]
@@ -324,12 +324,10 @@ def _refuse_huge(frame: pd.DataFrame, features: Sequence[str]) -> None:
     for name in features:
         if pd.api.types.is_float_dtype(frame[name].dtype):
             values = frame[name].to_numpy()
-            beyond = np.abs(values) > _LARGEST
+            beyond = np.abs(values) > _MAX
             if beyond.any():
                 first = int(np.argmax(beyond))
-                rule = (
-                    "must be finite" if np.isinf(values[first]) else f"must be at most {_LARGEST:g} in size"
-                )
+                rule = "must be finite" if np.isinf(values[first]) else f"must be at most {_MAX:g} in size"
                 advice = "list it in read.missing, or leave the column out of data.features"
                 place = f"column {name!r}, row {frame.index[first]}"
                 raise InputError(place, rule, text_of(values[first]), advice)

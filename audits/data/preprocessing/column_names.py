@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-__all__ = ["named_age", "named_protected", "names_group", "stored"]
+__all__ = ["column_role", "named_age", "named_protected", "names_group"]
 
 _PROTECTED = re.compile(
     r"race|racial|ethnic|ethnicity|sex|gender|age|religion|religious|marital|marriage|disability|disabled"
@@ -37,12 +37,12 @@ _STORED: dict[Stored, re.Pattern[str]] = {
 }  # fmt: skip
 
 
-def stored(name: str) -> Stored | None:
+def column_role(name: str) -> Stored | None:
     """Return what a column stores by its whole name: the true label, a predicted one, or a score.
 
     Examples
     --------
-    >>> [stored(name) for name in ("y_true", "y_pred", "Y Prob", "score", "credit_score", "priors_count")]
+    >>> [column_role(name) for name in ("y_true", "y_pred", "Y Prob", "score", "credit_score", "prior")]
     ['label', 'prediction', 'score', 'score', None, None]
     """
     squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
@@ -51,9 +51,9 @@ def stored(name: str) -> Stored | None:
 
 def named_protected(name: str) -> bool:
     """Whether a word of the name is one of a group that people belong to, or all of it is "group"."""
-    if name.lower().startswith("non") and _named(name[3:], _PROTECTED):
+    if name.lower().startswith("non") and _has_word(name[3:], _PROTECTED):
         return True
-    return _named(name, _PROTECTED) or name.strip().lower() in {"group", "groups"}
+    return _has_word(name, _PROTECTED) or name.strip().lower() in {"group", "groups"}
 
 
 def names_group(values: Sequence[object]) -> bool:
@@ -69,9 +69,9 @@ def names_group(values: Sequence[object]) -> bool:
 
 def named_age(name: str) -> bool:
     """Whether a word of the name is "age": of its groups alone any number of values can be cut."""
-    return _named(name, _AGE)
+    return _has_word(name, _AGE)
 
 
-def _named(name: str, words: re.Pattern[str]) -> bool:
+def _has_word(name: str, words: re.Pattern[str]) -> bool:
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return any(words.fullmatch(word.lower()) for word in re.split(r"[\W\d_]+", spaced))

@@ -12,7 +12,7 @@ from audits.data.values import as_text
 __all__ = ["leaving_notes"]
 
 _LEVEL = 0.05
-_MOST_GROUPS = 100
+_MAX_GROUPS = 100
 
 
 def leaving_notes(
@@ -33,7 +33,7 @@ def leaving_notes(
     if not gone.any() or not spec.protected or gone.all():
         return []
     from audits.stats.intervals import cautious_p  # late: few tables leave rows out
-    from audits.stats.words import percent
+    from audits.stats.text import percent
 
     sizes = np.ones(len(before)) if times is None else times.loc[before.index].to_numpy(dtype=float)
     found = []
@@ -43,7 +43,7 @@ def leaving_notes(
         values = cut(column, edges_of(column, spec.bins[name], times)) if binned else as_text(column)
         codes, levels = pd.factorize(values)
         k = len(levels)
-        if not 1 < k <= _MOST_GROUPS:
+        if not 1 < k <= _MAX_GROUPS:
             continue
         known = codes >= 0
         n = np.bincount(codes[known], sizes[known], k)

@@ -10,16 +10,18 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from audits.data.groupby import MOST_VALUES, between
+from audits.data.groupby import MAX_VALUES, between
 from audits.data.io.large_table import LargeTable
 from audits.data.io.typed_tables import convert_typed
 from audits.data.preprocessing.filters import kept_rows
 from audits.data.spec import Keep
 
-__all__ = ["filtered", "rule_numbers"]
+__all__ = ["filter_table", "rule_numbers"]
 
 
-def filtered(table: LargeTable, rules: Sequence[Keep], missing: Sequence[str] | None) -> LargeTable | None:
+def filter_table(
+    table: LargeTable, rules: Sequence[Keep], missing: Sequence[str] | None
+) -> LargeTable | None:
     """Return the rows that filters keep; None where a column of anything but numbers has too many values.
 
     A filter is tried on the values that a column has, or on numbers on all sides of those it names: what lies
@@ -37,11 +39,11 @@ def filtered(table: LargeTable, rules: Sequence[Keep], missing: Sequence[str] | 
             wheres.append(_by_number(column, rule, missing))
             continue
         found = table.query(
-            f"SELECT DISTINCT {column} AS value, {column}::VARCHAR FROM people LIMIT {MOST_VALUES + 1}"
+            f"SELECT DISTINCT {column} AS value, {column}::VARCHAR FROM people LIMIT {MAX_VALUES + 1}"
         )
-        if len(found) > MOST_VALUES:
+        if len(found) > MAX_VALUES:
             return None
-        kept = _kept(rule, found.column(0), missing)
+        kept = _passes(rule, found.column(0), missing)
         texts = [text for text, keep in zip(found.column(1).to_pylist(), kept, strict=True) if keep]
         listed = ", ".join("'{}'".format(each.replace("'", "''")) for each in texts if each is not None)
         null = "true" if None in texts else "false"
@@ -66,11 +68,11 @@ def _by_number(column: str, rule: Keep, missing: Sequence[str] | None) -> str:
         tried[1::2] = points
         tried[2:-1:2] = (points[1:] + points[:-1]) / 2
         tried[[0, -1]] = np.nextafter(points[0], -np.inf), np.nextafter(points[-1], np.inf)
-    kept = _kept(rule, pa.chunked_array([pa.array([*tried, None], pa.float64())]), missing)
+    kept = _passes(rule, pa.chunked_array([pa.array([*tried, None], pa.float64())]), missing)
     codes = [str(code) for code, keep in zip([*range(len(tried)), -2], kept, strict=True) if keep]
     return f"{between(f'CAST({column} AS DOUBLE)', points)} IN ({', '.join(codes) or 'NULL'})"
 
 
-def _kept(rule: Keep, values: pa.ChunkedArray, missing: Sequence[str] | None) -> np.ndarray:
+def _passes(rule: Keep, values: pa.ChunkedArray, missing: Sequence[str] | None) -> np.ndarray:
     converted, _ = convert_typed(pa.table({rule.column: values}), markers=missing)
     return kept_rows(pd.DataFrame({name: each.values for name, each in converted.items()}), [rule])[0]

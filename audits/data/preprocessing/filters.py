@@ -84,7 +84,7 @@ def apply_recodes(frame: pd.DataFrame, recodes: Mapping[str, Recode]) -> tuple[p
             raise InputError(f"data.recode.{name}.until", "only applies with take: days or years")
         if not recode.mapping:
             raise InputError(f"data.recode.{name}.map", "must name at least one value")
-        frame = with_columns(frame, {name: _recoded(frame[source], recode.mapping, name, notes)})
+        frame = with_columns(frame, {name: _recode(frame[source], recode.mapping, name, notes)})
     return frame, notes
 
 
@@ -148,7 +148,7 @@ def numbers_in_ranges(rows: Sequence[int]) -> list[int | str]:
     return told
 
 
-def _recoded(column: pd.Series, mapping: Mapping[Any, Any], name: str, notes: list[str]) -> pd.Series:
+def _recode(column: pd.Series, mapping: Mapping[Any, Any], name: str, notes: list[str]) -> pd.Series:
     codes, distinct = pd.factorize(column)
     levels = [text_of(value) for value in distinct]
     new = dict(enumerate(distinct))
@@ -168,11 +168,11 @@ def _recoded(column: pd.Series, mapping: Mapping[Any, Any], name: str, notes: li
         rows = int((~np.isin(codes, sorted(named)) & (codes >= 0)).sum())
         kept = "1 row keeps its" if rows == 1 else f"{rows:,} rows keep their"
         notes.append(f"Recode of {name!r}: {kept} value ({choices(left, most=5)}).")
-    values = _typed([new[i] for i in range(len(levels))])
+    values = _typed_array([new[i] for i in range(len(levels))])
     return pd.Series(values.take(codes, allow_fill=True), index=column.index, name=name)
 
 
-def _typed(values: Sequence[Any]) -> pd.api.extensions.ExtensionArray:
+def _typed_array(values: Sequence[Any]) -> pd.api.extensions.ExtensionArray:
     """Return values as numbers if all are, as text otherwise; None stays missing."""
     known = [value for value in values if not is_missing(value)]
     kinds = {bool if isinstance(value, (bool, np.bool_)) else type(value) for value in known}

@@ -31,7 +31,7 @@ def protected_groups(frame: pd.DataFrame, spec: DataSpec, most_groups: int) -> p
     return pd.DataFrame(groups, index=frame.index, columns=pd.Index(spec.protected, dtype="str"))
 
 
-def _group(column: pd.Series, edges: Sequence[float] | None, most: int) -> pd.Series:
+def _group(column: pd.Series, edges: Sequence[float] | int | None, most: int) -> pd.Series:
     where = f"data.protected: {column.name!r}"
     if column.isna().all():
         raise InputError(
@@ -39,6 +39,8 @@ def _group(column: pd.Series, edges: Sequence[float] | None, most: int) -> pd.Se
         )
     if edges is None:
         texts = as_text(column)
+    elif isinstance(edges, int):
+        texts = cut(column, edges_of(column, edges))
     elif pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
         texts = cut(column, edges)
     else:

@@ -9,8 +9,8 @@ import pandas as pd
 
 __all__ = ["leak_notes", "telling_features"]
 
-_FEWEST = 10  # of either label; below, a feature tells the label by chance
-_MOST_LEVELS = 50
+_MIN = 10  # of either label; below, a feature tells the label by chance
+_MAX_LEVELS = 50
 _ERRORS = 0.01
 _LOOKED_AT = 8  # parts of which one is looked at first; a rule that errs in it too often errs so in all
 _MANY = 100_000  # rows, of fewer all are looked at at once
@@ -33,7 +33,7 @@ def telling_features(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray
         The label; with fewer than 10 rows of either value nothing is returned.
     """
     rarer = int(min(y.sum(), (~y).sum()))
-    if rarer < _FEWEST:
+    if rarer < _MIN:
         return []
     most, part = _ERRORS * rarer, slice(None, None, _LOOKED_AT)
     return [
@@ -61,7 +61,7 @@ def _least_errors(column: pd.Series, y: np.ndarray) -> int:
     found = []
     if pd.api.types.is_numeric_dtype(column.dtype):
         found.append(_cut_errors(column.to_numpy(dtype=float, na_value=np.nan), y))
-    if len(levels) <= _MOST_LEVELS:
+    if len(levels) <= _MAX_LEVELS:
         favorable = np.bincount(codes, weights=y, minlength=len(levels))
         n = np.bincount(codes, minlength=len(levels))
         found.append(int(np.minimum(favorable, n - favorable).sum()))
@@ -74,7 +74,7 @@ def _errors(column: pd.Series, y: np.ndarray) -> int:
     least = len(y)
     if pd.api.types.is_numeric_dtype(column.dtype):
         least = _cut_errors(column.to_numpy(dtype=float, na_value=np.nan), y)
-    if len(levels) <= _MOST_LEVELS:
+    if len(levels) <= _MAX_LEVELS:
         n = np.bincount(codes, minlength=len(levels))
         favorable = np.bincount(codes, weights=y, minlength=len(levels))
         fewer = np.minimum(favorable, n - favorable)

@@ -14,9 +14,9 @@ from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import as_text, find_level, near
 from audits.errors import InputError
 
-__all__ = ["MOST_CLASSES", "Outcome", "cut_label", "drop_unlabelled", "favorable_rows"]
+__all__ = ["MAX_CLASSES", "Outcome", "cut_label", "drop_unlabelled", "favorable_rows"]
 
-MOST_CLASSES = 100
+MAX_CLASSES = 100
 
 
 @dataclass(frozen=True)
@@ -134,10 +134,10 @@ def _check_numbers(column: pd.Series) -> None:
 
 def _favorable_levels(column: pd.Series, given: tuple[object, ...], spec: DataSpec) -> tuple[str, ...]:
     levels = sorted(as_text(column).unique().tolist())
-    if len(levels) > MOST_CLASSES:
+    if len(levels) > MAX_CLASSES:
         raise InputError(
             "data.label",
-            f"has {len(levels):,} values where at most {MOST_CLASSES} are classes",
+            f"has {len(levels):,} values where at most {MAX_CLASSES} are classes",
             spec.label,
             f"cut a number: label: {{column: {column.name}, at_least: NUMBER}}; or take it as it is: add "
             "outcome: numeric"

@@ -16,15 +16,15 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.stats.design import Design
 
-__all__ = ["counts_of", "design_of", "weighed"]
+__all__ = ["counts_of", "design_of", "weighted_rows"]
 
 _MANY_TIMES = 20  # people a row from which weights that all differ are doubted to be counts
 _CROSSED = 0.5  # share of the cells of a cross table that have rows
 _MANY_EQUAL, _ENOUGH_ROWS = 0.2, 100  # share of rows that repeat others entirely, of how many, to be told
-_MOST_PEOPLE = 1e12  # weights: beyond it, sums of people lose whole persons
+_MAX_PEOPLE = 1e12  # weights: beyond it, sums of people lose whole persons
 
 
-def weighed(
+def weighted_rows(
     frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int], times: pd.Series | None
 ) -> pd.DataFrame:
     """Return the rows that stand for somebody; weights must be finite and not negative."""
@@ -42,9 +42,9 @@ def weighed(
         raise InputError(f"data.weights: column {name!r}, row {row}", "must be a count of 0 or more", value)
     if not counts.any():
         raise InputError("data.weights", f"must not be 0 everywhere, as column {name!r} is")
-    if (counts if times is None else counts * times.loc[frame.index]).sum() > _MOST_PEOPLE:
-        raise InputError("data.weights", f"must not sum to more than {_MOST_PEOPLE:.0e} people", name)
-    if weighing.kind is None and not _counted(frame, spec, counts, times):
+    if (counts if times is None else counts * times.loc[frame.index]).sum() > _MAX_PEOPLE:
+        raise InputError("data.weights", f"must not sum to more than {_MAX_PEOPLE:.0e} people", name)
+    if weighing.kind is None and not _are_counts(frame, spec, counts, times):
         raise InputError(
             "data.weights",
             f"must say whether column {name!r} counts people or weighs a sample, as its values are "
@@ -57,7 +57,7 @@ def weighed(
     return frame
 
 
-def _counted(frame: pd.DataFrame, spec: DataSpec, counts: np.ndarray, times: pd.Series | None) -> bool:
+def _are_counts(frame: pd.DataFrame, spec: DataSpec, counts: np.ndarray, times: pd.Series | None) -> bool:
     """Whether weights that nobody says anything of can only be counts of people."""
     if (counts % 1).any():
         return False
@@ -125,7 +125,7 @@ def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -
     return np.asarray(pd.factorize(column)[0], dtype=np.int64)
 
 
-def _repeated(frame: pd.DataFrame, most: float) -> int:
+def _duplicate_rows(frame: pd.DataFrame, most: float) -> int:
     """Return how many rows repeat another in every column; where those are `most` at most, any such number.
 
     Rows that are equal are so in each column: the one of the most values can tell that they are few.
@@ -140,7 +140,7 @@ def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
     """Say what makes it doubtful that each row is as many independent people as was said."""
     found = []
     if spec.person is None and spec.weighing is None and spec.repeated is None and len(frame) >= _ENOUGH_ROWS:
-        repeated = _repeated(frame, _MANY_EQUAL * len(frame))
+        repeated = _duplicate_rows(frame, _MANY_EQUAL * len(frame))
         if repeated > _MANY_EQUAL * len(frame):
             found.append(
                 f"{repeated:,} of {len(frame):,} rows repeat another row in every column: if they are of the "

@@ -20,13 +20,13 @@ from audits.data.io.columns import as_written_number, is_number
 from audits.data.io.tables import Table
 from audits.data.kinds import infer_kind
 from audits.data.outliers import heavy_cells
-from audits.data.preprocessing.column_names import stored
-from audits.data.quality.findings import Finding, Mend, be, cell_count, leave_out, listed, named
+from audits.data.preprocessing.column_names import column_role
+from audits.data.quality.findings import Finding, Mend, be, cell_count, join_names, leave_out, quote_names
 from audits.data.quality.proxies import (
+    find_proxies,
     label_is_prediction,
     missing_decisions,
     same_attribute,
-    standing_in,
     telling,
 )
 from audits.data.quality.row_units import row_units
@@ -35,10 +35,10 @@ from audits.data.values import text_of
 
 __all__ = ["examine", "second_header"]
 
-_MOST_ROWS = 20_000  # looked at for how values are written
-_MOST_SPELLINGS = 200
-_MOST_RECODED = 50
-_MOST_WORDS = 10
+_MAX_ROWS = 20_000  # looked at for how values are written
+_MAX_SPELLINGS = 200
+_MAX_RECODED = 50
+_MAX_WORDS = 10
 _HUGE = 1e15  # beyond it a number is a mark or a mistake
 _ROOM = 3  # different rows that there could be, in rows, from which equal ones are no matter of course
 _AMOUNTS = re.compile(
@@ -47,7 +47,7 @@ _AMOUNTS = re.compile(
     re.IGNORECASE,
 )
 _PADDED = "[+-]?0[0-9]"  # 007 is a code
-_FEWEST_CODES, _MOST_CODES = 3, 12  # values of whole numbers that may be codes
+_MIN_CODES, _MAX_CODES = 3, 12  # values of whole numbers that may be codes
 _EQUAL, _ENOUGH = 0.2, 100
 _WHOLE = 0.9
 _AGES = re.compile(r"(^|[^a-z])(age|alter|âge|edad|età|years?_old)([^a-z]|$)", re.IGNORECASE)
@@ -55,7 +55,7 @@ _MARKS = (-1, -9, -99, -999, -9999)
 _SAME_DIGIT = re.compile(r"-?([1-9])\1+")  # 99, 666
 _OFTEN, _TIMES, _AROUND = 20, 5, 10  # cells, and times as many as of so many values around it, are a mark
 _FAR, _VERY_FAR = 5, 50  # a mark lies so many times the spread of all others beyond them: of many, of few
-_FEWEST_OTHERS, _MANY_OTHERS, _MOST_FAR = 3, 10, 3  # different values
+_MIN_OTHERS, _MANY_OTHERS, _MOST_FAR = 3, 10, 3  # different values
 
 
 def examine(
@@ -96,7 +96,7 @@ def examine(
         *_impossible(frame, spec),
         *_spellings(frame, spec),
         *_weights(frame, spec),
-        *_repeated(frame, spec),
+        *_duplicate_rows(frame, spec),
         *_numbering(frame, spec, features),
     ]
     if data is not None:
@@ -106,7 +106,7 @@ def examine(
             *same_attribute(data),
             *label_is_prediction(data, spec, predictions),
             *telling(data, unlikely),
-            *standing_in(data),
+            *find_proxies(data),
             *_codes(data, spec),
             *_free_text(data),
         ]
@@ -119,14 +119,14 @@ def second_header(table: Table, spec: DataSpec) -> list[Finding]:
     if len(frame) < 3 or len(table.report.files) != 1 or not table.report.files[0].header:
         return []
     columns = [name for name in frame.columns if pd.api.types.is_string_dtype(frame[name].dtype)]
-    spoiled = [name for name in columns if _but_first(frame[name].iloc[:_MOST_ROWS])]
+    spoiled = [name for name in columns if _but_first(frame[name].iloc[:_MAX_ROWS])]
     if len(spoiled) < 2:
         return []
     first = [text_of(value) for value in frame.iloc[0]]
     lines = [line for line, _ in table.report.files[0].skipped]
     skip = max([*lines, spec.read.skip_rows if isinstance(spec.read.skip_rows, int) else 0]) + 1
-    shown = listed(first, most=4)
-    said = f"The first row looks like a second header ({shown}): it makes {named(spoiled)} text."
+    shown = join_names(first, most=4)
+    said = f"The first row looks like a second header ({shown}): it makes {quote_names(spoiled)} text."
     read = _read(spec, skip_rows=skip)
     return [Finding("second header", said, (Mend("Take the second row as the names", {"read": read}),))]
 
@@ -141,7 +141,7 @@ def _sheets(table: Table, spec: DataSpec) -> list[Finding]:
     if len(titles) < 2 or spec.read.sheet is not None or len(table.report.files) > 1:
         return []
     read, *others = titles
-    said = f"The workbook has {len(titles)} sheets; {read!r} is read, {listed(others)} {be(others)} not."
+    said = f"The workbook has {len(titles)} sheets; {read!r} is read, {join_names(others)} {be(others)} not."
     mends = [Mend(f"Read {title}", {"read": _read(spec, sheet=title)}) for title in others[:4]]
     return [Finding("sheets", said, (*mends, Mend(f"{read} is right", {"read": _read(spec, sheet=read)})))]
 
@@ -157,8 +157,8 @@ def _words_among_numbers(table: Table, spec: DataSpec) -> list[Finding]:
         if not pd.api.types.is_string_dtype(column.dtype) or name in spec.recode:
             continue
         counts = column.value_counts()
-        odd = [str(text) for text in counts.index[:_MOST_ROWS] if not is_number(str(text))]
-        if not 1 <= len(odd) <= _MOST_WORDS or counts.index.str.match(_PADDED).any():
+        odd = [str(text) for text in counts.index[:_MAX_ROWS] if not is_number(str(text))]
+        if not 1 <= len(odd) <= _MAX_WORDS or counts.index.str.match(_PADDED).any():
             continue
         n = int(counts[odd].sum())
         if n <= (1 - _WHOLE) * counts.sum():
@@ -171,9 +171,8 @@ def _words_among_numbers(table: Table, spec: DataSpec) -> list[Finding]:
     if known is None:  # a list says all there are
         known = tuple({text for told in table.report.missing.values() for text in told} - {"null"})
     holds = "holds numbers, but is" if len(columns) == 1 else "hold numbers, but are"
-    said = (
-        f"{named(columns)} {holds} read as text for {cell_count(cells)}: {listed(list(words), quoted=True)}."
-    )
+    told = join_names(list(words), quoted=True)
+    said = f"{quote_names(columns)} {holds} read as text for {cell_count(cells)}: {told}."
     read = _read(spec, missing=list(dict.fromkeys([*sorted(known), *words])))
     return [Finding("words among numbers", said, (Mend("Take them as missing", {"read": read}),))]
 
@@ -186,7 +185,7 @@ def _written_numbers(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     for name in frame.columns:
         if not pd.api.types.is_string_dtype(frame[name].dtype) or name in spec.recode:
             continue
-        values = frame[name].dropna().unique()[:_MOST_ROWS]
+        values = frame[name].dropna().unique()[:_MAX_ROWS]
         if (
             not len(values)
             or all(is_number(text) for text in values)
@@ -201,7 +200,7 @@ def _written_numbers(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
         return []
     example = text_of(frame[names[0]].dropna().iloc[0])
     hold = "holds" if len(names) == 1 else "hold"
-    said = f"{named(names)} {hold} numbers written like {example!r}, read as text."
+    said = f"{quote_names(names)} {hold} numbers written like {example!r}, read as text."
     words = {",": "1.234,5 is written with a decimal comma", ".": "1,234.5 is written with a decimal point"}
     ways = sorted((mark for mark in fits if fits[mark]), key=lambda mark: -len(fits[mark]))
     mends = tuple(Mend(f"Numbers: {words[mark]}", {"read": _read(spec, decimal=mark)}) for mark in ways)
@@ -214,14 +213,15 @@ def _beyond_numbers(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     for name in _numbers(frame, spec):
         column = frame[name].dropna()
         bad = column[~np.isfinite(column) | (column.abs() > _HUGE)]
-        if len(bad) and bad.nunique() <= _MOST_RECODED:
+        if len(bad) and bad.nunique() <= _MAX_RECODED:
             recode[name] = {"map": {text_of(value): None for value in bad.unique()}}
             cells += len(bad)
     if not recode:
         return []
+    texts = [text for each in recode.values() for text in each["map"]]
     said = (
-        f"{cell_count(cells)} of {named(list(recode))} {be(range(cells))} infinite or far too large to be "
-        f"a measurement ({listed([text for each in recode.values() for text in each['map']], most=4)})."
+        f"{cell_count(cells)} of {quote_names(list(recode))} {be(range(cells))} infinite or far too large to "
+        f"be a measurement ({join_names(texts, most=4)})."
     )
     return [Finding("infinite", said, (Mend("Take them as missing", recode=recode),))]
 
@@ -232,20 +232,20 @@ def _impossible(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     for name in _numbers(frame, spec):
         column = frame[name].dropna()
         column = column[np.isfinite(column) & (column.abs() <= _HUGE)]  # others are told above
-        if column.nunique() < _FEWEST_OTHERS + 1:
+        if column.nunique() < _MIN_OTHERS + 1:
             continue
         bad = column[(column < 0) | (column > 125)] if _AGES.search(name) else column[:0]
         if not len(bad):
             bad = _marks(column)
-        if len(bad) and len(bad) < len(column) / 2 and bad.nunique() <= _MOST_RECODED:
+        if len(bad) and len(bad) < len(column) / 2 and bad.nunique() <= _MAX_RECODED:
             recode[name] = {"map": {text_of(value): None for value in bad.unique()}}
-            values = listed([text_of(value) for value in bad.unique()], most=3)
+            values = join_names([text_of(value) for value in bad.unique()], most=3)
             rest = column.drop(bad.index)
             between = f"all others lie from {text_of(rest.min())} to {text_of(rest.max())}"
             shown.append(f"{name} holds {values} in {cell_count(len(bad))}, {between}")
     if not recode:
         return []
-    said = f"{listed(shown, quoted=False)}. Do they stand for what is not known?"
+    said = f"{join_names(shown, quoted=False)}. Do they stand for what is not known?"
     button = "Take them as missing" if len(recode) > 1 else f"Take {values} as missing"
     mends = [Mend(button, recode=recode)]
     if len(recode) > 1:
@@ -259,7 +259,7 @@ def _marks(column: pd.Series) -> pd.Series:
     bad = heavy_cells(column.to_numpy(dtype=float))
     marks = {float(each) for each in column.iloc[bad].unique()}
     for k in range(1, _MOST_FAR + 1):
-        if len(values) - k < _FEWEST_OTHERS:
+        if len(values) - k < _MIN_OTHERS:
             break
         for end, rest in ((values[-k:], values[:-k]), (values[:k], values[k:])):
             far = max(float(end.min() - rest.max()), float(rest.min() - end.max()))
@@ -269,7 +269,9 @@ def _marks(column: pd.Series) -> pd.Series:
     below = values[np.isin(values, _MARKS)]
     if len(below) and (values[~np.isin(values, _MARKS)] >= 0).all():
         marks.update(map(float, below))
-    marks.update(float(values[k]) for k in np.flatnonzero(counts >= _OFTEN) if _stands_out(values, counts, k))
+    marks.update(
+        float(values[k]) for k in np.flatnonzero(counts >= _OFTEN) if _stands_out(values, counts, int(k))
+    )
     return column[column.isin(marks)]
 
 
@@ -288,7 +290,7 @@ def _spellings(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
         if not pd.api.types.is_string_dtype(column.dtype) or name in spec.recode:
             continue
         counts = column.value_counts()
-        if not 2 <= len(counts) <= _MOST_SPELLINGS:
+        if not 2 <= len(counts) <= _MAX_SPELLINGS:
             continue
         first: dict[str, str] = {}
         new: dict[str, str] = {}
@@ -302,7 +304,7 @@ def _spellings(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
             shown.append(f"{name} ({old!r} beside {kept!r})")
     if not recode:
         return []
-    said = f"The same value is written in several ways: {listed(shown, quoted=False)}."
+    said = f"The same value is written in several ways: {join_names(shown, quoted=False)}."
     return [Finding("spellings", said, (Mend("Write each in one way", recode=recode),))]
 
 
@@ -326,7 +328,7 @@ def _weights(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     return [Finding("fractional weights", said, mends)]
 
 
-def _repeated(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
+def _duplicate_rows(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     if (
         spec.person is not None
         or spec.weighing is not None
@@ -365,10 +367,12 @@ def _numbering(frame: pd.DataFrame, spec: DataSpec, features: Sequence[str]) -> 
     found = []
     if numbering:
         does = "numbers the rows and says" if len(numbering) == 1 else "number the rows and say"
-        said = f"{named(numbering)} {does} nothing of a person."
+        said = f"{quote_names(numbering)} {does} nothing of a person."
         found.append(Finding("row numbers", said, (Mend(leave_out(numbering), leave_out=tuple(numbering)),)))
     if naming:
-        said = f"{named(naming)} {be(naming)} different for nearly everybody, like a name or an address."
+        said = (
+            f"{quote_names(naming)} {be(naming)} different for nearly everybody, like a name or an address."
+        )
         found.append(Finding("identifiers", said, (Mend(leave_out(naming), leave_out=tuple(naming)),)))
     return found
 
@@ -382,14 +386,14 @@ def _codes(data: AuditData, spec: DataSpec) -> list[Finding]:
         and name not in spec.kinds
         and name not in spec.bins
         and not _AMOUNTS.search(name)
-        and _FEWEST_CODES <= data.frame[name].nunique() <= _MOST_CODES
+        and _MIN_CODES <= data.frame[name].nunique() <= _MAX_CODES
     ]
     if not names:
         return []
     one = len(names) == 1
     said = (
-        f"{named(names)} {'holds' if one else 'hold'} a few whole numbers. Are they codes, such as 1 for "
-        "single and 2 for married, or amounts?"
+        f"{quote_names(names)} {'holds' if one else 'hold'} a few whole numbers. Are they codes, such as 1 "
+        "for single and 2 for married, or amounts?"
     )
     kinds = {**spec.to_dict().get("kinds", {}), **dict.fromkeys(names, "categorical")}
     mends = [Mend("They are codes" if not one else "It is a code", {"kinds": kinds})]
@@ -405,8 +409,8 @@ def _free_text(data: AuditData) -> list[Finding]:
     if not names:
         return []
     said = (
-        f"{named(names)} {'holds' if len(names) == 1 else 'hold'} free text: comparisons leave it out. Rule "
-        f"sets can compare people by identity terms in it (rule_sets: {{text: {names[0]}}})."
+        f"{quote_names(names)} {'holds' if len(names) == 1 else 'hold'} free text: comparisons leave it out. "
+        f"Rule sets can compare people by identity terms in it (rule_sets: {{text: {names[0]}}})."
     )
     return [Finding("free text", said)]
 
@@ -418,7 +422,7 @@ def _numbers(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
         name
         for name in frame.columns
         if name not in apart
-        and stored(name) is None
+        and column_role(name) is None
         and pd.api.types.is_numeric_dtype(frame[name].dtype)
         and not pd.api.types.is_bool_dtype(frame[name].dtype)
     ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Finding", "Mend", "as_finding", "be", "cell_count", "leave_out", "listed", "named"]
+__all__ = ["Finding", "Mend", "as_finding", "be", "cell_count", "join_names", "leave_out", "quote_names"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Finding:
 
 def as_finding(plain: Mapping[str, Any]) -> Finding:
     """Return what `dataclasses.asdict` made plain."""
-    mends = (
+    mends: Iterable[dict[str, Any]] = (
         {name: tuple(value) if isinstance(value, list) else value for name, value in mend.items()}
         for mend in plain["mends"]
     )
@@ -54,12 +54,12 @@ def as_finding(plain: Mapping[str, Any]) -> Finding:
 
 def leave_out(names: Sequence[str]) -> str:
     """Return the button that leaves columns out."""
-    return f"Leave out {listed(names, most=3)}"
+    return f"Leave out {join_names(names, most=3)}"
 
 
-def named(names: Sequence[str]) -> str:
+def quote_names(names: Sequence[str]) -> str:
     """Return columns in quotes, in words."""
-    return repr(names[0]) if len(names) == 1 else listed([repr(name) for name in names], quoted=False)
+    return repr(names[0]) if len(names) == 1 else join_names([repr(name) for name in names], quoted=False)
 
 
 def cell_count(n: int) -> str:
@@ -72,7 +72,7 @@ def be(several: Any) -> str:
     return "is" if len(several) == 1 else "are"
 
 
-def listed(names: Sequence[str], *, most: int = 5, quoted: bool = False) -> str:
+def join_names(names: Sequence[str], *, most: int = 5, quoted: bool = False) -> str:
     """Return names in words, the first few of many."""
     shown = [repr(name) if quoted else str(name) for name in names]
     shown = shown if len(shown) <= most else [*shown[: most - 1], f"{len(shown) - most + 1} more"]

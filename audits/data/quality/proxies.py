@@ -11,17 +11,17 @@ import pandas as pd
 
 from audits.data.audit_data import AuditData
 from audits.data.preprocessing.filters import EVERYONE_ELSE
-from audits.data.quality.findings import Finding, Mend, leave_out, listed, named
+from audits.data.quality.findings import Finding, Mend, join_names, leave_out, quote_names
 from audits.data.role_guesses import names_outcome
 from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import MISSING, as_text, text_of
 
-__all__ = ["label_is_prediction", "missing_decisions", "same_attribute", "standing_in", "telling"]
+__all__ = ["find_proxies", "label_is_prediction", "missing_decisions", "same_attribute", "telling"]
 
-_MOST_ROWS = 20_000  # looked at
+_MAX_ROWS = 20_000  # looked at
 
 
-_MOST_LEVELS = 50
+_MAX_LEVELS = 50
 
 
 _GIVES_AWAY = 0.95  # AUC of one column for the label from which it is asked whether it is the label
@@ -36,7 +36,7 @@ _HELPS = 0.8  # the same, once a model was found better than is likely
 _STANDS_IN = 0.8  # AUC of one column for a protected value from which it can be read instead of it
 
 
-_FEWEST = 30  # people of either side
+_MIN = 30  # people of either side
 
 
 _KNOWN = 0.1  # share of rows in which both of two columns must be known
@@ -52,7 +52,7 @@ def same_attribute(data: AuditData) -> list[Finding]:
     codes = {}
     for name in looked:
         found, levels = pd.factorize(frame[name])  # that two are missing together says nothing
-        if 2 <= len(levels) <= _MOST_LEVELS:
+        if 2 <= len(levels) <= _MAX_LEVELS:
             codes[name] = found
     same: dict[str, list[str]] = {}
     taken: set[str] = set()
@@ -66,9 +66,9 @@ def same_attribute(data: AuditData) -> list[Finding]:
         twice = tuple(name for name in others if name in data.protected)
         if not kept and not twice:
             continue
-        said = f"{named([first, *others])} say the same: only their values' names differ."
+        said = f"{quote_names([first, *others])} say the same: only their values' names differ."
         if first in data.protected and kept:
-            said += f" A model that reads {listed(kept)} reads {first}."
+            said += f" A model that reads {join_names(kept)} reads {first}."
         findings.append(
             Finding(
                 "same attribute",
@@ -83,7 +83,7 @@ def _one_to_one(first: np.ndarray, second: np.ndarray) -> bool:
     """Whether codes, -1 for missing ones, tell the same people apart wherever both are known."""
     known = (first >= 0) & (second >= 0)
     first, second = first[known], second[known]
-    if known.sum() < max(_FEWEST, _KNOWN * len(known)) or first.max() == 0 or second.max() == 0:
+    if known.sum() < max(_MIN, _KNOWN * len(known)) or first.max() == 0 or second.max() == 0:
         return False
     table = np.zeros((first.max() + 1, second.max() + 1))
     np.add.at(table, (first, second), 1)
@@ -126,7 +126,7 @@ def telling(data: AuditData, unlikely: str) -> list[Finding]:
     if data.y is None:
         return []
     frame, y = _some(data.frame), _some(pd.Series(data.y)).to_numpy(dtype=bool)
-    strong = _ranked(frame, data.features, y, _HELPS if unlikely else _GIVES_AWAY)
+    strong = _rank_by_auc(frame, data.features, y, _HELPS if unlikely else _GIVES_AWAY)
     shown = [f"{name} ({auc:.2f})" for name, auc in strong]
     names = [name for name, _ in strong]
     if unlikely:
@@ -134,14 +134,14 @@ def telling(data: AuditData, unlikely: str) -> list[Finding]:
     if not strong:
         return []
     said = (
-        f"{listed(shown)} almost {'tells' if len(names) == 1 else 'each tell'} the outcome by itself (1 is "
-        "certain, 0.5 a guess). Leave out what is only known afterwards."
+        f"{join_names(shown)} almost {'tells' if len(names) == 1 else 'each tell'} the outcome by itself "
+        "(1 is certain, 0.5 a guess). Leave out what is only known afterwards."
     )
     cuts = {name: told for name in names if (told := _cut_of(frame[name], y)) is not None}
     said += "".join(f" A good outcome is {name} {told}." for name, told in cuts.items())
     itself = [name for name in names if names_outcome(name)]
     if itself:
-        said += f" {listed(itself)} may itself be the outcome: then choose it."
+        said += f" {join_names(itself)} may itself be the outcome: then choose it."
     others = tuple(name for name in names if name not in itself)
     return [
         Finding("gives the label away", said, (Mend(leave_out(others), leave_out=others),) if others else ())
@@ -167,8 +167,8 @@ def _too_good(unlikely: str, names: Sequence[str], shown: Sequence[str]) -> Find
         said += " No column alone tells the outcome; several may together."
         return Finding("unlikely performance", said)
     said += (
-        f" Alone, {listed(shown)} {'tells' if len(names) == 1 else 'tell'} the outcome best (1 is certain, "
-        "0.5 a guess). Leave out what is only known afterwards."
+        f" Alone, {join_names(shown)} {'tells' if len(names) == 1 else 'tell'} the outcome best "
+        "(1 is certain, 0.5 a guess). Leave out what is only known afterwards."
     )
     mends = [Mend(leave_out([name]), leave_out=(name,)) for name in names[:3]]
     if len(names) > 1:
@@ -176,7 +176,7 @@ def _too_good(unlikely: str, names: Sequence[str], shown: Sequence[str]) -> Find
     return Finding("unlikely performance", said, tuple(mends))
 
 
-def standing_in(data: AuditData) -> list[Finding]:
+def find_proxies(data: AuditData) -> list[Finding]:
     """Find features from which a protected value can be read, the strongest first."""
     found = []
     frame, groups = _some(data.frame), _some(data.groups)
@@ -196,14 +196,14 @@ def standing_in(data: AuditData) -> list[Finding]:
         ]
         best: dict[str, tuple[float, str]] = {}
         for value in values[np.argsort(-counts)][:6]:
-            for name, auc in _ranked(frame[here], features, column[here] == value, _STANDS_IN):
+            for name, auc in _rank_by_auc(frame[here], features, column[here] == value, _STANDS_IN):
                 if auc > best.get(name, (0.0, ""))[0]:
                     best[name] = (auc, str(value))
         if not best:
             continue
         names = sorted(best, key=lambda name: -best[name][0])
         auc, value = best[names[0]]
-        more = f"; so {'does' if len(names) == 2 else 'do'} {listed(names[1:])}" if len(names) > 1 else ""
+        more = f"; so {'does' if len(names) == 2 else 'do'} {join_names(names[1:])}" if len(names) > 1 else ""
         said = (
             f"{names[0]!r} stands in for {attribute!r}: it alone tells {value} from the others in "
             f"{100 * auc:.0f} of 100 pairs{more}. Left in, a model can use it instead."
@@ -214,10 +214,10 @@ def standing_in(data: AuditData) -> list[Finding]:
     return found
 
 
-def _ranked(
+def _rank_by_auc(
     frame: pd.DataFrame, names: Iterable[str], y: np.ndarray, least: float
 ) -> list[tuple[str, float]]:
-    if min(y.sum(), (~y).sum()) < _FEWEST:
+    if min(y.sum(), (~y).sum()) < _MIN:
         return []
     told = [(name, auc) for name in names if (auc := _auc(frame[name], y)) >= least]
     return sorted(told, key=lambda each: -each[1])
@@ -226,10 +226,10 @@ def _ranked(
 def _auc(column: pd.Series, y: np.ndarray) -> float:
     """Return how well one column tells `y`: the rates of its values in every other row, tried on the rest."""
     codes, levels = pd.factorize(column, use_na_sentinel=False)
-    if len(levels) > _MOST_LEVELS:
+    if len(levels) > _MAX_LEVELS:
         if not pd.api.types.is_numeric_dtype(column.dtype):
             return 0.5
-        edges = np.unique(np.nanquantile(column.to_numpy(dtype=float), np.linspace(0, 1, _MOST_LEVELS)))
+        edges = np.unique(np.nanquantile(column.to_numpy(dtype=float), np.linspace(0, 1, _MAX_LEVELS)))
         codes = np.where(column.isna(), 0, 1 + np.searchsorted(edges, column.to_numpy(dtype=float)))
     n = int(codes.max()) + 1
     learn = np.arange(len(y)) % 2 == 0
@@ -245,5 +245,5 @@ def _auc(column: pd.Series, y: np.ndarray) -> float:
 
 
 def _some(frame: Any) -> Any:
-    step = -(-len(frame) // _MOST_ROWS)
+    step = -(-len(frame) // _MAX_ROWS)
     return frame.iloc[::step]

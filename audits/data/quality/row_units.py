@@ -12,7 +12,7 @@ from audits.data.preprocessing.column_names import named_protected
 from audits.data.quality.findings import Finding, Mend
 from audits.data.role_guesses import words_of_name
 from audits.data.spec import DataSpec
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = ["count_column", "row_units", "shared_id", "times_as_wide"]
 

@@ -24,12 +24,12 @@ from audits.flipset.result import Conditional
 from audits.stats import Estimate, apportion, p_value
 from audits.stats.intervals import percent_level
 
-__all__ = ["MOST_ALIKE", "one_rule", "treated_alike"]
+__all__ = ["MAX_OVERLAP", "conditional_test", "one_rule"]
 
-MOST_ALIKE = 500
+MAX_OVERLAP = 500
 """People of each group compared at a time: a kernel of all pairs."""
 _DRAWS = 3  # samples of larger groups, so that no verdict hangs on one
-_FEWEST = 20
+_MIN = 20
 _TURNS = 999  # random turns of signs behind the p-value
 _PLANTED, _PLANTED_TURNS = 40, 199  # samples with a planted difference behind the power, and their turns
 _WIDTHS = (2.0, 0.5, 0.1)  # of the kernels, times the median squared distance
@@ -49,7 +49,7 @@ def one_rule(compared: Comparison) -> bool:
     )
 
 
-def treated_alike(
+def conditional_test(
     compared: Comparison,
     matched: list[Matching],
     levels: Mapping[str, np.ndarray],
@@ -68,20 +68,20 @@ def treated_alike(
     n = float(sum(compared.sizes[part.source].sum() + compared.sizes[part.target].sum() for part in matched))
     if one_rule(compared):
         return Conditional(Estimate(0.0, 0.0, 0.0, n, _ONE_RULE), None, None, n, _ONE_RULE)
-    people = _Alike.draw(compared, matched, rng)
+    people = _ComparablePeople.draw(compared, matched, rng)
     method = f"{_TURNS} exchanges of decisions among people with the same features, {percent_level(level)}"
     if people is None:
-        return Conditional(None, None, None, n, f"fewer than {_FEWEST} people in a group are too few")
+        return Conditional(None, None, None, n, f"fewer than {_MIN} people in a group are too few")
     samples = [people]
     if len(people.decisions) < n - 0.5:
         method = f"{method}, {_DRAWS} samples"
-        more = (_Alike.draw(compared, matched, rng) for _ in range(_DRAWS - 1))
+        more = (_ComparablePeople.draw(compared, matched, rng) for _ in range(_DRAWS - 1))
         samples += [each for each in more if each is not None]
     tested = [each.test(each.decisions, level, method, rng) for each in samples]
     at_levels = np.array([each.test_levels(levels, rng) for each in samples])
     k = max(1, round(compared.limit * people.source.sum()))
     limit = level / (1 if len(samples) == 1 else 2)  # of several samples twice the median p-value counts
-    planted = (_turned(people, k, rng) for _ in range(_PLANTED))
+    planted = (_perturbed_decisions(people, k, rng) for _ in range(_PLANTED))
     seen = sum(people.test(each, level, method, rng, _PLANTED_TURNS)[1] <= limit for each in planted)
     share, p = _together(tested, level)
     by_level = dict(zip(levels, _median_p(at_levels).tolist(), strict=True))
@@ -107,7 +107,7 @@ def _together(tested: list[tuple[Estimate, float]], level: float) -> tuple[Estim
     return Estimate(value, value - reach, value + reach, first.n, first.method), p
 
 
-def _turned(people: _Alike, k: int, rng: np.random.Generator) -> np.ndarray:
+def _perturbed_decisions(people: _ComparablePeople, k: int, rng: np.random.Generator) -> np.ndarray:
     """Decisions with `k` of the source's turned down and `k` turned up, as far as there are so many.
 
     Down on one side of the features, up on the other, in a direction of its own each time: turned everywhere,
@@ -139,7 +139,7 @@ class _Basis:
 
 
 @dataclass(frozen=True, eq=False)
-class _Alike:
+class _ComparablePeople:
     """People of both groups (n), who is of the source, and how alike they are (n, n)."""
 
     rows: np.ndarray
@@ -151,17 +151,19 @@ class _Alike:
     member: np.ndarray  # (n,) what is left over of membership
 
     @classmethod
-    def draw(cls, compared: Comparison, matched: list[Matching], rng: np.random.Generator) -> _Alike | None:
+    def draw(
+        cls, compared: Comparison, matched: list[Matching], rng: np.random.Generator
+    ) -> _ComparablePeople | None:
         rows, source = [], []
         for own, side in ((True, "source"), (False, "target")):
             parts = [getattr(part, side) for part in matched]
             totals = np.array([max(np.rint(compared.sizes[part].sum()), 1) for part in parts])
-            for part, wanted in zip(parts, apportion(totals, MOST_ALIKE), strict=True):
+            for part, wanted in zip(parts, apportion(totals, MAX_OVERLAP), strict=True):
                 drawn = part[draw_rows(compared.sizes[part], int(wanted), rng)]
                 rows.append(drawn)
                 source.append(np.full(len(drawn), own))
         who, member = np.concatenate(rows), np.concatenate(source)
-        if min(member.sum(), (~member).sum()) < _FEWEST:
+        if min(member.sum(), (~member).sum()) < _MIN:
             return None
         x = compared.encoded.values[who]
         if len(matched) > 1:  # alike also means of one stratum

@@ -28,7 +28,7 @@ __all__ = [
     "score_change",
 ]
 
-_MOST_VALUES = 20
+_MAX_VALUES = 20
 _BINS = 10
 
 
@@ -71,7 +71,7 @@ def same_values(compared: Comparison, flips: Flips) -> tuple[SameValue, ...]:
 
 
 def _codes(values: pd.Series, sizes: np.ndarray, scaled: bool) -> np.ndarray:
-    if scaled and values.nunique() > _MOST_VALUES:
+    if scaled and values.nunique() > _MAX_VALUES:
         place, distinct = pd.factorize(values, sort=True)
         known = place >= 0
         people = np.cumsum(np.bincount(place[known], sizes[known], len(distinct)))

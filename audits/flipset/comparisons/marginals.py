@@ -19,9 +19,9 @@ from audits.stats import Estimate, as_people, draw_counts, holm, p_value, ratio_
 from audits.stats.intervals import percent_level
 from audits.transport.levels import numbers_of
 
-__all__ = ["bar_names", "bars_of", "crossed", "in_bar", "marginals", "report", "similarity"]
+__all__ = ["bar_names", "bars_of", "in_bar", "joint_marginal", "marginals", "report", "similarity"]
 
-_FEWEST = 10  # people below which a bootstrap interval would pretend to know
+_MIN = 10  # people below which a bootstrap interval would pretend to know
 
 
 def _differences(links: list[FlipLinks], axis: ReportLine) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,7 +79,7 @@ def report(
     known = masses.sum(0) > 0
     method = f"max-t bootstrap {percent_level(level)}, {draws} draws, given this matching"
     low = high = np.full(len(axes), np.nan)
-    enough = size >= _FEWEST
+    enough = size >= _MIN
     if enough and known.any():
         means = ratio_means(
             totals[np.ix_(carrying, known)],
@@ -102,7 +102,7 @@ def report(
         difference = (
             Estimate(value, float(low[k]), float(high[k]), mass, method)
             if enough
-            else Estimate(value, None, None, mass, f"no interval below {_FEWEST} people")
+            else Estimate(value, None, None, mass, f"no interval below {_MIN} people")
         )
         signs = sign_balance(
             _direction_mass(links, axis, 1), _direction_mass(links, axis, -1), mass, level=level / len(axes)
@@ -142,7 +142,7 @@ def similarity(
     return within / total, tuple(sorted(often, key=lambda name: (-beyond[name], name)))
 
 
-_MOST_BINS, _FEW_BINS = 30, 12
+_MAX_BINS, _FEW_BINS = 30, 12
 _FEW_PEOPLE = 200  # below which a histogram has 7 to 12 bins
 _RANDOM_SETS = 499
 
@@ -221,7 +221,7 @@ def _bins(
 def _edges(numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Edges of bins with round ends: 7 to 12 of fewer than 200 people, otherwise at most 30."""
     distinct = np.unique(numbers)
-    most = _FEW_BINS if sizes.sum() < _FEW_PEOPLE else _MOST_BINS
+    most = _FEW_BINS if sizes.sum() < _FEW_PEOPLE else _MAX_BINS
     whole = np.array_equal(distinct, np.round(distinct))
     if whole and distinct[-1] - distinct[0] < most:
         return np.arange(distinct[0] - 0.5, distinct[-1] + 1.0)
@@ -286,7 +286,7 @@ def in_bar(item: Marginal, values: pd.Series, name: str) -> np.ndarray:
     return bars_of(item, values) == item.labels.index(name)
 
 
-def crossed(
+def joint_marginal(
     one: Marginal,
     values: pd.Series,
     other: Marginal,

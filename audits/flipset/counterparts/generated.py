@@ -11,7 +11,7 @@ from scipy import sparse
 
 from audits.errors import InputError, RunFailed
 from audits.flipset.counterparts.matching import Counterparts, GeneratedPeople, Matching, Sides
-from audits.flipset.counterparts.people import Comparison, Encoded
+from audits.flipset.counterparts.people import Comparison, EncodedFeatures
 from audits.flipset.options import map_options
 from audits.models import Subject
 from audits.progress import Progress, draw, part, silent
@@ -47,7 +47,7 @@ class PeopleGenerator:
         return self.compared.subject
 
     @property
-    def encoded(self) -> Encoded:
+    def encoded(self) -> EncodedFeatures:
         """The audited people as points."""
         return self.compared.encoded
 
@@ -200,7 +200,7 @@ def map_match(
     def fit(
         name: str, one: np.ndarray, a: np.ndarray, two: np.ndarray, b: np.ndarray, report: Progress
     ) -> Fitted:
-        watch = _Watched(report, _curve_name(name, value))
+        watch = _ReportedFit(report, _curve_name(name, value))
         told = {"options": details, "watch": watch.point, "progress": watch.progress, "rng": rng}
         fitted: Fitted = MAPS[kind].fit(one, two, a=a, b=b, feature_weights=weights, **told)
         if fitted.diverged_at is not None:
@@ -217,14 +217,18 @@ def map_match(
     back: Counterparts | None
     if real and isinstance(forward, EntropicMap | UnbalancedMap):
         name = inventor.subject.model.name
-        there, back = _coupled(forward, x, y, source_size, target_size, name, cost, weights)
+        there, back = _coupling_counterparts(forward, x, y, source_size, target_size, name, cost, weights)
     else:
-        there = _invented(forward, x, target, y, target_size, inventor, part(progress, ends[1], 0.95))
+        there = _generated_counterparts(
+            forward, x, target, y, target_size, inventor, part(progress, ends[1], 0.95)
+        )
         back = None
     if reverse and not real:
         backward = fit(BACK, y, target_size, x, source_size, part(progress, *ends))
         curves[_curve_name(BACK, value)] = backward.history
-        back = _invented(backward, y, source, x, source_size, inventor, part(progress, 0.95, 1.0))
+        back = _generated_counterparts(
+            backward, y, source, x, source_size, inventor, part(progress, 0.95, 1.0)
+        )
         composition = composition_error(
             x,
             lambda _: there.points,
@@ -249,7 +253,7 @@ def _curve_name(way: str, stratum: str) -> str:
     return f"{way}, {stratum}" if stratum else way
 
 
-class _Watched:
+class _ReportedFit:
     """Progress of a fit that draws its curve, and says how far features still lie from the target group's."""
 
     def __init__(self, report: Progress, name: str) -> None:
@@ -264,7 +268,7 @@ class _Watched:
         self.report(fraction, doing + self.last)
 
 
-def _invented(
+def _generated_counterparts(
     fitted: Fitted,
     x: np.ndarray,
     others: np.ndarray,
@@ -286,7 +290,7 @@ def _invented(
     return Counterparts(people.values, sparse.csr_array(sparse.eye_array(len(x))), found, weights, people)
 
 
-def _coupled(
+def _coupling_counterparts(
     fitted: EntropicMap | UnbalancedMap,
     x: np.ndarray,
     y: np.ndarray,

@@ -233,13 +233,13 @@ def count_flips(compared: Comparison, matched: list[Matching]) -> Flips:
     positive_links, negative_links = [], []
     for part in matched:
         own = part.mean_by_source(decisions[part.source], sizes[part.source])  # (K,)
-        other = _favored(part.there, part.mean_by_target, decisions[part.target], sizes[part.target])
+        other = _favorable_share(part.there, part.mean_by_target, decisions[part.target], sizes[part.target])
         there.append(_shares(part.there, other, part.source_atom, decisions[part.source]))
         people = part.source_size * part.there.found
         positive_links.append(_links(part, own * people, 1 - other))
         negative_links.append(_links(part, people - own * people, other))
         if part.back is not None:
-            own = _favored(part.back, part.mean_by_source, decisions[part.source], sizes[part.source])
+            own = _favorable_share(part.back, part.mean_by_source, decisions[part.source], sizes[part.source])
             back.append(_shares(part.back, own, part.target_atom, decisions[part.target]))
     source, target = (
         np.concatenate([getattr(part, side) for part in matched]) for side in ("source", "target")
@@ -271,7 +271,7 @@ def _shares(
     return own * (1 - reach) * found, (1 - own) * reach * found, reach, found
 
 
-def _favored(
+def _favorable_share(
     counterparts: Counterparts,
     mean: Callable[[np.ndarray, np.ndarray], np.ndarray],
     decisions: np.ndarray,

@@ -23,9 +23,9 @@ from audits.transport import estimated_bytes, estimated_seconds
 from audits.transport.atoms import Atoms
 
 __all__ = [
-    "Chosen",
     "Comparison",
-    "Encoded",
+    "EncodedFeatures",
+    "StratifiedPositions",
     "axes_of",
     "choose",
     "compare",
@@ -34,7 +34,7 @@ __all__ = [
     "smallest_limit",
 ]
 
-_MOST_STRATA = 20
+_MAX_STRATA = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,8 @@ class Comparison:
     options: FlipsetOptions
     decisions: np.ndarray
     sizes: np.ndarray
-    encoded: Encoded
-    chosen: Chosen
+    encoded: EncodedFeatures
+    chosen: StratifiedPositions
 
     @property
     def width(self) -> int:
@@ -109,7 +109,7 @@ def compare(
 
 
 @dataclass(frozen=True)
-class Chosen:
+class StratifiedPositions:
     """Positions of the two groups' people per stratum, who was left out and why, and groups not compared."""
 
     source: str
@@ -127,7 +127,7 @@ def choose(
     sizes: np.ndarray,
     points: np.ndarray,
     rng: np.random.Generator,
-) -> tuple[Chosen, np.ndarray]:
+) -> tuple[StratifiedPositions, np.ndarray]:
     """Pick source and target people, matched only within a stratum, and how many each row then stands for.
 
     Parameters
@@ -175,7 +175,7 @@ def choose(
             f"{f' and {len(not_compared) - 5} more' if len(not_compared) > 5 else ''}."
         )
     strata, sizes = _affordable(strata, options, decisions, sizes, points, rng, left_out, warnings)
-    return Chosen(*names, tuple(strata), left_out, tuple(warnings), not_compared), sizes
+    return StratifiedPositions(*names, tuple(strata), left_out, tuple(warnings), not_compared), sizes
 
 
 def _not_compared(
@@ -243,10 +243,10 @@ def _condition(data: AuditData, column: str) -> np.ndarray:
             f"choose 'label' or one of {', '.join(map(str, data.frame.columns[:12]))}",
         )
     text = values.astype("string").fillna("(missing)").to_numpy(dtype=object).astype(str)
-    if len(np.unique(text)) > _MOST_STRATA:
+    if len(np.unique(text)) > _MAX_STRATA:
         raise InputError(
             "flipset.condition_on",
-            f"must have at most {_MOST_STRATA} values, but {column!r} has {len(np.unique(text)):,}",
+            f"must have at most {_MAX_STRATA} values, but {column!r} has {len(np.unique(text)):,}",
             advice="cut it with data.bins, or choose another column",
         )
     return text
@@ -352,7 +352,7 @@ def draw_people(
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedFeatures:
     """Features of all audited people in standardised units.
 
     Attributes
@@ -380,7 +380,7 @@ class Encoded:
 
 def encode(
     subject: Subject, compared: Collection[str], weights: Mapping[str, float] | None = None, *, audit: str
-) -> Encoded:
+) -> EncodedFeatures:
     """Encode every feature but the attributes `compared`, that tell the groups apart.
 
     Those attributes differ for every pair by definition, so they say nothing about who is similar; the
@@ -409,7 +409,7 @@ def encode(
         raise InputError(where, "must leave at least one feature a weight above 0", weights)
     values = np.ascontiguousarray(space.encode(data.frame)[:, keep])
     sizes = np.ones(data.n) if data.weights is None else data.weights
-    return Encoded(
+    return EncodedFeatures(
         values=values,
         weights=np.array(each),
         columns=columns,

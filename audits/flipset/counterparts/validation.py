@@ -10,11 +10,11 @@ from scipy.stats import norm
 
 from audits.flipset.counterparts.matching import Flips, Matching
 from audits.flipset.counterparts.people import Comparison
-from audits.flipset.result import Check, PushedRate, Validation
-from audits.stats.words import number, people_in, percent
+from audits.flipset.result import Check, CounterpartRate, Validation
+from audits.stats.text import number, people_in, percent
 from audits.transport import Cost, Coupling
 from audits.transport.blocks import CostBlocks, threads
-from audits.transport.costs import weighted
+from audits.transport.costs import scale_points
 from audits.transport.extremes import extreme
 from audits.transport.maps import exact_cost, ks_distances, regression_gaps
 
@@ -82,7 +82,7 @@ def validate(
     return replace(found, checks=checks, trusted=all(check.passed or not check.serious for check in checks))
 
 
-def _pushed_rates(compared: Comparison, matched: list[Matching]) -> tuple[PushedRate, ...]:
+def _pushed_rates(compared: Comparison, matched: list[Matching]) -> tuple[CounterpartRate, ...]:
     """Favourable rates of the counterparts there, and back where known, beside the groups' own."""
     decisions, sizes = compared.decisions, compared.sizes
     rates = []
@@ -103,11 +103,13 @@ def _pushed_rates(compared: Comparison, matched: list[Matching]) -> tuple[Pushed
         else:
             names = (compared.chosen.source, compared.chosen.target)
             if total > 0:
-                rates.append(PushedRate(names[0] if back else names[1], got / total, wanted / total))
+                rates.append(CounterpartRate(names[0] if back else names[1], got / total, wanted / total))
     return tuple(rates)
 
 
-def _rate_checks(rates: tuple[PushedRate, ...], n: float, m: float, material: float) -> tuple[Check, ...]:
+def _rate_checks(
+    rates: tuple[CounterpartRate, ...], n: float, m: float, material: float
+) -> tuple[Check, ...]:
     """Hold the counterparts' favourable rates against their group's own (Proposition 2's consequence).
 
     By it the net flipset is the difference of the groups' rates; a map whose counterparts are decided
@@ -204,8 +206,8 @@ def _check(name: str, value: float, limit: float, serious: bool, trouble: str) -
     return Check(name, float(value), float(limit), bool(value <= limit + 1e-9), serious, trouble)
 
 
-_MOST_PAIRS = 2_600_000_000  # costs looked at: 50,000 x 50,000 different people, half a minute
-_MOST_TIGHT = 1_000_000  # pairs held at a time: under L1 two in three pairs of continuous features are tight
+_MAX_PAIRS = 2_600_000_000  # costs looked at: 50,000 x 50,000 different people, half a minute
+_MAX_TIGHT = 1_000_000  # pairs held at a time: under L1 two in three pairs of continuous features are tight
 _GRID = 2.0**44  # units of all mass: a power of two, so that flows add up exactly
 _ROUNDING = 1e-11  # of the largest cost; dual values are sums of many costs
 
@@ -238,7 +240,7 @@ def tie_range(compared: Comparison, matched: list[Matching]) -> tuple[float, flo
 
 
 def _stratum(compared: Comparison, part: Matching) -> tuple[float, float] | None:
-    if part.coupling is None or len(part.x) * len(part.y) > _MOST_PAIRS:
+    if part.coupling is None or len(part.x) * len(part.y) > _MAX_PAIRS:
         return None
     tight = _tight(part, part.coupling, compared.options.cost, compared.encoded.weights)
     if tight is None:
@@ -298,26 +300,26 @@ def _tight(
     Looking stops at the block in which they become too many, so that memory and time stay bounded.
     """
     u, v = coupling.dual_source, coupling.dual_target
-    costs = CostBlocks.build(*weighted(part.x, part.y, cost, weights), cost)
+    costs = CostBlocks.build(*scale_points(part.x, part.y, cost, weights), cost)
 
     seen: list[int] = []
     nothing = np.empty(0, dtype=np.int64)
 
     def look(start: int, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if sum(seen) > _MOST_TIGHT:
+        if sum(seen) > _MAX_TIGHT:
             return nothing, nothing
         limit = _ROUNDING * max(float(block.max()), 1e-300)
         block -= u[start : start + len(block), None]
         block -= v
         cheap = block <= limit
         seen.append(int(np.count_nonzero(cheap)))
-        if sum(seen) > _MOST_TIGHT:
+        if sum(seen) > _MAX_TIGHT:
             return nothing, nothing
         row, column = np.nonzero(cheap)
         return row + start, column
 
     with threads() as pool:
         found = costs.each(look, pool)
-    if sum(seen) > _MOST_TIGHT:
+    if sum(seen) > _MAX_TIGHT:
         return None
     return np.concatenate([row for row, _ in found]), np.concatenate([column for _, column in found])

@@ -9,12 +9,12 @@ import plotly.graph_objects as go
 
 from audits.drawing.marks import decisive
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, finish, wrapped
+from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, finish, wrap_title
 from audits.flipset.result import LIKE_FOR_LIKE, FlipsetResult
 from audits.flipset.text import Way, interval_words, larger_first, way_words
 from audits.stats import Estimate
 from audits.stats.badges import interval_text
-from audits.stats.words import count, out_of, people_in, percent
+from audits.stats.text import count, out_of, people_in, percent
 
 __all__ = ["blocks"]
 
@@ -49,11 +49,11 @@ def blocks(result: FlipsetResult) -> go.Figure:
                 f"yaxis{k}": {**axes, "domain": [low, high], "range": [rows - 0.5, -0.5], "anchor": f"x{k}"},
             }
         )
-        _named(figure, result, way, domain[0], (low, high))
+        _label_block(figure, result, way, domain[0], (low, high))
     larger = result.flipset(ways[0])[0]
     alt = (
-        f"{interval_words(result.judged)}. {_counted(result, ways[0])} {people_in(result.source)}: "
-        f"{way_words(ways[0])}; {_counted(result, ways[1])}: the reverse."
+        f"{interval_words(result.judged)}. {_flip_count(result, ways[0])} {people_in(result.source)}: "
+        f"{way_words(ways[0])}; {_flip_count(result, ways[1])}: the reverse."
     )
     if larger.expected_by_chance is not None:
         alt += f" Chance alone gives about {count(larger.expected_by_chance.value or 0.0)} of the first."
@@ -88,17 +88,17 @@ def _interval_axis(figure: go.Figure, result: FlipsetResult, inner: int) -> None
     )
 
 
-def _counted(result: FlipsetResult, way: Way) -> str:
+def _flip_count(result: FlipsetResult, way: Way) -> str:
     return out_of(result.flipset(way)[0].size, result.n_source)
 
 
-def _named(
+def _label_block(
     figure: go.Figure, result: FlipsetResult, way: Way, left: float, ends: tuple[float, float]
 ) -> None:
     """Write above a block how many flip, and below it what chance alone gives."""
     part, n = result.flipset(way)
     share = percent(part.share.value, n)
-    title = f"<b>{_counted(result, way)}</b> ({share})<br>{wrapped(way_words(way), 24)}"
+    title = f"<b>{_flip_count(result, way)}</b> ({share})<br>{wrap_title(way_words(way), 24)}"
     said = {"showarrow": False, "xref": "paper", "yref": "paper", "xanchor": "left", "align": "left"}
     figure.add_annotation(text=title, x=left, y=ends[1], yanchor="bottom", yshift=4, **said)
     if (chance := part.expected_by_chance) is not None:

@@ -8,9 +8,8 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.brief import value_words
 from audits.data.values import MISSING
-from audits.drawing.marks import dot, named, whiskers
+from audits.drawing.marks import add_legend, dot, whiskers
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
@@ -27,14 +26,15 @@ from audits.drawing.style import (
     stacked_where_narrow,
 )
 from audits.flipset.figures.bars import bar_rules
-from audits.flipset.result import FeatureDifference, FlipsetResult, Marginal, ranked
+from audits.flipset.result import FeatureDifference, FlipsetResult, Marginal, rank_lines
 from audits.flipset.text import Way, larger_first, way_words
-from audits.stats.words import count, number, people_in, so_many
+from audits.stats.text import count, number, people_in, so_many
+from audits.text import value_words
 
 __all__ = ["bar_grid", "marginals", "report_rows", "transparency"]
 
 _ON_TOP = {"yref": "container", "y": 1.0, "yanchor": "top"}
-_LONGEST_TITLE, _LONGEST_VALUE, _LINE = 22, 16, 22  # letters: of a panel's title, of a value, under a panel
+_MAX_TITLE, _MAX_VALUE, _LINE = 22, 16, 22  # letters: of a panel's title, of a value, under a panel
 
 
 def marginals(
@@ -96,7 +96,7 @@ def bar_grid(
     columns = min(columns, len(shown))
     deep = any(_upright(item) for item in shown)
     figure = _panels(shown, columns, deep=deep)
-    bars = [_mirrored(item, sides, hollow) for item in shown]
+    bars = [_mirrored_bars(item, sides, hollow) for item in shown]
     highest = max(abs(y) for traces in bars for trace in traces for y in trace.y)
     for k, (item, traces) in enumerate(zip(shown, bars, strict=True)):
         place = {"row": k // columns + 1, "col": k % columns + 1}
@@ -120,7 +120,7 @@ def _panels(shown: Sequence[Marginal], columns: int, *, deep: bool) -> go.Figure
     return make_subplots(
         rows=rows,
         cols=columns,
-        subplot_titles=distinct([item.feature for item in shown], longest=_LONGEST_TITLE),
+        subplot_titles=distinct([item.feature for item in shown], longest=_MAX_TITLE),
         vertical_spacing=(0.52 if deep else 0.32) / rows if rows > 1 else 0,
         horizontal_spacing=0.06,
     )
@@ -134,7 +134,9 @@ def _where(within: str | None) -> str:
     return "" if within is None else f", within “{within}”"
 
 
-def _mirrored(item: Marginal, sides: Mapping[str, Sequence[Mapping[str, Any]]], hollow: bool) -> list[go.Bar]:
+def _mirrored_bars(
+    item: Marginal, sides: Mapping[str, Sequence[Mapping[str, Any]]], hollow: bool
+) -> list[go.Bar]:
     """Return the bars of those who flip, upwards, and of everyone, downwards."""
     x, width, hover = _bars(item)
     bars = []
@@ -193,7 +195,7 @@ def _category_axis(item: Marginal) -> dict[str, object]:
         }
     step = -(-len(item.categories) // 12)
     drawn = range(0, len(item.categories), step)
-    texts = distinct([item.categories[k] for k in drawn], longest=_LONGEST_VALUE)
+    texts = distinct([item.categories[k] for k in drawn], longest=_MAX_VALUE)
     return {
         "tickmode": "array",
         "tickvals": list(drawn),
@@ -204,7 +206,7 @@ def _category_axis(item: Marginal) -> dict[str, object]:
 
 def _upright(item: Marginal) -> bool:
     """Whether the values of a categorical feature are too long to stand beside each other."""
-    texts = [value[:_LONGEST_VALUE] for value in item.categories or ()]
+    texts = [value[:_MAX_VALUE] for value in item.categories or ()]
     return len(texts) * max(map(len, texts), default=0) > _LINE
 
 
@@ -243,7 +245,7 @@ def transparency(result: FlipsetResult, within: str | None = None, *, by_sign: b
         Rank by the mean sign, Definition 2's second ranking, instead of the mean difference.
     """
     reports = {
-        way_words(way): ranked(result.flipset(way, within)[0].transparency, by_sign=by_sign)
+        way_words(way): rank_lines(result.flipset(way, within)[0].transparency, by_sign=by_sign)
         for way in larger_first(result)
     }
     return report_rows(reports, nobody=f"Nobody flips{_where(within)}.")
@@ -286,7 +288,7 @@ def report_rows(
             figure.add_trace(trace, row=1, col=col)
         ends = [end for _, line in here for end in (line.standardized_difference, *_deviations(line))]
         reach = max([reach, *(1.15 * abs(end) for end in ends if end is not None)])
-    named(figure, [(name, dot(INK if k else FOCUS)) for k, name in enumerate(told)])
+    add_legend(figure, [(name, dot(INK if k else FOCUS)) for k, name in enumerate(told)])
     figure.update_xaxes(range=[-reach, reach], row=1, col=1)
     figure.update_xaxes(range=[-1.08, 1.08], row=1, col=2)
     row = rows_named(figure, distinct(features, longest=46))

@@ -15,10 +15,10 @@ from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, empty, fin
 from audits.flipset.result import FlipsetResult
 from audits.flipset.text import way_words
 from audits.stats import Estimate
+from audits.stats.text import number, people_in, percent
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import number, people_in, percent
 
-_MOST_LEVELS = 5
+_MAX_LEVELS = 5
 
 __all__ = [
     "above_chance",
@@ -70,7 +70,7 @@ def causal(result: FlipsetResult) -> go.Figure:
 def above_chance(result: FlipsetResult) -> go.Figure:
     """Draw all that the verdict looks at: what decides first, then the largest."""
     shown = result.looks()
-    levels = [look for look in shown[1:] if look[0].startswith("level: ")][:_MOST_LEVELS]
+    levels = [look for look in shown[1:] if look[0].startswith("level: ")][:_MAX_LEVELS]
     kept = [look for look in shown if look in levels or look is shown[0] or not look[0].startswith("level: ")]
     return differences(
         result.judged,

@@ -19,16 +19,16 @@ from audits.drawing.style import (
     distinct,
     empty,
     finish,
-    wrapped,
+    wrap_title,
 )
 from audits.flipset.counterparts.validation import KS_LIMIT
 from audits.flipset.figures.intervals import histogram
 from audits.flipset.result import FlipsetResult
 from audits.flipset.text import way_words
 from audits.progress import CurvePoint
-from audits.stats.words import count, number, so_many
+from audits.stats.text import count, number, so_many
 
-__all__ = ["again", "arrows", "curve", "fit", "training"]
+__all__ = ["arrows", "curve", "fit", "repeats", "training"]
 
 _COLORS = {"positive": INK, "negative": FOCUS}
 
@@ -64,7 +64,7 @@ def fit(result: FlipsetResult, *, most: int = 20) -> go.Figure:
     return finish(figure, height=100 + 26 * len(ranked), alt=alt)
 
 
-def again(result: FlipsetResult) -> go.Figure:
+def repeats(result: FlipsetResult) -> go.Figure:
     """Draw both flipsets' shares in every repeat, and in how many of their repeats people flip."""
     found = result.again
     if found is None:
@@ -105,7 +105,7 @@ def again(result: FlipsetResult) -> go.Figure:
     figure.update_yaxes(
         tickmode="array",
         tickvals=[0, 1],
-        ticktext=[wrapped(way_words(name), 16) for name in ("negative", "positive")],
+        ticktext=[wrap_title(way_words(name), 16) for name in ("negative", "positive")],
         row=1,
         col=1,
     )
@@ -140,7 +140,7 @@ def curve(points: Sequence[CurvePoint]) -> go.Figure:
         cols=1,
         shared_xaxes=True,
         vertical_spacing=0.14,
-        subplot_titles=[title if 1 < len(maps) <= _MOST_NAMED else ""],
+        subplot_titles=[title if 1 < len(maps) <= _MAX_NAMED else ""],
     )
     for name in maps:
         mine = [point for point in points if str(point.get("map", "")) == name]
@@ -175,7 +175,7 @@ def curve(points: Sequence[CurvePoint]) -> go.Figure:
     return figure.update_layout(legend={"y": 1.1, "entrywidth": 110}, margin={"t": 64})
 
 
-_MOST_NAMED = 3  # maps; with more strata their names would not fit
+_MAX_NAMED = 3  # maps; with more strata their names would not fit
 _LINES = (
     ("ks", "KS distance", 1, INK),
     ("critic_loss", "critic", 2, FOCUS),

@@ -13,11 +13,11 @@ from audits.drawing.style import FOCUS, GREY, describe, empty, finish, short
 from audits.flipset.figures.bars import bar_rules
 from audits.flipset.result import Marginal
 from audits.flipset.text import Way, way_words
-from audits.stats.words import count, percent
+from audits.stats.text import count, percent
 
-__all__ = ["crossed"]
+__all__ = ["joint_marginal"]
 
-_LARGEST = 34.0  # pixels across
+_MAX = 34.0  # pixels across
 _SIDE_BY_SIDE = 3  # values whose names have room beside each other on a narrow screen
 
 
@@ -46,13 +46,13 @@ def _plain(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Way) -> go.Figure:
+def joint_marginal(table: pd.DataFrame, one: Marginal, other: Marginal, part: Way) -> go.Figure:
     """Draw the people of each cell as a dot: its area by how many they are, its colour by the share flipped.
 
     Parameters
     ----------
     table : DataFrame
-        Of `audits.flipset.comparisons.marginals.crossed`.
+        Of `audits.flipset.comparisons.marginals.joint_marginal`.
     one, other : Marginal
         The two features, with the bars that were crossed.
     """
@@ -66,7 +66,7 @@ def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Way) -> g
             y=table["y"],
             mode="markers",
             marker={
-                "size": [max(5.0, _LARGEST * (people / most) ** 0.5) for people in table["people"]],
+                "size": [max(5.0, _MAX * (people / most) ** 0.5) for people in table["people"]],
                 "color": [100 * share for share in table["share"]],
                 "colorscale": [[0, GREY], [1, FOCUS]],
                 "cmin": 0,

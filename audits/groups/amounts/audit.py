@@ -26,7 +26,7 @@ from audits.groups.amounts.judging import (
     rank_of,
 )
 from audits.groups.amounts.text import amount_finding
-from audits.groups.comparison import Sorted, attributes_of, reference_of, sort_people
+from audits.groups.comparison import PeopleByGroup, attributes_of, reference_of, sort_people
 from audits.groups.options import GroupsOptions
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.models import Subject
@@ -41,7 +41,7 @@ from audits.stats.amounts import (
     quantile_of,
     relative_gap,
 )
-from audits.stats.means import FEWEST
+from audits.stats.means import MIN
 
 __all__ = ["groups_by_amount"]
 
@@ -123,7 +123,7 @@ def _people(subject: Subject) -> pd.DataFrame:
     if subject.of_model and data.number is not None:
         people["actual"] = number_column(data.frame[data.number])
     groups = data.groups.add_prefix("group: ")
-    return people.assign(**{name: groups[name].to_numpy() for name in groups})
+    return people.assign(**{str(name): groups[name].to_numpy() for name in groups})
 
 
 def _numbers(people: pd.DataFrame, column: str, design: Any) -> Quantities:
@@ -131,7 +131,7 @@ def _numbers(people: pd.DataFrame, column: str, design: Any) -> Quantities:
 
 
 def _compared(
-    item: Sorted,
+    item: PeopleByGroup,
     people: pd.DataFrame,
     options: GroupsOptions,
     looks: int,
@@ -173,7 +173,7 @@ def _compared(
     return rows
 
 
-def _own(item: Sorted, people: pd.DataFrame, who: np.ndarray, level: float) -> dict[str, Any]:
+def _own(item: PeopleByGroup, people: pd.DataFrame, who: np.ndarray, level: float) -> dict[str, Any]:
     """Return a group's own numbers, each with its interval."""
     numbers = _numbers(people, "score", item.design)
     found: dict[str, Any] = {"mean": mean_of(numbers, who, level=level), "actual": None, "residual": None}
@@ -186,13 +186,13 @@ def _own(item: Sorted, people: pd.DataFrame, who: np.ndarray, level: float) -> d
     return found
 
 
-def _known(people: pd.DataFrame, item: Sorted) -> tuple[Quantities, np.ndarray]:
+def _known(people: pd.DataFrame, item: PeopleByGroup) -> tuple[Quantities, np.ndarray]:
     actual = _numbers(people, "actual", item.design)
     return actual, np.isfinite(actual.values)
 
 
 def _gaps(
-    item: Sorted, people: pd.DataFrame, both: tuple[np.ndarray, np.ndarray], level: float
+    item: PeopleByGroup, people: pd.DataFrame, both: tuple[np.ndarray, np.ndarray], level: float
 ) -> dict[str, Gap]:
     """Return a group's differences from the reference, each with what finds its p-value."""
     numbers = _numbers(people, "score", item.design)
@@ -229,7 +229,7 @@ def _warnings(people: pd.DataFrame, numeric: NumericOutcome, table: Sequence[Amo
     found = []
     values, sizes = people["score"].to_numpy(dtype=float), people["people"].to_numpy(dtype=float)
     apart = (values - np.average(values, weights=sizes)) ** 2 * sizes
-    if len(values) > FEWEST and apart.sum() > 0 and apart.max() > 0.5 * apart.sum():
+    if len(values) > MIN and apart.sum() > 0 and apart.max() > 0.5 * apart.sum():
         place = int(apart.argmax())
         found.append(
             f"One value of {numeric.name!r} (row {people.index[place]}: {values[place]:,.6g}) carries most "
@@ -238,8 +238,8 @@ def _warnings(people: pd.DataFrame, numeric: NumericOutcome, table: Sequence[Amo
         )
     if "actual" in people and (unknown := float(sizes[people["actual"].isna()].sum())) > 0:
         found.append(f"What turned out is not known of {unknown:,.0f} people: residuals are of the others.")
-    few = [row.group for row in table if row.n < FEWEST]
+    few = [row.group for row in table if row.n < MIN]
     if few:
         some = ", ".join(f"“{name}”" for name in few[:4]) + " …" * (len(few) > 4)
-        found.append(f"Fewer than {FEWEST} people: {some}. No interval is stated there.")
+        found.append(f"Fewer than {MIN} people: {some}. No interval is stated there.")
     return found

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 from audits.data.values import MISSING
-from audits.groups.judging import FEWEST_COVERED
+from audits.groups.inference import MIN_COVERED
 from audits.groups.result import AmountRow, Difference
-from audits.stats import EVIDENCE, INSUFFICIENT, Estimate, Judged, judge_conditions
-from audits.stats.means import FEWEST
-from audits.stats.ratios import SMALLEST_REFERENCE
+from audits.stats import EVIDENCE, INSUFFICIENT, Estimate, Judgment, judge_conditions
+from audits.stats.means import MIN
+from audits.stats.ratios import MIN_REFERENCE
 from audits.stats.verdicts import AVERAGE, VERDICTS, Condition
 
 __all__ = [
@@ -42,9 +42,7 @@ def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: f
     condition = Condition(
         name=MEASURES[name], interval=gap, immaterial=(-times * limit, times * limit), times=times
     )
-    reason = (
-        "" if gap.low is not None else f"fewer than {FEWEST} people" if people < FEWEST else "too few people"
-    )
+    reason = "" if gap.low is not None else f"fewer than {MIN} people" if people < MIN else "too few people"
     cannot_clear = (
         "" if limit > 0 else "the reference group's mean is not above 0, so no per cent of it is a limit"
     )
@@ -65,11 +63,11 @@ def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: f
     )
 
 
-def amount_judged(gap: Difference, unit: str) -> Judged:
+def amount_judged(gap: Difference, unit: str) -> Judgment:
     """Return all that the verdict on a difference of numbers follows from."""
     limit = gap.limit or 0.0
     times = 1.0 if gap.verdict == EVIDENCE else _TIMES.get(gap.decided_by, 1.0)
-    return Judged(
+    return Judgment(
         verdict=gap.verdict,
         interval=gap.estimate,
         immaterial_low=-times * limit,
@@ -100,7 +98,7 @@ def ordered(table: Sequence[AmountRow]) -> Iterator[tuple[AmountRow, str]]:
     }
     parts = []
     for row in table:
-        small = row.n < min(FEWEST_COVERED, SMALLEST_REFERENCE * people[row.attribute])
+        small = row.n < min(MIN_COVERED, MIN_REFERENCE * people[row.attribute])
         for name, gap in row.differences.items():
             parts.append(((MISSING in row.group, *rank_of(name, gap, small=small), -row.n), row, name))
     parts.sort(key=lambda part: part[0])

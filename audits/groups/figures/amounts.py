@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import dashes, dot, named, reaching
+from audits.drawing.marks import add_legend, dashes, dot, reaching
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import CONTEXT, FOCUS, INK, OKABE_ITO, describe, distinct, finish, rows_named
 from audits.groups.amounts.judging import most_telling_amount
@@ -15,18 +15,18 @@ from audits.groups.amounts.text import people_with
 from audits.groups.figures.layout import LEGEND
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.stats import Estimate
-from audits.stats.words import amount, count, named_group
+from audits.stats.text import amount, count, named_group
 
 __all__ = ["distributions", "quantiles", "residuals", "tails"]
 
-_MOST_LINES, _MOST_ROWS = 4, 12
+_MAX_LINES, _MAX_ROWS = 4, 12
 _MEASURES = {"mean": "mean", "median": "median", "q10": "10th percentile", "q90": "90th percentile"}
 
 
 def distributions(result: GroupsResult, attribute: str) -> go.Figure:
     """Draw how the number is spread in the largest groups: step outlines, each a share of its people."""
     amounts = _of(result)
-    rows = _leading(amounts, attribute, _MOST_LINES)
+    rows = _leading(amounts, attribute, _MAX_LINES)
     edges = result.score_edges
     figure = go.Figure()
     labels = distinct([people_with(row) for row in rows], longest=LEGEND)
@@ -52,7 +52,7 @@ def distributions(result: GroupsResult, attribute: str) -> go.Figure:
 def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
     """Draw of every group the median with its interval, the mean, and the 10th and 90th percentile."""
     amounts = _of(result)
-    rows = _leading(amounts, attribute, _MOST_ROWS)[::-1]
+    rows = _leading(amounts, attribute, _MAX_ROWS)[::-1]
     figure, places = go.Figure(), list(range(len(rows)))
     ends = [
         end
@@ -83,8 +83,8 @@ def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
                 showlegend=False,
             )
         )
-    named(figure, [("median, with interval", dot(INK)), ("mean", dot(INK, "diamond-open"))])
-    named(figure, [("10th to 90th percentile", dashes(CONTEXT, "solid"))])
+    add_legend(figure, [("median, with interval", dot(INK)), ("mean", dot(INK, "diamond-open"))])
+    add_legend(figure, [("10th to 90th percentile", dashes(CONTEXT, "solid"))])
     figure.update_xaxes(title=_axis(amounts), zeroline=False)
     pitch = rows_named(figure, [_label(row) for row in rows])
     told = "; ".join(
@@ -98,9 +98,9 @@ def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
 def tails(result: GroupsResult, attribute: str) -> go.Figure:
     """Draw each group's difference from the reference at mean, median and both percentiles."""
     amounts = _of(result)
-    others = [row for row in _leading(amounts, attribute, _MOST_ROWS) if not row.is_reference]
-    measures = list(_MEASURES) if len(others) * len(_MEASURES) <= _MOST_ROWS else ["mean"]
-    rows = [(row, name) for row in others[:_MOST_ROWS] for name in measures if name in row.differences][::-1]
+    others = [row for row in _leading(amounts, attribute, _MAX_ROWS) if not row.is_reference]
+    measures = list(_MEASURES) if len(others) * len(_MEASURES) <= _MAX_ROWS else ["mean"]
+    rows = [(row, name) for row in others[:_MAX_ROWS] for name in measures if name in row.differences][::-1]
     gaps = [row.differences[name].estimate for row, name in rows]
     labels = [
         f"{describe(named_group(row.group), longest=30)} · {_MEASURES[name]}"
@@ -124,7 +124,7 @@ def tails(result: GroupsResult, attribute: str) -> go.Figure:
 def residuals(result: GroupsResult, attribute: str) -> go.Figure:
     """Draw each group's mean residual with its interval: left of 0 it is over-predicted."""
     amounts = _of(result)
-    rows = [row for row in _leading(amounts, attribute, _MOST_ROWS) if row.residual is not None][::-1]
+    rows = [row for row in _leading(amounts, attribute, _MAX_ROWS) if row.residual is not None][::-1]
     found = [row.residual for row in rows if row.residual is not None]
     title = f"what turned out minus what was predicted ({amounts.unit or amounts.name})"
     figure = _intervals(found, [_label(row) for row in rows], title, amounts, [_people(row) for row in rows])

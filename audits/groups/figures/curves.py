@@ -22,11 +22,11 @@ from audits.drawing.style import (
 )
 from audits.groups.figures.layout import LEGEND, colours, leading, people_of
 from audits.groups.result import GroupRow, GroupsResult
-from audits.groups.words import people_of as people_of_row
+from audits.groups.text import people_of as people_of_row
+from audits.stats.text import count, percent
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, percent
 
-__all__ = ["calibration", "graded", "scores", "trade_off"]
+__all__ = ["calibration", "has_scores", "scores", "trade_off"]
 
 
 def _by_score(
@@ -65,7 +65,7 @@ def scores(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
     return finish(figure, height=320, alt=alt)
 
 
-def graded(result: GroupsResult, attribute: str) -> bool:
+def has_scores(result: GroupsResult, attribute: str) -> bool:
     """Tell scores from mere decisions: those are 0 or 1, of which the rates say all there is to see."""
     return any(any(row.score_counts[1:-1]) for row in result.of(attribute))
 
@@ -115,7 +115,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
     Parameters
     ----------
     table : DataFrame
-        Of `audits.groups.changing.trade_off`.
+        Of `audits.groups.threshold_change.trade_off`.
     here : (float, float or None)
         Gap in points, and accuracy (or share decided favorably), of the decisions shown.
     """

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.drawing.marks import dashes, dot, named, verdict_look, verdicts_named, whiskers
+from audits.drawing.marks import add_legend, dashes, dot, verdict_look, verdicts_named, whiskers
 from audits.drawing.style import (
     ACCENT,
     GREY,
@@ -19,13 +19,20 @@ from audits.drawing.style import (
     empty,
     finish,
 )
-from audits.groups.figures.layout import MOST_GROUPS, drawn, laid_out, named_rows, panel_titles, people_of
+from audits.groups.figures.layout import (
+    MAX_GROUPS,
+    groups_to_draw,
+    laid_out,
+    named_rows,
+    panel_titles,
+    people_of,
+)
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow, GroupsResult
 from audits.stats import EVIDENCE, VERDICTS, Estimate
-from audits.stats.words import count, people_in, percent, several
+from audits.stats.text import count, people_in, percent, several
 
-__all__ = ["beside", "differences", "pooled", "probable", "rates"]
+__all__ = ["beside", "differences", "pooled_rates", "probable", "rates"]
 
 FOUR_FIFTHS = 0.8
 _HOVERED = 60  # and where it is pointed at
@@ -39,7 +46,7 @@ def rates(
     attribute: str,
     *,
     metrics: tuple[str, ...] = (),
-    most: int = MOST_GROUPS,
+    most: int = MAX_GROUPS,
     by_gap: bool = False,
     findings: bool = False,
 ) -> go.Figure:
@@ -55,7 +62,7 @@ def rates(
     findings : bool
         Only groups that differ beyond chance, and the reference.
     """
-    rows = drawn(result, attribute, most=most, by_gap=by_gap, findings=findings)[::-1]
+    rows = groups_to_draw(result, attribute, most=most, by_gap=by_gap, findings=findings)[::-1]
     names = [
         name
         for name in (metrics or tuple(metric.name for metric in METRICS if metric.judged))
@@ -80,7 +87,7 @@ def rates(
             estimate = row.metric(name)
             if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
                 continue
-            looks.add(_said(row, name))
+            looks.add(_mark_text(row, name))
             of_look[_mark(row, name)].append((estimate, place, label, inside.get(row.group, "")))
         for look, dots in of_look.items():
             figure.add_trace(_rates(dots, look, unit), row=1, col=panel)
@@ -133,16 +140,16 @@ def _name_looks(figure: go.Figure, looks: set[str], *, four_fifths: bool) -> Non
     shown = [("reference", dot(INK, "diamond"))]
     shown += [(each, dot(*verdict_look(each))) for each in VERDICTS]
     shown += [(_NOT_JUDGED, dot(INK, "square"))]
-    named(figure, [(words, look) for words, look in shown if words in looks])
+    add_legend(figure, [(words, look) for words, look in shown if words in looks])
     if four_fifths:
-        named(figure, [("four fifths of the highest", dashes(GREY))])
+        add_legend(figure, [("four fifths of the highest", dashes(GREY))])
 
 
 def differences(
     result: GroupsResult,
     attribute: str,
     *,
-    most: int = MOST_GROUPS,
+    most: int = MAX_GROUPS,
     by_gap: bool = False,
     findings: bool = False,
     further: Sequence[str] = (),
@@ -152,7 +159,7 @@ def differences(
     Instead of rates the `further` metrics named, in their own units. The intervals are those of the verdicts:
     all of them hold together. `by_gap` and `findings` as of `rates`.
     """
-    chosen = drawn(result, attribute, most=most, by_gap=by_gap, findings=findings)
+    chosen = groups_to_draw(result, attribute, most=most, by_gap=by_gap, findings=findings)
     rows = [row for row in chosen if row.differences][::-1]
     judged = [metric.name for metric in METRICS if metric.judged]
     names = [name for name in further or judged if any(name in row.differences for row in rows)]
@@ -194,7 +201,7 @@ def differences(
     return laid_out(figure, len(rows), pitch, alt)
 
 
-def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
+def pooled_rates(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS) -> go.Figure:
     """Draw raw rates and partially pooled ones: one row a group, one panel a rate, both with intervals."""
     table = result.pooled_frame(attribute)
     if table.empty:
@@ -243,7 +250,7 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
     return laid_out(figure, len(groups), pitch + 6, alt)
 
 
-def probable(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
+def probable(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS) -> go.Figure:
     """Draw where the rates of groups known by probability can lie, and the estimates on their assumption."""
     items = [item for item in result.probable if item.attribute == attribute][:most][::-1]
     if not items:
@@ -298,7 +305,7 @@ def beside(
     attribute: str,
     names: tuple[str, str],
     *,
-    most: int = MOST_GROUPS,
+    most: int = MAX_GROUPS,
     people: Mapping[str, str] | None = None,
 ) -> go.Figure:
     """Draw two models' rates on the same people: one row a group, one panel a rate, both with intervals.
@@ -391,7 +398,7 @@ def _reference(result: GroupsResult, attribute: str) -> str:
     return next((row.group for row in result.of(attribute) if row.is_reference), "")
 
 
-def _said(row: GroupRow, rate: str) -> str:
+def _mark_text(row: GroupRow, rate: str) -> str:
     """Say what the mark of a group's rate means."""
     if row.is_reference:
         return "reference"

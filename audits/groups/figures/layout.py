@@ -18,20 +18,20 @@ from audits.drawing.style import (
     finish,
     rows_named,
     stacked_panels,
-    wrapped,
+    wrap_title,
 )
-from audits.groups.judging import ordered
+from audits.groups.inference import by_importance
 from audits.groups.metrics import METRICS
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE
-from audits.stats.words import count, named_group
+from audits.stats.text import count, named_group
 
 __all__ = [
     "BESIDE",
     "LEGEND",
-    "MOST_GROUPS",
+    "MAX_GROUPS",
     "colours",
-    "drawn",
+    "groups_to_draw",
     "laid_out",
     "leading",
     "named_rows",
@@ -43,11 +43,11 @@ BESIDE = 24  # letters of a name that stands beside its row, not above
 LEGEND = 46  # letters of a name in a legend
 _TITLE, _NARROWEST = 14, 9  # letters in a line of a panel's title
 _PHONE, _LETTER = 356, 7  # pixels: of a figure on a phone, of a letter
-MOST_GROUPS = 25
+MAX_GROUPS = 25
 """Groups that are drawn in one figure, the largest; tables hold all."""
 
 
-def drawn(
+def groups_to_draw(
     result: GroupsResult, attribute: str, *, most: int, by_gap: bool = False, findings: bool = False
 ) -> list[GroupRow]:
     """Return the groups that a figure shows, in its order."""
@@ -97,7 +97,7 @@ def named_rows(
 def leading(result: GroupsResult, attribute: str, *, most: int) -> list[GroupRow]:
     """Return the groups of a figure of lines: the reference, the group of the sentence, then the largest."""
     rows = list(result.of(attribute))
-    told = next(ordered(result.table, result.options.get("measure")))[0]
+    told = next(by_importance(result.table, result.options.get("measure")))[0]
     return sorted(rows, key=lambda row: (not row.is_reference, row is not told, -row.n))[:most]
 
 
@@ -106,7 +106,7 @@ def panel_titles(panels: Sequence[str], groups: Sequence[str]) -> list[str]:
     longest = max((len(describe(group)) for group in groups), default=0)
     room = _PHONE - (14 + _LETTER * longest if longest <= BESIDE else 8)
     letters = int(room / max(len(panels), 1) / _LETTER)
-    return [wrapped(words, min(max(letters, _NARROWEST), _TITLE)) for words in panels]
+    return [wrap_title(words, min(max(letters, _NARROWEST), _TITLE)) for words in panels]
 
 
 def laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
@@ -128,5 +128,5 @@ def laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
 def colours(result: GroupsResult, rows: Sequence[GroupRow]) -> list[str]:
     """Return a color for each group: the reference black, the group of the sentence in focus."""
     others = itertools.cycle(OKABE_ITO[2:6])
-    told = next(ordered(result.table, result.options.get("measure")))[0]
+    told = next(by_importance(result.table, result.options.get("measure")))[0]
     return [INK if row.is_reference else FOCUS if row is told else next(others) for row in rows]

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from audits.brief import begun, brief
 from audits.data import group_name, named_with
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
-from audits.groups.figures.deciding import rate_words
 from audits.groups.figures.layout import people_of
-from audits.groups.judging import FEWEST_COVERED, most_telling
+from audits.groups.figures.verdict import rate_words
+from audits.groups.inference import MIN_COVERED, most_telling
 from audits.groups.metrics import METRICS
 from audits.groups.result import GroupRow, GroupsResult
-from audits.groups.words import among_words
+from audits.groups.text import among_words
 from audits.stats import EVIDENCE
+from audits.stats.text import in_words, named_group, percent, several
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import in_words, named_group, percent, several
+from audits.text import begun, brief
 
-__all__ = ["RankedGroups", "ranked", "ranked_groups"]
+__all__ = ["RankedGroups", "draw_ranked", "ranked_groups"]
 
 _WORST, _SMALL = 5, 2  # groups of enough people, and smaller ones
 _LETTER = 6.6  # pixels, of a value
@@ -108,7 +108,7 @@ def ranked_groups(result: GroupsResult, asked: Sequence[Mapping[str, str]] = ())
     return RankedGroups(rate, told.attribute, tuple(shown), focus, everyone, len(rows))
 
 
-def ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
+def draw_ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     """Draw the groups with intervals on one axis; values stand in a column of their own."""
     rows = groups.rows[::-1]
     names = [describe(_name(row), longest=60) for row in rows]
@@ -172,7 +172,7 @@ def _color(groups: RankedGroups, row: GroupRow, other: str = INK) -> str:
 
 
 def _is_small(row: GroupRow) -> bool:
-    return row.n < FEWEST_COVERED
+    return row.n < MIN_COVERED
 
 
 def _is_group(row: GroupRow, values: Mapping[str, str]) -> bool:

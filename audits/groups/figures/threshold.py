@@ -14,9 +14,9 @@ from audits.drawing.slider import with_slider
 from audits.drawing.style import FOCUS, INK, annotate, describe
 from audits.groups.labels import KNOWN, LABEL
 from audits.groups.result import GroupRow, GroupsResult
-from audits.groups.words import people_of
+from audits.groups.text import people_of
+from audits.stats.text import count, percent
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, percent
 
 __all__ = ["can_move", "confusion", "threshold_slider"]
 
@@ -96,7 +96,7 @@ def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) 
             x=middles,
             y=100 * share / max(share.sum(), 1e-9),
             width=(edges[1] - edges[0]) * 0.86,
-            marker=_filled(middles, at, sign, color),
+            marker=_marker_style(middles, at, sign, color),
             hovertemplate="%{y:.1f}% of the group<extra></extra>",
             showlegend=False,
         )
@@ -107,28 +107,30 @@ def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) 
     figure.frames = [
         go.Frame(
             name=f"{cut:.6g}",
-            data=[{"marker": _filled(middles, cut, sign, color)} for color in (FOCUS, INK)],
+            data=[{"marker": _marker_style(middles, cut, sign, color)} for color in (FOCUS, INK)],
             traces=[0, 1],
-            layout=_moved(result, pair, cut, sign),
+            layout=_threshold_update(result, pair, cut, sign),
         )
         for cut in cuts
     ]
     active = cuts.index(at)
     labels = [f"approved from {cut:.4g}" if sign > 0 else f"approved below {cut:.4g}" for cut in cuts]
     told = [f"{people_of(row)}: {_counts(result, row, at, sign)}" for row in pair]
-    moved = _moved(result, pair, at, sign)
+    moved = _threshold_update(result, pair, at, sign)
     figure.layout.shapes = moved["shapes"]
     annotate(figure, moved["annotations"])
     alt = f"Scores of two groups with the threshold at {at:g}. {'. '.join(told)}."
     return with_slider(figure, labels, active, height=490, alt=alt)
 
 
-def _filled(middles: np.ndarray, cut: float, sign: float, color: str) -> dict[str, Any]:
+def _marker_style(middles: np.ndarray, cut: float, sign: float, color: str) -> dict[str, Any]:
     yes = middles >= cut if sign > 0 else middles < cut
     return {"color": np.where(yes, color, "white").tolist(), "line": {"color": color, "width": 1.2}}
 
 
-def _moved(result: GroupsResult, pair: Sequence[GroupRow], cut: float, sign: float) -> dict[str, Any]:
+def _threshold_update(
+    result: GroupsResult, pair: Sequence[GroupRow], cut: float, sign: float
+) -> dict[str, Any]:
     """Return the line of the threshold and the counts at it."""
     line = {"type": "line", "x0": cut, "x1": cut, "line": {"color": INK, "width": 2}}
     shapes = [{**line, "xref": f"x{k}", "yref": f"y{k} domain", "y0": 0, "y1": 1} for k in ("", "2")]

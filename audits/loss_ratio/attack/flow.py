@@ -28,7 +28,7 @@ from audits.loss_ratio.attack.losses import Loss, loss_function, softplus
 from audits.loss_ratio.attack.regions import RegionFlow, pull_of
 from audits.loss_ratio.metrics.distances import FairMetric
 from audits.progress import Progress, silent
-from audits.stats.words import people
+from audits.stats.text import people
 
 if TYPE_CHECKING:
     import torch
@@ -98,8 +98,8 @@ _MANY = (
 )
 _PROBED = 512
 _MOVING = "Moving people along the gradient flow"
-_MOST_LEFT = 0.06  # entering a region takes about eight times as long as a step
-_MOST_GROWTH = 1e3
+_MAX_LEFT = 0.06  # entering a region takes about eight times as long as a step
+_MAX_GROWTH = 1e3
 _REPORT_EVERY = 50
 _TRIED_ROWS = 256
 _HALVINGS = 20
@@ -227,7 +227,9 @@ def gradient_flow(
             before[rows], after[rows] = (mover.losses(at[rows], y[rows]) for at in (x, moved))
     lost = ~np.isfinite(moved).all(axis=1) | ~np.isfinite(after)
     if lost.any():
-        raise _diverged(mover, x[lost][:_TRIED_ROWS], y[lost][:_TRIED_ROWS], steps, step_size, schedule, lost)
+        raise _divergence_error(
+            mover, x[lost][:_TRIED_ROWS], y[lost][:_TRIED_ROWS], steps, step_size, schedule, lost
+        )
     finite("loss of the model at the original points", before)
     distance = metric.squared_distance(moved, x)
     running[steps] = after
@@ -278,7 +280,7 @@ def _regions(
         return None
     flow = RegionFlow(layers, *pull, sizes, kept)
     some = np.arange(0, len(x), max(len(x) // _PROBED, 1))
-    return flow if flow.left(x[some], y[some]) <= _MOST_LEFT else None
+    return flow if flow.left(x[some], y[some]) <= _MAX_LEFT else None
 
 
 class _Mover:
@@ -380,7 +382,7 @@ def _check_steps(
     """
     pull = 2 * regularizer * metric.largest
     growth = np.abs(1 - pull * sizes)
-    if sizes[-1] * pull < 2 and np.prod(np.maximum(growth, 1.0)) <= _MOST_GROWTH:
+    if sizes[-1] * pull < 2 and np.prod(np.maximum(growth, 1.0)) <= _MAX_GROWTH:
         return
     safe = _rounded_down(1.0 / pull)
     raise InputError(
@@ -392,7 +394,7 @@ def _check_steps(
     )
 
 
-def _diverged(
+def _divergence_error(
     mover: _Mover,
     x: np.ndarray,
     y: np.ndarray,

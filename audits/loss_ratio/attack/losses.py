@@ -12,11 +12,11 @@ from audits.checks import one_of
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["LEAST_LOSS", "Loss", "loss_function", "loss_ratios", "probability_losses", "softplus"]
+__all__ = ["MIN_LOSS", "Loss", "loss_function", "loss_ratios", "probability_losses", "softplus"]
 
 Loss = Literal["cross_entropy", "logistic", "squared"]
 
-LEAST_LOSS = float(np.finfo(float).eps)
+MIN_LOSS = float(np.finfo(float).eps)
 """What a loss of exactly 0 counts as: one rounding step of a probability away from certainty."""
 
 
@@ -57,7 +57,7 @@ def probability_losses(p: np.ndarray, loss: Loss) -> np.ndarray:
     """Losses (n,) of the probability `p` (n,) that the model gives to the person's own label."""
     if loss == "squared":
         return np.square(1.0 - p)
-    return -np.log(np.clip(p, LEAST_LOSS, 1.0))
+    return -np.log(np.clip(p, MIN_LOSS, 1.0))
 
 
 def loss_ratios(before: np.ndarray, after: np.ndarray, floor: float = 0.0) -> np.ndarray:
@@ -68,5 +68,5 @@ def loss_ratios(before: np.ndarray, after: np.ndarray, floor: float = 0.0) -> np
     >>> loss_ratios(np.array([0.5, 0.0]), np.array([1.0, 0.0])).tolist()
     [2.0, 1.0]
     """
-    least = max(floor, LEAST_LOSS)
+    least = max(floor, MIN_LOSS)
     return np.maximum(after, least) / np.maximum(before, least)

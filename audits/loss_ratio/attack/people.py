@@ -13,7 +13,7 @@ import pandas as pd
 from audits.data import AuditData
 from audits.errors import InputError, RunFailed
 from audits.loss_ratio.attack.flow import Flow, gradient_flow
-from audits.loss_ratio.attack.search import MOST_SCORED, SEARCH_STEPS, FoundPoints, black_box_flow, scorings
+from audits.loss_ratio.attack.search import MAX_SCORED, SEARCH_STEPS, WorstPoints, black_box_flow, scorings
 from audits.loss_ratio.attack.targets import Answers, Target, target_of
 from audits.loss_ratio.metrics.distances import FairMetric, FairMetrics
 from audits.loss_ratio.options import LossRatioOptions
@@ -30,7 +30,7 @@ __all__ = [
     "AUTOGRAD",
     "ESTIMATE",
     "OF_TREES",
-    "MovedPeople",
+    "Moves",
     "answers_at",
     "curve_steps",
     "differentiable_of",
@@ -47,7 +47,7 @@ _AGREEMENT = 1e-4  # a float32 network and its float64 copy differ by about 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Searched:
+class SearchResult:
     """What a search without gradient did.
 
     Attributes
@@ -69,7 +69,7 @@ class Searched:
 
 
 @dataclass(frozen=True, eq=False)
-class MovedPeople:
+class Moves:
     """Who was moved (positions among the audited), from where, where to, and what the model says of them.
 
     `target` is what losses compare; `before` and `after` are the model's answers; `steps` is how many
@@ -86,7 +86,7 @@ class MovedPeople:
     steps: int
     method: str
     exact: bool
-    searched: Searched | None = None
+    searched: SearchResult | None = None
 
 
 def curve_steps(steps: int) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ def move_people(
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> MovedPeople:
+) -> Moves:
     """Move the people audited, or a sample of them where everyone would take too long.
 
     Raises
@@ -154,7 +154,7 @@ def _by_gradient(
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> MovedPeople:
+) -> Moves:
     import torch
 
     most = options.max_people or subject.data.n
@@ -180,7 +180,7 @@ def _by_gradient(
         network, x, target, theirs, options, steps=steps, bounds=bounds, progress=progress
     )
     answers = target.answers(before), target.answers(after)
-    return MovedPeople(used, left_out, x, flow, target, *answers, steps, AUTOGRAD, True)
+    return Moves(used, left_out, x, flow, target, *answers, steps, AUTOGRAD, True)
 
 
 def move_points(
@@ -228,7 +228,7 @@ def move_points(
         )
 
     parts = _parts(metrics, progress) or [(np.arange(0), metrics.parts[0], progress)]
-    flow = _joined([moved(*each) for each in parts], metrics.place)
+    flow = _join_flows([moved(*each) for each in parts], metrics.place)
     return flow, answers_at(network, flow.positions, target)
 
 
@@ -271,11 +271,11 @@ def _by_scoring(
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> MovedPeople:
+) -> Moves:
     steps = options.steps_for(number=isinstance(subject.model, NumberModel))
     splits = subject.splits
     each = scorings(subject.space, steps, splits)
-    most = max(10, MOST_SCORED // each)
+    most = max(10, MAX_SCORED // each)
     reason = f"not drawn into the sample (a model without gradient scores each person {each} times)"
     if options.max_people is not None and options.max_people <= most:
         most, reason = options.max_people, "not drawn into the sample (max_people)"
@@ -285,7 +285,7 @@ def _by_scoring(
 
     theirs = dataclasses.replace(metrics, place=metrics.place[used])
 
-    def search(within_range: bool) -> list[FoundPoints]:
+    def search(within_range: bool) -> list[WorstPoints]:
         found = []
         for rows, metric, report in _parts(theirs, progress):
             some = data.take(rows)
@@ -313,7 +313,7 @@ def _by_scoring(
             raise
         found, kept_inside = search(True), True  # a logarithm of savings below any that were ever seen
     place = theirs.place
-    flow = _joined([each.flow for each in found], place)
+    flow = _join_flows([each.flow for each in found], place)
     shorter, reached, after = (
         _in_order([getattr(each, name) for each in found], place) for name in ("shorter", "reached", "raw")
     )
@@ -321,8 +321,8 @@ def _by_scoring(
     x = subject.space.encode(data.frame) * category_units(subject.space)
     tried = min(steps, SEARCH_STEPS)
     method = ESTIMATE if splits is None else OF_TREES
-    searched = Searched(shorter, reached, tried, kept_inside)
-    return MovedPeople(used, left_out, x, flow, target, *answers, steps, method, False, searched)
+    searched = SearchResult(shorter, reached, tried, kept_inside)
+    return Moves(used, left_out, x, flow, target, *answers, steps, method, False, searched)
 
 
 def _parts(metrics: FairMetrics, progress: Progress) -> list[tuple[np.ndarray, FairMetric, Progress]]:
@@ -345,7 +345,7 @@ def _in_order(parts: Sequence[np.ndarray], place: np.ndarray) -> np.ndarray:
     return found
 
 
-def _joined(flows: Sequence[Flow], place: np.ndarray) -> Flow:
+def _join_flows(flows: Sequence[Flow], place: np.ndarray) -> Flow:
     """The flow of everybody, from those of the parts."""
     if len(flows) == 1:
         return flows[0]

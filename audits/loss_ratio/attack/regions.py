@@ -92,13 +92,13 @@ class RegionFlow:
         self, x: np.ndarray, y: np.ndarray, report: _Report | None = None
     ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
         """Return how far people at `x` (n, d) with labels `y` (n,) are moved (n, d), and losses at `kept`."""
-        return self._moved(x, y, report)[:2]
+        return self._move(x, y, report)[:2]
 
     def left(self, x: np.ndarray, y: np.ndarray) -> float:
         """Return in which share of all steps people leave their region."""
-        return (self._moved(x, y, None)[2] / len(x) - 1) / self.steps
+        return (self._move(x, y, None)[2] / len(x) - 1) / self.steps
 
-    def _moved(
+    def _move(
         self, x: np.ndarray, y: np.ndarray, report: _Report | None
     ) -> tuple[np.ndarray, dict[int, np.ndarray], int]:
         n = len(x)

@@ -33,27 +33,27 @@ from audits.models.subspaces import category_units
 from audits.progress import Progress, silent
 
 __all__ = [
-    "MOST_SCORED",
+    "MAX_SCORED",
     "SEARCH_STEPS",
-    "FoundPoints",
     "ScoredPeople",
     "Splits",
+    "WorstPoints",
     "black_box_flow",
     "scorings",
 ]
 
 SEARCH_STEPS = 20
-MOST_SCORED = 2_000_000
+MAX_SCORED = 2_000_000
 """Rows scored in one audit at most; a sample of the people is drawn above it."""
 
 _NUMBERS = ("continuous", "integer", "datetime", "ordinal")
 Splits = Mapping[str, np.ndarray]
 """The sorted numbers at which a model of trees splits each column of numbers."""
 
-_MOST_CROSSED = 40
+_MAX_CROSSED = 40
 _WIDTH = 0.25
 _EVERY = 4  # steps after which other categories are asked about anew
-_MOST_ODDS = 12.0  # of a category: a forest's chance of 0 has no logarithm
+_MAX_ODDS = 12.0  # of a category: a forest's chance of 0 has no logarithm
 _NUDGE = 1e-3
 _FAR = 50.0  # standard deviations beyond which no number is written down
 
@@ -79,7 +79,7 @@ class ScoredPeople(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class FoundPoints:
+class WorstPoints:
     """Where the search took people, and what the model gives there.
 
     Attributes
@@ -124,8 +124,8 @@ def crossing_values(part: LevelBlock | NumberBlock, splits: Splits) -> np.ndarra
         grid = values / part.step
         values = np.r_[np.floor(grid), np.ceil(grid)] * part.step
     values = np.unique(values)
-    if len(values) > _MOST_CROSSED:
-        values = values[np.linspace(0, len(values) - 1, _MOST_CROSSED).round().astype(int)]
+    if len(values) > _MAX_CROSSED:
+        values = values[np.linspace(0, len(values) - 1, _MAX_CROSSED).round().astype(int)]
     return values
 
 
@@ -141,7 +141,7 @@ def black_box_flow(
     within_range: bool = False,
     splits: Splits | None = None,
     progress: Progress = silent,
-) -> FoundPoints:
+) -> WorstPoints:
     """Move every person, and say where to.
 
     Parameters
@@ -157,7 +157,7 @@ def black_box_flow(
     splits : mapping of str to array, optional
         Of trees; None for other models.
     """
-    search = _Search(scored, frame, space if within_range else _unbounded(space), metric, regularizer)
+    search = _Search(scored, frame, space if within_range else _unbounded_space(space), metric, regularizer)
     used = min(steps, SEARCH_STEPS)
     curve: dict[int, np.ndarray] = {}
     shorter = search.before
@@ -178,7 +178,7 @@ def black_box_flow(
     curve[steps] = search.best.losses.copy()
     found = search.best
     flow = Flow(found.z * search.units, search.before, found.losses, search.distance(found.z), curve, 0)
-    return FoundPoints(flow, scored.of_odds(found.odds), shorter, search.reached.losses)
+    return WorstPoints(flow, scored.of_odds(found.odds), shorter, search.reached.losses)
 
 
 @dataclass(eq=False)
@@ -261,8 +261,8 @@ class _Search:
         start = self.own(self.at)
         for part in self.others:
             levels = part.levels[part.levels.notna()]
-            odds = np.stack([self.odds(row) for row in self._swapped(start, part, levels)], axis=1)
-            odds = np.clip(odds, -_MOST_ODDS, _MOST_ODDS) if self.scored.bounded else odds
+            odds = np.stack([self.odds(row) for row in self._swap_levels(start, part, levels)], axis=1)
+            odds = np.clip(odds, -_MAX_ODDS, _MAX_ODDS) if self.scored.bounded else odds
             if isinstance(part, NumberBlock):  # yes or no: one column, from 0 to 1
                 if odds.shape[1] == 2:
                     self.rises[:, self._columns(part)[0]] = odds[:, 1] - odds[:, 0]
@@ -316,7 +316,7 @@ class _Search:
             start = self.rows(self.reached.z)  # with the best of the columns tried before
             levels = part.levels[part.levels.notna()]
             places = list(self._columns(part))
-            for rows in self._swapped(start, part, levels):
+            for rows in self._swap_levels(start, part, levels):
                 z = self.reached.z.copy()
                 z[:, places] = part.encode(rows[part.column], unknown="zero")[:, : len(places)]
                 self.keep(rows, z)
@@ -332,7 +332,7 @@ class _Search:
                     z[here, self.space.blocks[part.column].start] = (value - part.mean) / part.sd
                     self.keep(self.rows(z), z)
 
-    def _swapped(
+    def _swap_levels(
         self, start: pd.DataFrame, part: LevelBlock | NumberBlock, levels: pd.Series
     ) -> Iterator[pd.DataFrame]:
         for level in levels:
@@ -352,12 +352,12 @@ def _is_number(part: LevelBlock | NumberBlock) -> bool:
     return isinstance(part, NumberBlock) and part.kind in _NUMBERS
 
 
-def _unbounded(space: FeatureSpace) -> FeatureSpace:
+def _unbounded_space(space: FeatureSpace) -> FeatureSpace:
     """The space with numbers that may leave their observed range; dates stay within it."""
-    return replace(space, parts=tuple(_widened(part) for part in space.parts))
+    return replace(space, parts=tuple(_widen(part) for part in space.parts))
 
 
-def _widened(part: LevelBlock | NumberBlock) -> LevelBlock | NumberBlock:
+def _widen(part: LevelBlock | NumberBlock) -> LevelBlock | NumberBlock:
     if not isinstance(part, NumberBlock) or part.kind not in {"continuous", "integer"}:
         return part
     low, high = part.mean - _FAR * part.sd, part.mean + _FAR * part.sd

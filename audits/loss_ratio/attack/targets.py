@@ -18,7 +18,7 @@ from scipy.special import expit, logit, softmax
 from audits.checks import finite
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.loss_ratio.attack.losses import LEAST_LOSS, Loss, probability_losses
+from audits.loss_ratio.attack.losses import MIN_LOSS, Loss, probability_losses
 from audits.models import Subject
 from audits.models.labels import NumberModel, class_codes, label_numbers
 from audits.models.protocol import class_text
@@ -87,8 +87,8 @@ class Target:
         if self.kind == "number":
             return raw[:, None]
         if self.kind == "classes":
-            return np.log(np.clip(raw, LEAST_LOSS, 1.0))
-        return logit(np.clip(raw, LEAST_LOSS, 1.0 - LEAST_LOSS))[:, None]
+            return np.log(np.clip(raw, MIN_LOSS, 1.0))
+        return logit(np.clip(raw, MIN_LOSS, 1.0 - MIN_LOSS))[:, None]
 
     def of_odds(self, odds: np.ndarray) -> np.ndarray:
         """Return what `raw` gives from what `odds` made of it."""

@@ -19,19 +19,24 @@ import numpy as np
 from audits.data.audit_data import AuditData
 from audits.data.encoder import FeatureSpace
 from audits.errors import InputError
-from audits.loss_ratio.metrics.distances import FairMetrics, Learned, Told, projection_metric
+from audits.loss_ratio.metrics.distances import (
+    AttributeAssociation,
+    FairMetrics,
+    LearnedDirections,
+    projection_metric,
+)
 from audits.models.protocol import row_weights
 from audits.models.subspaces import attribute_directions, orthonormal, read_as_number
 from audits.stats.permutation import holm
-from audits.stats.words import p_words
+from audits.stats.text import p_words
 
-__all__ = ["FOLDS", "extremes", "folds_of", "learn_metric", "told_by"]
+__all__ = ["FOLDS", "association", "extremes", "folds_of", "learn_metric"]
 
 FOLDS = 10
 """Folds of the people, each moved along what the others teach."""
 
 _HALVINGS = 10
-_MOST_PEOPLE = 1_000_000  # dealt one by one
+_MAX_PEOPLE = 1_000_000  # dealt one by one
 _RIDGE = 1e-6  # of the spread within groups, so that directions without any can be told apart too
 
 
@@ -80,7 +85,7 @@ def learn_metric(
         for halves in halvings:
             _check_halves(name, mine, halves)
         z = [
-            _told_in(free, mine, weights - halves[:, half], halves[:, half], name)
+            _fold_association(free, mine, weights - halves[:, half], halves[:, half], name)
             for halves in halvings
             for half in (0, 1)
         ]
@@ -92,7 +97,7 @@ def learn_metric(
 
     adjusted = holm(norm.sf(strength))
     told = tuple(
-        Told(name, float(p), bool(p <= level), name in space.columns)
+        AttributeAssociation(name, float(p), bool(p <= level), name in space.columns)
         for name, p in zip(names, adjusted, strict=True)
     )
     lot = rng.random(len(x)) * weights
@@ -122,7 +127,7 @@ def folds_of(
     """
     n = len(weights)
     whole = bool((weights == np.round(weights)).all())
-    if whole and weights.sum() > _MOST_PEOPLE:
+    if whole and weights.sum() > _MAX_PEOPLE:
         return rng.multinomial(weights.astype(np.int64), np.full(folds, 1 / folds)).astype(float)
     person = np.repeat(np.arange(n), weights.astype(int)) if whole else np.arange(n)
     order = rng.permutation(len(person))
@@ -143,13 +148,15 @@ def _directions(x: np.ndarray, values: np.ndarray, weights: np.ndarray, name: st
     return attribute_directions(x[here], values[here], counts, name=name)[0]
 
 
-def _told_in(x: np.ndarray, values: np.ndarray, here: np.ndarray, there: np.ndarray, name: str) -> float:
+def _fold_association(
+    x: np.ndarray, values: np.ndarray, here: np.ndarray, there: np.ndarray, name: str
+) -> float:
     """How far beyond chance what `here` teaches tells the values of those `there`, counts (n,) of people."""
     directions = _directions(x, values, here, name)
     if not len(directions):
         return -np.inf
     a, b = here > 0, there > 0
-    return told_by(x[a], values[a], x[b], values[b], directions, there[b], here[a])
+    return association(x[a], values[a], x[b], values[b], directions, there[b], here[a])
 
 
 def _in_line(found: list[np.ndarray]) -> np.ndarray:
@@ -244,11 +251,11 @@ def _ends_of(
         return v, v
     freedom = max(size**2 / float(np.trace(turn @ turn)), 1.0)
     reach = freedom * float(f_distribution.isf(level, freedom, people))
-    least, most = (_moved(v, turn, moment, covariance, reach, sign) for sign in (1.0, -1.0))
+    least, most = (_constrained_direction(v, turn, moment, covariance, reach, sign) for sign in (1.0, -1.0))
     return least, most
 
 
-def _moved(
+def _constrained_direction(
     v: np.ndarray, turn: np.ndarray, moment: np.ndarray, covariance: np.ndarray, reach: float, sign: float
 ) -> np.ndarray:
     """Return (I + tSG)⁻¹ v at the end of the region: squared distance tGvᵀ S tGv = `reach`, by bisection."""
@@ -263,7 +270,7 @@ def _moved(
     return found
 
 
-def told_by(
+def association(
     x: np.ndarray,
     values: np.ndarray,
     others: np.ndarray,
@@ -292,7 +299,7 @@ def told_by(
     >>> x = np.random.default_rng(0).normal(size=(200, 2))
     >>> group = np.where(x[:, 0] > 0, "a", "b")
     >>> first, every = np.array([[1.0, 0.0]]), np.ones(100)
-    >>> told_by(x[:100], group[:100], x[100:], group[100:], first, every) > 5
+    >>> association(x[:100], group[:100], x[100:], group[100:], first, every) > 5
     True
     """
     seen, score = x @ directions.T, others @ directions.T
@@ -325,7 +332,7 @@ def told_by(
 
 
 def _metrics(
-    told: tuple[Told, ...],
+    told: tuple[AttributeAssociation, ...],
     found: dict[str, np.ndarray],
     doubt: dict[str, list[tuple[np.ndarray, float]]],
     own: np.ndarray,
@@ -361,10 +368,10 @@ def _metrics(
             "attribute only the one along which its groups lie furthest apart counts as sensitive."
         )
     metrics = FairMetrics((), place, source, told, tuple(doubts), why)
-    return _with_rows(metrics, Learned(own, rows, tuple(doubted)))
+    return _with_rows(metrics, LearnedDirections(own, rows, tuple(doubted)))
 
 
-def _with_rows(metrics: FairMetrics, learned: Learned) -> FairMetrics:
+def _with_rows(metrics: FairMetrics, learned: LearnedDirections) -> FairMetrics:
     """Return the metrics whose directions are these."""
     parts = tuple(
         projection_metric(np.vstack([learned.own, rows]), metrics.source, where="sensitive")

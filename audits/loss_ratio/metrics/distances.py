@@ -17,10 +17,10 @@ from audits.errors import InputError
 from audits.models.subspaces import RANK_TOLERANCE, orthonormal
 
 __all__ = [
+    "AttributeAssociation",
     "FairMetric",
     "FairMetrics",
-    "Learned",
-    "Told",
+    "LearnedDirections",
     "direction_of",
     "matrix_metric",
     "projection_metric",
@@ -65,7 +65,7 @@ class FairMetric:
 
 
 @dataclass(frozen=True)
-class Told:
+class AttributeAssociation:
     """How well a sensitive attribute is told from the features of people who were not learned from.
 
     Attributes
@@ -86,7 +86,7 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedDirections:
     """Directions that are features themselves (k, d), and those that the other folds teach (folds, m, d).
 
     `doubt` holds the covariance (d, d) of each of the m, and its degrees of freedom.
@@ -121,10 +121,10 @@ class FairMetrics:
     parts: tuple[FairMetric, ...]
     place: np.ndarray
     source: str
-    told: tuple[Told, ...] = ()
+    told: tuple[AttributeAssociation, ...] = ()
     doubts: tuple[str, ...] = ()
     nothing: str = ""
-    learned: Learned | None = None
+    learned: LearnedDirections | None = None
 
     @classmethod
     def of(cls, metric: FairMetric, n: int) -> FairMetrics:

@@ -60,7 +60,7 @@ def choose_metric(
     if options.metric == "expert":
         return FairMetrics.of(_expert(space, options), data.n)
     if options.metric == "learned":
-        return _learned(data, space, x, options, rng)
+        return _learn_metric(data, space, x, options, rng)
     values = _comparable(data, options)
     if options.metric == "factor":
         found = factor_directions(x, values, options.factors)
@@ -110,7 +110,7 @@ def _expert(space: FeatureSpace, options: LossRatioOptions) -> FairMetric:
     return projection_metric(np.vstack(vectors), f"given by an expert: {', '.join(told)}", where="metric")
 
 
-def _learned(
+def _learn_metric(
     data: AuditData, space: FeatureSpace, x: np.ndarray, options: LossRatioOptions, rng: np.random.Generator
 ) -> FairMetrics:
     names = data.protected if options.sensitive is None else options.sensitive
@@ -162,7 +162,7 @@ def _comparable(data: AuditData, options: LossRatioOptions) -> np.ndarray:
     return data.frame[column].astype("string").fillna("(missing)").to_numpy(dtype=object).astype(str)
 
 
-_MOST_PAIRS = 5000
+_MAX_PAIRS = 5000
 
 
 def factor_directions(x: np.ndarray, comparable: np.ndarray, factors: int) -> np.ndarray:
@@ -191,7 +191,7 @@ def factor_directions(x: np.ndarray, comparable: np.ndarray, factors: int) -> np
 
 
 def pairs_of(
-    comparable: np.ndarray, rng: np.random.Generator, most: int = _MOST_PAIRS
+    comparable: np.ndarray, rng: np.random.Generator, most: int = _MAX_PAIRS
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Draw pairs of people: positions of first and second (m,), and whether they are comparable.
 

@@ -1,6 +1,6 @@
 """What model files of other libraries share: how columns feed them, and what their answers mean.
 
-A format's module opens a file as an `Opened`; `match` makes a model of it. The file's own names bind to
+A format's module opens a file as an `OpenModel`; `match` makes a model of it. The file's own names bind to
 columns of the table, whatever their order. Categories are given as the levels that the file was trained on,
 compared as text; one that it never saw counts as missing.
 """
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import choices
-from audits.data.missing_markers import Written
+from audits.data.missing_markers import MissingCells
 from audits.data.values import as_text, places_of
 from audits.errors import InputError
 from audits.models.columns import check_columns, match_columns, unread
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["Feature", "ModelFile", "Opened", "match", "refed", "splits_by_feature"]
+__all__ = ["Feature", "ModelFile", "OpenModel", "match", "reopen_feeding", "splits_by_feature"]
 
 _TRIED_FIRST = 1000
 Gives = Literal["probabilities", "logits", "labels", "numbers"]
@@ -133,7 +133,7 @@ class Feature:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenModel:
     """A file opened by its library.
 
     Attributes
@@ -156,7 +156,7 @@ class Opened:
         Gives, of trees, the numbers at which they split each feature, sorted; None for what is no tree or
         must be asked about rows (see `split_points`).
     file : ModelFile, optional
-        Where it can be opened again from its content: see `refed`.
+        Where it can be opened again from its content: see `reopen_feeding`.
     """
 
     name: str
@@ -172,7 +172,7 @@ class Opened:
 
 
 @dataclass(frozen=True, eq=False)
-class Fed:
+class FeatureFeed:
     """An opened file and the columns that feed its features: a source of answers.
 
     Attributes
@@ -184,9 +184,9 @@ class Fed:
         What stood in cells that count as missing: it is given that.
     """
 
-    opened: Opened
+    opened: OpenModel
     columns: tuple[str, ...]
-    written: Written = field(repr=False)
+    written: MissingCells = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -217,7 +217,7 @@ class Fed:
         return {column: known[feature.name] for feature, column in self.pairs if feature.name in known}
 
     def feeding(self) -> dict[str, Any]:
-        """Return as plain data how columns feed the file: see `refed`."""
+        """Return as plain data how columns feed the file: see `reopen_feeding`."""
         return {
             "format": self.opened.file.kind if self.opened.file else "",
             "name": self.name,
@@ -266,7 +266,7 @@ class Fed:
                 )
 
 
-def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> Classifier | Regressor:
+def match(opened: OpenModel, data: AuditData, spec: ModelSpec, *, number: bool) -> Classifier | Regressor:
     """Return a model of an opened file, its features fed by columns of `data`.
 
     Raises
@@ -280,7 +280,7 @@ def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> 
     found = match_columns(widths, data, opened.name, spec.columns, named=opened.named)
     columns = tuple(column for (column,) in found)
     check_columns(columns, data, "model.columns")
-    source = Fed(opened, columns, data.written)
+    source = FeatureFeed(opened, columns, data.written)
     notes = tuple(source.notes(data))
     if number:
         sign = number_sign(data)
@@ -306,7 +306,7 @@ def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> 
     )
 
 
-def refed(opened: Opened, feeding: Mapping[str, Any]) -> Classifier:
+def reopen_feeding(opened: OpenModel, feeding: Mapping[str, Any]) -> Classifier:
     """Return the model that a file was before, its classes known by number only.
 
     Parameters
@@ -317,7 +317,7 @@ def refed(opened: Opened, feeding: Mapping[str, Any]) -> Classifier:
     columns = tuple(feeding["columns"])
     if len(columns) != len(opened.features):
         raise InputError(opened.name, "must read as many columns as when it was audited", list(columns))
-    return restored_classifier(Fed(opened, columns, Written.restored(feeding)), feeding)
+    return restored_classifier(FeatureFeed(opened, columns, MissingCells.restored(feeding)), feeding)
 
 
 def splits_by_feature(features: pd.Series, thresholds: pd.Series) -> dict[str, np.ndarray]:

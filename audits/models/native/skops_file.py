@@ -20,7 +20,7 @@ from audits.models.native.opened import (
     Feature,
     Gives,
     ModelFile,
-    Opened,
+    OpenModel,
 )
 from audits.models.native.structure import check_sklearn
 from audits.threads import one_thread
@@ -67,7 +67,7 @@ def without_tensors() -> Iterator[None]:
             sys.modules.pop(name, None)
 
 
-def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:
+def open_file(file: ModelFile, *, log_odds: bool = False) -> OpenModel:
     """Open what was read.
 
     Parameters
@@ -115,12 +115,12 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:
         check_sklearn(model)
     except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
         raise InputError(name, f"cannot be loaded: {error}") from None
-    return _opened(model, file, log_odds=log_odds)
+    return _open_estimator(model, file, log_odds=log_odds)
 
 
-def _opened(model: Any, file: ModelFile, *, log_odds: bool) -> Opened:
+def _open_estimator(model: Any, file: ModelFile, *, log_odds: bool) -> OpenModel:
     name = file.name
-    ask, gives = _asked(model, name, log_odds=log_odds)
+    ask, gives = _scoring_method(model, name, log_odds=log_odds)
     names = getattr(model, "feature_names_in_", None)
     count = getattr(model, "n_features_in_", None)
     if names is None and count is None:
@@ -139,10 +139,10 @@ def _opened(model: Any, file: ModelFile, *, log_odds: bool) -> Opened:
 
     classes = getattr(model, "classes_", None)
     stated = None if classes is None or gives == "numbers" else tuple(np.asarray(classes).tolist())
-    return Opened(name, file.sha256, features, named, predict, gives, stated, model, file=file)
+    return OpenModel(name, file.sha256, features, named, predict, gives, stated, model, file=file)
 
 
-def _asked(model: Any, name: str, *, log_odds: bool) -> tuple[Any, Gives]:
+def _scoring_method(model: Any, name: str, *, log_odds: bool) -> tuple[Any, Gives]:
     if hasattr(model, "predict_proba"):
         return model.predict_proba, "probabilities"
     if hasattr(model, "classes_"):

@@ -16,8 +16,8 @@ import numpy as np
 __all__ = ["check_lightgbm", "check_sklearn", "check_xgboost", "check_xgboost_file"]
 
 _DEEPEST = 500
-_MOST_CATEGORIES = 1 << 24
-_MOST_VALUES = 5_000_000
+_MAX_CATEGORIES = 1 << 24
+_MAX_VALUES = 5_000_000
 # what UBJSON opens without saying how much follows, what ends it, and the bytes of its plain values
 _OPEN = {b"[": -1, b"{": -2}
 _END = {-1: b"]", -2: b"}"}
@@ -74,8 +74,8 @@ def _check_binary(content: bytes) -> None:
         elif left[-1] > 0:
             left[-1] -= 1
         mark, at, values = content[at : at + 1], at + 1, values + 1
-        if values > _MOST_VALUES:
-            raise ValueError(f"it has more than {_MOST_VALUES:,} values outside of lists of numbers")
+        if values > _MAX_VALUES:
+            raise ValueError(f"it has more than {_MAX_VALUES:,} values outside of lists of numbers")
         if mark == b"[" and content[at : at + 1] == b"$":
             kind, at = content[at + 1 : at + 2], at + 3
             if content[at - 1 : at] != b"#" or not _WIDTHS.get(kind):
@@ -112,7 +112,7 @@ def _behind(content: bytes, at: int, width: int) -> int:
 
 
 def _check_lists(place: int, tree: Mapping[str, Any], nodes: int) -> None:
-    _check_range(place, tree.get("categories", ()), _MOST_CATEGORIES, "category")
+    _check_range(place, tree.get("categories", ()), _MAX_CATEGORIES, "category")
     _check_range(place, tree.get("categories_nodes", ()), nodes, "node")
     begins, sizes = tree.get("categories_segments", ()), tree.get("categories_sizes", ())
     if not len(begins) == len(sizes) == len(tree.get("categories_nodes", ())):

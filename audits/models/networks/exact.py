@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audits.errors import installed
+from audits.errors import is_installed
 from audits.models.labels import number_matrix
 from audits.models.networks.gradients import linear_layer, logits_over
 from audits.models.outputs import OnSource
@@ -124,7 +124,7 @@ def _first(
     space: FeatureSpace,
 ) -> Exact | None:
     """Return the first reading of a model as a network that holds."""
-    if not installed("torch") or any(column not in space.columns for column in model.columns):
+    if not is_installed("torch") or any(column not in space.columns for column in model.columns):
         return None
     readings = (
         Exact(source=model, encode=encode, made=made, favorable=favorable)

@@ -74,7 +74,7 @@ def logits_over(
     for block in space.parts:
         if block.column not in model.columns:
             continue
-        design = model.design(_asked(base, block))
+        design = model.design(_probe_rows(base, block))
         own = (design != model.design(base)[0]).any(axis=0)  # the design's columns that read this one
         at = space.blocks[block.column].start
         intercept, slopes, bends = _fit(block, design)
@@ -97,7 +97,7 @@ def linear_layer(weights: np.ndarray, bias: np.ndarray) -> torch.nn.Linear:
     return layer
 
 
-def _asked(base: pd.DataFrame, block: Block) -> pd.DataFrame:
+def _probe_rows(base: pd.DataFrame, block: Block) -> pd.DataFrame:
     """Return rows like `base` with the values of one column at which a block of the design is known."""
     missing = pd.Series([None])
     if isinstance(block, LevelBlock) or len(block.levels):

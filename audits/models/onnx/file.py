@@ -31,7 +31,7 @@ _PASS_THROUGH = {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten
 _PASS_PARTS = {*_PASS_THROUGH, "Slice"}  # one output a class, each cut out of all
 _CLASS_ATTRIBUTES = ("classlabels_strings", "classlabels_ints", "classlabels_int64s")
 _DEEPEST_TRACE = 100
-_LONGEST_NAME = 200
+_MAX_NAME = 200
 _MISSING_AWARE = {"Imputer", "IsNaN"}
 
 
@@ -78,7 +78,7 @@ def _beside(path: Path, location: str, name: str) -> int:
         raise InputError(
             name,
             "has its weights in a file that is not beside it",
-            location[:_LONGEST_NAME],
+            location[:_MAX_NAME],
             "put it (upload it) beside the model, or save both as one with onnx.save(onnx.load(path), path)",
         )
     return beside.stat().st_size
@@ -95,7 +95,7 @@ def _take_in(tensor: onnx.TensorProto, data: bytes, about: Mapping[str, str], na
     if start < 0 or length != wanted or start + length > len(data):
         raise InputError(
             name,
-            f"has a tensor {tensor.name[:_LONGEST_NAME]!r} whose bytes are not in the file beside it",
+            f"has a tensor {tensor.name[:_MAX_NAME]!r} whose bytes are not in the file beside it",
             advice="save model and weights again, together",
         )
     del tensor.external_data[:]
@@ -197,14 +197,14 @@ def _picked_labels(node: onnx.NodeProto, constants: dict[str, onnx.TensorProto])
         return _plain(numpy_helper.to_array(constants[node.input[0]]).ravel().tolist())
     if node.op_type == "LabelEncoder":
         attributes = attributes_of(node)
-        keys = _listed(attributes, "keys_int64s", "keys_tensor")
-        values = _listed(attributes, "values_strings", "values_int64s", "values_tensor")
+        keys = _attribute_list(attributes, "keys_int64s", "keys_tensor")
+        values = _attribute_list(attributes, "values_strings", "values_int64s", "values_tensor")
         if keys and len(values) == len(keys) and sorted(keys) == list(range(len(keys))):
             return _plain([values[keys.index(code)] for code in range(len(keys))])
     return None
 
 
-def _listed(attributes: dict[str, Any], *names: str) -> list[Any]:
+def _attribute_list(attributes: dict[str, Any], *names: str) -> list[Any]:
     """Return the first of the attributes `names` that is there, as a list."""
     for name in names:
         if name in attributes:

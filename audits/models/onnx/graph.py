@@ -18,7 +18,7 @@ import pandas as pd
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime_errors
 
 from audits.checks import choices
-from audits.data.missing_markers import Written
+from audits.data.missing_markers import MissingCells
 from audits.errors import InputError
 from audits.models.onnx.inputs import Input, batch_size, feed, text_columns
 from audits.models.protocol import need_columns
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import onnx
 
 
-__all__ = ["ROWS_AT_ONCE", "Front", "Graph", "find_outputs", "open_session", "run_session"]
+__all__ = ["ROWS_AT_ONCE", "Graph", "GraphInputs", "find_outputs", "open_session", "run_session"]
 
 ROWS_AT_ONCE = 8192
 _LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
@@ -70,7 +70,7 @@ class Graph:
     session: onnxruntime.InferenceSession = field(repr=False)
     inputs: tuple[Input, ...]
     outputs: tuple[str, ...]
-    written: Written = field(default_factory=Written, repr=False)
+    written: MissingCells = field(default_factory=MissingCells, repr=False)
     takes_gaps: bool = True
 
     @property
@@ -100,7 +100,7 @@ class Graph:
             return found[0]
         return np.column_stack([np.asarray(each).reshape(len(frame)) for each in found])
 
-    def front(self, proto: onnx.ModelProto, tensors: Sequence[str]) -> Front | None:
+    def front(self, proto: onnx.ModelProto, tensors: Sequence[str]) -> GraphInputs | None:
         """Return what computes `tensors` inside the graph from raw rows; None where the runtime cannot."""
         import onnx
 
@@ -111,12 +111,12 @@ class Graph:
         del made.graph.output[:]
         made.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner)
         if not inner:
-            return Front(self, None, tuple(tensors))
+            return GraphInputs(self, None, tuple(tensors))
         try:
             session = open_session(made.SerializeToString(), self.name)
         except InputError:
             return None
-        return Front(self, session, tuple(tensors))
+        return GraphInputs(self, session, tuple(tensors))
 
     def feeding(self) -> dict[str, Any]:
         """Return as plain data how columns feed the file: see `reopen`."""
@@ -131,7 +131,7 @@ class Graph:
 
 
 @dataclass(eq=False)
-class Front:
+class GraphInputs:
     """The first steps of a graph: its inputs of numbers in float64, and tensors that the runtime computes."""
 
     graph: Graph

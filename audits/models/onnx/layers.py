@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Layers", "layers_of"]
 
 _MIXING = {"Gemm", "MatMul", "LinearClassifier", "LinearRegressor", "Normalizer", "Softmax", "ReduceSum"}
-_MOST_INPUTS = 20_000
+_MAX_INPUTS = 20_000
 _BENDS = {"Relu", "Tanh", "Sigmoid"}
 _AFFINE = {
     "Identity", "Cast", "Dropout", "Add", "Sub", "Sum", "MatMul", "Gemm", "Concat", "FeatureVectorizer",
@@ -115,7 +115,7 @@ class Layers:
     def _line(self, starts: tuple[str, ...], widths: tuple[int, ...], tensor: str) -> torch.nn.Linear:
         """Return the affine function from `starts` to `tensor`: its values at 0 and at unit vectors."""
         size = sum(widths)
-        if size > _MOST_INPUTS:
+        if size > _MAX_INPUTS:
             raise Unfit
         known = _split(np.vstack([np.zeros(size), np.eye(size)]), starts, widths)
         values = known[tensor] if tensor in known else _run(self.graph, self.nodes, known, tensor)

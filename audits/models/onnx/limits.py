@@ -20,9 +20,9 @@ from audits.errors import InputError
 __all__ = ["check_parts", "is_external", "messages"]
 
 _DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
-_MOST_NODES = 50_000
-_MOST_LEVELS = 10
-_MOST_VALUES = 50_000_000
+_MAX_NODES = 50_000
+_MAX_LEVELS = 10
+_MAX_VALUES = 50_000_000
 
 
 def check_parts(model: onnx.ModelProto, name: str) -> None:
@@ -43,8 +43,8 @@ def check_parts(model: onnx.ModelProto, name: str) -> None:
     nodes = 0
     for part, level in messages(model):
         kind = part.DESCRIPTOR.name
-        if level > _MOST_LEVELS:
-            raise InputError(name, f"must have at most {_MOST_LEVELS} graphs inside each other")
+        if level > _MAX_LEVELS:
+            raise InputError(name, f"must have at most {_MAX_LEVELS} graphs inside each other")
         if kind == "TensorProto" and is_external(part):
             raise InputError(
                 name,
@@ -52,8 +52,8 @@ def check_parts(model: onnx.ModelProto, name: str) -> None:
                 advice="save it with onnx.save(model, path, save_as_external_data=False)",
             )
         values = math.prod(part.dims) if kind in {"TensorProto", "SparseTensorProto"} else 0
-        if values > _MOST_VALUES:
-            rule = f"must make tensors of at most {_MOST_VALUES:,} values, but one has {values:,}"
+        if values > _MAX_VALUES:
+            rule = f"must make tensors of at most {_MAX_VALUES:,} values, but one has {values:,}"
             raise InputError(name, rule)
         if kind == "NodeProto":
             nodes += 1
@@ -91,8 +91,8 @@ def messages(root: Message) -> Iterator[tuple[Any, int]]:
 
 
 def _check_nodes(nodes: int, name: str, when: str = "") -> None:
-    if nodes > _MOST_NODES:
-        raise InputError(name, f"must have at most {_MOST_NODES:,} nodes, but has {nodes:,}{when}")
+    if nodes > _MAX_NODES:
+        raise InputError(name, f"must have at most {_MAX_NODES:,} nodes, but has {nodes:,}{when}")
 
 
 def _check_functions(model: onnx.ModelProto, name: str) -> None:
@@ -100,7 +100,7 @@ def _check_functions(model: onnx.ModelProto, name: str) -> None:
 
     A function that calls another twice, which calls another twice, doubles with each: forty make 2^40 nodes.
     """
-    bodies = {_called(function): _calls(function) for function in model.functions}
+    bodies = {_function_key(function): _calls(function) for function in model.functions}
     inner = {own: body.keys() & bodies.keys() for own, body in bodies.items()}
     try:
         order = list(TopologicalSorter(inner).static_order())
@@ -114,10 +114,10 @@ def _check_functions(model: onnx.ModelProto, name: str) -> None:
 
 
 def _calls(root: Message) -> Counter[tuple[str, ...]]:
-    return Counter(_called(part) for part, _ in messages(root) if part.DESCRIPTOR.name == "NodeProto")
+    return Counter(_function_key(part) for part, _ in messages(root) if part.DESCRIPTOR.name == "NodeProto")
 
 
-def _called(what: onnx.NodeProto | onnx.FunctionProto) -> tuple[str, ...]:
+def _function_key(what: onnx.NodeProto | onnx.FunctionProto) -> tuple[str, ...]:
     """Return what names a function, where it is and where it is called."""
     kind = what.name if hasattr(what, "opset_import") else what.op_type
     return (what.domain, kind, getattr(what, "overload", ""))

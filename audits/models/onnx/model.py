@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audits.data.missing_markers import Written
+from audits.data.missing_markers import MissingCells
 from audits.errors import InputError
 from audits.models.onnx.file import class_labels, matrix_columns, parse_onnx, read_onnx, takes_gaps
 from audits.models.onnx.graph import ROWS_AT_ONCE, Graph, find_outputs, open_session
@@ -167,6 +167,6 @@ def reopen(content: bytes, feeding: Mapping[str, Any]) -> Classifier:
     )
     # bundles made before cells were given as written know one output and no markers
     outputs = tuple(feeding.get("outputs") or [feeding["output"]])
-    written = Written.restored(feeding)
+    written = MissingCells.restored(feeding)
     graph = Graph(name, sha256, content, open_session(content, name), inputs, outputs, written)
     return restored_classifier(graph, feeding)

@@ -40,7 +40,7 @@ __all__ = ["BaselinePipeline", "LogisticBaseline", "fit_pipeline", "train_baseli
 
 NAMES = {"logistic": "logistic regression", "forest": "random forest", "boosting": "gradient boosting"}
 LEVELS = ("categorical", "ordinal", "boolean")
-_MOST_LEVELS = 254  # what the histogram trees can tell apart; rarer ones are pooled
+_MAX_LEVELS = 254  # what the histogram trees can tell apart; rarer ones are pooled
 _TREE_ROWS = 10_000
 _BOOSTING: dict[str, Any] = {"learning_rate": 0.05, "max_iter": 150, "max_leaf_nodes": 8}
 _FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 5}
@@ -160,7 +160,7 @@ def _pipeline(kind: str, model: Any, numbers: list[str], levels: list[str]) -> P
     model = model.set_fit_request(sample_weight=True)
     if kind == "boosting":
         codes = OrdinalEncoder(
-            handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=_MOST_LEVELS
+            handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=_MAX_LEVELS
         )
         columns = make_column_transformer(("passthrough", numbers), (codes, levels))
         is_level = [False] * len(numbers) + [True] * len(levels)
@@ -177,6 +177,6 @@ def _pipeline(kind: str, model: Any, numbers: list[str], levels: list[str]) -> P
         columns = make_column_transformer((scale, numbers), (one_hot, levels), **full)
     else:
         # trees read a sparse matrix many times slower than a full one
-        one_hot = OneHotEncoder(handle_unknown="ignore", max_categories=_MOST_LEVELS)
+        one_hot = OneHotEncoder(handle_unknown="ignore", max_categories=_MAX_LEVELS)
         columns = make_column_transformer((scale, numbers), (one_hot, levels), sparse_threshold=0.0)
     return make_pipeline(columns, model)

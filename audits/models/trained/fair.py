@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from audits.data.audit_data import AuditData
 
-__all__ = ["balanced", "sensitive_basis", "train_fair_network"]
+__all__ = ["balance_outcomes", "sensitive_basis", "train_fair_network"]
 
 STEPS = 2000
 BATCH = 250
@@ -38,7 +38,7 @@ DISTANCE = 1e-3
 NAMES = {"project": "network on projected features", "sensr": "SenSR network"}
 
 
-def balanced(data: AuditData) -> AuditData:
+def balance_outcomes(data: AuditData) -> AuditData:
     """Return `data` with weights under which both outcomes weigh the same, and all together as before."""
     counts = np.ones(data.n) if data.weights is None else data.weights
     y = np.asarray(data.y)

@@ -30,7 +30,7 @@ __all__ = ["Network", "network_outputs", "one_torch_thread", "train_layers", "tr
 HIDDEN = (64, 64)
 STEP_SIZE = 2e-3
 PENALTY = 1e-3
-MOST_EPOCHS = 200
+MAX_EPOCHS = 200
 PATIENCE = 12
 VALIDATION_SHARE = 0.15
 _ROWS_AT_ONCE = 8192
@@ -193,8 +193,8 @@ def _fit(
     batch = min(256, max(16, len(train) // 32))
     optimizer = torch.optim.AdamW(layers.parameters(), lr=STEP_SIZE, weight_decay=PENALTY)
     best, best_epoch, best_state = np.inf, 0, copy.deepcopy(layers.state_dict())
-    for epoch in range(1, MOST_EPOCHS + 1):
-        progress((epoch - 1) / MOST_EPOCHS, f"training the network, epoch {epoch}")
+    for epoch in range(1, MAX_EPOCHS + 1):
+        progress((epoch - 1) / MAX_EPOCHS, f"training the network, epoch {epoch}")
         for chosen in np.array_split(rng.permutation(train), -(-len(train) // batch)):
             optimizer.zero_grad()
             _loss(layers, rows, chosen, losses).backward()

@@ -32,7 +32,7 @@ __all__ = ["Mixture", "train_reductions"]
 
 ALLOWED = 0.03  # Appendix F.3.3 of the inference paper, on Adult
 ROUNDS = 50
-_FEWEST = 10
+_MIN = 10
 _CONSTRAINTS = {
     "equalized_odds": "EqualizedOdds",
     "selection_rate": "DemographicParity",
@@ -163,11 +163,11 @@ def _groups(data: AuditData, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
     joined = values.agg(" & ".join, axis=1).to_numpy(dtype=object).astype(str)
     _, codes = np.unique(joined, return_inverse=True)
     fewest = np.minimum(np.bincount(codes, y), np.bincount(codes, 1 - y))
-    joined[fewest[codes] < _FEWEST] = "(small groups)"
+    joined[fewest[codes] < _MIN] = "(small groups)"
     if len(np.unique(joined)) < 2:
         raise InputError(
             "data.protected",
-            f"must make at least two groups with {_FEWEST} people of each outcome to train by reductions",
+            f"must make at least two groups with {_MIN} people of each outcome to train by reductions",
             advice="name other attributes, or bring more rows",
         )
     return joined

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TextModel", "text_feature", "train_text"]
 
-_FEWEST_TEXTS = 2  # a word of one text alone teaches nothing about others
-_MOST_WORDS = 200_000
+_MIN_TEXTS = 2  # a word of one text alone teaches nothing about others
+_MAX_WORDS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +83,7 @@ def train_text(data: AuditData, *, seed: int = 0) -> TextModel:
         If no feature, or more than one, is text, or no word occurs in two texts.
     """
     column = text_feature(data)
-    words = TfidfVectorizer(
-        ngram_range=(1, 2), min_df=_FEWEST_TEXTS, max_features=_MOST_WORDS, sublinear_tf=True
-    )
+    words = TfidfVectorizer(ngram_range=(1, 2), min_df=_MIN_TEXTS, max_features=_MAX_WORDS, sublinear_tf=True)
     pipeline = make_pipeline(words, LogisticRegression(C=10.0, max_iter=1000, random_state=seed))
     weights = {} if data.weights is None else {"logisticregression__sample_weight": data.weights}
     try:

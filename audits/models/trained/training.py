@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from audits.data import AuditData, FeatureSpace
 
 __all__ = [
-    "FEWEST_OF_AN_OUTCOME",
-    "FEWEST_TO_LEARN",
+    "MIN_OF_AN_OUTCOME",
+    "MIN_TO_LEARN",
     "OnSpace",
     "check_class_parts",
     "check_parts",
@@ -30,8 +30,8 @@ __all__ = [
     "what_to_learn",
 ]
 
-FEWEST_OF_AN_OUTCOME = 5
-FEWEST_TO_LEARN = 2  # one to fit, one to see when to stop
+MIN_OF_AN_OUTCOME = 5
+MIN_TO_LEARN = 2  # one to fit, one to see when to stop
 UNREADABLE = ("text", "identifier")
 
 
@@ -69,10 +69,10 @@ def check_trainable(data: AuditData, *, text: bool = False) -> None:
             "leave them out or set their kinds",
         )
     if data.y is None:
-        if data.n < 2 * FEWEST_OF_AN_OUTCOME:
+        if data.n < 2 * MIN_OF_AN_OUTCOME:
             raise InputError(
                 "data",
-                f"must hold at least {2 * FEWEST_OF_AN_OUTCOME} people to train a model and judge it",
+                f"must hold at least {2 * MIN_OF_AN_OUTCOME} people to train a model and judge it",
                 data.n,
                 "bring more rows, or a trained model",
             )
@@ -85,10 +85,10 @@ def check_trainable(data: AuditData, *, text: bool = False) -> None:
             f"must take both outcomes to train a model, but all {data.n:,} people have the {kind} one",
             advice="check data.label, data.favorable and data.keep",
         )
-    if min(good, bad) < FEWEST_OF_AN_OUTCOME:
+    if min(good, bad) < MIN_OF_AN_OUTCOME:
         raise InputError(
             "data",
-            f"must hold at least {FEWEST_OF_AN_OUTCOME} people with each outcome to train a model and judge "
+            f"must hold at least {MIN_OF_AN_OUTCOME} people with each outcome to train a model and judge "
             f"it on others, but {good:,} have the favorable and {bad:,} the unfavorable one",
             advice="bring more rows, or a trained model",
         )
@@ -99,10 +99,10 @@ def check_parts(training: AuditData, held_out: AuditData) -> None:
     if training.y is None:
         return
     y = np.asarray(training.y)
-    if min(y.sum(), (~y).sum()) < FEWEST_TO_LEARN:
+    if min(y.sum(), (~y).sum()) < MIN_TO_LEARN:
         raise InputError(
             "data.test_size",
-            f"must leave at least {FEWEST_TO_LEARN} people with each outcome to train on, but of "
+            f"must leave at least {MIN_TO_LEARN} people with each outcome to train on, but of "
             f"{training.n:,} people {int(y.sum()):,} have the favorable one ({held_out.n:,} are held out)",
             advice="choose a smaller data.test_size, or bring more rows",
         )
@@ -114,13 +114,11 @@ def check_class_parts(training: AuditData, held_out: AuditData) -> None:
         return
     counts = training.frame[training.label].value_counts()
     values = held_out.frame[training.label].dropna().unique().tolist()
-    few = [
-        value for value in dict.fromkeys([*counts.index, *values]) if counts.get(value, 0) < FEWEST_TO_LEARN
-    ]
+    few = [value for value in dict.fromkeys([*counts.index, *values]) if counts.get(value, 0) < MIN_TO_LEARN]
     if few:
         raise InputError(
             "data.label",
-            f"must have at least {FEWEST_TO_LEARN} people with each value to train on, but {choices(few)} "
+            f"must have at least {MIN_TO_LEARN} people with each value to train on, but {choices(few)} "
             f"{'has' if len(few) == 1 else 'have'} fewer",
             advice="join rare values with data.recode, or leave out model.predict",
         )

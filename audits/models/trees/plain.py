@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PlainTrees", "TreeColumn", "Trees", "pipeline_columns", "plain_trees"]
 
-MOST_LEVELS = 255
+MAX_LEVELS = 255
 """Codes of a category run from 0 to 254; the place after them in a set of levels is for no known one."""
 
 _PAIRS = 1_000_000  # of a row and a tree, looked at together: below some 100 MB
@@ -130,7 +130,7 @@ class Trees:
         good = (
             {len(array) for array in each} == {m}
             and self.value.ndim == 2
-            and self.level_sets.shape[1:] == (MOST_LEVELS + 1,)
+            and self.level_sets.shape[1:] == (MAX_LEVELS + 1,)
             and len(self.roots) > 0
             and (self.is_forest or (len(self.roots) % len(self.start) == 0 and self.value.shape[1] == 1))
             and _within(self.roots, 0, m)
@@ -178,7 +178,7 @@ class Trees:
         left |= gone & (self.missing_left[nodes] > 0)
         sets = self.level_set[nodes]
         asked = sets >= 0
-        codes = np.where(gone[asked], MOST_LEVELS, values[asked]).astype(np.intp)
+        codes = np.where(gone[asked], MAX_LEVELS, values[asked]).astype(np.intp)
         left[asked] = self.level_sets[sets[asked], codes] > 0
         return left
 
@@ -268,7 +268,7 @@ def _fits(column: TreeColumn) -> bool:
     codes = column.codes
     if codes is None or codes.shape != (len(column.levels) + 1, len(column.places)):
         return False
-    return bool((np.isnan(codes) | ((codes >= 0) & (codes < MOST_LEVELS))).all())
+    return bool((np.isnan(codes) | ((codes >= 0) & (codes < MAX_LEVELS))).all())
 
 
 def plain_trees(pipeline: Pipeline, numbers: Sequence[str], levels: Sequence[str]) -> PlainTrees:
@@ -352,7 +352,7 @@ def _forest(model: Any) -> Trees:
         children("children_right"),
         np.zeros(len(leaf), dtype=np.uint8),
         np.full(len(leaf), -1, dtype=np.int32),
-        np.empty((0, MOST_LEVELS + 1), dtype=np.uint8),
+        np.empty((0, MAX_LEVELS + 1), dtype=np.uint8),
         np.where(leaf[:, None], value, 0.0),
         np.empty(0),
     )
@@ -370,10 +370,10 @@ def _boosting(model: Any) -> Trees:
     first = np.repeat(before[:-1], np.diff(offsets))
     bits = np.concatenate([tree.raw_left_cat_bitsets for tree in trees]).reshape(-1, 8)
     chosen = nodes[asks]
-    goes = _unpacked(bits[chosen["bitset_idx"] + first[asks]])
-    is_known = _unpacked(known[place[chosen["feature_idx"]]]) if len(chosen) else goes
+    goes = _unpack_bits(bits[chosen["bitset_idx"] + first[asks]])
+    is_known = _unpack_bits(known[place[chosen["feature_idx"]]]) if len(chosen) else goes
     sets = np.where(goes | is_known, goes, chosen["missing_go_to_left"][:, None] > 0)
-    sets[:, MOST_LEVELS] = chosen["missing_go_to_left"] > 0
+    sets[:, MAX_LEVELS] = chosen["missing_go_to_left"] > 0
     level_set = np.full(len(nodes), -1, dtype=np.int32)
     level_set[asks] = np.arange(len(chosen))
     return Trees(
@@ -390,7 +390,7 @@ def _boosting(model: Any) -> Trees:
     )
 
 
-def _unpacked(bits: np.ndarray) -> np.ndarray:
+def _unpack_bits(bits: np.ndarray) -> np.ndarray:
     """Return sets of codes, eight words of 32 bits each, as (s, 256) bool."""
     turns = np.arange(32, dtype=np.uint32)
-    return ((bits[:, :, None] >> turns) & 1).reshape(len(bits), MOST_LEVELS + 1).astype(bool)
+    return ((bits[:, :, None] >> turns) & 1).reshape(len(bits), MAX_LEVELS + 1).astype(bool)

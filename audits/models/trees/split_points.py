@@ -46,7 +46,7 @@ def split_points(model: Any, frame: pd.DataFrame, space: FeatureSpace) -> Splits
     if stated is not None:
         return dict(stated)
     try:
-        boosted = _boosted(_owner(model))
+        boosted = _booster_splits(_owner(model))
         if boosted is not None:  # by the names it was fitted on, in the order of the model's columns
             return {c: boosted[1][name] for name, c in zip(boosted[0], model.columns, strict=True)
                     if name in boosted[1]}  # fmt: skip
@@ -88,7 +88,7 @@ def _owner(model: Any) -> Any:
     return getattr(getattr(getattr(model, "source", None), "call", None), "__self__", None)
 
 
-def _boosted(estimator: Any) -> tuple[list[str], Mapping[str, np.ndarray]] | None:
+def _booster_splits(estimator: Any) -> tuple[list[str], Mapping[str, np.ndarray]] | None:
     """Return the features of a fitted booster, and its splits by feature; None for another estimator."""
     splits: Mapping[str, np.ndarray] | None
     if hasattr(estimator, "get_booster") or type(estimator).__module__ == "xgboost.core":
@@ -128,7 +128,7 @@ def _sklearn_reads(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> Iter
         for each in inner:
             yield from _sklearn_reads(each, given)
         return
-    boosted = _boosted(estimator)
+    boosted = _booster_splits(estimator)
     if boosted is not None:
         places = {name: k for k, name in enumerate(boosted[0])}
         known = [(places[name], numbers) for name, numbers in boosted[1].items()]

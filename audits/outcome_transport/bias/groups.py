@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audits.outcome_transport.bias.people import Bias, MergedPeople, flows, individual_bias, merge
-from audits.outcome_transport.comparison.sides import ComparedSides, Side
+from audits.outcome_transport.bias.people import Bias, DistinctPeople, flows, individual_bias, merge
+from audits.outcome_transport.comparison.sides import Side, TwoSides
 from audits.outcome_transport.matching.optimal_face import Face, flow_extremes, whole_supplies
-from audits.outcome_transport.matching.outcomes import MatchedOutcomes
-from audits.outcome_transport.matching.resampling import lifted
+from audits.outcome_transport.matching.outcomes import OutcomePlan
+from audits.outcome_transport.matching.resampling import with_subgroup_totals
 from audits.progress import Progress, part, silent
 from audits.transport import Cost
 from audits.transport.blocks import CostBlocks
@@ -22,7 +22,7 @@ from audits.transport.extremes import Ends, extreme
 
 __all__ = [
     "CellMasses",
-    "MeasuredBias",
+    "FeatureSetBias",
     "SourceGroups",
     "group_list",
     "measure",
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-_MOST_PAIRS = 6_000_000  # tight pairs of one transport problem: some seconds
+_MAX_PAIRS = 6_000_000  # tight pairs of one transport problem: some seconds
 
 
 _BUDGET = 8_000_000  # tight pairs of all of them: everybody first, then groups, then subgroups
@@ -64,7 +64,7 @@ def group_list(side: Side) -> SourceGroups:
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredBias:
+class FeatureSetBias:
     """Bias of the source side in one set of features.
 
     `value`, `normalised`, `least`, `most` are per person (n,), NaN where unknown; `parts` (n, c) by target
@@ -72,8 +72,8 @@ class MeasuredBias:
     `stands` (n,) is how many of the people each one measured stands for: 1, where everybody was measured.
     """
 
-    ours: MergedPeople
-    theirs: MergedPeople
+    ours: DistinctPeople
+    theirs: DistinctPeople
     bias: Bias
     value: np.ndarray
     normalised: np.ndarray
@@ -85,8 +85,8 @@ class MeasuredBias:
 
 
 def measure(
-    comparison: ComparedSides,
-    matched: MatchedOutcomes,
+    comparison: TwoSides,
+    matched: OutcomePlan,
     x: np.ndarray,
     y: np.ndarray,
     *,
@@ -94,7 +94,7 @@ def measure(
     face: Face | None = None,
     drawn: np.ndarray | None = None,
     progress: Progress = silent,
-) -> MeasuredBias:
+) -> FeatureSetBias:
     """Measure individual bias with features `x` (n, d) and `y` (m, d) of the two sides' people.
 
     `drawn` holds the positions of those source people who are measured, everybody's counterparts among them;
@@ -105,7 +105,7 @@ def measure(
     if drawn is not None:
         mass = matched.source.shares * matched.source.weights[matched.source.of]
         stands = np.zeros(len(x))
-        lift = lifted(mass, drawn, comparison.source.subgroup)
+        lift = with_subgroup_totals(mass, drawn, comparison.source.subgroup)
         stands[drawn] = np.divide(lift, mass[drawn], out=np.zeros(len(drawn)), where=mass[drawn] > 0)
         ours = ours.some(drawn)
     theirs = merge(matched.target, target.subgroup, y)
@@ -114,7 +114,7 @@ def measure(
     )
     of, here = ours.of, ours.of >= 0
     nearest = np.where(here, bias.nearest[of], -1)
-    return MeasuredBias(
+    return FeatureSetBias(
         ours=ours,
         theirs=theirs,
         bias=bias,
@@ -137,7 +137,7 @@ class CellMasses:
     high: np.ndarray | None
 
 
-def measure_flows(comparison: ComparedSides, matched: MatchedOutcomes) -> CellMasses:
+def measure_flows(comparison: TwoSides, matched: OutcomePlan) -> CellMasses:
     """Measure who is mapped to whom, subgroup by subgroup."""
     people = []
     for side, atoms in ((comparison.source, matched.source), (comparison.target, matched.target)):
@@ -153,8 +153,8 @@ def measure_flows(comparison: ComparedSides, matched: MatchedOutcomes) -> CellMa
 
 
 def tie_ranges(
-    matched: MatchedOutcomes,
-    measured: MeasuredBias,
+    matched: OutcomePlan,
+    measured: FeatureSetBias,
     groups: SourceGroups,
     *,
     distance: Cost,
@@ -207,9 +207,7 @@ class _Problem:
     j: np.ndarray
 
 
-def _problem(
-    matched: MatchedOutcomes, measured: MeasuredBias, mass: np.ndarray, face: Face
-) -> _Problem | None:
+def _problem(matched: OutcomePlan, measured: FeatureSetBias, mass: np.ndarray, face: Face) -> _Problem | None:
     ours, theirs = measured.ours, measured.theirs
     own_mass = np.bincount(ours.of, mass, len(ours.weights))
     own = np.flatnonzero(own_mass > 0)
@@ -217,7 +215,7 @@ def _problem(
     rest[np.abs(rest) <= 1e-12 * matched.source.weights] = 0.0
     others = np.flatnonzero(rest > 0)
     atom = np.concatenate([ours.atom[own], others])
-    pairs = face.pairs(atom, theirs.start, len(matched.x), _MOST_PAIRS)
+    pairs = face.pairs(atom, theirs.start, len(matched.x), _MAX_PAIRS)
     if pairs is None:
         return None
     return _Problem(
@@ -244,7 +242,7 @@ def _split(whole: np.ndarray, atom: np.ndarray, weights: np.ndarray) -> np.ndarr
     return units
 
 
-def _solve(problem: _Problem, matched: MatchedOutcomes, distance: Cost, progress: Progress) -> Ends | None:
+def _solve(problem: _Problem, matched: OutcomePlan, distance: Cost, progress: Progress) -> Ends | None:
     values = np.zeros(len(problem.i))
     real = problem.i < len(problem.own)
     blocks = CostBlocks.build(problem.points[problem.own], problem.targets, distance)

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from audits.outcome_transport.matching.optimal_face import Face, ragged
-from audits.outcome_transport.matching.outcomes import MatchedOutcomes
+from audits.outcome_transport.matching.optimal_face import Face, ragged_ranges
+from audits.outcome_transport.matching.outcomes import OutcomePlan
 from audits.progress import Progress, silent
 from audits.transport import Cost
 from audits.transport.atoms import Atoms
 from audits.transport.blocks import CostBlocks, threads
 
-__all__ = ["Bias", "MergedPeople", "flows", "individual_bias", "merge"]
+__all__ = ["Bias", "DistinctPeople", "flows", "individual_bias", "merge"]
 
 _BLOCK = 1 << 20  # distances held at once by each thread: 8 MB
 
 
 @dataclass(frozen=True, eq=False)
-class MergedPeople:
+class DistinctPeople:
     """People of one side, alike ones merged: same outcome, same subgroup, same features.
 
     Attributes
@@ -51,14 +51,14 @@ class MergedPeople:
     first: np.ndarray
     start: np.ndarray
 
-    def some(self, people: np.ndarray) -> MergedPeople:
+    def some(self, people: np.ndarray) -> DistinctPeople:
         """Keep only the rows of `people`, positions; weights stay what everybody of a row weighs."""
         kept = np.unique(self.of[people])
         place = np.full(len(self.weights), -1)
         place[kept] = np.arange(len(kept))
         of = np.full(len(self.of), -1)
         of[people] = place[self.of[people]]
-        return MergedPeople(
+        return DistinctPeople(
             points=self.points[kept],
             atom=self.atom[kept],
             group=self.group[kept],
@@ -69,7 +69,7 @@ class MergedPeople:
         )
 
 
-def merge(atoms: Atoms, group: np.ndarray, points: np.ndarray) -> MergedPeople:
+def merge(atoms: Atoms, group: np.ndarray, points: np.ndarray) -> DistinctPeople:
     """Merge people of the outcomes `atoms` who agree in `group` (n,) and `points` (n, d)."""
     weights = atoms.shares * atoms.weights[atoms.of]
     alike = Atoms.merge(np.column_stack([atoms.of, group, points]).astype(float), weights)
@@ -77,7 +77,7 @@ def merge(atoms: Atoms, group: np.ndarray, points: np.ndarray) -> MergedPeople:
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))
     first = alike.first[order]
-    return MergedPeople(
+    return DistinctPeople(
         points=np.ascontiguousarray(points[first], dtype=float),
         atom=atoms.of[first],
         group=np.asarray(group)[first],
@@ -90,7 +90,7 @@ def merge(atoms: Atoms, group: np.ndarray, points: np.ndarray) -> MergedPeople:
 
 @dataclass(frozen=True, eq=False)
 class Bias:
-    """Per source row (p,) of `MergedPeople`.
+    """Per source row (p,) of `DistinctPeople`.
 
     Attributes
     ----------
@@ -121,9 +121,9 @@ class Bias:
 
 
 def individual_bias(
-    matched: MatchedOutcomes,
-    ours: MergedPeople,
-    theirs: MergedPeople,
+    matched: OutcomePlan,
+    ours: DistinctPeople,
+    theirs: DistinctPeople,
     n_groups: int,
     *,
     distance: Cost = "l2",
@@ -170,7 +170,7 @@ def _each(pool: ThreadPoolExecutor, work, items: list[int]):  # type: ignore[no-
         yield from pool.map(work, items[start : start + 16])
 
 
-def _plan(matched: MatchedOutcomes, theirs: MergedPeople) -> sparse.csr_array:
+def _plan(matched: OutcomePlan, theirs: DistinctPeople) -> sparse.csr_array:
     """Share of each target row among the counterparts of each source outcome, (k, m)."""
     weight = matched.target.weights[theirs.atom]
     part = np.divide(theirs.weights, weight, out=np.zeros(len(weight)), where=weight > 0)
@@ -185,8 +185,8 @@ def _plan(matched: MatchedOutcomes, theirs: MergedPeople) -> sparse.csr_array:
 class _Block:
     """Work on a few source rows at a time; rows of one outcome share their counterparts."""
 
-    ours: MergedPeople
-    theirs: MergedPeople
+    ours: DistinctPeople
+    theirs: DistinctPeople
     plan: sparse.csr_array
     face: Face | None
     ends: tuple[np.ndarray, np.ndarray] | None
@@ -221,7 +221,7 @@ class _Block:
             return
         low = self.theirs.start[self.face.first[begin:stop]]  # type: ignore[union-attr]
         high = self.theirs.start[self.face.last[begin:stop] + 1]  # type: ignore[union-attr]
-        near = _columns(d, ragged(low, high)[1])
+        near = _columns(d, ragged_ranges(low, high)[1])
         self.found.least[rows], self.found.most[rows] = near.min(axis=1), near.max(axis=1)
 
 
@@ -231,7 +231,7 @@ def _columns(d: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return d[:, first : last + 1] if last - first + 1 == len(columns) else d[:, columns]
 
 
-def flows(matched: MatchedOutcomes, members: np.ndarray, others: np.ndarray) -> np.ndarray:
+def flows(matched: OutcomePlan, members: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Mass (r, c) from each source subgroup to each target subgroup, as shares of all source people.
 
     Parameters

@@ -248,10 +248,10 @@ def _trained_on(
     Where no rows were kept for training, as with a column of predictions, it learns from some of the people
     audited and says of the others, in turn.
     """
-    data = _labelled(subject.data, column)
+    data = _with_label(subject.data, column)
     (cut, warnings), kind = _cut(subject, f"{train} model"), options.outcome
     if subject.training is not None:
-        parts = [(_labelled(subject.training, column), np.arange(data.n))]
+        parts = [(_with_label(subject.training, column), np.arange(data.n))]
     else:
         fold = np.random.default_rng(subject.seed).permutation(data.n) % _FOLDS
         parts = [(data.take(np.flatnonzero(fold != k)), np.flatnonzero(fold == k)) for k in range(_FOLDS)]
@@ -287,7 +287,7 @@ def _trained_on(
     )
 
 
-def _labelled(data: AuditData, column: str) -> AuditData:
+def _with_label(data: AuditData, column: str) -> AuditData:
     """Return `data` with another column as its label, of the same favourable values."""
     favorable = _favorable(data, column)
     return dataclasses.replace(

@@ -15,7 +15,7 @@ from audits.models.protocol import class_text, label_values
 from audits.outcome_transport.comparison.policies import PolicyOutcomes, model_outcomes, reference_outcomes
 from audits.outcome_transport.options import OutcomeTransportOptions
 
-__all__ = ["ComparedSides", "Side", "compare"]
+__all__ = ["Side", "TwoSides", "compare"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedSides:
+class TwoSides:
     """Two sides, what their outcomes are, and who was left out.
 
     Attributes
@@ -65,7 +65,7 @@ class ComparedSides:
     warnings: tuple[str, ...]
 
 
-def compare(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> ComparedSides:
+def compare(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> TwoSides:
     """Put together the two sides that the options ask for.
 
     Raises
@@ -87,15 +87,13 @@ def compare(subject: Subject, options: OutcomeTransportOptions, rng: np.random.G
     return _two_groups(subject, options, rng) if given else _two_policies(subject, options, rng)
 
 
-def _two_policies(
-    subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator
-) -> ComparedSides:
+def _two_policies(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> TwoSides:
     ours, theirs, warnings = reference_outcomes(subject, options)
     everyone = np.arange(subject.data.n)
     drawn = _draw(everyone, options.max_people, rng)
-    left_out, more = _not_drawn([everyone], [drawn], options.max_people)
+    left_out, more = _sampling_exclusions([everyone], [drawn], options.max_people)
     sides = [_side(subject, options, outcomes, drawn, outcomes.name) for outcomes in (ours, theirs)]
-    return ComparedSides(
+    return TwoSides(
         source=sides[0],
         target=sides[1],
         same_people=True,
@@ -106,9 +104,7 @@ def _two_policies(
     )
 
 
-def _two_groups(
-    subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator
-) -> ComparedSides:
+def _two_groups(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> TwoSides:
     masks = [_members(subject, options, side) for side in ("source", "target")]
     shared = int((masks[0] & masks[1]).sum())
     if shared:
@@ -121,7 +117,7 @@ def _two_groups(
     outcomes = model_outcomes(subject, options.outcome)
     all_positions = [np.flatnonzero(mask) for mask in masks]
     drawn = [_draw(positions, options.max_people, rng) for positions in all_positions]
-    left_out, warnings = _not_drawn(all_positions, drawn, options.max_people)
+    left_out, warnings = _sampling_exclusions(all_positions, drawn, options.max_people)
     neither = int((~masks[0] & ~masks[1]).sum())
     if neither:
         left_out["in neither group"] = neither
@@ -129,7 +125,7 @@ def _two_groups(
         _side(subject, options, outcomes, positions, _name(getattr(options, side)))
         for side, positions in zip(("source", "target"), drawn, strict=True)
     ]
-    return ComparedSides(
+    return TwoSides(
         source=sides[0],
         target=sides[1],
         same_people=False,
@@ -168,7 +164,7 @@ def _draw(positions: np.ndarray, most: int, rng: np.random.Generator) -> np.ndar
     return np.sort(rng.choice(positions, most, replace=False))
 
 
-def _not_drawn(
+def _sampling_exclusions(
     before: list[np.ndarray], after: list[np.ndarray], most: int
 ) -> tuple[dict[str, int], list[str]]:
     lost = sum(len(one) - len(other) for one, other in zip(before, after, strict=True))

@@ -23,14 +23,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from audits.outcome_transport.matching.outcomes import MatchedOutcomes
+from audits.outcome_transport.matching.outcomes import OutcomePlan
 from audits.transport import pairwise_cost
 from audits.transport.atoms import supplies
 
-__all__ = ["Face", "crossing", "flow_extremes", "optimal_face", "ragged", "whole_supplies"]
+__all__ = ["Face", "crossing", "flow_extremes", "optimal_face", "ragged_ranges", "whole_supplies"]
 
 _TIGHT = 1e-9  # of the largest cost: a reduced cost that float64 cannot tell from 0
-_MOST_PAIRS = 25_000_000  # pairs of different outcome vectors that are looked at
+_MAX_PAIRS = 25_000_000  # pairs of different outcome vectors that are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +63,15 @@ class Face:
             Source outcomes.
         """
         begin, stop = self.ends(k)
-        row, which = ragged(begin[source_atom], stop[source_atom])
+        row, which = ragged_ranges(begin[source_atom], stop[source_atom])
         low, high = target_start[self.first[which]], target_start[self.last[which] + 1]
         if int((high - low).sum()) > most:
             return None
-        inner, column = ragged(low, high)
+        inner, column = ragged_ranges(low, high)
         return row[inner], column
 
 
-def ragged(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ragged_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number all of ``range(start[i], stop[i])``: returns i and the number, both (sum of lengths,)."""
     length = stop - start
     row = np.repeat(np.arange(len(start)), length)
@@ -79,7 +79,7 @@ def ragged(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return row, np.arange(len(row)) - before + np.repeat(start, length)
 
 
-def crossing(matched: MatchedOutcomes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def crossing(matched: OutcomePlan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Mass that has to cross each gap between neighbouring outcomes of either side.
 
     Returns
@@ -99,7 +99,7 @@ def crossing(matched: MatchedOutcomes) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return values, at_source, at_target, np.cumsum(step)[:-1]
 
 
-def whole_supplies(matched: MatchedOutcomes) -> tuple[np.ndarray, np.ndarray]:
+def whole_supplies(matched: OutcomePlan) -> tuple[np.ndarray, np.ndarray]:
     """People of each outcome as whole numbers of equal sums, outcomes of no weight included as 0."""
     here, there = matched.source.weights > 0, matched.target.weights > 0
     supply, demand = np.zeros(len(here)), np.zeros(len(there))
@@ -107,7 +107,7 @@ def whole_supplies(matched: MatchedOutcomes) -> tuple[np.ndarray, np.ndarray]:
     return supply, demand
 
 
-def optimal_face(matched: MatchedOutcomes) -> Face | None:
+def optimal_face(matched: OutcomePlan) -> Face | None:
     """Tight pairs of outcomes; None for a blurred coupling, or for too many outcome vectors."""
     if not matched.exact:
         return None
@@ -116,7 +116,7 @@ def optimal_face(matched: MatchedOutcomes) -> Face | None:
     if matched.on_a_line:
         cells = sparse.coo_array(matched.flow)
         return _as_face(cells.row, cells.col)
-    if matched.duals is None or len(matched.x) * len(matched.y) > _MOST_PAIRS:
+    if matched.duals is None or len(matched.x) * len(matched.y) > _MAX_PAIRS:
         return None
     costs = pairwise_cost(matched.x, matched.y, "l2" if matched.ground == "euclidean" else "l2_squared")
     u, v = matched.duals
@@ -128,7 +128,7 @@ def _as_face(row: np.ndarray, column: np.ndarray) -> Face:
     return Face(row[order], column[order], column[order])
 
 
-def _line_face(matched: MatchedOutcomes) -> Face:
+def _line_face(matched: OutcomePlan) -> Face:
     """From each source outcome, as far as all gaps have the same sign."""
     values, at_source, at_target, surplus = crossing(matched)
     t = len(values)
@@ -146,7 +146,7 @@ def _line_face(matched: MatchedOutcomes) -> Face:
 
 
 def flow_extremes(
-    matched: MatchedOutcomes, members: np.ndarray, others: np.ndarray
+    matched: OutcomePlan, members: np.ndarray, others: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Smallest and largest mass from each source subgroup to each target subgroup over optimal couplings.
 
@@ -178,7 +178,7 @@ def flow_extremes(
     return np.clip(low, 0.0, high), high
 
 
-def _most_by_gaps(matched: MatchedOutcomes, members: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _most_by_gaps(matched: OutcomePlan, members: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Largest mass (r, c) where any coupling that respects the gaps' signs is optimal: one sweep."""
     values, at_source, at_target, surplus = crossing(matched)
     capacity = surplus / whole_supplies(matched)[0].sum()
@@ -199,7 +199,7 @@ def _most_by_gaps(matched: MatchedOutcomes, members: np.ndarray, others: np.ndar
     return total
 
 
-def _most_by_cells(matched: MatchedOutcomes, members: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _most_by_cells(matched: OutcomePlan, members: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Largest mass (r, c) where the coupling of atoms is unique: cells of the staircase in order."""
     cells = sparse.coo_array(matched.flow)
     order = np.lexsort((cells.col, cells.row))

@@ -20,7 +20,7 @@ from audits.transport.atoms import Atoms, checked_weights
 from audits.transport.costs import gathered_cost
 from audits.transport.maps import EntropicMap, UnbalancedMap
 
-__all__ = ["MatchedOutcomes", "Matching", "OutcomeCost", "match_outcomes"]
+__all__ = ["Matching", "OutcomeCost", "OutcomePlan", "match_outcomes"]
 
 OutcomeCost = Literal["euclidean", "squared_euclidean"]
 Matching = Literal["exact", "entropic", "unbalanced", "partial"]
@@ -29,7 +29,7 @@ _NEGLIGIBLE = 1e-9  # share of an atom's people below which its mass counts as u
 
 
 @dataclass(frozen=True, eq=False)
-class MatchedOutcomes:
+class OutcomePlan:
     """Outcomes of two sides and the mass between them.
 
     Attributes
@@ -104,7 +104,7 @@ def match_outcomes(
     epsilon: float = 0.02,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
-) -> MatchedOutcomes:
+) -> OutcomePlan:
     """Couple `outcomes` (n, c) with `others` (m, c), of weights `a` (n,) and `b` (m,).
 
     Raises
@@ -116,7 +116,7 @@ def match_outcomes(
     if matching == "exact":
         found = exact_coupling(outcomes, others, cost=cost, a=a, b=b, progress=progress)
         duals = found.dual_source[found.source.first], found.dual_target[found.target.first]
-        return MatchedOutcomes(
+        return OutcomePlan(
             x=outcomes[found.source.first],
             y=others[found.target.first],
             source=found.source,
@@ -141,9 +141,11 @@ def match_outcomes(
     fitted = kind.fit(
         x, y, a=source.weights, b=target.weights, options=kind.asked(**blur), rng=rng, progress=progress
     )
-    flow = _placed(fitted, len(x), len(y))
+    flow = _plan_of_atoms(fitted, len(x), len(y))
     if matching == "entropic":
-        flow = _balanced(flow, source.weights / source.weights.sum(), target.weights / target.weights.sum())
+        flow = _round_to_marginals(
+            flow, source.weights / source.weights.sum(), target.weights / target.weights.sum()
+        )
     flow = _without_dust(flow, source.weights / source.weights.sum())
     if flow.sum() <= _NEGLIGIBLE:
         raise InputError(
@@ -152,7 +154,7 @@ def match_outcomes(
     state = "converged" if fitted.converged else "did not converge"
     cells = sparse.coo_array(flow)
     costs = gathered_cost(x, y, cells.row, cells.col, cost)
-    return MatchedOutcomes(
+    return OutcomePlan(
         x=x,
         y=y,
         source=source,
@@ -163,19 +165,22 @@ def match_outcomes(
         slack=None,
         method=f"{matching}, {state} in {fitted.iterations:,} iterations",
         exact=False,
-        unmatched=(_missed(flow.sum(axis=1), source.weights), _missed(flow.sum(axis=0), target.weights)),
+        unmatched=(
+            _missing_share(flow.sum(axis=1), source.weights),
+            _missing_share(flow.sum(axis=0), target.weights),
+        ),
         duals=None,
     )
 
 
-def _placed(fitted: EntropicMap | UnbalancedMap, k: int, l: int) -> sparse.csr_array:  # noqa: E741
+def _plan_of_atoms(fitted: EntropicMap | UnbalancedMap, k: int, l: int) -> sparse.csr_array:  # noqa: E741
     """The fitted plan between all atoms: a map may have been fitted on a part of them."""
     cells = sparse.coo_array(fitted.plan())
     rows, columns = fitted.potentials.x_rows[cells.row], fitted.potentials.y_rows[cells.col]
     return sparse.csr_array((cells.data, (rows, columns)), shape=(k, l))
 
 
-def _balanced(flow: sparse.csr_array, a: np.ndarray, b: np.ndarray) -> sparse.csr_array:
+def _round_to_marginals(flow: sparse.csr_array, a: np.ndarray, b: np.ndarray) -> sparse.csr_array:
     """Round a plan to one whose marginals are `a` (k,) and `b` (l,).
 
     After Altschuler, Weed, Rigollet (2017), algorithm 2, with a sparse remainder: what the iterations left
@@ -210,6 +215,6 @@ def _without_dust(flow: sparse.csr_array, weights: np.ndarray) -> sparse.csr_arr
     return flow
 
 
-def _missed(mass: np.ndarray, weights: np.ndarray) -> float:
+def _missing_share(mass: np.ndarray, weights: np.ndarray) -> float:
     """Share of people that `mass` falls short of."""
     return float(np.maximum(weights / weights.sum() - mass, 0.0).sum())

@@ -16,23 +16,23 @@ from scipy import sparse
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from audits.outcome_transport.comparison.sides import ComparedSides
-from audits.outcome_transport.matching.outcomes import MatchedOutcomes, OutcomeCost, match_outcomes
+from audits.outcome_transport.comparison.sides import TwoSides
+from audits.outcome_transport.matching.outcomes import OutcomeCost, OutcomePlan, match_outcomes
 from audits.progress import Progress
 from audits.stats import as_people
 from audits.transport import Cost, pairwise_cost
 
 __all__ = [
     "SMALL_POOL",
-    "Resampled",
+    "BootstrapSpread",
     "distance_error",
     "distance_null",
     "effective",
-    "lifted",
     "pool",
     "resample",
     "simultaneous",
     "whole",
+    "with_subgroup_totals",
 ]
 
 _LEVELS = 2000  # at which inverse distribution functions are compared
@@ -42,7 +42,7 @@ SMALL_POOL = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Resampled:
+class BootstrapSpread:
     """Spread of the statistics of `resample`.
 
     Attributes
@@ -67,19 +67,19 @@ class Resampled:
 
 
 def resample(
-    comparison: ComparedSides,
+    comparison: TwoSides,
     spaces: Sequence[tuple[np.ndarray, np.ndarray]],
     memberships: np.ndarray,
     *,
     a: np.ndarray,
     b: np.ndarray,
-    couple: Callable[..., MatchedOutcomes],
+    couple: Callable[..., OutcomePlan],
     exact: bool,
     distance: Cost,
     draws: int,
     rng: np.random.Generator,
     progress: Progress,
-) -> Resampled:
+) -> BootstrapSpread:
     """Resample people, couple their outcomes again, and measure bias again.
 
     Parameters
@@ -99,7 +99,7 @@ def resample(
     ours = pool(source.subgroup, size, rng)
     theirs = ours if comparison.same_people else pool(target.subgroup, size, rng)
     codes = source.subgroup, (source if comparison.same_people else target).subgroup
-    base = lifted(a, ours, codes[0]), lifted(b, theirs, codes[1])
+    base = with_subgroup_totals(a, ours, codes[0]), with_subgroup_totals(b, theirs, codes[1])
     people = whole(a[ours]), whole(b[theirs])
     far = [pairwise_cost(x[ours], y[theirs], distance) for x, y in spaces]
     x, y = source.outcomes[ours], target.outcomes[theirs]
@@ -108,14 +108,14 @@ def resample(
     columns = np.eye(len(target.subgroups))[target.subgroup[theirs]]
 
     def statistics(w: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return _recoupled(x, y, w, v, far, inside, (rows, columns), couple)
+        return _resampled_statistics(x, y, w, v, far, inside, (rows, columns), couple)
 
     centre_cost, centre, centre_flows = statistics(base[0], base[1])
     costs, moves = np.empty((draws, 2)), np.empty((draws, *centre.shape))
     flows = np.empty((draws, *centre_flows.shape))
     for draw in range(draws):
-        counts = _again(people[0], rng)
-        again = counts if comparison.same_people else _again(people[1], rng)
+        counts = _bootstrap_weights(people[0], rng)
+        again = counts if comparison.same_people else _bootstrap_weights(people[1], rng)
         costs[draw], moves[draw], flows[draw] = statistics(base[0] * counts, base[1] * again)
         if draw % 10 == 0:
             progress(draw / draws, "Resampling people for the intervals")
@@ -129,12 +129,12 @@ def resample(
     moves = np.where(np.isfinite(moves), moves - centre, 0.0) * np.sqrt(reach)
     flows = np.where(np.isfinite(flows), flows - centre_flows, 0.0) * np.sqrt(row_reach)[:, None]
     apart = (costs - centre_cost) * np.sqrt(min(shrink, 1.0))
-    return Resampled(
+    return BootstrapSpread(
         apart.std(axis=0), np.maximum(apart.mean(axis=0), 0.0), moves, flows, round(people[0].sum())
     )
 
 
-def _again(people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _bootstrap_weights(people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """How often each row's people come up, per person, when the pool's are drawn with replacement."""
     return rng.multinomial(round(people.sum()), people / people.sum()) / people
 
@@ -155,7 +155,7 @@ def _reach(
     return np.minimum(np.maximum(in_pool / everyone, others), 1.0)
 
 
-def _recoupled(
+def _resampled_statistics(
     x: np.ndarray,
     y: np.ndarray,
     w: np.ndarray,
@@ -163,7 +163,7 @@ def _recoupled(
     far: list[np.ndarray],
     inside: np.ndarray,
     subgroups: tuple[np.ndarray, np.ndarray],
-    couple: Callable[..., MatchedOutcomes],
+    couple: Callable[..., OutcomePlan],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distances of order 1 and 2, mean bias of each group (s, g), flows (r, c), of weighted people."""
     here, there = w > 0, v > 0
@@ -187,7 +187,7 @@ def _recoupled(
 
 
 def distance_error(
-    comparison: ComparedSides,
+    comparison: TwoSides,
     *,
     a: np.ndarray,
     b: np.ndarray,
@@ -215,8 +215,8 @@ def distance_error(
     inverse = [_inverse(values, one, levels) for one in centre]
     found = np.empty(draws)
     for k in range(draws):
-        counts = _again(people[0], rng)
-        others = counts if comparison.same_people else _again(people[1], rng)
+        counts = _bootstrap_weights(people[0], rng)
+        others = counts if comparison.same_people else _bootstrap_weights(people[1], rng)
         again = [
             np.bincount(where, w * c, len(values)) / (w @ c)
             for where, w, c in zip(at, (a, b), (counts, others), strict=True)
@@ -236,7 +236,7 @@ def _inverse(values: np.ndarray, mass: np.ndarray, levels: np.ndarray) -> np.nda
 
 
 def _vectors_error(
-    comparison: ComparedSides,
+    comparison: TwoSides,
     a: np.ndarray,
     b: np.ndarray,
     ground: OutcomeCost,
@@ -251,13 +251,15 @@ def _vectors_error(
     people = whole(w), whole(v)
     found = np.empty(draws)
     for k in range(draws):
-        counts = _again(people[0], rng)
-        others = counts if comparison.same_people else _again(people[1], rng)
+        counts = _bootstrap_weights(people[0], rng)
+        others = counts if comparison.same_people else _bootstrap_weights(people[1], rng)
         moves = [w * counts / (w @ counts) - w / w.sum(), v * others / (v @ others) - v / v.sum()]
         if ground == "euclidean":
-            found[k] = _transported(both, np.concatenate([moves[0], -moves[1]]), ground)
+            found[k] = _transport_cost(both, np.concatenate([moves[0], -moves[1]]), ground)
         else:
-            found[k] = _transported(both[:n], moves[0], ground) + _transported(both[n:], moves[1], ground)
+            found[k] = _transport_cost(both[:n], moves[0], ground) + _transport_cost(
+                both[n:], moves[1], ground
+            )
     if ground != "euclidean":
         return found  # of order 2 the error can shrink more slowly than with the square root of the people
     kept = [effective(one, whole(one)) for one in (w, v)]
@@ -265,7 +267,7 @@ def _vectors_error(
     return found * np.sqrt(min((1 / full[0] + 1 / full[1]) / (1 / kept[0] + 1 / kept[1]), 1.0))
 
 
-def _transported(points: np.ndarray, signed: np.ndarray, ground: OutcomeCost) -> float:
+def _transport_cost(points: np.ndarray, signed: np.ndarray, ground: OutcomeCost) -> float:
     """What it costs to make the negative part of a measure of sum 0 of the positive one."""
     up, down = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
     mass = up.sum()
@@ -277,7 +279,7 @@ def _transported(points: np.ndarray, signed: np.ndarray, ground: OutcomeCost) ->
 
 
 def distance_null(
-    comparison: ComparedSides,
+    comparison: TwoSides,
     *,
     a: np.ndarray,
     b: np.ndarray,
@@ -379,7 +381,7 @@ def effective(weights: np.ndarray, people: np.ndarray) -> float:
     return float(weights.sum() ** 2 / (weights**2 / people).sum()) if weights.any() else 1.0
 
 
-def lifted(weights: np.ndarray, rows: np.ndarray, code: np.ndarray) -> np.ndarray:
+def with_subgroup_totals(weights: np.ndarray, rows: np.ndarray, code: np.ndarray) -> np.ndarray:
     """Weights of the pool's rows such that each subgroup keeps its total."""
     total = np.bincount(code, weights)
     pooled = np.bincount(code[rows], weights[rows], len(total))

@@ -10,25 +10,25 @@ import plotly.graph_objects as go
 from audits.drawing.differences import differences
 from audits.drawing.intervals import MAX_ROWS, IntervalRow, interval_rows
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.strip import with_strip
 from audits.drawing.style import CONTEXT, GREY, INK, describe, distinct, empty, finish, rows_named
+from audits.drawing.verdict_strip import with_strip
 from audits.recourse.result import RecourseResult
 from audits.recourse.text import judged_row
-from audits.stats import Judged
+from audits.stats import Judgment
+from audits.stats.text import count, number, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, number, people_in, percent, percent_interval
 
-__all__ = ["apart", "burden", "further", "group_actions", "needed", "never_helped", "ways"]
+__all__ = ["apart", "burden", "changes_needed", "further", "group_actions", "never_helped", "ways"]
 
 _ROOM = 0.08  # share of a bar that has room for a number
 PALE = "#EEF0F2"
 
 
-def needed(result: RecourseResult) -> go.Figure:
+def changes_needed(result: RecourseResult) -> go.Figure:
     """Draw what it takes, a row a group: one change, two, more, or nothing that helps; the verdict above."""
     people = result.people
     sought = bool(result.options.get("fewest")) and people["fewest"].notna().any()
-    helped = _helped(people)
+    helped = _has_a_way(people)
     fewest = people["fewest"].fillna(99).astype(int).where(helped, 0)
     kinds = {"one change": fewest == 1, "two": fewest == 2, "more": fewest > 2, "never": fewest == 0}
     if not sought:
@@ -80,10 +80,10 @@ def needed(result: RecourseResult) -> go.Figure:
 def never_helped(result: RecourseResult) -> float:
     """Return the share of rejected people whom neither a step of the way nor any set of columns helps."""
     people = result.people
-    return float(people["people"][~_helped(people)].sum() / people["people"].sum())
+    return float(people["people"][~_has_a_way(people)].sum() / people["people"].sum())
 
 
-def _helped(people: pd.DataFrame) -> pd.Series:
+def _has_a_way(people: pd.DataFrame) -> pd.Series:
     return people["alpha"].notna() | people["fewest"].notna()
 
 
@@ -128,17 +128,17 @@ def burden(result: RecourseResult) -> go.Figure:
 def apart(result: RecourseResult) -> go.Figure:
     """Draw each group's share accepted at the last step, minus that of the others, with what matters."""
     title = f"{vocabulary().share_yes} at the last step, minus the others (points)"
-    return _compared(result, {row.group: row.accepted_judged for row in result.by_group}, title, 100.0)
+    return _burden_figure(result, {row.group: row.accepted_judged for row in result.by_group}, title, 100.0)
 
 
 def further(result: RecourseResult) -> go.Figure:
     """Draw each group's mean burden, minus that of the others, with what matters."""
     title = "mean burden, minus the others"
-    return _compared(result, {row.group: row.burden_judged for row in result.by_group}, title)
+    return _burden_figure(result, {row.group: row.burden_judged for row in result.by_group}, title)
 
 
-def _compared(
-    result: RecourseResult, groups: dict[str, Judged | None], title: str, unit: float = 1.0
+def _burden_figure(
+    result: RecourseResult, groups: dict[str, Judgment | None], title: str, unit: float = 1.0
 ) -> go.Figure:
     told = {name: one for name, one in groups.items() if one is not None}
     rows = [

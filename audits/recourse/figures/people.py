@@ -14,28 +14,30 @@ from audits.drawing.selected import of_run, people_id, within_edges
 from audits.drawing.slider import with_slider
 from audits.drawing.style import CONTEXT, FOCUS, GROUPS, INK, annotate, distinct, empty
 from audits.recourse.result import AlphaRow, RecourseResult
-from audits.recourse.text import judged_row, rejected, way_to
+from audits.recourse.text import judged_row, rejected_people, way_to
 from audits.stats import Estimate
+from audits.stats.text import count, number, people_in, percent, percent_interval, several
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, number, people_in, percent, percent_interval, several
 
 __all__ = [
     "changes",
     "cut_off",
-    "scaled",
-    "signed",
+    "interval_text",
+    "scale_estimate",
+    "signed_text",
     "sliding",
-    "told_ends",
 ]
 
 _ROUNDED = 1e-9  # what rounding leaves of no change
 MAX_GROUPS = 4
 
 
-def _reached(result: RecourseResult) -> str:
+def _reach_text(result: RecourseResult) -> str:
     last = result.by_alpha[-1]
     share = percent(last.reclassified.value, result.n_rejected)
-    return f"Share of {rejected(result.n_rejected)} accepted on the way; {way_to(last.alpha)}: {share}."
+    return (
+        f"Share of {rejected_people(result.n_rejected)} accepted on the way; {way_to(last.alpha)}: {share}."
+    )
 
 
 def _curves(result: RecourseResult) -> list[go.Scatter]:
@@ -172,7 +174,7 @@ def sliding(result: RecourseResult) -> go.Figure:
         xaxis2={"anchor": "y2", "title": "score"},
     )
     _cut_off(figure, result)
-    alt = f"{_reached(result)} A slider moves through the steps; the table holds them."
+    alt = f"{_reach_text(result)} A slider moves through the steps; the table holds them."
     return with_slider(figure, labels, len(labels) - 1, height=600, alt=alt, link="alpha")
 
 
@@ -188,7 +190,7 @@ def changes(result: RecourseResult) -> go.Figure:
     step = result.steps[-1]
     largest, last = dict[str, float](), dict[str, float]()
     for row in result.changes:
-        ends = scaled(row.mean_change, row.scale)
+        ends = scale_estimate(row.mean_change, row.scale)
         largest[row.feature] = max(*map(abs, ends), largest.get(row.feature, 0.0))
         last[row.feature] = abs(ends[0])  # steps rise
     features = sorted((name for name in largest if largest[name] > 0), key=last.__getitem__)[-MAX_ROWS:]
@@ -228,14 +230,14 @@ def _changes_at(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what differs between steps: bars of mean changes, and the changes in their own units."""
     rows = {row.feature: row for row in result.changes if row.alpha == step}
-    ends = [scaled(rows[name].mean_change, rows[name].scale) for name in features]
-    own = [signed(rows[name].mean_change.value or 0.0) for name in features]
+    ends = [scale_estimate(rows[name].mean_change, rows[name].scale) for name in features]
+    own = [signed_text(rows[name].mean_change.value or 0.0) for name in features]
     bars = {
         "type": "bar",
         "x": [value for value, _, _ in ends],
         "error_x": whiskers([value for value, _, _ in ends], [each[1:] for each in ends], color=CONTEXT),
         "customdata": [
-            [text, told_ends(rows[name].mean_change)] for text, name in zip(own, features, strict=True)
+            [text, interval_text(rows[name].mean_change)] for text, name in zip(own, features, strict=True)
         ],
     }
     return bars, {"type": "scatter", "text": own}
@@ -246,7 +248,7 @@ def _shares(step: AlphaRow) -> list[float]:
     return [100 * value / total for value in step.scores]
 
 
-def scaled(estimate: Estimate, scale: float) -> tuple[float, float, float]:
+def scale_estimate(estimate: Estimate, scale: float) -> tuple[float, float, float]:
     """Return value and ends of an estimate in units of `scale`; the value where it has no interval."""
     value = (estimate.value or 0.0) / scale
     low = value if estimate.low is None else estimate.low / scale
@@ -254,14 +256,14 @@ def scaled(estimate: Estimate, scale: float) -> tuple[float, float, float]:
     return value, low, high
 
 
-def told_ends(estimate: Estimate) -> str:
+def interval_text(estimate: Estimate) -> str:
     """Return the interval of an estimate in brackets; nothing where it has none."""
     if estimate.low is None or estimate.high is None:
         return ""
-    return f" ({signed(estimate.low)} to {signed(estimate.high)})"
+    return f" ({signed_text(estimate.low)} to {signed_text(estimate.high)})"
 
 
-def signed(value: float) -> str:
+def signed_text(value: float) -> str:
     """Return a change as it is told, with its sign."""
     if abs(value) < _ROUNDED:
         return "0"

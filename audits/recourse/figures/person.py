@@ -8,18 +8,18 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.brief import value_words
 from audits.drawing.slider import with_slider
 from audits.drawing.style import FOCUS, INK, describe, distinct, empty
 from audits.recourse.result import RecourseResult
 from audits.recourse.text import way_to
-from audits.stats.words import number
+from audits.stats.text import number
+from audits.text import value_words
 
 __all__ = ["person_path"]
 
 
 _TODAY, _THERE = 0.0, 0.5  # where the two columns of values start
-_LONGEST = 20  # letters of a value: two of them stand beside a column's name, on a phone too
+_MAX = 20  # letters of a value: two of them stand beside a column's name, on a phone too
 
 
 def person_path(result: RecourseResult, row: int | str) -> go.Figure:
@@ -83,7 +83,7 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
     )
     told = f"accepted from {100 * flips:.3g}% on" if reached else "never accepted"
     alt = f"Score and columns of the person in row {row} on the way: {told}."
-    return with_slider(figure, [_told(step) for step in steps], active, height=height, alt=alt)
+    return with_slider(figure, [_step_text(step) for step in steps], active, height=height, alt=alt)
 
 
 def _mark(step: dict[str, Any]) -> dict[str, Any]:
@@ -105,18 +105,18 @@ def _key(name: str) -> str:
 
 
 def _values(result: RecourseResult, step: dict[str, Any]) -> list[str]:
-    return [_shown(step[_key(name)]) for name in result.columns]
+    return [_short_value(step[_key(name)]) for name in result.columns]
 
 
-def _shown(value: Any) -> str:
+def _short_value(value: Any) -> str:
     """A value as the data have it, to six digits, short enough to stand beside another."""
     if pd.isna(value):
         return "missing"
     if isinstance(value, Real) and not isinstance(value, bool):
         return value_words(float(value))
-    return describe(str(value), longest=_LONGEST)
+    return describe(str(value), longest=_MAX)
 
 
-def _told(step: dict[str, Any]) -> str:
+def _step_text(step: dict[str, Any]) -> str:
     decision = "accepted" if step["decision"] else "rejected"
     return f"{way_to(step['alpha'])}: score {number(float(step['score']))}, {decision}"

@@ -9,7 +9,7 @@ from audits.report_kinds import SMALL_SHARE
 from audits.reports.blocks import Block, Document, Heading, Text, grid
 from audits.reports.contents import RunLike
 from audits.reports.laws.outline import outline
-from audits.stats.words import count, number, people
+from audits.stats.text import count, number, people
 
 __all__ = ["groups_results", "ll144", "not_assessed"]
 

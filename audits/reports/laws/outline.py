@@ -26,7 +26,7 @@ from audits.models.metadata import accuracy_words
 from audits.reports.blocks import Block, Document, Facts, Heading, Text
 from audits.reports.contents import AID, ASSUMPTIONS, RunLike, findings, head, reproduce, sections
 from audits.runs.registry import AUDITS
-from audits.stats.words import count, number
+from audits.stats.text import count, number
 
 __all__ = ["annex4", "colorado", "outline", "sr_11_7"]
 

@@ -22,7 +22,7 @@ from audits.reports.contents import RunLike
 from audits.reports.laws.local_law_144 import groups_results, not_assessed
 from audits.reports.laws.outline import outline
 from audits.stats import holm
-from audits.stats.words import count, people
+from audits.stats.text import count, people
 
 __all__ = ["FOUR_FIFTHS", "four_fifths", "impact"]
 

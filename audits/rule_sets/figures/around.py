@@ -13,7 +13,7 @@ from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, empty, fin
 from audits.rule_sets.figures.rows import label_rows
 from audits.rule_sets.result import MeasureResult
 from audits.stats import EVIDENCE
-from audits.stats.words import count, number, people, percent, several
+from audits.stats.text import count, number, people, percent, several
 
 __all__ = ["by_measure", "conditions", "lattice"]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.drawing.marks import box, dashes, decisive, dot, named, reaching
+from audits.drawing.marks import add_legend, box, dashes, decisive, dot, reaching
 from audits.drawing.selected import people_id
 from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
@@ -16,13 +16,13 @@ from audits.rule_sets.figures.rows import label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.rule_sets.text import group_of
 from audits.stats import EVIDENCE
+from audits.stats.text import count, estimate_text, number, p_words, people, percent, several
 from audits.stats.vocabulary import vocabulary
-from audits.stats.words import count, number, p_words, people, percent, several, stated
 
 __all__ = [
     "by_measure",
     "conditions",
-    "exchanged",
+    "exchanged_terms",
     "lattice",
     "leaderboard",
     "neighbours",
@@ -74,7 +74,7 @@ def leaderboard(
     )
     looks = [("more than chance", CONTEXT, True), ("may be chance", _PALE, False)]
     decides = [("decides", dashes(FOCUS, "solid", 4))] if about else []
-    named(figure, [*decides, *((words, box(color)) for words, color, each in looks if each in sure)])
+    add_legend(figure, [*decides, *((words, box(color)) for words, color, each in looks if each in sure)])
     height = label_rows(
         figure,
         [f"{'✓ ' if row.confirmed else ''}{group_of(row.rules)}" for row in shown],
@@ -89,7 +89,7 @@ def leaderboard(
     first = shown[-1]
     alt = (
         f"Leaderboard of {several(len(shown), 'group')}; first {group_of(first.rules)}, "
-        f"{_WORDS[first.direction]} by {stated(first.score, 100, ' points')}, {people(first.n_in)}, "
+        f"{_WORDS[first.direction]} by {estimate_text(first.score, 100, ' points')}, {people(first.n_in)}, "
         f"{first.verdict}, {'confirmed' if first.confirmed else 'not confirmed'}."
     )
     return finish(figure, height=height, alt=alt)
@@ -111,7 +111,7 @@ def _hover(row: LeaderRow) -> str:
         describe(group_of(row.rules), longest=160),
         f"inside {percent(row.favorable_in.value, row.n_in)} of {count(row.n_in)}, "
         f"outside {percent(row.favorable_out.value, row.n_out)} of {count(row.n_out)}",
-        f"{_WORDS[row.direction]} by {stated(row.score, 100, ' points')}"
+        f"{_WORDS[row.direction]} by {estimate_text(row.score, 100, ' points')}"
         f"{'' if row.verdict == EVIDENCE else f', {row.verdict}'}",
         f"p {p_words(row.adjusted_p)} corrected; margin {number(100 * row.margin)} points",
     ]
@@ -120,7 +120,7 @@ def _hover(row: LeaderRow) -> str:
     return "<br>".join(lines)
 
 
-def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
+def exchanged_terms(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
     """Draw rule sets of texts on texts with their terms exchanged in, with intervals corrected for all."""
     found = result.exchanged
     if found is None or not found.rows:
@@ -146,8 +146,8 @@ def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
     )
     figure.add_vline(0.0, line={"color": INK, "width": 1})
     evident = {row.verdict == EVIDENCE for row in shown}
-    named(figure, [("evidence of a difference", dot(INK))] if True in evident else [])
-    named(figure, [("not", dot(CONTEXT))] if False in evident else [])
+    add_legend(figure, [("evidence of a difference", dot(INK))] if True in evident else [])
+    add_legend(figure, [("not", dot(CONTEXT))] if False in evident else [])
     figure.update_xaxes(title="favorable with these terms minus with others<br>in the same texts (points)")
     alt = (
         f"Rule sets on texts with their terms exchanged in: {found.evident:,} of {found.tested:,} differ; "
@@ -194,9 +194,9 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
     )
     marks = {row.verdict == EVIDENCE for row in shown if row.rule_set != result.about}
     looks = [("more than chance", INK, True), ("may be chance", CONTEXT, False)]
-    named(figure, [(words, dot(color)) for words, color, sure in looks if sure in marks])
+    add_legend(figure, [(words, dot(color)) for words, color, sure in looks if sure in marks])
     if any(row.rule_set == result.about for row in shown):
-        named(figure, [("the group named above", dot(FOCUS))])
+        add_legend(figure, [("the group named above", dot(FOCUS))])
     figure.update_xaxes(title="share of people in the group (%)", rangemode="tozero")
     figure.update_yaxes(title="difference from the others (points)", zeroline=True)
     alt = (

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from audits.drawing.marks import whiskers
 from audits.drawing.selected import people_id
 from audits.drawing.style import CLEAR, CONTEXT, FOCUS, INK, annotate, describe, empty, finish
-from audits.stats.words import count, number, people
+from audits.stats.text import count, number, people
 
 __all__ = ["label_rows", "neighbours", "profile"]
 

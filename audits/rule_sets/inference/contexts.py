@@ -13,11 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
-from audits.rule_sets.inference.permutation import Halves, PeopleCounts, exact_p, halved
+from audits.rule_sets.inference.permutation import Halves, PeopleCounts, exact_p, split_halves
 from audits.stats import holm
 from audits.subgroups.attributes import Attribute
 from audits.subgroups.cells import Cells
-from audits.subgroups.search import Mined
+from audits.subgroups.search import FrequentRuleSets
 from audits.subgroups.sums import GroupSums
 
 __all__ = ["Contexts", "compared_in_context", "confirm_in_context", "tests_of"]
@@ -44,8 +44,8 @@ class Contexts:
 
 
 def compared_in_context(
-    cells: Cells, attributes: Sequence[Attribute], mined: Mined, support: float
-) -> tuple[Mined, Contexts | None]:
+    cells: Cells, attributes: Sequence[Attribute], mined: FrequentRuleSets, support: float
+) -> tuple[FrequentRuleSets, Contexts | None]:
     """Return the rule sets that as many of the same context can be compared with as a group needs, and who.
 
     None without ordinary columns: everybody is then compared with everyone else.
@@ -83,7 +83,7 @@ def confirm_in_context(
         largest of the first half loses on the second, over the square root of 2, as noise on all people is
         that much smaller than on half of them.
     """
-    first, second = halved(people, rng)
+    first, second = split_halves(people, rng)
     one, other = contexts.counts(first), contexts.counts(second)
     p_first, gap_first, _ = tests_of(one)
     p_second, gap_second, _ = tests_of(other)

@@ -15,21 +15,21 @@ from audits.progress import Progress, part, silent
 from audits.stats.sampling import draw_counts, hypergeometric
 from audits.stats.shares import newcombe_ends
 from audits.subgroups.cells import Cells
-from audits.subgroups.scores import standardized
+from audits.subgroups.scores import z_factor
 from audits.subgroups.sums import GroupSums
 
 __all__ = [
     "Halves",
     "PeopleCounts",
-    "adjusted",
+    "adjusted_p_values",
     "agreeing",
     "confirm",
     "critical",
     "exact_p",
     "first_interval",
-    "halved",
     "maxima",
     "shrinkage",
+    "split_halves",
     "touching",
     "whole_people",
     "z_scores",
@@ -37,7 +37,7 @@ __all__ = [
 
 _DRAWN_AT_ONCE = 4_000_000
 _EXACT_FLOAT32 = 2**24
-_LARGEST_Z = 37.0
+_MAX_Z = 37.0
 _HALVINGS = 40
 _BEYOND = 1e-12  # the open end of an interval that leaves out 0
 _PLAUSIBLE = 0.1  # share of the error rate that goes into which groups could have come first
@@ -99,7 +99,7 @@ def maxima(
     largest = np.zeros(draws)
     n = groups.of(people.n[:, None])[:, 0]
     offset: np.ndarray = (n * people.rate).astype(people.dtype)[:, None]
-    factor: np.ndarray = standardized(n, people.total, people.rate).astype(people.dtype)[:, None]
+    factor: np.ndarray = z_factor(n, people.total, people.rate).astype(people.dtype)[:, None]
     block = max(1, _DRAWN_AT_ONCE // len(people.n))
     for start in range(0, draws, block):
         size = min(block, draws - start)
@@ -114,7 +114,7 @@ def maxima(
     return largest
 
 
-def adjusted(z: np.ndarray, null: np.ndarray) -> np.ndarray:
+def adjusted_p_values(z: np.ndarray, null: np.ndarray) -> np.ndarray:
     """Simultaneous p-values (S,): share of shuffles whose largest z-score reaches a rule set's own.
 
     The observed data count as one of the shuffles, so none falls below 1 / (len(null) + 1).
@@ -135,7 +135,7 @@ def touching(
 ) -> np.ndarray:
     """z-score up to which Newcombe's interval of first minus second share leaves out 0, (S,)."""
     counts = first_count, first_n, second_count, second_n
-    least, most = np.zeros(len(first_n)), np.full(len(first_n), _LARGEST_Z)
+    least, most = np.zeros(len(first_n)), np.full(len(first_n), _MAX_Z)
     for _ in range(_HALVINGS):
         middle = (least + most) / 2
         low, high = newcombe_ends(*counts, level=2 * norm.sf(middle))
@@ -220,18 +220,18 @@ def confirm(
     progress: Progress = silent,
 ) -> Halves:
     """Split the people at random, find on one half, confirm on the other."""
-    first, second = halved(people, rng)
-    z_first, gap_first, _, _ = _observed(first, groups)
-    z_second, gap_second, n_second, good_second = _observed(second, groups)
+    first, second = split_halves(people, rng)
+    z_first, gap_first, _, _ = _observed_statistics(first, groups)
+    z_second, gap_second, n_second, good_second = _observed_statistics(second, groups)
     null = maxima(first, groups, draws=draws, rng=rng, progress=part(progress, 0.0, 0.6))
-    discovered = adjusted(z_first, null) <= level
+    discovered = adjusted_p_values(z_first, null) <= level
     confirmed = np.zeros(len(groups), dtype=bool)
     if discovered.any():
         tried = np.flatnonzero(discovered)
         fewer = GroupSums(groups.cells, groups.attributes, groups.rules[tried])
         null = maxima(second, fewer, draws=draws, rng=rng, progress=part(progress, 0.6, 1.0))
         agrees = np.sign(z_first[tried]) == np.sign(z_second[tried])
-        confirmed[tried] = (adjusted(z_second[tried], null) <= level) & agrees
+        confirmed[tried] = (adjusted_p_values(z_second[tried], null) <= level) & agrees
     return Halves(discovered, confirmed, gap_first, gap_second, (n_second, good_second), second)
 
 
@@ -265,7 +265,7 @@ def shrinkage(people: PeopleCounts, groups: GroupSums, *, splits: int, rng: np.r
 
 
 @dataclass(frozen=True, eq=False)
-class First:
+class LeaderInterval:
     """The interval of the true difference of the rule set that came first, in its direction.
 
     Attributes
@@ -291,7 +291,7 @@ def first_interval(
     *,
     level: float,
     rng: np.random.Generator,
-) -> First:
+) -> LeaderInterval:
     """Return an interval of the true difference of whichever rule set has the largest score.
 
     A tenth of the error rate decides which rule sets could have come first on other people like these: those
@@ -324,7 +324,7 @@ def first_interval(
         own = _interval_level(drawn, left, len(could))
     ends = newcombe_ends(*(side[place : place + 1] for side in counts), level=own)
     low_, high_ = sorted(float(np.sign(gaps[place]) or 1.0) * float(end[0]) for end in ends)
-    return First(place, low_, high_, len(could))
+    return LeaderInterval(place, low_, high_, len(could))
 
 
 def _interval_level(null: np.ndarray, level: float, family: int) -> float:
@@ -335,7 +335,7 @@ def _interval_level(null: np.ndarray, level: float, family: int) -> float:
     return max(2 * float(norm.sf(z)), 1e-12)
 
 
-def halved(people: PeopleCounts, rng: np.random.Generator) -> tuple[PeopleCounts, PeopleCounts]:
+def split_halves(people: PeopleCounts, rng: np.random.Generator) -> tuple[PeopleCounts, PeopleCounts]:
     """Split the people into two random halves, drawn within each cell without a look at decisions."""
     n, favorable = _halve(people, 1, rng)
     first = PeopleCounts(n[:, 0], favorable[:, 0])
@@ -352,15 +352,15 @@ def _halve(people: PeopleCounts, splits: int, rng: np.random.Generator) -> tuple
 
 def z_scores(people: PeopleCounts, groups: GroupSums) -> np.ndarray:
     """z-score of each rule set among the people whose decisions are shuffled, (S,)."""
-    return _observed(people, groups)[0]
+    return _observed_statistics(people, groups)[0]
 
 
-def _observed(
+def _observed_statistics(
     people: PeopleCounts, groups: GroupSums
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """z-score, difference of shares, people and favourable ones of each rule set."""
     n, favorable = groups.of(np.column_stack([people.n, people.favorable])).T
-    z = (favorable - n * people.rate) * standardized(n, people.total, people.rate)
+    z = (favorable - n * people.rate) * z_factor(n, people.total, people.rate)
     return z, _gap(n, favorable, people.total, people.favorable.sum()), n, favorable
 
 

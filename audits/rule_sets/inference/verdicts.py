@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from audits.rule_sets.result import LeaderRow
-from audits.stats import EVIDENCE, Estimate, Judged, judge
+from audits.stats import EVIDENCE, Estimate, Judgment, judge
 from audits.stats.intervals import percent_level
 from audits.stats.power import times_to_settle
 from audits.stats.shares import newcombe_ends
@@ -20,7 +20,7 @@ from audits.subgroups.cells import Cells
 
 __all__ = ["difference_of", "is_evidence", "judge_audit", "judge_row"]
 
-_SMALLEST = 1e-9  # limit
+_MIN = 1e-9  # limit
 _STOPPED = "the search stopped before it had looked at every group"
 
 
@@ -46,7 +46,7 @@ def judge_row(
     inference: Mapping[str, Any],
     *,
     only_estimated: str = "",
-) -> Judged:
+) -> Judgment:
     """Judge one rule set of the table; `people_needed` is of the people inside, all others growing alike."""
     tolerance, (least, most) = options["tolerance"], _limit(item, options)
     times = _times_needed(item, options, inference["interval_level"])
@@ -69,7 +69,7 @@ def judge_audit(
     inference: Mapping[str, Any],
     *,
     complete: bool,
-) -> tuple[Judged, int]:
+) -> tuple[Judgment, int]:
     """Judge the family: by its first finding, or by the rule set whose interval reaches farthest.
 
     Returns
@@ -83,7 +83,7 @@ def judge_audit(
         return judge_row(_item(table, number), options, inference), number
     low, high = table["low"].to_numpy(), table["high"].to_numpy()
     limits = _limits(table, options)
-    least, most = np.minimum(limits[0], -_SMALLEST), np.maximum(limits[1], _SMALLEST)
+    least, most = np.minimum(limits[0], -_MIN), np.maximum(limits[1], _MIN)
     number = int(table.index[_first_of_largest(np.maximum(high / most, low / least))])
     item = _item(table, number)
     judged = judge_row(item, options, inference, only_estimated="" if complete else _STOPPED)

@@ -27,11 +27,11 @@ from audits.subgroups.cells import Cells
 from audits.subgroups.scores import differences
 from audits.subgroups.sums import GroupSums
 
-__all__ = ["MOST_CONDITIONS", "contributions", "contributions_of", "lattice", "stated_contributions"]
+__all__ = ["MAX_CONDITIONS", "contributions", "contributions_of", "lattice", "stated_contributions"]
 
-MOST_CONDITIONS = 12  # 4,096 subsets
-_MOST_BROADER = 15
-_MOST_NARROWER = 5
+MAX_CONDITIONS = 12  # 4,096 subsets
+_MAX_BROADER = 15
+_MAX_NARROWER = 5
 
 
 def contributions(cells: Cells, attributes: Sequence[Attribute], rule_set: np.ndarray) -> np.ndarray:
@@ -51,7 +51,7 @@ def contributions(cells: Cells, attributes: Sequence[Attribute], rule_set: np.nd
     """
     used = np.flatnonzero(rule_set >= 0)
     k = len(used)
-    if k > MOST_CONDITIONS:
+    if k > MAX_CONDITIONS:
         return np.empty(0)
     members = (np.arange(2**k)[:, None] >> np.arange(k)) & 1 > 0  # (2^k, k)
     worth = _differences(cells, attributes, _subsets(rule_set, used, members))
@@ -138,7 +138,7 @@ def _read(result: RuleSetsResult, measure: str | None) -> tuple[tuple[Attribute,
 def _broader(chosen: np.ndarray, used: np.ndarray) -> list[np.ndarray]:
     """Rule sets with some of the conditions, fewest first; the middle is left out where there are many."""
     sizes = list(range(1, len(used)))
-    while sum(comb(len(used), size) for size in sizes) > _MOST_BROADER and len(sizes) > 2:
+    while sum(comb(len(used), size) for size in sizes) > _MAX_BROADER and len(sizes) > 2:
         sizes.pop(len(sizes) // 2)
     return [_only(chosen, kept) for size in sizes for kept in combinations(used, size)]
 
@@ -160,7 +160,7 @@ def _narrower(
     if not len(found):
         return []
     order = np.argsort(-np.abs(_differences(cells, attributes, found)), kind="stable")
-    return list(found[order[:_MOST_NARROWER]])
+    return list(found[order[:_MAX_NARROWER]])
 
 
 def _subsets(rule_set: np.ndarray, used: np.ndarray, members: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from audits.subgroups.scores import differences, margin
 from audits.subgroups.sums import GroupSums
 from audits.subgroups.texts import reach
 
-__all__ = ["GatheredRuleSets", "distinct", "leaders", "one_row", "rank_key", "support_sweep"]
+__all__ = ["RuleSetFindings", "distinct", "leaders", "one_row", "rank_key", "support_sweep"]
 
 _SWEPT = (0.01, 0.05, 0.10, 0.20, 0.50)
 
@@ -162,7 +162,7 @@ def _row(
     difference = difference_of(item, level, inference)
     score = Estimate(abs(gap), max(0.0, low, -high), max(abs(low), abs(high)), compared, difference.method)
     judged = judge_row(item, options, inference)
-    sampled = _sampled(item, options)
+    sampled = _sampled_score(item, options)
     own_margin = float(margin(item["favorable_in"], n, item["favorable_out"], rest, options["confidence"]))
     return LeaderRow(
         rule_set=rule_set,
@@ -192,7 +192,7 @@ def _row(
     )
 
 
-def _sampled(item: dict[str, Any], options: dict[str, Any]) -> SampledScore | None:
+def _sampled_score(item: dict[str, Any], options: dict[str, Any]) -> SampledScore | None:
     if "sampled_in" not in item:
         return None
     inside, outside = item["sampled_in"], item["sampled_out"]
@@ -218,7 +218,7 @@ def _rules(item: dict[str, Any], attributes: Sequence[Attribute]) -> tuple[dict[
 
 
 @dataclass(frozen=True, eq=False)
-class GatheredRuleSets:
+class RuleSetFindings:
     """Rule sets gathered into findings.
 
     Attributes
@@ -243,7 +243,7 @@ def distinct(
     most: int,
     overlap: float,
     leftover: float,
-) -> GatheredRuleSets:
+) -> RuleSetFindings:
     """Walk down the ranking; a rule set too like an earlier one, or driven by it, is the same finding.
 
     Two rule sets are alike when the people in both make up at least `overlap` of the people in either and
@@ -273,16 +273,16 @@ def distinct(
         if finding[leader] < 0:
             inside = memberships(cells, attributes, rules[leader : leader + 1])[0]
             both = groups.of(np.where(inside[:, None], np.column_stack([cells.n, cells.favorable]), 0.0))
-            alike = _alike(sums, both, sums[leader], everyone, signs, signs[leader], overlap)
+            alike = _overlapping(sums, both, sums[leader], everyone, signs, signs[leader], overlap)
             if leftover > 0:
                 alike |= _driven(sums, both, sums[leader], everyone, signs, signs[leader], leftover)
             finding[(finding < 0) & (alike | (np.arange(len(rules)) == leader))] = len(leaders)
             leaders.append(leader)
         position += 1
-    return GatheredRuleSets(np.array(leaders, dtype=int), finding)
+    return RuleSetFindings(np.array(leaders, dtype=int), finding)
 
 
-def _alike(
+def _overlapping(
     sums: np.ndarray,
     both: np.ndarray,
     here: np.ndarray,

@@ -11,11 +11,11 @@ import pandas as pd
 
 from audits.models import Subject
 from audits.rule_sets.inference.permutation import Halves
-from audits.rule_sets.perturbation.sampling import Sampled
+from audits.rule_sets.perturbation.sampling import PerturbationScores
 from audits.rule_sets.result import RuleSetsResult
 from audits.subgroups.attributes import Attribute, rule_words
 from audits.subgroups.cells import Cells
-from audits.subgroups.search import Mined
+from audits.subgroups.search import FrequentRuleSets
 
 __all__ = [
     "cells_table",
@@ -28,8 +28,8 @@ __all__ = [
     "rules_table",
 ]
 
-MOST_ROWS = 50_000
-_MOST_NODES = 600
+MAX_ROWS = 50_000
+_MAX_NODES = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +45,11 @@ class RuleSetTests:
 def rule_sets_table(
     attributes: Sequence[Attribute],
     cells: Cells,
-    mined: Mined,
+    mined: FrequentRuleSets,
     counts: tuple[np.ndarray, ...],
     tests: RuleSetTests,
     halves: Halves,
-    sampled: Sampled | None,
+    sampled: PerturbationScores | None,
 ) -> pd.DataFrame:
     """One row a distinct rule set, in the order of the search; without the words."""
     inside, outside = counts[0] / counts[1], counts[2] / counts[3]
@@ -95,7 +95,9 @@ def rules_table(attributes: Sequence[Attribute]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["attribute", "rule", "words", "length", "levels"])
 
 
-def cells_table(attributes: Sequence[Attribute], cells: Cells, sampled: Sampled | None) -> pd.DataFrame:
+def cells_table(
+    attributes: Sequence[Attribute], cells: Cells, sampled: PerturbationScores | None
+) -> pd.DataFrame:
     """One row a cell: the level of each attribute, people and favourable ones, drawn and perturbed."""
     table = {f"level {place}": cells.codes[:, place] for place in range(len(attributes))}
     table |= {"people": cells.n, "favorable": cells.favorable}
@@ -177,7 +179,7 @@ def combination_tree(
     for depth in range(1, len(rings) + 1):
         columns = [f"level {names.index(name)}" for name in rings[:depth]]
         counted = result.cells.groupby(columns, sort=True)[["people", "favorable"]].sum().reset_index()
-        if depth > 1 and sum(map(len, parts)) + len(counted) > _MOST_NODES:
+        if depth > 1 and sum(map(len, parts)) + len(counted) > _MAX_NODES:
             break
         levels = result.attributes[names.index(rings[depth - 1])]["levels"]
         path = ["/".join(map(str, row)) for row in counted[columns].to_numpy()]

@@ -13,17 +13,17 @@ from scipy.stats import norm
 from audits.rule_sets.leaders.contributions import stated_contributions
 from audits.rule_sets.leaders.leaderboard import distinct
 from audits.rule_sets.leaders.tables import read_rules, words_of
-from audits.rule_sets.measures.values import TestedMeasure
+from audits.rule_sets.measures.values import MeasureTest
 from audits.rule_sets.result import MeasureResult, MeasureRow
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged, judge, wilson
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment, judge, wilson
 from audits.stats.intervals import percent_level
-from audits.stats.words import count, number, percent
+from audits.stats.text import count, number, percent
 from audits.subgroups.sums import GroupSums
 
 __all__ = ["measure_columns", "measure_result"]
 
 
-def measure_columns(tested: Sequence[TestedMeasure]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+def measure_columns(tested: Sequence[MeasureTest]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Return what each measure adds to the table of rule sets, and to that of cells."""
     of_rules: dict[str, np.ndarray] = {}
     of_cells: dict[str, np.ndarray] = {}
@@ -41,7 +41,7 @@ def measure_columns(tested: Sequence[TestedMeasure]) -> tuple[dict[str, np.ndarr
 
 
 def measure_result(
-    tested: TestedMeasure,
+    tested: MeasureTest,
     table: pd.DataFrame,
     groups: GroupSums,
     options: dict[str, Any],
@@ -63,7 +63,7 @@ def measure_result(
     overall = _mean(tested, tested.cells.n.sum(), tested.cells.favorable.sum(), None, options["level"])
     method = _method(tested, options["level"], shared)
 
-    def judged_row(place: int) -> Judged:
+    def judged_row(place: int) -> Judgment:
         return _judge(tested, place, method, options, level, complete)
 
     rows: list[MeasureRow] = []
@@ -115,7 +115,7 @@ def measure_result(
 _NONE = "no group has people enough, inside and outside, whom it is about"
 
 
-def _method(tested: TestedMeasure, level: float, shared: int) -> str:
+def _method(tested: MeasureTest, level: float, shared: int) -> str:
     kind = "Newcombe" if tested.values.words.share else "normal"
     measures = f" and {shared} measures" if shared > 1 else ""
     return (
@@ -125,8 +125,8 @@ def _method(tested: TestedMeasure, level: float, shared: int) -> str:
 
 
 def _judge(
-    tested: TestedMeasure, place: int, method: str, options: dict[str, Any], level: float, complete: bool
-) -> Judged:
+    tested: MeasureTest, place: int, method: str, options: dict[str, Any], level: float, complete: bool
+) -> Judgment:
     # a loss has no scale on which a size that matters could be known
     scaled = tested.values.words.share or tested.values.name == "calibration_error"
     most = options["material"] if scaled else 0.0
@@ -149,7 +149,7 @@ def _judge(
 
 
 def _row(
-    tested: TestedMeasure, place: int, rule_set: str, judged: Judged, similar: int, options: dict[str, Any]
+    tested: MeasureTest, place: int, rule_set: str, judged: Judgment, similar: int, options: dict[str, Any]
 ) -> MeasureRow:
     n, total = float(tested.n[place]), float(tested.total[place])
     rest, rest_total = float(tested.cells.n.sum()) - n, float(tested.cells.favorable.sum()) - total
@@ -168,7 +168,7 @@ def _row(
     )
 
 
-def _mean(tested: TestedMeasure, n: float, total: float, squares: float | None, level: float) -> Estimate:
+def _mean(tested: MeasureTest, n: float, total: float, squares: float | None, level: float) -> Estimate:
     """A mean with its own interval: Wilson's of a share, else the normal one."""
     n, total = float(n), float(total)
     if n <= 0:
@@ -183,7 +183,7 @@ def _mean(tested: TestedMeasure, n: float, total: float, squares: float | None, 
     return Estimate(total / n, total / n - reach, total / n + reach, n, f"normal {percent_level(level)}")
 
 
-def _finding(row: MeasureRow, judged: Judged, words: Any, family: int) -> str:
+def _finding(row: MeasureRow, judged: Judgment, words: Any, family: int) -> str:
     """Say which group the model errs on differently, how much, and how sure that is."""
     inside, outside = (
         percent(each.value, each.n) if words.share else number(each.value).replace("-", "−")

@@ -19,7 +19,7 @@ from scipy.stats import norm
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, part, silent
-from audits.rule_sets.inference.permutation import adjusted, agreeing, critical
+from audits.rule_sets.inference.permutation import adjusted_p_values, agreeing, critical
 from audits.rule_sets.options import Measure
 from audits.stats.shares import newcombe_ends
 from audits.subgroups.cells import Cells
@@ -28,11 +28,11 @@ from audits.subgroups.sums import GroupSums
 __all__ = [
     "WORDS",
     "Function",
-    "TestedMeasure",
+    "MeasureTest",
     "Values",
     "Words",
     "compared_values",
-    "measured",
+    "measure_people",
     "shared_draws",
     "values_of",
 ]
@@ -42,7 +42,7 @@ Function = Callable[[Subject], np.ndarray]
 
 _AT_ONCE = 8_000_000
 _CLIP = 1e-12  # of probabilities: the loss of a certain error is 27.6, not infinite
-_FEWEST = 2
+_MIN = 2
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Values:
 
 
 @dataclass(frozen=True, eq=False)
-class TestedMeasure:
+class MeasureTest:
     """A measure of every rule set, corrected for all of them.
 
     Attributes
@@ -128,7 +128,7 @@ class TestedMeasure:
         return float((self.values.values**2).sum())
 
 
-def measured(
+def measure_people(
     subject: Subject, cells: Cells, names: Sequence[Measure], functions: Mapping[str, Function]
 ) -> tuple[Values, ...]:
     """Return each measure's values of every person, in the order asked for.
@@ -233,7 +233,7 @@ def compared_values(
     level: float,
     rng: np.random.Generator,
     progress: Progress = silent,
-) -> tuple[TestedMeasure, ...]:
+) -> tuple[MeasureTest, ...]:
     """Test every rule set by every measure; people are summed per cell once, groups over cells together."""
     if not values:
         return ()
@@ -250,11 +250,11 @@ def compared_values(
         own = sums[:, 3 * place : 3 * place + 3]
         totals = [float(column.sum()) for column in columns[3 * place : 3 * place + 3]]
         cells = Cells(groups.cells.codes, columns[3 * place], columns[3 * place + 1], groups.cells.row_cell)
-        found.append(_tested(each, cells, own, totals, groups, draws, level / len(values), rng, told))
+        found.append(_test_measure(each, cells, own, totals, groups, draws, level / len(values), rng, told))
     return tuple(found)
 
 
-def _tested(
+def _test_measure(
     values: Values,
     cells: Cells,
     own: np.ndarray,
@@ -264,10 +264,10 @@ def _tested(
     level: float,
     rng: np.random.Generator,
     progress: Progress,
-) -> TestedMeasure:
+) -> MeasureTest:
     n, total, squares = own.T
     rest, rest_total, rest_squares = totals[0] - n, totals[1] - total, totals[2] - squares
-    known = (n >= _FEWEST) & (rest >= _FEWEST)
+    known = (n >= _MIN) & (rest >= _MIN)
     with np.errstate(invalid="ignore", divide="ignore"):
         inside, outside = total / n, rest_total / rest
         difference = np.where(known, inside - outside, np.nan)
@@ -275,7 +275,7 @@ def _tested(
     mean = float(values.values.mean()) if len(values.values) else 0.0
     z = (total - n * mean) * factor
     null = _maxima(values, mean, factor, groups, draws, rng, progress)
-    p = np.where(known, adjusted(z, null), 1.0)
+    p = np.where(known, adjusted_p_values(z, null), 1.0)
     edge = critical(null, level)
     if not np.isfinite(edge) or not null.any():
         edge = float(norm.isf(level / max(int(known.sum()), 1) / 2))
@@ -290,7 +290,7 @@ def _tested(
         low = np.where(known, difference - edge * np.sqrt(spread), np.nan)
         high = np.where(known, difference + edge * np.sqrt(spread), np.nan)
     low[known], high[known] = agreeing(difference[known], low[known], high[known], p[known] <= level)
-    return TestedMeasure(values, cells, n, total, squares, difference, low, high, z, p, known, edge)
+    return MeasureTest(values, cells, n, total, squares, difference, low, high, z, p, known, edge)
 
 
 def _factors(values: np.ndarray, n: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from audits.subgroups.scores import margin, people_for_margin
 from audits.subgroups.sums import GroupSums
 from audits.subgroups.texts import Vocabulary, any_rule
 
-__all__ = ["Pool", "Sampled", "decide_texts", "sample", "sample_texts"]
+__all__ = ["PerturbationScores", "Pool", "decide_texts", "sample", "sample_texts"]
 
 _SCORED_AT_ONCE = 100_000
 _ROUNDS = 6
@@ -42,7 +42,7 @@ class Pool:
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class PerturbationScores:
     """Scores on the perturbation sample, (S,) each.
 
     Attributes
@@ -83,7 +83,7 @@ def sample(
     *,
     rng: np.random.Generator,
     progress: Progress = silent,
-) -> Sampled | None:
+) -> PerturbationScores | None:
     """Draw, perturb and score people until every rule set's sampled score is precise enough.
 
     Parameters
@@ -168,7 +168,7 @@ def _scores(
     pool: Pool,
     options: RuleSetsOptions,
     columns: tuple[str, ...],
-) -> Sampled:
+) -> PerturbationScores:
     rate = pool.favorable / pool.drawn
     table = np.column_stack([cells.n * rate, cells.n**2 / pool.drawn])
     sums = groups.of(table)
@@ -180,12 +180,12 @@ def _scores(
     n_outside = outside**2 / np.maximum(everyone[1] - sums[:, 1], 1e-12)
     width = margin(inside_rate, n_inside, outside_rate, n_outside, options.confidence)
     reached = bool((width <= options.error + 1e-12).all())
-    return Sampled(
+    return PerturbationScores(
         inside_rate, outside_rate, n_inside, n_outside, width, pool, columns, reached, int(pool.drawn.sum())
     )
 
 
-def _shortfall(found: Sampled, options: RuleSetsOptions) -> tuple[np.ndarray, np.ndarray] | None:
+def _shortfall(found: PerturbationScores, options: RuleSetsOptions) -> tuple[np.ndarray, np.ndarray] | None:
     """How many times more people each side of each rule set needs, (S,) inside and outside; None if none."""
     least = np.full(len(found.margin), float(options.samples))
     wide = found.margin > options.error
@@ -228,7 +228,7 @@ def sample_texts(
     *,
     rng: np.random.Generator,
     progress: Progress = silent,
-) -> Sampled | None:
+) -> PerturbationScores | None:
     """Exchange terms in texts until every rule set's sampled score is precise enough (Algorithm 2).
 
     Returns
@@ -269,7 +269,9 @@ def sample_texts(
         if not wide.any() or wanted.sum() > room:
             break
     people = int(drawn.sum() + outside[2])
-    return Sampled(share, rest, drawn, n_rest, width, None, (texts.column,), bool(not wide.any()), people)
+    return PerturbationScores(
+        share, rest, drawn, n_rest, width, None, (texts.column,), bool(not wide.any()), people
+    )
 
 
 def _inside(

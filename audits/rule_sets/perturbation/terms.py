@@ -20,22 +20,22 @@ from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.perturbation.sampling import decide_texts
-from audits.stats import Estimate, Judged, Verdict, judge, limit_of
+from audits.stats import Estimate, Judgment, Verdict, judge, limit_of
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
 from audits.subgroups.attributes import Attribute, rule_words
 from audits.subgroups.cells import Cells
-from audits.subgroups.texts import FEWEST_TEXTS, Vocabulary, any_rule, category_shares
+from audits.subgroups.texts import MIN_TEXTS, Vocabulary, any_rule, category_shares
 
-__all__ = ["Exchanged", "ExchangedRow", "exchange", "exchanged_frame"]
+__all__ = ["TermExchange", "TermExchangeRow", "exchange", "exchanged_frame"]
 
-_MOST_SCORED = 60_000  # texts made for all rule sets together, at most
-_MOST_ROWS = 1000
+_MAX_SCORED = 60_000  # texts made for all rule sets together, at most
+_MAX_ROWS = 1000
 _TEXTS_A_DRAW = 150_000_000  # decisions shuffled in all draws together
 
 
 @dataclass(frozen=True)
-class ExchangedRow:
+class TermExchangeRow:
     """A rule set on texts with its terms exchanged in.
 
     Attributes
@@ -61,7 +61,7 @@ class ExchangedRow:
     texts: int
     held: float
     adjusted_p: float
-    judged: Judged
+    judged: Judgment
 
     @property
     def verdict(self) -> Verdict:
@@ -70,7 +70,7 @@ class ExchangedRow:
 
 
 @dataclass(frozen=True)
-class Exchanged:
+class TermExchange:
     """All rule sets of texts on exchanged texts: the first in rank, and what was looked at.
 
     Attributes
@@ -85,7 +85,7 @@ class Exchanged:
         Texts made and scored.
     """
 
-    rows: tuple[ExchangedRow, ...]
+    rows: tuple[TermExchangeRow, ...]
     tested: int
     evident: int
     untested: int
@@ -110,7 +110,7 @@ def exchange(
     *,
     rng: np.random.Generator,
     progress: Progress = silent,
-) -> Exchanged | None:
+) -> TermExchange | None:
     """Test every frequent rule set of texts on texts into which its terms were exchanged.
 
     None where the model cannot score new texts, or none are asked for.
@@ -123,7 +123,7 @@ def exchange(
         if share >= options.support * (1 - 1e-12)
     ]
     sizes = {chosen: int(np.prod([len(attributes[k].rules) for k in chosen])) for chosen in frequent}
-    budget = min(_MOST_SCORED, options.max_samples) // max(len(frequent), 1)
+    budget = min(_MAX_SCORED, options.max_samples) // max(len(frequent), 1)
     any_term = np.column_stack(
         [any_rule(item)[cells.codes[cells.row_cell, k]] for k, item in enumerate(attributes)]
     )
@@ -133,14 +133,14 @@ def exchange(
         progress(0.7 * at / len(frequent), "Exchanging terms in the same texts")
         wanted = min(options.samples, budget // sizes[chosen])
         seeds = _seeds(rows, np.asarray(any_term[:, chosen].all(axis=1)), vocabulary, chosen, wanted, rng)
-        if sizes[chosen] < 2 or len(seeds) < FEWEST_TEXTS:
+        if sizes[chosen] < 2 or len(seeds) < MIN_TEXTS:
             untested += sizes[chosen]
             continue
-        found.append(_decided(subject, vocabulary, attributes, rows, seeds, chosen, str(options.text)))
+        found.append(_score_pattern(subject, vocabulary, attributes, rows, seeds, chosen, str(options.text)))
     if not found:
-        return Exchanged((), 0, 0, untested, 0)
+        return TermExchange((), 0, 0, untested, 0)
     progress(0.7, "Testing exchanged terms")
-    adjusted = _adjusted(found, options.permutations, rng)
+    adjusted = _adjusted_p_values(found, options.permutations, rng)
     family = sum(len(each.combinations) for each in found)
     table = [
         _row(each, k, float(p), attributes, cells, options, family)
@@ -150,7 +150,7 @@ def exchange(
     table.sort(key=lambda row: (row.verdict != "evidence of a difference", -abs(row.difference.value or 0.0)))
     evident = sum(row.verdict == "evidence of a difference" for row in table)
     scored = sum(each.decided.size for each in found)
-    return Exchanged(tuple(table[:_MOST_ROWS]), family, evident, untested, scored)
+    return TermExchange(tuple(table[:_MAX_ROWS]), family, evident, untested, scored)
 
 
 def _seeds(
@@ -172,7 +172,7 @@ def _seeds(
     return np.array(sorted(seen.values()), dtype=int)
 
 
-def _decided(
+def _score_pattern(
     subject: Subject,
     vocabulary: Vocabulary,
     attributes: Sequence[Attribute],
@@ -195,7 +195,7 @@ def _decided(
     return _Pattern(chosen, combinations, np.asarray(decided, dtype=bool).reshape(len(seeds), -1))
 
 
-def _adjusted(found: Sequence[_Pattern], draws: int, rng: np.random.Generator) -> list[np.ndarray]:
+def _adjusted_p_values(found: Sequence[_Pattern], draws: int, rng: np.random.Generator) -> list[np.ndarray]:
     """P-values (k,) of each pattern's combinations, corrected for all of all patterns by the largest."""
     observed, moving = [], []
     for each in found:
@@ -230,7 +230,7 @@ def _row(
     cells: Cells,
     options: RuleSetsOptions,
     family: int,
-) -> ExchangedRow:
+) -> TermExchangeRow:
     decided, others = each.decided, each.decided.shape[1] - 1
     rest = (decided.sum(axis=1) - decided[:, k]) / others
     apart = decided[:, k] - rest
@@ -255,7 +255,7 @@ def _row(
     least, most = limit_of(
         options.material, options.material_on, rate=rates[1], overall=float(np.mean(rates))
     )
-    return ExchangedRow(
+    return TermExchangeRow(
         rule_set=rule_words(attributes, rules)[0],
         rules=tuple(
             {"attribute": attributes[place].name, "words": attributes[place].words[term]}
@@ -277,7 +277,7 @@ def _row(
     )
 
 
-def exchanged_frame(found: Exchanged | None) -> pd.DataFrame:
+def exchanged_frame(found: TermExchange | None) -> pd.DataFrame:
     """Return the rule sets on exchanged texts as a table."""
     return pd.DataFrame(
         [

@@ -11,17 +11,17 @@ from typing import Any
 
 import pandas as pd
 
-from audits.brief import begun, of_people
 from audits.comparison.pairs import Kind
 from audits.comparison.text import change_words, stated_words
-from audits.records import loaded
-from audits.results import frame_of, plain, shown
-from audits.runs.multiple_testing import Across, counted_together
-from audits.stats import INSUFFICIENT, VERDICTS, Estimate, Judged, Verdict
+from audits.records import resolve
+from audits.results import frame_of, notebook_display, plain
+from audits.runs.multiple_testing import RunCorrection, counted_together
+from audits.stats import INSUFFICIENT, VERDICTS, Estimate, Judgment, Verdict
 from audits.stats.estimate import estimate_columns
-from audits.stats.words import count, out_of
+from audits.stats.text import count, out_of
+from audits.text import begun, of_people
 
-__all__ = ["AuditChange", "ChangeRow", "Changes", "DecidedRow"]
+__all__ = ["AuditChange", "ChangeRow", "Changes", "DecisionChangeRow"]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class AuditChange:
     audit: str
     second: int | None
     refused: str
-    judged: Judged
+    judged: Judgment
     headline: str
     given: str
     looked_at: int
@@ -142,7 +142,7 @@ class AuditChange:
 
 
 @dataclass(frozen=True)
-class DecidedRow:
+class DecisionChangeRow:
     """People of a group whom the second model decides otherwise: those who gain by it, and who lose."""
 
     attribute: str
@@ -153,7 +153,7 @@ class DecidedRow:
     otherwise: Estimate
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class Changes:
     """What changes from the first model to the second.
@@ -176,13 +176,13 @@ class Changes:
 
     models: tuple[str, str]
     audits: tuple[AuditChange, ...]
-    decided: tuple[DecidedRow, ...] = ()
+    decided: tuple[DecisionChangeRow, ...] = ()
     accuracy: ChangeRow | None = None
     people: pd.DataFrame = field(default_factory=pd.DataFrame)
     notes: tuple[str, ...] = ()
 
     @property
-    def judged(self) -> Judged:
+    def judged(self) -> Judgment:
         """What the audit found that changes most surely, after correction for all audits."""
         told = [across.judged or each.judged for across, each in zip(self.across(), self.audits, strict=True)]
         return min(told, key=lambda each: VERDICTS.index(each.verdict))
@@ -214,15 +214,15 @@ class Changes:
     def figure(self) -> Any:
         """Draw the changes that are judged of the first audit that has any, as a notebook shows them."""
         surest = next((each for each in self.audits if each.tested), self.audits[0])
-        drawn = loaded("audits.reports.comparison:changes_figure")(surest)
-        return loaded("audits.drawing.svg:in_notebooks")(drawn)
+        drawn = resolve("audits.reports.comparison:changes_figure")(surest)
+        return resolve("audits.drawing.svg:in_notebooks")(drawn)
 
-    def across(self) -> list[Across]:
+    def across(self) -> list[RunCorrection]:
         """Return what correction for all audits whose changes are judged leaves of each one's verdict."""
         judged = [each for each in self.audits if each.tested]
         left = iter(counted_together(judged, [{"level": each.level} for each in judged]))
         return [
-            next(left) if each.tested else Across(INSUFFICIENT, 1.0, judged=each.judged)
+            next(left) if each.tested else RunCorrection(INSUFFICIENT, 1.0, judged=each.judged)
             for each in self.audits
         ]
 

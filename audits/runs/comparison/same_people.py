@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models import Subject
 
-__all__ = ["in_rows", "matched_rows", "relabeled"]
+__all__ = ["in_rows", "matched_rows", "relabel"]
 
 _TABLES = ("people", "counterparts", "paths")
 
@@ -68,7 +68,7 @@ def in_rows(subject: Subject, rows: np.ndarray, index: pd.Index) -> Subject:
     return taken
 
 
-def relabeled(result: Any, labels: Mapping[Any, int] | None) -> Any:
+def relabel(result: Any, labels: Mapping[Any, int] | None) -> Any:
     """Return a result whose people have other row numbers, in the order of these; None: of nobody else."""
     tables = {}
     for name in _TABLES:

@@ -13,7 +13,7 @@ from audits.models import Subject
 from audits.models.diagnostics import remarks
 from audits.models.factory import with_features
 from audits.models.subject import space_of, with_doubts
-from audits.stats.words import people
+from audits.stats.text import people
 
 __all__ = ["of_the_second", "of_the_treated", "on_the_same_people"]
 
@@ -73,7 +73,7 @@ def on_the_same_people(first: Subject, second: Subject) -> tuple[Subject, Subjec
         if kept.digest == data.digest and data.features == features:
             sides.append(subject)
             continue
-        sides.append(_again(subject, dataclasses.replace(with_features(kept, features), features=features)))
+        sides.append(_rebind(subject, dataclasses.replace(with_features(kept, features), features=features)))
     return sides[0], sides[1], tuple(notes)
 
 
@@ -85,7 +85,7 @@ def _common_counts(first: AuditData, second: AuditData) -> pd.Series | None:
     return None if counts[0].equals(counts[1]) else pd.concat(counts, axis=1).min(axis=1, skipna=False)
 
 
-def _again(subject: Subject, data: AuditData) -> Subject:
+def _rebind(subject: Subject, data: AuditData) -> Subject:
     """Return the same model on other rows or features."""
     known = set(remarks(subject))
     notes = tuple(note for note in subject.notes if note not in known)

@@ -14,8 +14,8 @@ from audits.models import Subject
 from audits.models.thresholds import Threshold, check_threshold
 from audits.progress import Progress, silent
 from audits.stats import INSUFFICIENT, Verdict
-from audits.stats.words import count
-from audits.subgroups.attributes import quoted
+from audits.stats.text import count
+from audits.subgroups.attributes import quote_rule_set
 
 __all__ = ["treated_model"]
 
@@ -59,7 +59,7 @@ def treated_model(
     kept = _Kept()
     found = mitigation(first, options, others={"kept": kept}, rng=rng, progress=progress)
     chosen = kept.subjects[-1]
-    added, group = found.steps[found.chosen].added, quoted(found.rule_set)
+    added, group = found.steps[found.chosen].added, quote_rule_set(found.rule_set)
     said = (
         f"The second model is the first one trained again with {count(added)} more samples of {group}, whose "
         f"decisions differed most in training. So many were chosen on the people audited: that makes the gap "

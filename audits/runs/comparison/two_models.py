@@ -15,12 +15,12 @@ from audits.comparison.intervals import People, share_moved
 from audits.comparison.pairs import Pairing, Row
 from audits.comparison.text import sentence
 from audits.errors import InputError
-from audits.records import loaded
-from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes, DecidedRow
-from audits.runs.comparison.same_people import in_rows, matched_rows, relabeled
+from audits.records import resolve
+from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes, DecisionChangeRow
+from audits.runs.comparison.same_people import in_rows, matched_rows, relabel
 from audits.runs.gates.baselines import estimates_in
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE, Estimate, Judged, judge, wilson, worst_of
+from audits.stats import EVIDENCE, Estimate, Judgment, judge, wilson, worst_of
 from audits.stats.intervals import weighted_sum
 from audits.stats.verdicts import DEFAULT_LEVEL, MATERIAL_DIFFERENCE
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Subjects = tuple[Subject, Subject]
 
-__all__ = ["audit_change", "compare", "paired_changes", "refused", "with_decisions"]
+__all__ = ["audit_change", "compare", "paired_changes", "refusal", "with_decisions"]
 
 _POWER_FACTOR = (1 + 0.8416 / 1.96) ** 2
 _REPEATED = {"interval"}  # the one interval of a verdict is one of the audit's numbers
@@ -82,7 +82,7 @@ def compare(first: OneRun, second: OneRun) -> Changes:
     runs, subjects, notes = _on_common_people(first, second)
     told = tuple(
         audit_change(one, two, place, subjects, independent=bool(notes))
-        for one, two, place in _matched(*runs)
+        for one, two, place in _matching_audits(*runs)
     )
     if not told:
         raise InputError(
@@ -99,14 +99,16 @@ def paired_changes(first: OneRun, second: OneRun) -> tuple[AuditChange, ...]:
     """
     if first.data["sha256"] != second.data["sha256"]:
         return ()
-    pairs = [each for each in _matched(first.audits, second.audits) if each[0].options == each[1].options]
+    pairs = [
+        each for each in _matching_audits(first.audits, second.audits) if each[0].options == each[1].options
+    ]
     told = (audit_change(one, two, place) for one, two, place in pairs)
     return tuple(
         each for each in told if any(row.verdict is not None and row.change.value for row in each.rows)
     )
 
 
-def _matched(
+def _matching_audits(
     first: Sequence[OneAudit], second: Sequence[OneAudit]
 ) -> Iterator[tuple[OneAudit, OneAudit, int]]:
     """Yield audits of the same name: as many others of that name before either."""
@@ -129,24 +131,24 @@ def _on_common_people(
     if one is None or two is None:
         if first.data["sha256"] == second.data["sha256"]:
             return (first.audits, second.audits), None, ()
-        return (_relabeled(first.audits, None), second.audits), None, (_UNKNOWN,)
+        return (_relabel_all(first.audits, None), second.audits), None, (_UNKNOWN,)
     index = one.data.frame.index, two.data.frame.index
     if not (index[0].is_unique and index[1].is_unique):
-        return (_relabeled(first.audits, None), second.audits), None, (_UNKNOWN,)
+        return (_relabel_all(first.audits, None), second.audits), None, (_UNKNOWN,)
     n, rows = two.data.n, matched_rows(one.data, two.data, first.spec.get("data", {}).get("person"))
     known = np.flatnonzero(rows >= 0)
     theirs = n + np.arange(one.data.n)
     theirs[rows[known]] = known
     labels = dict(zip(index[0], theirs.tolist(), strict=True)), dict(zip(index[1], range(n), strict=True))
-    audits = _relabeled(first.audits, labels[0]), _relabeled(second.audits, labels[1])
+    audits = _relabel_all(first.audits, labels[0]), _relabel_all(second.audits, labels[1])
     if len(known) == n == one.data.n:
         common = pd.RangeIndex(n, name="row")
         return audits, (in_rows(one, rows, common), in_rows(two, np.arange(n), common)), ()
     return audits, None, (_APART.format(len(known), one.data.n, n),)
 
 
-def _relabeled(audits: Sequence[Any], labels: Mapping[Any, int] | None) -> list[Any]:
-    return [dataclasses.replace(each, result=relabeled(each.result, labels)) for each in audits]
+def _relabel_all(audits: Sequence[Any], labels: Mapping[Any, int] | None) -> list[Any]:
+    return [dataclasses.replace(each, result=relabel(each.result, labels)) for each in audits]
 
 
 _UNKNOWN = (
@@ -180,18 +182,18 @@ def audit_change(
     pairing = (
         Pairing(why={"": _NOT_PAIRED})
         if record.paired is None
-        else loaded(record.paired)(first.result, second.result, subjects)
+        else resolve(record.paired)(first.result, second.result, subjects)
     )
     level = float(second.options.get("level") or DEFAULT_LEVEL)
     judged_rows = [row for row in pairing.rows if row.judged and row.moved.ends is not None]
     looked_at = max(pairing.looked_at, len(judged_rows), 1)
-    told = [(row, _judged(row, level, looked_at)) for row in pairing.rows]
-    rows = [_paired(row, judged, level) for row, judged in told]
+    told = [(row, _judge_change(row, level, looked_at)) for row in pairing.rows]
+    rows = [_paired_row(row, judged, level) for row, judged in told]
     rows.sort(key=lambda row: (row.verdict is None, -row.size))
-    rows += _unpaired(first, second, pairing, independent=independent)
+    rows += _unpaired_rows(first, second, pairing, independent=independent)
     known = [(row, judged) for row, judged in told if judged is not None and row.moved.ends is not None]
     if known:
-        worst = _told_first(known)
+        worst = _leading_change(known)
         row = next(row for row, judged in known if judged is worst)
         headline = sentence(row.name, row.kind, row.first, row.second, worst)
     else:
@@ -203,7 +205,7 @@ def audit_change(
     return AuditChange(second.name, place, "", worst, headline, pairing.given, looked_at, level, tuple(rows))
 
 
-def _told_first(known: Sequence[tuple[Row, Judged]]) -> Judged:
+def _leading_change(known: Sequence[tuple[Row, Judgment]]) -> Judgment:
     """Return the change that the verdict rests on: of the sure ones a gap between groups, if there is one."""
     worst = worst_of(judged for _, judged in known)
     gaps = [judged for row, judged in known if row.kind == "gap" and judged.verdict == EVIDENCE]
@@ -217,18 +219,18 @@ _SAME = "Both models have the same numbers on these people."
 _UNTOLD = "These data cannot tell what the second model changes."
 
 
-def refused(name: str, why: str, level: float) -> AuditChange:
+def refusal(name: str, why: str, level: float) -> AuditChange:
     """Return what there is to say of an audit that the second model does not allow."""
     headline = "The second model does not allow this audit."
     return AuditChange(name, None, why, _nothing(why), headline, "", 0, level, ())
 
 
-def _nothing(why: str) -> Judged:
+def _nothing(why: str) -> Judgment:
     none = Estimate(None, None, None, 0.0, f"no interval: {why}")
     return judge(none, immaterial=(0.0, 0.0), reason=why)
 
 
-def _judged(row: Row, level: float, looked_at: int) -> Judged | None:
+def _judge_change(row: Row, level: float, looked_at: int) -> Judgment | None:
     """Judge a change by its interval, corrected for all that are looked at."""
     if not row.judged:
         return None
@@ -247,7 +249,7 @@ def _judged(row: Row, level: float, looked_at: int) -> Judged | None:
     )
 
 
-def _paired(row: Row, judged: Judged | None, level: float) -> ChangeRow:
+def _paired_row(row: Row, judged: Judgment | None, level: float) -> ChangeRow:
     change = row.moved.interval(level) if judged is None else judged.interval
     verdict = None if judged is None or change.low is None else judged.verdict
     return ChangeRow(
@@ -263,7 +265,7 @@ def _paired(row: Row, judged: Judged | None, level: float) -> ChangeRow:
     )
 
 
-def _unpaired(
+def _unpaired_rows(
     first: OneAudit, second: OneAudit, pairing: Pairing, *, independent: bool
 ) -> Iterator[ChangeRow]:
     """Yield all other numbers that both results state, with the reason why their change has no interval.
@@ -276,19 +278,19 @@ def _unpaired(
     for where, now in after.items():
         if where in covered or where.rpartition(".")[2] in _REPEATED or where not in before:
             continue
-        one, two = (_kept(each) for each in (before[where], now))
+        one, two = (_estimate_of(each) for each in (before[where], now))
         moved = None if one.value is None or two.value is None else two.value - one.value
         change = Estimate(moved, None, None, two.n, f"no interval: {pairing.reason(where)}")
         if independent and None not in (one.low, two.low):
             change = dataclasses.replace(weighted_sum([two, one], [1.0, -1.0]), method=_TWO_SAMPLES)
-        yield ChangeRow(where, _worded(where, own), "number", one, two, change)
+        yield ChangeRow(where, _place_phrase(where, own), "number", one, two, change)
 
 
 _TWO_SAMPLES = "MOVER of two independent samples"
 _NUMBERED = re.compile(r"^(\w+)\[(\d+)\]\.")
 
 
-def _kept(ends: Sequence[float | None]) -> Estimate:
+def _estimate_of(ends: Sequence[float | None]) -> Estimate:
     value, low, high, n = ends
     return Estimate(value, low, high, float(n or 0.0), "")
 
@@ -298,7 +300,7 @@ def _own(audit: OneAudit) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in {"warnings", "finding", "rows"}}
 
 
-def _worded(where: str, own: Mapping[str, Any]) -> str:
+def _place_phrase(where: str, own: Mapping[str, Any]) -> str:
     """Word the place of a number; an entry that is told by its number alone, by the columns that it is of."""
 
     def named(found: re.Match[str]) -> str:
@@ -329,7 +331,7 @@ def with_decisions(changes: Changes, subjects: Subjects | None) -> Changes:
         for value in sorted(data.groups[name].unique())
     ]
     decided = tuple(
-        DecidedRow(
+        DecisionChangeRow(
             attribute, group, n, float(sizes[inside & gained].sum()), float(sizes[inside & lost].sum()),
             wilson(float(sizes[inside & (gained | lost)].sum()), n, level=DEFAULT_LEVEL),
         )
@@ -356,7 +358,7 @@ def _accuracy(subjects: Subjects, whom: People) -> ChangeRow | None:
     first, second = (wilson(float(weight @ side), n, level=DEFAULT_LEVEL) for side in right)
     moved = share_moved(whom, *((everyone, side) for side in right))
     row = Row("accuracy", "accuracy", first, second, moved, "share", material=MATERIAL_DIFFERENCE)
-    return _paired(row, _judged(row, DEFAULT_LEVEL, 1), DEFAULT_LEVEL)
+    return _paired_row(row, _judge_change(row, DEFAULT_LEVEL, 1), DEFAULT_LEVEL)
 
 
 def _otherwise(subjects: Subjects, changed: np.ndarray) -> pd.DataFrame:

@@ -33,7 +33,7 @@ from audits.runs.version import stamp
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from audits.dividing import Divide
+    from audits.parallel import Divide
     from audits.runs.result import RunResult
     from audits.runs.spec import Spec
 
@@ -41,7 +41,7 @@ __all__ = ["DaskExecutor", "divide_among"]
 
 _CONNECT_SECONDS = 10
 _LOOK_SECONDS = 0.2
-_LARGEST_SHIPPED = 200_000_000
+_MAX_SHIPPED = 200_000_000
 
 
 class DaskExecutor:
@@ -68,7 +68,7 @@ class DaskExecutor:
     ) -> None:
         self._address = address or os.environ.get("EVENHAND_DASK_SCHEDULER") or ""
         self._store, self._limits = RunStore(base or home()), limits or RunLimits()
-        self._client = _connected(self._address)
+        self._client = _connect(self._address)
         try:
             self._check_versions()
         except BaseException:
@@ -94,7 +94,7 @@ class DaskExecutor:
             parsed = parse_spec(spec, base_dir)
             digests = parsed.digests()
             run.key = parsed.key(digests)
-            shipped = _shipped(parsed)
+            shipped = _files_to_ship(parsed)
         except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
             run.fail(RunError.of(error))
             return run
@@ -175,7 +175,7 @@ class DaskExecutor:
         return RunResult.load(self._store.folder(run.key, run.owner)).with_spec(spec)
 
 
-def _connected(address: str) -> Client:
+def _connect(address: str) -> Client:
     if not address:
         raise InputError(
             "EVENHAND_DASK_SCHEDULER", "must name the scheduler's address", advice="such as tcp://host:8786"
@@ -196,15 +196,13 @@ def _connected(address: str) -> Client:
         ) from None
 
 
-def _shipped(spec: Spec) -> dict[str, bytes]:
+def _files_to_ship(spec: Spec) -> dict[str, bytes]:
     """Return the bytes of every file of a spec that is no data, by the path as it is written."""
     found: dict[str, bytes] = {}
     for where, written, path in spec.paths():
         if not where.startswith("data.path"):
-            if path.stat().st_size > _LARGEST_SHIPPED:
-                raise InputError(
-                    where, f"must have at most {_LARGEST_SHIPPED / 1e6:,.0f} MB to be sent", written
-                )
+            if path.stat().st_size > _MAX_SHIPPED:
+                raise InputError(where, f"must have at most {_MAX_SHIPPED / 1e6:,.0f} MB to be sent", written)
             found[written] = path.read_bytes()
     return found
 
@@ -238,11 +236,11 @@ def _carry_out(
             if run.error is not None:
                 return asdict(run.error)
             result = run.result()
-        if run.key and result.data.get("sha256") and _changed(local, Path(folder), digests):
+        if run.key and result.data.get("sha256") and _data_differs(local, Path(folder), digests):
             return asdict(
                 RunError("input", "data.path must hold the same bytes there as here.", where="data.path")
             )
-        return _packed(result, Path(folder))
+        return _pack(result, Path(folder))
 
 
 def _divisible(spec: Spec, shipped: Mapping[str, bytes]) -> bool:
@@ -264,8 +262,8 @@ def _carry_out_divided(
     """As `_carry_out`, in this process; files of the table are counted by every worker of the cluster."""
     from distributed import Event, get_worker, worker_client
 
-    from audits.dividing import divided
     from audits.errors import RunCancelled
+    from audits.parallel import use_workers
     from audits.runs.execute import execute
     from audits.runs.spec import parse_spec
 
@@ -282,14 +280,14 @@ def _carry_out_divided(
             last[0] = time.monotonic()
 
         try:
-            with divided(divide_among(client, stop.is_set)):
+            with use_workers(divide_among(client, stop.is_set)):
                 result = execute(parse_spec(spec, Path(base_dir)), digests=digests, progress=progress)
         except RunCancelled:
             return None
         except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user)
             return asdict(RunError.of(error))
         progress(1.0, "Saved")
-        return _packed(result, Path(folder))
+        return _pack(result, Path(folder))
 
 
 def divide_among(client: Client, stopped: Callable[[], bool]) -> Divide:
@@ -324,14 +322,14 @@ def _wait_a_little(client: Client, future: Future) -> None:
         wait(future, timeout=_LOOK_SECONDS)
 
 
-def _packed(result: RunResult, folder: Path) -> bytes:
+def _pack(result: RunResult, folder: Path) -> bytes:
     saved = folder / "saved"
     saved.mkdir()
     result.save(saved)
     return Path(shutil.make_archive(str(folder / "result"), "zip", saved)).read_bytes()
 
 
-def _changed(spec: dict[str, Any], base_dir: Path, digests: list[str]) -> bool:
+def _data_differs(spec: dict[str, Any], base_dir: Path, digests: list[str]) -> bool:
     """Tell whether a file of the spec has another content here than where the run was asked for."""
     from audits.runs.spec import parse_spec
 

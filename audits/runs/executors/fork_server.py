@@ -26,11 +26,11 @@ from typing import Any
 from audits.errors import InputError
 from audits.runs.executors import sandbox
 
-__all__ = ["CHUNK", "MOST_MESSAGE", "OVER_MEMORY"]
+__all__ = ["CHUNK", "MAX_MESSAGE", "OVER_MEMORY"]
 
 CHUNK = 1 << 20
 """Bytes read at a time."""
-MOST_MESSAGE = 60_000
+MAX_MESSAGE = 60_000
 """Bytes of an order, or of news of a child."""
 OVER_MEMORY = 86
 """Exit status of a child that got no memory."""
@@ -42,7 +42,7 @@ _NO_MEMORY = re.compile(
     re.I,
 )
 _SPARE = 64 << 20  # what a process may have beside what the kernel counts, before it is ended
-_LARGEST_FILE = 4 << 30  # that one writes which writes at all
+_MAX_FILE = 4 << 30  # that one writes which writes at all
 _GIVES_WAY = 2  # to the pages; runs give way further
 
 Answering = Callable[[dict[str, Any]], dict[str, Any]]
@@ -64,7 +64,7 @@ class _Forker:
         while os.getppid() == self._server:  # it may have gone while libraries were loaded
             ready, _, _ = select.select([self._orders], [], [], _LOOK_SECONDS if self._bounds else 1.0)
             if ready:
-                text, handed, _, _ = socket.recv_fds(self._orders, MOST_MESSAGE, 1)
+                text, handed, _, _ = socket.recv_fds(self._orders, MAX_MESSAGE, 1)
                 if not text:
                     break
                 self._obey(json.loads(text), handed)
@@ -152,7 +152,7 @@ def _live(line: int, order: dict[str, Any], folder: str, answer: Answering) -> i
         sandbox.Bounds(
             order["memory"],
             open_files=4096,
-            file_bytes=_LARGEST_FILE if writes else 0,
+            file_bytes=_MAX_FILE if writes else 0,
             network=network,
             reads=() if network else (Path(folder), *reads, *writes),
             writes=(Path(folder), *writes) if writes else (),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from audits.errors import InputError, RunCancelled, RunFailed, called, how_to_install
+from audits.errors import InputError, RunCancelled, RunFailed, distribution_name, how_to_install
 from audits.progress import CurvePoint
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ __all__ = ["Run", "RunError", "RunProgress", "Status"]
 
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 
-_SHORTEST_BASIS = 1.0  # seconds of work before a time left is worth stating
+_MIN_BASIS = 1.0  # seconds of work before a time left is worth stating
 _SMALLEST_BASIS = 0.03
-_LONGEST_CURVE = 5000  # points kept of a running training; the result holds them all
+_MAX_CURVE = 5000  # points kept of a running training; the result holds them all
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class RunError:
                 details,
             )
         if isinstance(error, ModuleNotFoundError) and error.name:
-            needs = f"The run needs {called(error.name)}, which is not installed here"
+            needs = f"The run needs {distribution_name(error.name)}, which is not installed here"
             return cls("failed", f"{needs}; {how_to_install(error.name)}.", details)
         message = " ".join(str(error).split()).rstrip(".") or "no message"
         return cls("failed", f"The run failed ({type(error).__name__}: {message}).", details)
@@ -102,7 +102,7 @@ class Run:
     owner : str or None
         Whoever submitted it.
     planned : sequence of dict
-        Of a plan what it found, `audits.runs.plans.power.Planned` made plain.
+        Of a plan what it found, `audits.runs.plans.power.PowerRow` made plain.
     answer : dict or None
         Of a question to the model what it said, as `audits.models.what_if.what_if` returns it.
     """
@@ -115,7 +115,7 @@ class Run:
         self._changed = threading.Condition()
         self._status: Status = "queued"
         self._fraction, self._doing = 0.0, "Waiting for a free worker"
-        self._curve: deque[CurvePoint] = deque(maxlen=_LONGEST_CURVE)
+        self._curve: deque[CurvePoint] = deque(maxlen=_MAX_CURVE)
         self._started: float | None = None
         self._error: RunError | None = None
         self._read: Callable[[], RunResult] | None = None
@@ -235,4 +235,4 @@ class Run:
         if self._started is None or self.finished or self._fraction < _SMALLEST_BASIS:
             return None
         spent = time.monotonic() - self._started
-        return spent * (1 - self._fraction) / self._fraction if spent >= _SHORTEST_BASIS else None
+        return spent * (1 - self._fraction) / self._fraction if spent >= _MIN_BASIS else None

@@ -21,7 +21,7 @@ from audits.errors import InputError, RunFailed
 from audits.runs.digests import digest_of
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.executors.job import Run, RunError
-from audits.runs.executors.queue import QueuedRun, RunLimits, RunQueue, worker_count
+from audits.runs.executors.queue import RunLimits, RunQueue, RunRequest, worker_count
 from audits.runs.executors.threads import thread_count
 from audits.runs.executors.worker_process import WorkerProcess, can_fork
 from audits.runs.storage.store import RunStore, home
@@ -84,7 +84,7 @@ class ProcessExecutor:
         self._why_not = ""
         self._closing = False
         self._warm_from_start = workers or 1
-        self._copy = None if warm else self._copied()
+        self._copy = None if warm else self._fork_first()
         self._threads = [
             threading.Thread(target=self._serve, args=(place,), name=f"evenhand-worker-{place}", daemon=True)
             for place in range(workers or worker_count())
@@ -131,8 +131,8 @@ class ProcessExecutor:
         except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
             run.fail(RunError.of(error))
             return self._remember(run)
-        job = QueuedRun(run, parsed, digests, self._store, plan, ask)
-        finished = plan is None and ask is None and self._finished(job)
+        job = RunRequest(run, parsed, digests, self._store, plan, ask)
+        finished = plan is None and ask is None and self._has_result(job)
         with self._lock:
             if self._closing:
                 raise RunFailed("The executor is closed.")
@@ -203,7 +203,7 @@ class ProcessExecutor:
             self._copy.close()
         _open_executors.discard(self)
 
-    def _finished(self, job: QueuedRun) -> bool:
+    def _has_result(self, job: RunRequest) -> bool:
         """Tell whether the run's result is there and whole; a damaged one is removed."""
         if not self._store.finished(job.run.key, job.run.owner):
             return False
@@ -222,7 +222,7 @@ class ProcessExecutor:
                 del self._remembered[identity]
         return run
 
-    def _cancel_queued(self, job: QueuedRun) -> None:
+    def _cancel_queued(self, job: RunRequest) -> None:
         with self._lock:
             if self._line.drop(job):
                 job.run.end_cancelled()
@@ -252,7 +252,7 @@ class ProcessExecutor:
                 worker = None
         self._retire(worker)
 
-    def _next(self, warm: bool) -> QueuedRun | None:
+    def _next(self, warm: bool) -> RunRequest | None:
         """Return the run whose turn it is; None after a second without one, or when closing.
 
         Where a `warm` worker has nothing to do, none is started in its place.
@@ -274,7 +274,7 @@ class ProcessExecutor:
                 self._lock.notify_all()
             return job
 
-    def _copied(self) -> WorkerProcess | None:
+    def _fork_first(self) -> WorkerProcess | None:
         """Start the first worker as a copy of this process, if it can be one.
 
         Libraries are then loaded once, here, where the result is read and drawn with them.
@@ -319,7 +319,7 @@ class ProcessExecutor:
                 self._workers.discard(worker)
                 self._warm.discard(worker)
 
-    def _carry_out(self, worker: WorkerProcess | None, job: QueuedRun) -> bool:
+    def _carry_out(self, worker: WorkerProcess | None, job: RunRequest) -> bool:
         """See one run to its end; tell whether the worker can take another."""
         try:
             return self._carried_out(worker, job)
@@ -328,7 +328,7 @@ class ProcessExecutor:
                 self._line.end(job)
                 self._lock.notify_all()  # its owner may have another one begin
 
-    def _carried_out(self, worker: WorkerProcess | None, job: QueuedRun) -> bool:
+    def _carried_out(self, worker: WorkerProcess | None, job: RunRequest) -> bool:
         run = job.run
         if not run.begin():
             run.end_cancelled()
@@ -370,7 +370,7 @@ class ProcessExecutor:
         clock.start()
         return clock
 
-    def _settle(self, worker: WorkerProcess, job: QueuedRun, message: dict[str, Any]) -> None:
+    def _settle(self, worker: WorkerProcess, job: RunRequest, message: dict[str, Any]) -> None:
         """Take note of what a worker says about the end of a run."""
         if message["event"] == "done":
             job.run.planned, job.run.answer = message.get("planned", ()), message.get("answer")
@@ -385,7 +385,7 @@ class ProcessExecutor:
                 error = replace(error, details=f"{error.details}\n{worker.last_words()}".strip())
             job.run.fail(error)
 
-    def _mourn(self, worker: WorkerProcess, job: QueuedRun) -> None:
+    def _mourn(self, worker: WorkerProcess, job: RunRequest) -> None:
         """Take note of a worker that ended in the middle of a run."""
         with self._lock:
             del self._current[worker]

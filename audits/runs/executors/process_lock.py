@@ -29,11 +29,11 @@ def this_process(base: Path | None = None) -> str:
 
     With a home folder `base`, others there can tell from now on whether it goes on.
     """
-    name = f"{socket.gethostname()} {os.getpid()} {system.started(os.getpid())}"
+    name = f"{socket.gethostname()} {os.getpid()} {system.start_time(os.getpid())}"
     if base is not None and system.HAS_LOCKS:
         with _holding, contextlib.suppress(OSError):  # no room: others look for the process itself
             if (base, os.getpid()) not in _held:
-                _held[base, os.getpid()] = _locked(_file(base, name))
+                _held[base, os.getpid()] = _lock_file(_file(base, name))
     return name
 
 
@@ -52,14 +52,14 @@ def goes_on(process: str, created: float, base: Path | None = None) -> bool:
     host, pid, started = process.rsplit(" ", 2)
     if host != socket.gethostname():
         return 0 <= time.time() - created < _FORGOTTEN_SECONDS
-    return system.goes_on(int(pid)) and system.started(int(pid)) == started
+    return system.goes_on(int(pid)) and system.start_time(int(pid)) == started
 
 
 def _file(base: Path, process: str) -> Path:
     return base / "processes" / f"{hashlib.sha256(process.encode()).hexdigest()[:32]}.lock"
 
 
-def _locked(path: Path) -> int:
+def _lock_file(path: Path) -> int:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from audits.runs.result import RunResult
     from audits.runs.spec import Spec
 
-__all__ = ["QueuedRun", "RunLimits", "RunQueue", "worker_count"]
+__all__ = ["RunLimits", "RunQueue", "RunRequest", "worker_count"]
 
 _REMEMBERED_OWNERS = 500
 _SHARE = 0.6  # of the machine's memory, for runs
@@ -74,7 +74,7 @@ def worker_count() -> int:
     return int(number_from("EVENHAND_WORKERS", usual, least=1, most=256))
 
 
-class QueuedRun:
+class RunRequest:
     """A run with what a worker needs to carry it out."""
 
     def __init__(
@@ -119,8 +119,8 @@ class RunQueue:
 
     def __init__(self, limits: RunLimits) -> None:
         self._limits = limits
-        self._queue: deque[QueuedRun] = deque()
-        self._begun: list[QueuedRun] = []  # the worker of one may only be starting
+        self._queue: deque[RunRequest] = deque()
+        self._begun: list[RunRequest] = []  # the worker of one may only be starting
         self._served: dict[str | None, float] = {}
 
     @property
@@ -138,24 +138,24 @@ class RunQueue:
             return ""
         return f"{waiting:,} of your runs wait already, as many as may; cancel one, or start this one later."
 
-    def add(self, job: QueuedRun) -> None:
+    def add(self, job: RunRequest) -> None:
         """Have a run wait."""
         self._queue.append(job)
 
-    def drop(self, job: QueuedRun) -> bool:
+    def drop(self, job: RunRequest) -> bool:
         """Have a run wait no longer; tell whether it did."""
         waits = job in self._queue
         if waits:
             self._queue.remove(job)
         return waits
 
-    def clear(self) -> list[QueuedRun]:
+    def clear(self) -> list[RunRequest]:
         """Have none wait any longer, and return those that did."""
         waited = list(self._queue)
         self._queue.clear()
         return waited
 
-    def first(self) -> QueuedRun | None:
+    def first(self) -> RunRequest | None:
         """Return the waiting run whose owner has the fewest going on, then was served longest ago.
 
         None where none waits, or those that go on may take all the memory there is for runs.
@@ -177,7 +177,7 @@ class RunQueue:
             default=None,
         )
 
-    def begin(self, job: QueuedRun) -> None:
+    def begin(self, job: RunRequest) -> None:
         """Let a waiting run go on."""
         self._queue.remove(job)
         self._begun.append(job)
@@ -185,6 +185,6 @@ class RunQueue:
         if len(self._served) > _REMEMBERED_OWNERS:
             self._served.pop(min(self._served, key=self._served.__getitem__))
 
-    def end(self, job: QueuedRun) -> None:
+    def end(self, job: RunRequest) -> None:
         """Note that a run goes on no more."""
         self._begun.remove(job)

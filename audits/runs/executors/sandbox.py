@@ -244,11 +244,11 @@ def readable_folders() -> tuple[Path, ...]:
     }
     # an environment that is a link, and packages installed from elsewhere
     found |= {Path(each).resolve() for each in sys.path if each}
-    found |= set(_edited())
+    found |= set(_editable_installs())
     return tuple(sorted(each for each in found if each.exists()))
 
 
-def _edited() -> Iterator[Path]:
+def _editable_installs() -> Iterator[Path]:
     """Yield folders of packages that bring us something, installed to be edited (PEP 610): on no path."""
     for package in distributions():
         if any(entry.group.startswith("evenhand.") for entry in package.entry_points):

@@ -23,13 +23,13 @@ from typing import Any
 
 from audits.errors import InputError, RunFailed
 from audits.runs.executors import sandbox
-from audits.runs.executors.fork_server import CHUNK, MOST_MESSAGE, OVER_MEMORY
+from audits.runs.executors.fork_server import CHUNK, MAX_MESSAGE, OVER_MEMORY
 from audits.runs.executors.scratch import scratch
 
 __all__ = ["Child", "LimitReached", "SandboxPool"]
 
 _ROOT = Path(__file__).resolve().parents[3]
-_LONGEST_ANSWER = 512_000_000
+_MAX_ANSWER = 512_000_000
 
 
 class LimitReached(RunFailed):
@@ -100,7 +100,7 @@ class Child:
             finally:
                 clock.cancel()
             if answer is None:
-                raise self._ended(seconds)
+                raise self._ending_error(seconds)
         if "wrong" in answer:
             where, sentence = answer["wrong"]
             raise InputError(where, sentence[len(where) + 1 :].removesuffix("."))
@@ -130,7 +130,7 @@ class Child:
             size += len(part)
             if not part:
                 return None
-            if size > _LONGEST_ANSWER:
+            if size > _MAX_ANSWER:
                 self.kill("answer")
                 return None
             parts.append(part)
@@ -140,7 +140,7 @@ class Child:
             raise ValueError("no answer")
         return answer
 
-    def _ended(self, seconds: float) -> RunFailed:
+    def _ending_error(self, seconds: float) -> RunFailed:
         if not self._why:  # it may be ending by itself, and its exit status says why
             self._over.wait(5.0)
         if self.alive:
@@ -282,7 +282,7 @@ class SandboxPool:
     def _listen(self, orders: socket.socket) -> None:
         while True:
             try:
-                news = orders.recv(MOST_MESSAGE)
+                news = orders.recv(MAX_MESSAGE)
             except OSError:
                 return
             if not news:

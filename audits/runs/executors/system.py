@@ -38,7 +38,7 @@ __all__ = [
     "one_thread",
     "open_many_files",
     "read_at",
-    "started",
+    "start_time",
 ]
 
 HAS_LOCKS = fcntl is not None
@@ -109,7 +109,7 @@ def goes_on(pid: int) -> bool:
     return True
 
 
-def started(pid: int) -> str:
+def start_time(pid: int) -> str:
     """Return when a process started, in the kernel's ticks, as ids are used again; "?" if unknown."""
     with contextlib.suppress(OSError):
         facts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -41,7 +41,7 @@ _PRELOADED = (
     "audits.runs.execute",
 )
 _REPORT_SECONDS = 0.05
-_LARGEST_FILE = 4 << 30
+_MAX_FILE = 4 << 30
 _GIVES_WAY = 5  # to the pages, and to what is read for them
 
 
@@ -87,9 +87,9 @@ class Worker:
         try:
             reporter = _Reporter(self, job["run"])
             if job.get("ask") is not None:
-                return {"event": "done", "answer": _asked(job, reporter)}
+                return {"event": "done", "answer": _ask_model(job, reporter)}
             if job.get("plan") is not None:
-                return {"event": "done", "planned": _planned(job, reporter)}
+                return {"event": "done", "planned": _plan(job, reporter)}
             _carry_out(job, reporter)
         except RunCancelled:
             return {"event": "cancelled"}
@@ -143,7 +143,7 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
     commit(partial, Path(job["folder"]))
 
 
-def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
+def _plan(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
     from audits.runs.executors.threads import fixed_threads, thread_count
     from audits.runs.plans.power import plan
     from audits.runs.spec import parse_spec
@@ -155,8 +155,8 @@ def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
     return [asdict(each) for each in found]
 
 
-def _asked(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    from audits.records import loaded
+def _ask_model(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from audits.records import resolve
     from audits.runs.execute import remembered_subject
     from audits.runs.executors.threads import fixed_threads, thread_count
     from audits.runs.spec import parse_spec
@@ -167,7 +167,7 @@ def _asked(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     with fixed_threads():
         subject = remembered_subject(spec, job["digests"], progress)
         asked = dict(job["ask"])
-        answer: dict[str, Any] = loaded(asked.pop("of", "audits.models.what_if:what_if"))(subject, **asked)
+        answer: dict[str, Any] = resolve(asked.pop("of", "audits.models.what_if:what_if"))(subject, **asked)
         return answer
 
 
@@ -185,9 +185,7 @@ def private_pipes() -> tuple[IO[bytes], IO[bytes]]:
 def _give_up(memory: int | None, network: bool) -> None:
     """Keep what a run needs: what a model or a table brings along gets no more either."""
     unlimited = 1 << 62
-    enter(
-        Bounds(memory or unlimited, open_files=4096, file_bytes=_LARGEST_FILE, network=network, programs=True)
-    )
+    enter(Bounds(memory or unlimited, open_files=4096, file_bytes=_MAX_FILE, network=network, programs=True))
     fresh_score()
     if memory:  # a server's: its pages come first
         give_way(_GIVES_WAY)

@@ -26,7 +26,7 @@ __all__ = ["WorkerProcess", "can_fork"]
 
 _ROOT = Path(__file__).resolve().parents[3]
 _LAST_WORDS = 200  # lines of stderr kept
-_LONGEST_LINE = 2_000
+_MAX_LINE = 2_000
 # their own threads are missing from a copy of the process, which waits for them
 _THREADED = frozenset({"torch", "sklearn", "onnxruntime", "xgboost", "lightgbm", "catboost", "polars"})
 
@@ -70,7 +70,7 @@ class WorkerProcess:
         words += ["--memory", str(memory)] if memory else []
         words += ["--network"] if network else []
         self._folder = Path(tempfile.mkdtemp(prefix="work-", dir=scratch()))  # its home, and gone with it
-        start = _Forked if forked else subprocess.Popen
+        start = _ForkedProcess if forked else subprocess.Popen
         self._process: Any = start(
             [sys.executable, "-m", module, *words],
             stdin=subprocess.PIPE,
@@ -155,7 +155,7 @@ class WorkerProcess:
         self._stderr.clear()
 
     def _listen(self) -> None:
-        while line := self._process.stderr.readline(_LONGEST_LINE):
+        while line := self._process.stderr.readline(_MAX_LINE):
             self._stderr.append(line)
 
 
@@ -164,7 +164,7 @@ def can_fork() -> bool:
     return system.one_thread() and not _THREADED & sys.modules.keys()
 
 
-class _Forked:
+class _ForkedProcess:
     """The worker as a copy of this process: what `subprocess.Popen` would be, with the libraries loaded."""
 
     def __init__(
@@ -187,13 +187,13 @@ class _Forked:
 
     def poll(self) -> int | None:
         """Return how the process ended; None while it goes on."""
-        return self._ended(os.WNOHANG)
+        return self._reap(os.WNOHANG)
 
     def wait(self) -> int | None:
         """Wait for its end, and return how it ended."""
-        return self._ended(0)
+        return self._reap(0)
 
-    def _ended(self, how: int) -> int | None:
+    def _reap(self, how: int) -> int | None:
         with self._asking:
             if self.returncode is None:
                 pid, status = os.waitpid(self.pid, how)

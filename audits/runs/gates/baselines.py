@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.errors import InputError
-from audits.records import loaded
+from audits.records import resolve
 from audits.runs.gates.places import place_names
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["GateBaseline", "baseline_in", "baseline_of", "estimates_in", "growth", "read_baseline"]
 
 FORMAT = 1
-_LARGEST = 50_000_000
+_MAX = 50_000_000
 _ENDS = ("value", "low", "high", "n")
 _LEFT_OUT = {"options", "calibration"}
 
@@ -56,7 +56,7 @@ class GateBaseline:
         level : float
             Error rate of each interval.
         """
-        kept = self._kept(audit.name, place)
+        kept = self._baseline_audit(audit.name, place)
         rows = _decisions(audit)
         if not kept or rows is None or data != self.data or not kept.get("people"):
             return {}
@@ -65,12 +65,12 @@ class GateBaseline:
             return {}
         bits = np.frombuffer(base64.b64decode(people["decisions"]), dtype=np.uint8)
         before = np.unpackbits(bits, count=len(rows)).astype(bool)
-        found: dict[str, Estimate] = loaded(AUDITS[audit.name].since)(audit.result, before, level=level)
+        found: dict[str, Estimate] = resolve(AUDITS[audit.name].since)(audit.result, before, level=level)
         return found
 
     def change(self, audit: str, place: int, path: str, now: Mapping[str, Any]) -> Estimate | None:
         """Return how the number at `path` has changed as if of other people; None where it was not known."""
-        kept = self._kept(audit, place)
+        kept = self._baseline_audit(audit, place)
         stated = kept["numbers"].get(path) if kept else None
         if stated is None:
             return None
@@ -83,7 +83,7 @@ class GateBaseline:
             f"MOVER from {known.method}, as if of other people",
         )  # fmt: skip
 
-    def _kept(self, audit: str, place: int) -> dict[str, Any] | None:
+    def _baseline_audit(self, audit: str, place: int) -> dict[str, Any] | None:
         """The audit of the same name: as many others of that name before it, where one is asked for twice."""
         if place < len(self.audits) and AUDITS.now(self.audits[place]["audit"]) == audit:
             return self.audits[place]
@@ -128,8 +128,8 @@ def read_baseline(path: Path, where: str) -> GateBaseline:
     """
     advice = "write one with: evenhand baseline RESULTS --out FILE"
     try:
-        if path.stat().st_size > _LARGEST:
-            raise InputError(where, f"must be at most {_LARGEST // 1_000_000} MB", str(path))
+        if path.stat().st_size > _MAX:
+            raise InputError(where, f"must be at most {_MAX // 1_000_000} MB", str(path))
         document = json.loads(path.read_text(encoding="utf-8"))
         if document["evenhand_baseline"] != FORMAT:
             raise InputError(where, f"must be a baseline of format {FORMAT}", str(path), advice)
@@ -171,7 +171,7 @@ def _decisions(audit: Any) -> pd.Series | None:
     record = AUDITS[audit.name]
     if record.decided is None or record.since is None:
         return None
-    found: pd.Series | None = loaded(record.decided)(audit.result)
+    found: pd.Series | None = resolve(record.decided)(audit.result)
     return found
 
 

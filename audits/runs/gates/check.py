@@ -12,7 +12,7 @@ from audits.runs.documents import load_document
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.gates.gate import Gate, GateFailed, gate_of, judge, next_look
 from audits.runs.result import RunResult
-from audits.runs.source.fetch import fetched
+from audits.runs.source.fetch import fetch_data
 
 __all__ = ["check"]
 
@@ -55,26 +55,26 @@ def check(
     RunFailed
         If the run broke.
     """
-    wanted = _asked(rules, baseline)
+    wanted = _gate_spec(rules, baseline)
     if wanted is not None:
         if fail_on is not None:
             raise InputError("fail_on", "says what passes, and so do rules", advice="give one of them")
         fail_on = wanted
     if isinstance(spec, RunResult):
         stated = {key: each for key, each in spec.spec.items() if key == "gate"}  # words: by the results
-        return _passed(spec, gate_of(stated, fail_on), Path(base_dir or "."))
+        return _require_pass(spec, gate_of(stated, fail_on), Path(base_dir or "."))
     if isinstance(spec, Mapping):
         folder = Path(base_dir or ".")
-        document = fetched(spec, folder)
+        document = fetch_data(spec, folder)
     else:
         document, folder = load_document(Path(spec)), Path(spec).absolute().parent
-        document = fetched(document, folder, Path(spec).stem)
+        document = fetch_data(document, folder, Path(spec).stem)
     gate = gate_of(document, fail_on)
     result = InlineExecutor().submit(document, folder.absolute()).result()
-    return _passed(result, gate, folder)
+    return _require_pass(result, gate, folder)
 
 
-def _asked(
+def _gate_spec(
     rules: str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | None, baseline: str | Path | None
 ) -> str | Mapping[str, Any] | None:
     """Return rules and a baseline as one gate; None where nothing was said."""
@@ -91,7 +91,7 @@ def _asked(
     return gate or None
 
 
-def _passed(result: RunResult, gate: Gate, folder: Path) -> RunResult:
+def _require_pass(result: RunResult, gate: Gate, folder: Path) -> RunResult:
     over = judge(result, gate, folder).stopped
     if over:
         lines = [f"{item.name}: {item.verdict}. {item.finding}" for item in over]

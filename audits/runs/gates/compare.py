@@ -12,7 +12,7 @@ import pandas as pd
 from audits.models.metadata import accuracy_words
 from audits.runs.gates.places import place_names
 from audits.runs.registry import AUDITS
-from audits.stats.words import count, number
+from audits.stats.text import count, number
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -21,7 +21,7 @@ __all__ = ["RunChange", "before_and_after", "compare_runs", "comparison_frame", 
 
 _ESTIMATE = {"value", "low", "high", "n", "method"}
 _MEAN = {"mean", "low", "high", "n", "method"}  # an estimate that shares its row with other things
-_LONGEST = 80
+_MAX = 80
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class RunChange:
             before = _exactly(self.before, self.low_before, self.high_before)
             after = _exactly(self.after, self.low_after, self.high_after)
         start = _parting(before, after)
-        return before[start:][:_LONGEST], after[start:][:_LONGEST]
+        return before[start:][:_MAX], after[start:][:_MAX]
 
 
 def compare_runs(before: RunResult, after: RunResult) -> list[RunChange]:
@@ -77,12 +77,12 @@ def before_and_after(before: RunResult, after: RunResult) -> pd.DataFrame:
 
     Columns ``what``, ``before``, ``after``; what only one of the runs has is ``–`` in the other.
     """
-    told = [_told(run) for run in (before, after)]
+    told = [_summary_lines(run) for run in (before, after)]
     rows = [(what, *(each.get(what, "–") for each in told)) for what in {**told[0], **told[1]}]
     return pd.DataFrame(rows, columns=["what", "before", "after"])
 
 
-def _told(run: RunResult) -> dict[str, str]:
+def _summary_lines(run: RunResult) -> dict[str, str]:
     found = {
         "people audited": count(run.data["rows_audited"]),
         "model": str(run.model["name"]),
@@ -125,7 +125,7 @@ def _exactly(value: object, low: float | None, high: float | None) -> str:
 def _parting(before: str, after: str) -> int:
     """Where to begin two long texts so that both show where they part."""
     part = next((k for k, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
-    return max(part - _LONGEST // 2, 0) if max(len(before), len(after)) > _LONGEST else 0
+    return max(part - _MAX // 2, 0) if max(len(before), len(after)) > _MAX else 0
 
 
 def _weight(change: RunChange) -> int:

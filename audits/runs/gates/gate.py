@@ -17,15 +17,15 @@ from audits.runs.gates.places import place_names
 from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, check_words, numbers
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
+from audits.stats.text import number, people
 from audits.stats.verdicts import DEFAULT_LEVEL
-from audits.stats.words import number, people
 
 __all__ = [
     "Gate",
     "GateCheck",
     "GateFailed",
-    "GateJudgement",
-    "Stated",
+    "GateJudgment",
+    "HasVerdicts",
     "Statement",
     "judge",
     "next_look",
@@ -36,7 +36,7 @@ __all__ = [
 Most = Annotated[int, Field(strict=True, ge=0)] | None
 
 
-class Stated(Protocol):
+class HasVerdicts(Protocol):
     """What has verdicts to judge: the result of a run."""
 
     def to_json(self) -> dict[str, Any]: ...  # noqa: D102
@@ -146,7 +146,7 @@ class GateCheck(Statement):
 
 
 @dataclass(frozen=True)
-class GateJudgement:
+class GateJudgment:
     """What a gate says of a run.
 
     Attributes
@@ -202,8 +202,8 @@ def next_look(result: Any, stopped: Sequence[Statement], *, written: bool = Fals
 
 
 def judge(
-    result: Stated, gate: Gate, base_dir: Path | None = None, *, today: date | None = None
-) -> GateJudgement:
+    result: HasVerdicts, gate: Gate, base_dir: Path | None = None, *, today: date | None = None
+) -> GateJudgment:
     """Hold a run against a gate.
 
     Parameters
@@ -238,7 +238,7 @@ def judge(
         f"The waiver of {each.what} ended on {each.until}." for each in gate.waivers if each not in valid
     ]
     notes += [f"The waiver of {each.what} waives nothing: remove it." for each in valid if each not in used]
-    return GateJudgement(stated, checks, [item for item in stopped if not waiver(item)], waived, tuple(notes))
+    return GateJudgment(stated, checks, [item for item in stopped if not waiver(item)], waived, tuple(notes))
 
 
 def _checks(result: Any, gate: Gate, base_dir: Path) -> Iterator[GateCheck]:
@@ -248,7 +248,7 @@ def _checks(result: Any, gate: Gate, base_dir: Path) -> Iterator[GateCheck]:
         where = f"gate.rules[{place}]"
         found = numbers(entries, rule, where)
         if rule.baseline is None:
-            yield from (_checked(each, rule, each.estimate) for each in found)
+            yield from (_check_number(each, rule, each.estimate) for each in found)
         else:
             baseline = read_baseline(base_dir / rule.baseline, f"{where}.baseline")
             yield from _since(result, found, rule, baseline)
@@ -267,7 +267,7 @@ def _checks(result: Any, gate: Gate, base_dir: Path) -> Iterator[GateCheck]:
         yield from _growths(result.compared.second, gate.baseline, baseline_in(result), since)
 
 
-def _checked(item: Number, rule: Rule, estimate: Mapping[str, Any] | None) -> GateCheck:
+def _check_number(item: Number, rule: Rule, estimate: Mapping[str, Any] | None) -> GateCheck:
     """Hold one number against its rule."""
     name = rule.metric.split(".")[-1].replace("_", " ")
     whose = ": ".join(part for part in (item.attribute, item.group) if part)
@@ -276,7 +276,7 @@ def _checked(item: Number, rule: Rule, estimate: Mapping[str, Any] | None) -> Ga
     asked = rule.words()
     if estimate is None:
         return _check(item, asked, "not judged", f"{about} is not in the baseline")
-    told = f"{about}: {_told(estimate)}" + (f", {people(looked_at)}" if looked_at else "")
+    told = f"{about}: {_estimate_text(estimate)}" + (f", {people(looked_at)}" if looked_at else "")
     if rule.people_at_least is not None and (looked_at or 0) < rule.people_at_least:
         return _check(item, asked, "not judged", f"{told}: fewer than {rule.people_at_least:,} people")
     why = rule.broken_by(estimate)
@@ -301,7 +301,7 @@ def _since(result: Any, found: list[Number], rule: Rule, baseline: GateBaseline)
         change = paired[item.place].get(item.path)
         if change is None:
             change = baseline.change(item.audit, item.place, item.path, item.estimate)
-        yield _checked(item, rule, None if change is None else vars(change))
+        yield _check_number(item, rule, None if change is None else vars(change))
 
 
 def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str) -> Iterator[GateCheck]:
@@ -320,7 +320,7 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
             grown = growth(change, item.estimate["value"] - change.value)
             rate = item.path.split(".")[-1].replace("_", " ")
             about = f"difference in {rate} of {item.attribute}: {item.group}, growth {since}"
-            told = f"{about}: {_told(vars(grown))}"
+            told = f"{about}: {_estimate_text(vars(grown))}"
             why = bound.broken_by(vars(grown)).replace("its change", "the growth")
             state: Literal["kept", "broken"] = "broken" if why else "kept"
             asked = bound.words().replace("changed by", "grown by")
@@ -355,7 +355,7 @@ def _level(options: Mapping[str, Any]) -> float:
 _ENTRY = {"audit", "verdict", "verdict_across", "material", "finding", "interval"}
 
 
-def statements(result: Stated) -> list[Statement]:
+def statements(result: HasVerdicts) -> list[Statement]:
     """Return the verdicts that a run states, in the order of results.json.
 
     Of a verdict and the same one further down the path that it rests on, only the latter.
@@ -376,7 +376,9 @@ def statements(result: Stated) -> list[Statement]:
             across = verdict if outlasts or verdict != EVIDENCE else INSUFFICIENT
             material = across == EVIDENCE and item.get("material", True) is True
             found.append(
-                Statement(entry["audit"], place, path, across, _said(path, item, entry), material=material)
+                Statement(
+                    entry["audit"], place, path, across, _finding_for(path, item, entry), material=material
+                )
             )
     return found
 
@@ -438,7 +440,7 @@ def _below(path: str, other: str) -> bool:
     return other.startswith((f"{path}.", f"{path}["))
 
 
-def _said(path: str, item: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+def _finding_for(path: str, item: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     """What a verdict rests on: the audit's finding, or the part's own number where it is about a part."""
     if not path:
         return str(entry["finding"])
@@ -453,10 +455,10 @@ def _said(path: str, item: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     if estimate is None:
         return f"{path.lstrip('.')}. The audit's finding: {entry['finding']}"
     size = f", {people(estimate['n'])}" if estimate.get("n") else ""
-    return f"{path.lstrip('.')}: {_told(estimate)}{size}, {estimate['method']}"
+    return f"{path.lstrip('.')}: {_estimate_text(estimate)}{size}, {estimate['method']}"
 
 
-def _told(estimate: Mapping[str, Any]) -> str:
+def _estimate_text(estimate: Mapping[str, Any]) -> str:
     if estimate["value"] is None:
         return "not known"
     told = number(estimate["value"])

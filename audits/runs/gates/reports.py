@@ -6,17 +6,17 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from audits.runs.gates.gate import GateCheck, GateJudgement, Stated, Statement
+from audits.runs.gates.gate import GateCheck, GateJudgment, HasVerdicts, Statement
 from audits.stats import INSUFFICIENT
 
-__all__ = ["annotated", "junit_xml", "markdown"]
+__all__ = ["github_annotations", "junit_xml", "markdown"]
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_MOST_ANNOTATIONS = 10
+_MAX_ANNOTATIONS = 10
 """GitHub shows no more of a step."""
 
 
-def junit_xml(judged: GateJudgement) -> str:
+def junit_xml(judged: GateJudgment) -> str:
     """Return a gate's judgement as JUnit XML: a test case for every verdict and every number under a rule.
 
     What the gate stops is a failure, with the part's own numbers; what it waives, does not judge, or lets
@@ -57,7 +57,7 @@ def _why_skipped(item: Statement, waived: dict[int, Any]) -> str:
     return item.verdict if item.verdict == INSUFFICIENT else ""
 
 
-def markdown(judged: GateJudgement, result: Stated) -> str:
+def markdown(judged: GateJudgment, result: HasVerdicts) -> str:
     """Return a gate's judgement as Markdown, for a job's summary or a merge request."""
     document = result.to_json()
     lines = ["## Fairness audit", "", _headline(judged), ""]
@@ -95,7 +95,7 @@ def markdown(judged: GateJudgement, result: Stated) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _headline(judged: GateJudgement) -> str:
+def _headline(judged: GateJudgment) -> str:
     kept = sum(item.state == "kept" for item in judged.checks)
     told = "**The gate stops this run.**" if judged.stopped else "**The gate lets this run pass.**"
     parts = [f"{len(judged.stopped)} stopped"] if judged.stopped else []
@@ -116,17 +116,17 @@ def _cell(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|~#])", r"\\\1", " ".join(str(text).split()))
 
 
-def annotated(judged: GateJudgement, file: str) -> str:
+def github_annotations(judged: GateJudgment, file: str) -> str:
     """Return lines that GitHub Actions shows beside `file`: an error for each that does not pass."""
     lines = [
         f"::error file={_property(file)},title={_property(item.name)}::"
         + _message(f"{item.verdict}. {item.finding}")
-        for item in judged.stopped[:_MOST_ANNOTATIONS]
+        for item in judged.stopped[:_MAX_ANNOTATIONS]
     ]
     lines += [
         f"::warning file={_property(file)},title={_property(item.name)}::"
         + _message(f"waived until {waiver.until}: {waiver.reason}")
-        for item, waiver in judged.waived[:_MOST_ANNOTATIONS]
+        for item, waiver in judged.waived[:_MAX_ANNOTATIONS]
     ]
     return "\n".join(
         [*lines, *(f"::notice file={_property(file)}::{_message(note)}" for note in judged.notes)]

@@ -19,7 +19,7 @@ from audits.errors import InputError
 from audits.groups.metrics import METRICS
 from audits.runs.gates.places import place_names
 from audits.runs.registry import AUDITS
-from audits.stats.words import number
+from audits.stats.text import number
 
 __all__ = ["BaselineRule", "Number", "Rule", "Waiver", "check_words", "metric_names", "numbers"]
 
@@ -184,7 +184,11 @@ def numbers(entries: list[dict[str, Any]], rule: Rule, where: str) -> list[Numbe
     for place, entry in enumerate(entries):
         if rule.audit is not None and AUDITS.now(rule.audit) != entry["audit"]:
             continue
-        mine = [each for each in _named(entry, rule.metric.split("."), "", "", "") if _asked(each, rule)]
+        mine = [
+            each
+            for each in _estimates_named(entry, rule.metric.split("."), "", "", "")
+            if _matches_rule(each, rule)
+        ]
         parts = [each for each in mine if "[" in each[0]]
         # a headline repeats one of its parts
         found += [Number(entry["audit"], place, *each) for each in (parts or mine)]
@@ -203,7 +207,9 @@ def _nothing(entries: list[dict[str, Any]], rule: Rule, where: str) -> InputErro
             what="an audit that ran",
         )
         entries = [each for each in entries if each["audit"] == AUDITS.now(rule.audit)]
-    named = [each for entry in entries for each in _named(entry, rule.metric.split("."), "", "", "")]
+    named = [
+        each for entry in entries for each in _estimates_named(entry, rule.metric.split("."), "", "", "")
+    ]
     if not named:
         known = {name for entry in entries for name in _known(entry)}
         near = difflib.get_close_matches(rule.metric, known, n=3, cutoff=0.4) or sorted(known)[:8]
@@ -288,12 +294,12 @@ def _properties(schema: Any) -> Iterator[str]:
 Found = tuple[str, str, str, Mapping[str, Any]]
 
 
-def _asked(found: Found, rule: Rule) -> bool:
+def _matches_rule(found: Found, rule: Rule) -> bool:
     _, attribute, group, _ = found
     return rule.by in (None, attribute) and rule.group in (None, group)
 
 
-def _named(value: Any, metric: list[str], path: str, attribute: str, group: str) -> Iterator[Found]:
+def _estimates_named(value: Any, metric: list[str], path: str, attribute: str, group: str) -> Iterator[Found]:
     """Yield path, attribute, group and estimate of everything below `value` that is called `metric`."""
     if isinstance(value, dict):
         attribute, group = str(value.get("attribute", attribute)), str(value.get("group", group))
@@ -309,10 +315,10 @@ def _named(value: Any, metric: list[str], path: str, attribute: str, group: str)
                 return
         for key, inner in value.items():
             if key not in _SETTINGS:
-                yield from _named(inner, metric, f"{path}.{key}".lstrip("."), attribute, group)
+                yield from _estimates_named(inner, metric, f"{path}.{key}".lstrip("."), attribute, group)
     elif isinstance(value, list):
         for name, inner in zip(place_names(value), value, strict=True):
-            yield from _named(inner, metric, f"{path}[{name}]", attribute, group)
+            yield from _estimates_named(inner, metric, f"{path}[{name}]", attribute, group)
 
 
 def _estimate(item: Any) -> Mapping[str, Any] | None:

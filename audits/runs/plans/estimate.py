@@ -12,14 +12,14 @@ from audits.runs.registry import AUDITS
 from audits.runs.source.first_rows import first_rows
 from audits.runs.spec import Spec
 
-__all__ = ["Expected", "estimate"]
+__all__ = ["RunCost", "estimate"]
 
 _START, _CELL_SECONDS = 4.0, 3e-7  # seconds of one core, measured on the machine of docs/scale.md
 _START_BYTES, _CELL_BYTES = 2.5e8, 26.0
 
 
 @dataclass(frozen=True)
-class Expected:
+class RunCost:
     """What a run takes.
 
     Attributes
@@ -48,7 +48,7 @@ class Expected:
         return sum(self.steps.values())
 
 
-def estimate(spec: Spec) -> Expected:
+def estimate(spec: Spec) -> RunCost:
     """Return what a run of `spec` takes, of a second model as well.
 
     Raises
@@ -72,7 +72,7 @@ def estimate(spec: Spec) -> Expected:
             steps[audit.name] = steps.get(audit.name, 0.0) + audit.expected_seconds(request.options, size)
             largest = max(largest, audit.expected_bytes(request.options, size))
     audited = round(rows * kept) if how == "counted" else people
-    return Expected(steps, memory + (0.0 if how == "counted" else largest), rows, how, audited)
+    return RunCost(steps, memory + (0.0 if how == "counted" else largest), rows, how, audited)
 
 
 def _models(spec: Spec) -> list[Train | None]:

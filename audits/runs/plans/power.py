@@ -25,13 +25,13 @@ from audits.runs.registry import AUDITS
 from audits.runs.spec import AuditRequest, Spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, wilson
 
-__all__ = ["Planned", "plan"]
+__all__ = ["PowerRow", "plan"]
 
 _DECISION = "(decision in this world)"
 
 
 @dataclass(frozen=True)
-class Planned:
+class PowerRow:
     """How often an audit gives each verdict in worlds of one size and one planted difference.
 
     Attributes
@@ -58,7 +58,7 @@ class Planned:
     others: int = 0
 
     @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> Planned:
+    def from_json(cls, plain: Mapping[str, Any]) -> PowerRow:
         """Return what `dataclasses.asdict` made plain."""
         shares = {name: Estimate(**plain[name]) for name in ("evidence", "no_material", "insufficient")}
         return cls(**{**plain, **shares})
@@ -73,7 +73,7 @@ def plan(
     worlds: int = 20,
     seed: int = 0,
     progress: Progress = silent,
-) -> list[Planned]:
+) -> list[PowerRow]:
     """Return what each audit of `spec` could see.
 
     Parameters
@@ -101,7 +101,7 @@ def plan(
     none = Estimate(None, None, None, 0, "not run")
     steps, found = _steps(spec, sizes, differences), []
     if all(AUDITS[request.name].unplanned for request in spec.audits):  # nothing to read the data for
-        return [_unplanned(request.name, n, difference, others, none) for request, n, difference in steps]
+        return [_without_plan(request.name, n, difference, others, none) for request, n, difference in steps]
     subject = prepared_subject(spec)
     if not subject.data.protected:
         raise InputError("data.protected", "must name an attribute whose groups are planned for")
@@ -117,9 +117,11 @@ def plan(
     for place, (request, n, difference) in enumerate(steps):
         stretch = part(progress, place / len(steps), (place + 1) / len(steps))
         if AUDITS[request.name].unplanned:
-            found.append(_unplanned(request.name, n, difference, others, none))
+            found.append(_without_plan(request.name, n, difference, others, none))
         else:
-            found.append(_planned(subject, request, (n, others or n), difference, worlds, seed, stretch))
+            found.append(
+                _simulate_plan(subject, request, (n, others or n), difference, worlds, seed, stretch)
+            )
     return found
 
 
@@ -129,12 +131,12 @@ def _steps(
     return [(request, n, d) for request in spec.audits for n in sizes for d in differences]
 
 
-def _unplanned(audit: str, n: int, difference: float, others: int | None, none: Estimate) -> Planned:
+def _without_plan(audit: str, n: int, difference: float, others: int | None, none: Estimate) -> PowerRow:
     reason = AUDITS[audit].unplanned
-    return Planned(audit, n, difference, none, none, none, reason, others or n)
+    return PowerRow(audit, n, difference, none, none, none, reason, others or n)
 
 
-def _planned(
+def _simulate_plan(
     subject: Subject,
     request: AuditRequest,
     sizes: tuple[int, int],
@@ -142,7 +144,7 @@ def _planned(
     worlds: int,
     seed: int,
     progress: Progress,
-) -> Planned:
+) -> PowerRow:
     groups, (n, others) = _groups(subject.data, request.all_options()), sizes
     verdicts = []
     for world in range(worlds):
@@ -154,13 +156,13 @@ def _planned(
             result = AUDITS[request.name].run(drawn, request.options, rng=rng, progress=silent)
         except InputError as error:
             none = Estimate(None, None, None, 0, "not run")
-            return Planned(request.name, n, difference, none, none, none, str(error), others)
+            return PowerRow(request.name, n, difference, none, none, none, str(error), others)
         verdicts.append(result.verdict)
     evidence, no_material, insufficient = (
         wilson(sum(each == kind for each in verdicts), worlds)
         for kind in (EVIDENCE, NO_MATERIAL, INSUFFICIENT)
     )
-    return Planned(request.name, n, difference, evidence, no_material, insufficient, others=others)
+    return PowerRow(request.name, n, difference, evidence, no_material, insufficient, others=others)
 
 
 def _groups(data: AuditData, options: Mapping[str, Any]) -> list[dict[str, str]]:

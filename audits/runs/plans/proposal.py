@@ -18,27 +18,27 @@ import pandas as pd
 
 from audits.checks import choices
 from audits.data import AuditData, Table, build_data, data_spec, describe, read_table
-from audits.data.preprocessing.column_names import stored as stored_label
+from audits.data.preprocessing.column_names import column_role as stored_label
 from audits.data.quality.checks import examine, second_header
 from audits.data.quality.findings import Finding
 from audits.data.quality.row_units import count_column, shared_id, times_as_wide
 from audits.data.role_guesses import MAX_ANSWERS, guess_good_answer, guess_verb, is_amount, is_consequence
 from audits.data.values import text_of
-from audits.errors import InputError, called, how_to_install, installed
+from audits.errors import InputError, distribution_name, how_to_install, is_installed
 from audits.runs.registry import AUDITS, usual_audits
-from audits.stats.words import count
+from audits.stats.text import count
 
 __all__ = [
     "Proposal",
     "RoleAnswers",
+    "missing_packages_text",
     "propose",
     "read_past_header",
     "table_findings",
-    "told_lacking",
     "usual_model",
 ]
 
-_MOST_GROUPS = 20
+_MAX_GROUPS = 20
 _FEW = 12
 
 
@@ -99,7 +99,7 @@ def read_past_header(path: Path) -> tuple[Table, dict[str, Any]]:
 def table_findings(table: Table, section: Mapping[str, Any], predictions: str | None = None) -> list[Finding]:
     """Return what is likely wrong with a table, as far as its `data` section says what it holds."""
     spec = data_spec(section)
-    return examine(table, spec, _built(table, section), predictions=predictions)
+    return examine(table, spec, _try_build(table, section), predictions=predictions)
 
 
 def propose(
@@ -133,10 +133,10 @@ def propose(
     bins = {name: _edges(table.frame[name]) for name in data["protected"] if _many(columns[name])}
     if bins:
         data["bins"] = bins
-        guesses["data.bins"] = f"{_listed(list(bins))} cut into three ranges of about as many people."
+        guesses["data.bins"] = f"{_enumerate(list(bins))} cut into three ranges of about as many people."
     for key, value, told in _units(table, {*taken, *data["protected"]}):
         data[key], guesses[f"data.{key}"] = value, told
-    built = _built(table, data)
+    built = _try_build(table, data)
     spec: dict[str, Any] = {"data": data, "seed": 0}
     if amount is not None:
         spec["model"] = {"predictions": {"score": amount}}
@@ -153,7 +153,7 @@ def propose(
     allowed, lacking = _allowed(usual, built)
     kind = "stored" if "predictions" in spec["model"] else "model"
     if left_out := {name: package for name, package in lacking.items() if name in allowed[kind]}:
-        guesses["audits"] = told_lacking(left_out)
+        guesses["audits"] = missing_packages_text(left_out)
     allowed = {kind: tuple(name for name in names if name not in lacking) for kind, names in allowed.items()}
     spec["audits"] = [{name: usual[name]} if usual.get(name) else name for name in allowed[kind]]
     return Proposal(spec, guesses, allowed, lacking)
@@ -246,7 +246,7 @@ def _groups(
     described: Mapping[str, Any], columns: Mapping[str, Any], decided: set[str | None], answers: RoleAnswers
 ) -> tuple[list[str], str]:
     if answers.by:
-        return list(answers.by), f"Groups are compared by {_listed(list(answers.by))}, as asked."
+        return list(answers.by), f"Groups are compared by {_enumerate(list(answers.by))}, as asked."
     protected = [
         name
         for name in described["suggested"]["protected"]
@@ -256,10 +256,10 @@ def _groups(
         raise InputError(
             "data.protected",
             "cannot be guessed: no column is named like a group that people belong to, or none of these has "
-            f"2 to {_MOST_GROUPS} values",
+            f"2 to {_MAX_GROUPS} values",
             advice=f"add --by COLUMN, of {choices(columns)}",
         )  # fmt: skip
-    return protected, f"Groups are compared by {_listed(protected)}, as names and values suggest."
+    return protected, f"Groups are compared by {_enumerate(protected)}, as names and values suggest."
 
 
 def _units(table: Table, others: set[str | None]) -> list[tuple[str, Any, str]]:
@@ -280,7 +280,7 @@ def _units(table: Table, others: set[str | None]) -> list[tuple[str, Any, str]]:
     return []
 
 
-def _built(table: Table, data: Mapping[str, Any]) -> AuditData | None:
+def _try_build(table: Table, data: Mapping[str, Any]) -> AuditData | None:
     try:
         return build_data(table, data_spec(data))
     except InputError:
@@ -288,7 +288,7 @@ def _built(table: Table, data: Mapping[str, Any]) -> AuditData | None:
 
 
 def _as_groups(column: dict[str, Any]) -> bool:
-    few = 2 <= column["distinct"] + bool(column["missing"]) <= _MOST_GROUPS
+    few = 2 <= column["distinct"] + bool(column["missing"]) <= _MAX_GROUPS
     return few or column["kind"] in {"integer", "continuous"}
 
 
@@ -363,7 +363,7 @@ def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -
         )
     model, why = usual_model(label)
     if "train" in model:
-        why += f" It reads {_listed(names[:6])}{' and others' if len(names) > 6 else ''}."
+        why += f" It reads {_enumerate(names[:6])}{' and others' if len(names) > 6 else ''}."
     return model, why
 
 
@@ -372,9 +372,9 @@ def usual_model(label: Any) -> tuple[dict[str, Any], str]:
 
     A label that is made of a column by a rule can only be learned.
     """
-    if isinstance(label, str) and not installed("sklearn"):
+    if isinstance(label, str) and not is_installed("sklearn"):
         return {"predictions": {"label": label}}, (
-            f"No column holds predictions, and a model is trained only with {called('sklearn')} "
+            f"No column holds predictions, and a model is trained only with {distribution_name('sklearn')} "
             f"({how_to_install('sklearn')}): {label!r} itself is audited as the decision."
         )
     return {
@@ -382,16 +382,16 @@ def usual_model(label: Any) -> tuple[dict[str, Any], str]:
     }, "A logistic regression is trained on 70% of the people and audited on the rest."
 
 
-def told_lacking(left_out: Mapping[str, str]) -> str:
+def missing_packages_text(left_out: Mapping[str, str]) -> str:
     """Say which audits need what is not installed, and how to have it."""
     told = []
     for package in dict.fromkeys(left_out.values()):
         names = [name for name, needed in left_out.items() if needed == package]
         needs = "needs" if len(names) == 1 else "need"
-        told.append(f"{_listed(names)} {needs} {called(package)} ({how_to_install(package)})")
+        told.append(f"{_enumerate(names)} {needs} {distribution_name(package)} ({how_to_install(package)})")
     return f"Left out is what needs a package that is not installed here: {'; '.join(told)}."
 
 
-def _listed(names: list[str]) -> str:
+def _enumerate(names: list[str]) -> str:
     shown = [repr(name) for name in names]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

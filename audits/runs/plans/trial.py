@@ -21,7 +21,7 @@ __all__ = ["TRIED", "refusals", "trial"]
 
 TRIED = 2_000
 """People of whom a trial is."""
-_FEWEST = 25  # of every group, where there are so many
+_MIN = 25  # of every group, where there are so many
 _QUICK = {"permutations": (0, 19), "repeats": (0,), "refits": (0,), "draws": (0, 200), "ways_people": (5,)}
 """Values of options that make an audit quick, the quickest first; an audit takes the first that it allows."""
 _PLACE = re.compile(r"^audits\[\d+\]\.\w+[.:]? ?")
@@ -86,5 +86,5 @@ def _some(data: AuditData, rng: np.random.Generator) -> np.ndarray | None:
     chosen = [order[:TRIED]]
     for name in data.protected:
         values = data.groups[name].to_numpy(dtype=str)[order]
-        chosen += [order[values == value][:_FEWEST] for value in np.unique(values)]
+        chosen += [order[values == value][:_MIN] for value in np.unique(values)]
     return np.unique(np.concatenate(chosen))

@@ -20,12 +20,12 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from audits.data.io.large_table import duckdb_megabytes
 from audits.data.io.tables import Limits
-from audits.errors import InputError, how_to_install, installed, not_installed
+from audits.errors import InputError, how_to_install, is_installed, not_installed
 from audits.runs.executors.sandbox import number_from
 from audits.runs.executors.sandbox_pool import LimitReached, SandboxPool
 from audits.runs.source.confinement import confine
 
-__all__ = ["ALLOWED", "fetched"]
+__all__ = ["ALLOWED", "fetch_data"]
 
 ALLOWED = "EVENHAND_FETCH"
 """Variable with the addresses that may be read: beginnings, separated by commas."""
@@ -40,7 +40,7 @@ _WAIT, _HOPS = 60.0, 5
 _MOVED = {301, 302, 303, 307, 308}
 
 
-def fetched(document: Any, base_dir: Path, name: str = "spec", folders: Sequence[Path] = ()) -> Any:
+def fetch_data(document: Any, base_dir: Path, name: str = "spec", folders: Sequence[Path] = ()) -> Any:
     """Return a spec's plain data with ``data.path`` naming a file that was fetched, if it asks for one.
 
     ``data.query`` is put to DuckDB, which reads files that it names, or with ``data.database`` to the
@@ -81,7 +81,7 @@ def fetched(document: Any, base_dir: Path, name: str = "spec", folders: Sequence
     last = Path(unquote(urlsplit(address).path)).name if address else ""
     target = base_dir / (data.get("path") or last or f"{name}-data.arrow")
     confine([("data.path", target)], folders)
-    with _written(target) as file:
+    with _atomic_file(target) as file:
         if address:
             _read_address(address, file)
         else:
@@ -91,14 +91,14 @@ def fetched(document: Any, base_dir: Path, name: str = "spec", folders: Sequence
 
 
 @contextlib.contextmanager
-def _written(target: Path) -> Iterator[Path]:
+def _atomic_file(target: Path) -> Iterator[Path]:
     """Give a place to write; what is there afterwards becomes `target`, whole or not at all.
 
     A file that was not fetched, or was changed since, is somebody's own and stays: `_NOTED` tells.
     """
     noted = target.parent / _NOTED
     try:
-        known = _noted(noted)
+        known = _read_note(noted)
         if target.exists() and known.get(target.name) != _digest(target):
             raise InputError(
                 "data.path", "must not be a file that was there before, or was changed since it was fetched",
@@ -116,7 +116,7 @@ def _written(target: Path) -> Iterator[Path]:
         ) from None
 
 
-def _noted(path: Path) -> dict[str, str]:
+def _read_note(path: Path) -> dict[str, str]:
     """What was fetched into this folder; where the note is damaged nothing is written over."""
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
@@ -140,7 +140,7 @@ def _ask(query: str, variable: str | None, base_dir: Path, target: Path, folders
             )  # fmt: skip
         # drivers look for certificates and passwords in more places than could be listed
         question |= {"variable": variable, "environment": dict(os.environ)}
-    elif not installed("duckdb"):
+    elif not is_installed("duckdb"):
         raise not_installed("data.query", "duckdb")
     seconds = number_from("EVENHAND_QUERY_SECONDS", _QUERY_SECONDS, least=1, most=1e6)
     memory = (duckdb_megabytes() + _LIBRARIES) * 1_000_000

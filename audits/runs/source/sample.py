@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from audits.data import AuditData, LabelCut, Table
 from audits.data.io.large_table import open_table
-from audits.data.io.sampling import Drawn, draw_rows
+from audits.data.io.sampling import SampledRows, draw_rows
 from audits.progress import Progress, silent
 from audits.runs.digests import path_digest
 
@@ -22,7 +22,7 @@ __all__ = ["draw_table", "of_all"]
 
 def of_all(data: AuditData, table: Table) -> AuditData:
     """Return data made of a table; where its rows were drawn, with the others counted and told."""
-    if not isinstance(table, Drawn):
+    if not isinstance(table, SampledRows):
         return data
     held = len(table.frame)
     alike = f", in the same shares of {' × '.join(table.strata)} as in the file," if table.strata else ""
@@ -40,7 +40,7 @@ def of_all(data: AuditData, table: Table) -> AuditData:
 
 def draw_table(
     data: DataSpec, paths: Sequence[Path], seed: int, wanted: int, progress: Progress = silent
-) -> Drawn:
+) -> SampledRows:
     """Draw rows of a spec's Parquet by lot; the same ones whenever the same spec is run.
 
     Raises

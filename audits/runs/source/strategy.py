@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from audits.data import DataSpec
 from audits.data.io.limits import COUNTED_FROM, beyond_limits, parquet_rows, text_lines
-from audits.errors import InputError, NotCounted, not_counted
+from audits.errors import InputError, NeedsPeople, not_counted
 from audits.models import ModelSpec
 from audits.runs.registry import AUDITS
 
 if TYPE_CHECKING:
     from audits.data.groupby import Asked
 
-__all__ = ["DRAWN", "Request", "asked_columns", "is_counted", "rows_drawn"]
+__all__ = ["DRAWN", "Request", "columns_of_audits", "is_counted", "sample_size"]
 
 DRAWN = 200_000
 """Rows drawn of a table that is too large to be held."""
@@ -51,13 +51,13 @@ def is_counted(data: DataSpec, model: ModelSpec, audits: Sequence[Request], path
     if (parquet_rows(paths) or text_lines(paths) or 0) < COUNTED_FROM:
         return False
     try:
-        asked_columns(data, audits)
-    except NotCounted:
+        columns_of_audits(data, audits)
+    except NeedsPeople:
         return False
     return True
 
 
-def asked_columns(data: DataSpec, audits: Sequence[Request]) -> dict[str, Asked]:
+def columns_of_audits(data: DataSpec, audits: Sequence[Request]) -> dict[str, Asked]:
     """Return the columns that audits read besides those of the data, each with how it is cut.
 
     Raises
@@ -81,7 +81,7 @@ def asked_columns(data: DataSpec, audits: Sequence[Request]) -> dict[str, Asked]
     return asked
 
 
-def rows_drawn(data: DataSpec, paths: Sequence[Path]) -> int | None:
+def sample_size(data: DataSpec, paths: Sequence[Path]) -> int | None:
     """Return how many rows of a table that is not counted are drawn; None where all are read.
 
     Raises

@@ -17,18 +17,18 @@ import pyarrow.compute as pc
 
 from audits.checks import one_of
 from audits.data import AuditData, LabelCut, Table, build_data, read_table
-from audits.data.groupby import MOST_VALUES, Asked, Quantiles, TooMany, count_rows, values_at
+from audits.data.groupby import MAX_VALUES, Asked, Quantiles, TooMany, count_rows, values_at
 from audits.data.io.large_table import LargeTable, hold_table, open_table
 from audits.data.io.limits import parquet_files
 from audits.data.io.tables import ReadReport
 from audits.data.io.typed_tables import convert_typed
-from audits.data.preprocessing.filter_query import filtered, rule_numbers
-from audits.errors import InputError, NotCounted
+from audits.data.preprocessing.filter_query import filter_table, rule_numbers
+from audits.errors import InputError, NeedsPeople
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
 from audits.progress import Progress, part
 from audits.runs.digests import path_digest
 from audits.runs.registry import AUDITS
-from audits.runs.source.strategy import asked_columns
+from audits.runs.source.strategy import columns_of_audits
 
 if TYPE_CHECKING:
     from audits.runs.spec import Spec
@@ -58,24 +58,24 @@ def count_subject(
     InputError
         If something needs every row, a file has changed since `expected` was taken, or as `build_data`.
     """
-    asked = asked_columns(spec.data, spec.audits)
+    asked = columns_of_audits(spec.data, spec.audits)
     _refuse_groups(spec)
     if spec.digests() != expected:
         raise InputError(
             "data.path", "names a file that changed since the run was asked for", advice="run it again"
         )
     progress(0.0, "Opening the data")
-    people, read = _opened(spec, asked)
+    people, read = _open_table(spec, asked)
     cuts: dict[str, np.ndarray] = {}
     plain = dataclasses.replace(spec.data, features=())
-    table = _counted(spec, people, read, asked, cuts, part(progress, 0.05, 0.6))
+    table = _count_people(spec, people, read, asked, cuts, part(progress, 0.05, 0.6))
     data = build_data(table, plain)
     score = str((spec.model.predictions or Predictions()).score)
-    if score in cuts and data.gathered is not None and _filtered(spec):
+    if score in cuts and data.gathered is not None and _has_filters(spec):
         ends = float(data.gathered["low"].min()), float(data.gathered["high"].max())
         if ends != people.ends(score) and (ends[0] < -1 or ends[1] > 1):  # bins of the scores of who is left
             cuts[score] = np.union1d(cuts[score], _figure_cuts(spec, *ends))
-            table = _counted(spec, people, read, asked, cuts, part(progress, 0.6, 0.9))
+            table = _count_people(spec, people, read, asked, cuts, part(progress, 0.6, 0.9))
             data = build_data(table, plain)
     _refuse_unscored(data, spec.model)
     subject = make_subject(
@@ -98,7 +98,7 @@ def count_subject(
     return subject, facts, model
 
 
-def _opened(spec: Spec, asked: Mapping[str, Asked]) -> tuple[LargeTable, ReadReport]:
+def _open_table(spec: Spec, asked: Mapping[str, Asked]) -> tuple[LargeTable, ReadReport]:
     """Return the table, and how it was read; text is typed as a whole, in the columns needed."""
     paths = spec.data_paths()
     if parquet_files(paths):
@@ -114,7 +114,7 @@ def _opened(spec: Spec, asked: Mapping[str, Asked]) -> tuple[LargeTable, ReadRep
     return hold_table(whole, table.report.files), table.report
 
 
-def _counted(
+def _count_people(
     spec: Spec,
     people: LargeTable,
     read: ReadReport,
@@ -153,7 +153,7 @@ def _many_values(people: LargeTable, columns: Sequence[str]) -> list[str]:
     """Return the columns that have too many values to be counted by value among some rows already."""
     flat = [name for name in columns if not pa.types.is_nested(people.schema.field(name).type)]
     some, _ = people.some(_LOOKED_AT, flat)
-    return [name for name in flat if pc.count_distinct(some.column(name)).as_py() > MOST_VALUES]
+    return [name for name in flat if pc.count_distinct(some.column(name)).as_py() > MAX_VALUES]
 
 
 def _refuse_groups(spec: Spec) -> None:
@@ -163,7 +163,7 @@ def _refuse_groups(spec: Spec) -> None:
         *((f"data.recode.{name}", recode.is_group) for name, recode in spec.data.recode.items()),
     ):
         if said:
-            raise NotCounted(
+            raise NeedsPeople(
                 key,
                 "cannot be used where a table is counted batch by batch",
                 advice="filter with data.keep: no model is trained here",
@@ -173,7 +173,7 @@ def _refuse_groups(spec: Spec) -> None:
 def _columns(spec: Spec, names: Sequence[str], asked: Mapping[str, Asked]) -> list[str]:
     """Return the columns of the file to count by; one that a recode makes need not be there."""
     predictions = spec.model.predictions
-    named = [(where, name) for where, name in _used(spec) if name is not None]
+    named = [(where, name) for where, name in _columns_used(spec) if name is not None]
     named += [(_asking(spec, name), name) for name in asked]
     assert predictions is not None  # noqa: S101
     key = "score" if predictions.score is not None else "label"
@@ -188,7 +188,7 @@ def _columns(spec: Spec, names: Sequence[str], asked: Mapping[str, Asked]) -> li
     return list(found)
 
 
-def _used(spec: Spec) -> Iterator[tuple[str, str | None]]:
+def _columns_used(spec: Spec) -> Iterator[tuple[str, str | None]]:
     data = spec.data
     for name, recode in data.recode.items():
         yield f"data.recode.{name}.from", recode.source or name
@@ -244,7 +244,10 @@ def _needs(
         if (recode.source or made) == name:
             yield f"data.recode.{made}", None
     if name in data.protected:
-        yield f"data.protected: {name!r}", _group_cuts(data.bins.get(name), _kept(people, spec), name)
+        yield (
+            f"data.protected: {name!r}",
+            _group_cuts(data.bins.get(name), _filtered_rows(people, spec), name),
+        )
     for place, rule in enumerate(data.keep):
         if rule.column == name:
             yield f"data.keep[{place}]", rule_numbers(rule)
@@ -257,7 +260,10 @@ def _needs(
     if data.weighing is not None and data.weighing.column == name:
         yield "data.weights", None
     if asked.get(name) is not None:
-        yield f"{_asking(spec, name)}.bins.{name}", _rule_cuts(asked[name], _kept(people, spec), name)
+        yield (
+            f"{_asking(spec, name)}.bins.{name}",
+            _rule_cuts(asked[name], _filtered_rows(people, spec), name),
+        )
     if predictions is not None and predictions.label == name:
         yield "model.predictions.label", None
     if predictions is not None and predictions.score == name:
@@ -324,7 +330,7 @@ def _quantile_cuts(bins: int, people: LargeTable, name: str) -> list[float]:
     return [*values.tolist(), *edges]
 
 
-def _kept(people: LargeTable, spec: Spec) -> LargeTable | None:
+def _filtered_rows(people: LargeTable, spec: Spec) -> LargeTable | None:
     """Return the rows that filters leave; None where that takes more than looking at values.
 
     Rows without a label stay: rules are about decisions.
@@ -332,22 +338,22 @@ def _kept(people: LargeTable, spec: Spec) -> LargeTable | None:
     data = spec.data
     if data.weighing is not None or any(rule.column in data.recode for rule in data.keep):
         return None
-    return filtered(people, data.keep, data.read.missing) if data.keep else people
+    return filter_table(people, data.keep, data.read.missing) if data.keep else people
 
 
-def _filtered(spec: Spec) -> bool:
+def _has_filters(spec: Spec) -> bool:
     """Return whether rows are left out, so that the ends of a column are not those of the file."""
     return bool(spec.data.keep) or spec.data.label is not None or spec.data.weighing is not None
 
 
 def _where(name: str, spec: Spec) -> str:
-    return next((where for where, used in _used(spec) if used == name), f"column {name!r}")
+    return next((where for where, used in _columns_used(spec) if used == name), f"column {name!r}")
 
 
-def _too_many(where: str, name: str) -> NotCounted:
-    return NotCounted(
+def _too_many(where: str, name: str) -> NeedsPeople:
+    return NeedsPeople(
         where,
-        f"must have at most {MOST_VALUES:,} values in a table whose people are counted batch by batch, but "
+        f"must have at most {MAX_VALUES:,} values in a table whose people are counted batch by batch, but "
         f"{name!r} has more",
         advice="cut numbers at edges (data.bins, rule_sets.bins), or group values in the file",
     )

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from audits.errors import InputError, RunFailed
 
-__all__ = ["Artefacts", "KeptFile", "take_stale"]
+__all__ = ["Artefact", "Artefacts", "take_stale"]
 
 _STALE_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True)
-class KeptFile:
+class Artefact:
     """A file: its name within the run, the digest of its content, and its bytes."""
 
     name: str
@@ -57,18 +57,18 @@ class Artefacts:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def look_at(self, folder: Path) -> list[KeptFile]:
+    def look_at(self, folder: Path) -> list[Artefact]:
         """Return the files below `folder`."""
         return [_facts(path, folder) for path in sorted(folder.rglob("*")) if path.is_file()]
 
-    def take_in(self, files: list[KeptFile], folder: Path) -> None:
+    def take_in(self, files: list[Artefact], folder: Path) -> None:
         """Move files from `folder` to where their content belongs."""
         for file in files:
             place = self._place(file.digest)
             place.parent.mkdir(exist_ok=True)
             (folder / file.name).replace(place)
 
-    def read(self, file: KeptFile, title: str) -> bytes:
+    def read(self, file: Artefact, title: str) -> bytes:
         """Return a file's content, held against its digest.
 
         Raises
@@ -92,10 +92,10 @@ class Artefacts:
         return self._folder / digest[:2] / digest
 
 
-def _facts(path: Path, folder: Path) -> KeptFile:
+def _facts(path: Path, folder: Path) -> Artefact:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return KeptFile(path.relative_to(folder).as_posix(), digest, path.stat().st_size)
+    return Artefact(path.relative_to(folder).as_posix(), digest, path.stat().st_size)
 
 
 def take_stale(folders: Iterable[Path], seconds: float) -> None:

@@ -24,7 +24,7 @@ ACTS = (
     "opened", "brought", "ran", "cancelled", "exported", "shared", "revoked", "deleted", "erased",
     "monitor made", "monitor removed", "token made", "token revoked", "measured", "backed up", "restored",
 )  # fmt: skip
-_LONGEST_LINE = 1 << 16
+_MAX_LINE = 1 << 16
 _BEGIN = "0" * 64
 
 
@@ -125,7 +125,7 @@ def _last(file: int) -> str:
     size = os.fstat(file).st_size
     if not size:
         return _BEGIN
-    start = max(0, size - _LONGEST_LINE)
+    start = max(0, size - _MAX_LINE)
     end = system.read_at(file, size - start, start)
     whole, newline, half = end.rpartition(b"\n")
     if half:

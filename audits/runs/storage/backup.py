@@ -26,13 +26,13 @@ from audits.runs.storage.database import Database, database, database_url
 from audits.runs.storage.schema import MIGRATIONS
 from audits.runs.storage.store import home, make_private
 
-__all__ = ["Copied", "backup", "restore"]
+__all__ = ["CopySize", "backup", "restore"]
 
 _LEFT_OUT = ("evenhand.sqlite", "backups", "processes", "status", "control")  # rows, copies, who is running
 
 
 @dataclass(frozen=True)
-class Copied:
+class CopySize:
     """How much was copied: rows of the database, and files and their bytes."""
 
     rows: int
@@ -40,7 +40,7 @@ class Copied:
     size: int
 
 
-def backup(target: Path, base: Path | None = None) -> Copied:
+def backup(target: Path, base: Path | None = None) -> CopySize:
     """Copy everything into the file `target`, while servers go on.
 
     Raises
@@ -63,7 +63,7 @@ def backup(target: Path, base: Path | None = None) -> Copied:
                 rows = pack_rows(connection, pack)
                 linked = _link(folder / "artefacts", Path(aside) / "artefacts")
             roots = [(linked, "artefacts")] if linked else []
-            roots += [(path, path.name) for path in sorted(folder.iterdir()) if _is_kept(path, aside)]
+            roots += [(path, path.name) for path in sorted(folder.iterdir()) if _is_backed_up(path, aside)]
             for root, name in roots:
                 _pack_files(root, f"home/{name}", pack)
             pack.finish(rows=rows)
@@ -72,10 +72,10 @@ def backup(target: Path, base: Path | None = None) -> Copied:
     except OSError as error:
         partial.unlink(missing_ok=True)
         raise RunFailed(f"The copy could not be written ({error.strerror}).") from error
-    return Copied(rows, pack.files, pack.size)
+    return CopySize(rows, pack.files, pack.size)
 
 
-def restore(source: Path, base: Path | None = None) -> Copied:
+def restore(source: Path, base: Path | None = None) -> CopySize:
     """Lay out what `backup` copied, in an empty home folder and an empty database.
 
     Raises
@@ -107,7 +107,7 @@ def restore(source: Path, base: Path | None = None) -> Copied:
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     sizes = manifest["files"]
-    return Copied(rows, sum(name.startswith("home/") for name in sizes), int(manifest["size"]))
+    return CopySize(rows, sum(name.startswith("home/") for name in sizes), int(manifest["size"]))
 
 
 def _pack_files(root: Path, name: str, pack: Pack) -> None:
@@ -119,7 +119,7 @@ def _pack_files(root: Path, name: str, pack: Pack) -> None:
             pack.add(f"{name}/{path.relative_to(root).as_posix()}", path)
 
 
-def _is_kept(path: Path, aside: str) -> bool:
+def _is_backed_up(path: Path, aside: str) -> bool:
     own = path.name.startswith((*_LEFT_OUT, ".backup-", ".restore-")) or str(path) == aside
     return not own and path.name != "artefacts" and not path.is_symlink()
 

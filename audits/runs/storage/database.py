@@ -79,13 +79,13 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """Open a connection that sees one state of the database and changes nothing."""
-        with self._told(), self.engine.connect() as connection:
+        with self._sql_errors(), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """Open a transaction that no other `writing` anywhere overlaps; all of it counts, or nothing."""
-        with self._told(), self._writer.begin() as connection:
+        with self._sql_errors(), self._writer.begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             yield connection
@@ -96,14 +96,14 @@ class Database:
         Readers that are at it keep the log; it is emptied by the next call then.
         """
         if self.engine.dialect.name == "sqlite":
-            with self._told(), self.engine.connect() as connection:
+            with self._sql_errors(), self.engine.connect() as connection:
                 driver = connection.connection.driver_connection
                 if driver is not None:
                     connection.rollback()
                     driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _sql_errors(self) -> Iterator[None]:
         try:
             yield
         except SQLAlchemyError as error:
@@ -164,7 +164,7 @@ def _copy_aside(connection: sa.Connection, found: int) -> None:
 
 def database(base: Path | None = None) -> Database:
     """Return the process's database: ``EVENHAND_DATABASE_URL``, else SQLite in the home folder `base`."""
-    return _remembered(database_url(base or home()))
+    return _cached_database(database_url(base or home()))
 
 
 def database_url(folder: Path) -> str:
@@ -182,7 +182,7 @@ def database_url(folder: Path) -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def _remembered(url: str) -> Database:
+def _cached_database(url: str) -> Database:
     return Database(url)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
 __all__ = [
-    "LONGEST_NOTE",
+    "MAX_NOTE",
     "STATUSES",
     "SavedRun",
     "audits_of",
@@ -26,8 +26,8 @@ __all__ = [
 
 STATUSES = ("running", "done", "failed", "cancelled", "interrupted")
 
-LONGEST_NOTE = 10_000
-_LONGEST_TITLE = 200
+MAX_NOTE = 10_000
+_MAX_TITLE = 200
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def default_title(spec: Mapping[str, Any]) -> str:
 
 def title_of(text: str) -> str:
     """Return `text` as a title: one line, no longer than a title may be."""
-    return storable(" ".join(text.split()))[:_LONGEST_TITLE]
+    return storable(" ".join(text.split()))[:_MAX_TITLE]
 
 
 def storable(text: str) -> str:

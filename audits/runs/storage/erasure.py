@@ -24,7 +24,7 @@ from audits.runs.storage.row_removal import Rewriter
 from audits.runs.storage.saved import SavedRun, SavedRuns
 from audits.runs.storage.store import RunStore, home, write_json
 
-__all__ = ["Erased", "erase_person"]
+__all__ = ["Erasure", "erase_person"]
 
 _CLIENT_ID = "client_id"  # the column of every table that holds a sender's own name of a person
 _INBOXES = ("inbox", "done", "failed")
@@ -32,7 +32,7 @@ _IDS = ("id",)
 
 
 @dataclass
-class Erased:
+class Erasure:
     """What was taken out, or would be.
 
     Attributes
@@ -58,7 +58,7 @@ class Erased:
 
 def erase_person(
     person: str, *, column: str | None = None, base: Path | None = None, look: bool = False
-) -> Erased:
+) -> Erasure:
     """Take out all that is kept of one person.
 
     Parameters
@@ -80,7 +80,7 @@ def erase_person(
     if not person.strip():
         raise InputError("--person", "must not be empty", person)
     folder = base or home()
-    told = Erased()
+    told = Erasure()
     saved = SavedRuns(base)
     runs = saved.list()
     touched: set[Path] = set()
@@ -106,7 +106,7 @@ def erase_person(
                 saved.delete(run.id)
                 store.discard(store.folder(run.key, run.owner))
                 _forget_run(Path(run.base_dir), run.key)
-    told.measured = _measured(person, base, look)
+    told.measured = _erase_measurements(person, base, look)
     if not look:
         AuditLog(folder).note("erased", what="one person")
     return told
@@ -119,7 +119,7 @@ def _files(
     for space in sorted((folder / "workspaces").glob("*")):
         sections = list(_sections(space, runs))
         for path in sorted((space / "files").glob("*/*")):
-            mine = [each for each in sections if path in _named(space, each)]
+            mine = [each for each in sections if path in _spec_paths(space, each)]
             yield path, _columns(mine or sections, column), _reading(mine)
     for monitor in sorted((folder / "monitors").glob("*")):
         for name in _INBOXES:
@@ -150,13 +150,13 @@ def _reading(sections: list[Mapping[str, Any]]) -> dict[str, Any]:
     return {name: first[name] for name in ("format", "read") if first.get(name)}
 
 
-def _named(folder: Path, section: Mapping[str, Any]) -> list[Path]:
+def _spec_paths(folder: Path, section: Mapping[str, Any]) -> list[Path]:
     written = section.get("path") or ()
     return [folder / each for each in ([written] if isinstance(written, str) else written)]
 
 
 def _paths(run: SavedRun) -> list[Path]:
-    return _named(Path(run.base_dir), run.spec.get("data", {}))
+    return _spec_paths(Path(run.base_dir), run.spec.get("data", {}))
 
 
 def _forget_run(space: Path, key: str) -> None:
@@ -166,7 +166,7 @@ def _forget_run(space: Path, key: str) -> None:
         write_json(path, [run for run in runs if run.get("key") != key])
 
 
-def _measured(person: str, base: Path | None, look: bool) -> int:
+def _erase_measurements(person: str, base: Path | None, look: bool) -> int:
     kept = database(base)
     tables, number = sa.MetaData(), 0
     with kept.writing() as connection:

@@ -84,7 +84,7 @@ def _without(
     path: Path, report: Any, names: Sequence[str], mask: Any, columns: set[str], value: str
 ) -> bytes:
     if report.format in {"parquet", "arrow"}:
-        return _typed(path, report.format, mask)
+        return _without_rows(path, report.format, mask)
     if report.format == "xlsx":
         return _workbook(path, names, columns, value)
     content = path.read_bytes()
@@ -97,7 +97,7 @@ def _without(
     return gzip.compress(kept) if report.compressed else kept
 
 
-def _typed(path: Path, kind: str, mask: Any) -> bytes:
+def _without_rows(path: Path, kind: str, mask: Any) -> bytes:
     import pyarrow as pa
     import pyarrow.feather
     import pyarrow.parquet as pq

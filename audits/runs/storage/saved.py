@@ -26,10 +26,10 @@ import sqlalchemy as sa
 from audits.errors import InputError, RunFailed
 from audits.runs.executors.process_lock import goes_on, this_process
 from audits.runs.executors.scratch import scratch
-from audits.runs.storage.artefacts import Artefacts, KeptFile
+from audits.runs.storage.artefacts import Artefact, Artefacts
 from audits.runs.storage.database import Database, database, is_unreachable
 from audits.runs.storage.entry import (
-    LONGEST_NOTE,
+    MAX_NOTE,
     STATUSES,
     SavedRun,
     audits_of,
@@ -342,7 +342,7 @@ class SavedRuns:
         with self._database.reading() as connection:
             files = connection.execute(sa.select(*_FILES.c).where(_FILES.c.run == run.id)).all()
         for row in files:
-            content = self._artefacts.read(KeptFile(row.name, row.digest, row.size), run.title)
+            content = self._artefacts.read(Artefact(row.name, row.digest, row.size), run.title)
             try:
                 (folder / row.name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / row.name).write_bytes(content)
@@ -365,8 +365,8 @@ class SavedRuns:
         InputError
             If it is longer than 10,000 characters.
         """
-        if len(note) > LONGEST_NOTE:
-            raise InputError("note", f"must have at most {LONGEST_NOTE:,} characters", len(note))
+        if len(note) > MAX_NOTE:
+            raise InputError("note", f"must have at most {MAX_NOTE:,} characters", len(note))
         self._set(identity, owner, note=storable(note))
 
     def delete(self, identity: str, owner: str | None = None) -> None:
@@ -390,10 +390,10 @@ class SavedRuns:
 
     def note_end(self, identity: str, run: Run) -> None:
         """Note how a run ended; where the database cannot be used now, try again until it can."""
-        if not self._noted(identity, run):
-            _until(lambda: self._noted(identity, run))
+        if not self._note_end(identity, run):
+            _until(lambda: self._note_end(identity, run))
 
-    def _noted(self, identity: str, run: Run) -> bool:
+    def _note_end(self, identity: str, run: Run) -> bool:
         """Note how a run ended; False if the database could not be reached."""
         try:
             self.reconcile()
@@ -431,7 +431,7 @@ class SavedRuns:
         with self._database.reading() as connection:
             going = connection.execute(sa.select(*_RUNS.c).where(_RUNS.c.status == "running")).all()
         gone = [row for row in going if not goes_on(row.process, row.created, self._base)]
-        gone = [row for row in gone if not self._found_later(row)]
+        gone = [row for row in gone if not self._adopt_result(row)]
         if not gone:
             return
         with self._database.writing() as connection:
@@ -444,7 +444,7 @@ class SavedRuns:
                     change["error"] = _HANDED_BACK
                 connection.execute(sa.update(_RUNS).where(same).values(change))
 
-    def _found_later(self, row: Any) -> bool:
+    def _adopt_result(self, row: Any) -> bool:
         """Take in the result of a run whose server ended, or had no database, before that was noted."""
         from audits.runs.result import RunResult
 

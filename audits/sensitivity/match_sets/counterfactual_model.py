@@ -34,7 +34,7 @@ from audits.stats.intervals import largest_gap
 __all__ = [
     "TwinMetric",
     "Twins",
-    "augmented",
+    "augment",
     "check_known",
     "decided_otherwise",
     "depends",
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-_MOST_COPIES = 12
+_MAX_COPIES = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +78,10 @@ def train_twins(
         if subject.data.bins.get(name):
             return f"{name!r} was cut into bins; copies need an attribute with a few values of its own."
         copies *= subject.training.frame[name].nunique()
-    if copies > _MOST_COPIES:
-        return f"The attributes have {copies} combinations where at most {_MOST_COPIES} are copied."
+    if copies > _MAX_COPIES:
+        return f"The attributes have {copies} combinations where at most {_MAX_COPIES} are copied."
     found = []
-    for place, training in enumerate((augmented(subject.training, read), subject.training)):
+    for place, training in enumerate((augment(subject.training, read), subject.training)):
         stretch = part(progress, place / 2, place / 2 + 0.5)
         stretch(0.0, "training the twin" if place == 0 else "training the model anew")
         model = train_model(training, kind, seed, stretch)  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ def train_twins(
     return Twins(found[0], found[1], words)
 
 
-def augmented(data: AuditData, attributes: tuple[str, ...]) -> AuditData:
+def augment(data: AuditData, attributes: tuple[str, ...]) -> AuditData:
     """Return `data` with a copy of each row for every other known value of the attributes, label unchanged.
 
     Rows whose value is missing stay as they are.

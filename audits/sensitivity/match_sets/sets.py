@@ -18,12 +18,12 @@ from audits.sensitivity.match_sets.counterfactual_model import TwinMetric
 from audits.stats import Estimate, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
-from audits.stats.words import count, number, percent_interval
+from audits.stats.text import count, number, percent_interval
 
 __all__ = ["QUANTILES", "Band", "Curve", "MatchSet", "MatchSetSide", "match_set", "sides_of"]
 
 
-FEWEST = 10
+MIN = 10
 """Non-members below which no curve is drawn."""
 
 Source = Literal["twin", "counterfactuals"]
@@ -147,11 +147,11 @@ def match_set(
     sides = sides_of(sensitivity, np.asarray(mismatched, dtype=bool), size, level)
     share = wilson(missed, n, level=level)
     chance = None if by_chance is None else wilson(float(size @ by_chance), n, level=level)
-    if min(np.count_nonzero(mismatched), np.count_nonzero(~mismatched)) < FEWEST:
+    if min(np.count_nonzero(mismatched), np.count_nonzero(~mismatched)) < MIN:
         nothing = Estimate(None, None, None, n, "too few people")
         text = (
-            f"{_missed(source, missed, n, share)} That is too few on one side to say whether sensitivity "
-            "finds them."
+            f"{_missing_phrase(source, missed, n, share)} That is too few on one side to say whether "
+            "sensitivity finds them."
         )
         none: tuple[Curve, ...] = ()
         return MatchSet(
@@ -182,7 +182,7 @@ def match_set(
         sensitivity, mismatched, distance, rng, weights=weights, draws=draws, level=level
     )
     adds = beside.low is not None and beside.low > 0.5
-    text = f"{_missed(source, missed, n, share)} {_sentence(areas, beside, adds, against)}"
+    text = f"{_missing_phrase(source, missed, n, share)} {_sentence(areas, beside, adds, against)}"
     return MatchSet(
         twin,
         n,
@@ -201,7 +201,7 @@ def match_set(
     )
 
 
-def _missed(source: Source, missed: float, n: float, share: Estimate) -> str:
+def _missing_phrase(source: Source, missed: float, n: float, share: Estimate) -> str:
     """Say how many people are no members."""
     many = f"{count(missed)} of {count(n)} people ({percent_interval(share)})"
     if source == "twin":

@@ -107,7 +107,7 @@ def _chunk(
     n, space = len(z), asked.space
     read = [(place, block) for place, block in enumerate(space.parts) if block.column in asked.columns]
     moves = [_moves(z, block, asked) for _, block in read]
-    stacked = _stacked(frame, {block.column: raw for (_, block), raw in zip(read, moves, strict=True)})
+    stacked = _stack_moves(frame, {block.column: raw for (_, block), raw in zip(read, moves, strict=True)})
     scores = asked.score(stacked).reshape(1 + sum(copies_of(block) for _, block in read), n)
     base, at = scores[0], 1
     gradients = [status_gradient(z, status, asked.literal) for status in asked.statuses]
@@ -151,7 +151,7 @@ def _moves(z: np.ndarray, block: Block, asked: _Asked) -> pd.Series:
     return pd.Series(block.levels.array.take(np.repeat(np.arange(len(block.levels)), len(z))))
 
 
-def _stacked(frame: pd.DataFrame, moves: Mapping[str, pd.Series]) -> pd.DataFrame:
+def _stack_moves(frame: pd.DataFrame, moves: Mapping[str, pd.Series]) -> pd.DataFrame:
     """Return the rows of `frame`, and again once for every moved copy, its column replaced."""
     copies = 1 + sum(map(len, moves.values())) // max(len(frame), 1)
     made = frame.iloc[np.tile(np.arange(len(frame)), copies)]

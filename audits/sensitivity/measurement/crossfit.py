@@ -19,7 +19,7 @@ from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve
 from audits.progress import Progress, part
 from audits.sensitivity.measurement.gradients import Status
-from audits.sensitivity.measurement.setup import MeasuredPeople, Models, measure_by
+from audits.sensitivity.measurement.setup import MeasurementSetup, Models, measure_by
 from audits.sensitivity.measurement.status_models import GroupArea, StatusQuality, hidden_widths, train_status
 from audits.sensitivity.options import SensitivityOptions
 from audits.stats import Estimate
@@ -63,7 +63,7 @@ class CrossFits:
 
 
 def cross_fit(
-    people: MeasuredPeople,
+    people: MeasurementSetup,
     attributes: tuple[str, ...],
     models: Models,
     options: SensitivityOptions,

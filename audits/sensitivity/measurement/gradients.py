@@ -18,7 +18,7 @@ from scipy.special import expit
 from audits.models.networks.dense import Dense
 
 __all__ = [
-    "Audited",
+    "AuditedModel",
     "Measured",
     "Status",
     "exceeds",
@@ -35,7 +35,7 @@ _LAST_DIGITS = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Audited:
+class AuditedModel:
     """The audited model F as a network.
 
     Attributes
@@ -135,7 +135,7 @@ class Measured:
 
 def measure(
     z: np.ndarray,
-    audited: Audited,
+    audited: AuditedModel,
     statuses: Sequence[Status],
     blocks: Sequence[slice],
     *,
@@ -163,7 +163,7 @@ def measure(
 
 
 def totals(
-    z: np.ndarray, audited: Audited, status: Status, *, literal: bool = False, threads: int = 1
+    z: np.ndarray, audited: AuditedModel, status: Status, *, literal: bool = False, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return score and sensitivity (n,) alone: the fast pass over very many people, in z's precision."""
 
@@ -213,7 +213,7 @@ def _chunks(z: np.ndarray) -> Iterator[np.ndarray]:
 
 def _chunk(
     z: np.ndarray,
-    audited: Audited,
+    audited: AuditedModel,
     statuses: Sequence[Status],
     starts: list[int],
     literal: bool,
@@ -240,7 +240,7 @@ def _chunk(
     return score, by_attribute, contributions, by_score.sum(axis=1)
 
 
-def _score_gradient(z: np.ndarray, audited: Audited) -> tuple[np.ndarray, np.ndarray]:
+def _score_gradient(z: np.ndarray, audited: AuditedModel) -> tuple[np.ndarray, np.ndarray]:
     outputs, hidden = audited.network.forward(z)
     score, seed = audited.head(outputs)
     return score, audited.network.backward(seed, hidden)

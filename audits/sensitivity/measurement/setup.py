@@ -19,7 +19,7 @@ from audits.models.networks.gradients import logits_over
 from audits.models.protocol import row_weights
 from audits.progress import Progress, part
 from audits.sensitivity.measurement.blackbox import measure_blackbox
-from audits.sensitivity.measurement.gradients import Audited, Measured, Status, measure, smoothing_noise
+from audits.sensitivity.measurement.gradients import AuditedModel, Measured, Status, measure, smoothing_noise
 from audits.sensitivity.measurement.status_models import (
     StatusQuality,
     hidden_widths,
@@ -29,7 +29,7 @@ from audits.sensitivity.measurement.status_models import (
 from audits.sensitivity.options import SensitivityOptions
 
 __all__ = [
-    "MeasuredPeople",
+    "MeasurementSetup",
     "Models",
     "attributes_of",
     "choose_people",
@@ -39,11 +39,11 @@ __all__ = [
 ]
 
 _HELD_OUT = 0.5
-_MOST_LEARNERS = 100_000
+_MAX_LEARNERS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredPeople:
+class MeasurementSetup:
     """Who is measured, at which points, who taught A, and everybody whom some cross-fit can measure."""
 
     subject: Subject
@@ -58,7 +58,7 @@ class MeasuredPeople:
 class Models:
     """F as a network where it is one, the As, and what was found out about them."""
 
-    audited: Audited | None
+    audited: AuditedModel | None
     why_not: str
     statuses: tuple[Status, ...]
     quality: tuple[StatusQuality, ...]
@@ -95,7 +95,9 @@ def attributes_of(subject: Subject, options: SensitivityOptions) -> tuple[str, .
     return names
 
 
-def choose_people(subject: Subject, options: SensitivityOptions, rng: np.random.Generator) -> MeasuredPeople:
+def choose_people(
+    subject: Subject, options: SensitivityOptions, rng: np.random.Generator
+) -> MeasurementSetup:
     """Choose who is measured: nobody who taught the audited model or A."""
     data, training, left_out = subject.data, subject.training, {}
     if training is None:
@@ -107,20 +109,20 @@ def choose_people(subject: Subject, options: SensitivityOptions, rng: np.random.
     everybody = data if subject.training is not None or options.max_people is not None else subject.data
     if data is not subject.data:
         subject = dataclasses.replace(subject, data=data)
-    training = single_people(training, most=_MOST_LEARNERS)  # a network learns from rows
+    training = single_people(training, most=_MAX_LEARNERS)  # a network learns from rows
     z = subject.space.encode(data.frame)
-    return MeasuredPeople(subject, everybody, training, z, row_weights(data), left_out)
+    return MeasurementSetup(subject, everybody, training, z, row_weights(data), left_out)
 
 
 def train_models(
-    people: MeasuredPeople,
+    people: MeasurementSetup,
     attributes: tuple[str, ...],
     options: SensitivityOptions,
     rng: np.random.Generator,
     progress: Progress,
 ) -> Models:
     """Bring F into the form that is measured, train an A for each attribute, and judge it."""
-    audited, why_not = _audited(people.subject)
+    audited, why_not = _network_of(people.subject)
     hidden = hidden_widths(options.status_model, None if audited is None else audited.network)
     space, data = people.subject.space, people.subject.data
     unseen = () if options.give_protected else attributes
@@ -143,7 +145,7 @@ def train_models(
     return Models(audited, why_not, tuple(statuses), tuple(quality))
 
 
-def _audited(subject: Subject) -> tuple[Audited | None, str]:
+def _network_of(subject: Subject) -> tuple[AuditedModel | None, str]:
     """Return F as a network over the feature space, or why it is none."""
     model = subject.differentiable
     if model is None:
@@ -152,11 +154,11 @@ def _audited(subject: Subject) -> tuple[Audited | None, str]:
         network = dense_of(logits_over(model, subject.space, subject.data.frame))
     except InputError:
         return None, f"The {model.name} is no network of linear layers with ReLU, tanh or sigmoid units"
-    return Audited(network, None if model.classes is None else subject.favorable_classes), ""
+    return AuditedModel(network, None if model.classes is None else subject.favorable_classes), ""
 
 
 def measure_people(
-    people: MeasuredPeople, models: Models, options: SensitivityOptions, progress: Progress
+    people: MeasurementSetup, models: Models, options: SensitivityOptions, progress: Progress
 ) -> Measured:
     """Measure those chosen by the first protected-status model of each attribute."""
     data = people.subject.data
@@ -168,7 +170,7 @@ def measure_by(
     data: AuditData,
     z: np.ndarray,
     subject: Subject,
-    audited: Audited | None,
+    audited: AuditedModel | None,
     options: SensitivityOptions,
     progress: Progress,
 ) -> Measured:

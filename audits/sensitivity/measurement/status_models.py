@@ -27,7 +27,7 @@ __all__ = [
     "train_status",
 ]
 
-_FEWEST = 10
+_MIN = 10
 CHANCE = 0.5
 """Area of a model that tells nothing."""
 
@@ -102,7 +102,7 @@ def train_status(
     hidden: tuple[int, ...],
     *,
     unseen: tuple[str, ...],
-    fewest: int = _FEWEST,
+    fewest: int = _MIN,
     rng: np.random.Generator,
     progress: Progress = silent,
 ) -> Status:

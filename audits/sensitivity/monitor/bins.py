@@ -10,7 +10,16 @@ import numpy as np
 
 from audits.stats.change import CELLS
 
-__all__ = ["cells_of", "counted", "edges_of", "hashed", "number_cells", "numbers", "padded", "range_of"]
+__all__ = [
+    "cells_of",
+    "edges_of",
+    "number_cells",
+    "numbers",
+    "out_of_range_counts",
+    "pad",
+    "range_of",
+    "row_hashes",
+]
 
 _PARTS = 16
 
@@ -60,7 +69,7 @@ def number_cells(values: np.ndarray, own: Mapping[str, Any]) -> np.ndarray:
     return cells
 
 
-def counted(cells: np.ndarray, own: Mapping[str, Any]) -> dict[str, int]:
+def out_of_range_counts(cells: np.ndarray, own: Mapping[str, Any]) -> dict[str, int]:
     """Return how many people a column shows as never seen, or below, above or without numbers."""
     if "levels" in own:
         return {"unseen": int((cells == len(own["levels"]) + 1).sum())}
@@ -88,7 +97,7 @@ def numbers(values: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
     return own
 
 
-def padded(counts: Sequence[Sequence[float]]) -> np.ndarray:
+def pad(counts: Sequence[Sequence[float]]) -> np.ndarray:
     """Return counts as rows of CELLS."""
     found = np.zeros((len(counts), CELLS))
     for row, own in zip(found, counts, strict=True):
@@ -96,7 +105,7 @@ def padded(counts: Sequence[Sequence[float]]) -> np.ndarray:
     return found
 
 
-def hashed(z: np.ndarray) -> np.ndarray:
+def row_hashes(z: np.ndarray) -> np.ndarray:
     """Return a number a row, (n,), equal for equal rows."""
     odd = _odd_numbers(z.shape[1])
     bits = np.ascontiguousarray(z + 0.0).view(np.uint64)  # no minus zero

@@ -31,11 +31,11 @@ from audits.sensitivity.measurement.gradients import Measured, Status
 if TYPE_CHECKING:
     from audits.models import Model, Subject
 
-__all__ = ["MOST_BYTES", "Carried", "CarriedFile", "CarriedTrees", "carry", "restore", "unpack"]
+__all__ = ["MAX_BYTES", "CarriedModel", "FileModel", "TreeModel", "carry", "restore", "unpack"]
 
 
 @dataclass(frozen=True, eq=False)
-class Carried:
+class CarriedModel:
     """What every model that is carried along has.
 
     Attributes
@@ -132,7 +132,7 @@ class Carried:
 
 
 @dataclass(frozen=True, eq=False)
-class CarriedFile(Carried):
+class FileModel(CarriedModel):
     """The file, and how it is fed.
 
     Attributes
@@ -173,14 +173,14 @@ class CarriedFile(Carried):
         arrays: Mapping[str, np.ndarray],
         favorable: np.ndarray,
         encoding: list[dict[str, Any]],
-    ) -> CarriedFile:
+    ) -> FileModel:
         """Rebuild what `dump` gave."""
         content = arrays["file" if "format" in own["feeding"] else "onnx"].tobytes()
         return cls(favorable, own["counts"], own["step"], encoding, content, own["feeding"])
 
 
 @dataclass(frozen=True, eq=False)
-class CarriedTrees(Carried):
+class TreeModel(CarriedModel):
     """The trees, and how rows become the matrix that they read."""
 
     model: PlainTrees
@@ -210,13 +210,13 @@ class CarriedTrees(Carried):
         arrays: Mapping[str, np.ndarray],
         favorable: np.ndarray,
         encoding: list[dict[str, Any]],
-    ) -> CarriedTrees:
+    ) -> TreeModel:
         """Rebuild what `dump` gave."""
         model = PlainTrees.restore(own["trees"], arrays)
         return cls(favorable, own["counts"], own["step"], encoding, model)
 
 
-MOST_BYTES = 20_000_000
+MAX_BYTES = 20_000_000
 """Size of a file, or of a result's trees, up to which it is kept for a monitor."""
 
 _EXACT = 1e-12
@@ -243,26 +243,26 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
     why = _why_not(subject)
     trees = _trees_of(model)
     if trees is not None:
-        own_trees = CarriedTrees(favorable, counts, step, described, trees)
-        packed = _packed(own_trees)
-        if len(packed["arrays"]) > MOST_BYTES:
-            why = f"The trees of the {model.name} take more than {MOST_BYTES // 10**6} MB."
+        own_trees = TreeModel(favorable, counts, step, described, trees)
+        packed = _pack(own_trees)
+        if len(packed["arrays"]) > MAX_BYTES:
+            why = f"The trees of the {model.name} take more than {MAX_BYTES // 10**6} MB."
         elif _scores_as(own_trees, subject, len(subject.scores)):
             return packed
         else:
             why = f"The {model.name} rebuilt from plain arrays scores otherwise than itself."
     if not content:
         return {"refused": why}
-    if len(content) > MOST_BYTES:
-        return {"refused": f"The {model.name} has more than {MOST_BYTES // 10**6} MB."}
+    if len(content) > MAX_BYTES:
+        return {"refused": f"The {model.name} has more than {MAX_BYTES // 10**6} MB."}
     feeding = model.feeding()  # type: ignore[attr-defined]
-    own = CarriedFile(favorable, counts, step, described, content, feeding)
+    own = FileModel(favorable, counts, step, described, content, feeding)
     if not _scores_as(own, subject, _CHECKED):
         return {"refused": f"The {model.name}, asked about people by their values, scores otherwise."}
-    return _packed(own)
+    return _pack(own)
 
 
-def _scores_as(own: CarriedFile | CarriedTrees, subject: Subject, most: int) -> bool:
+def _scores_as(own: FileModel | TreeModel, subject: Subject, most: int) -> bool:
     """Tell whether what is carried says of people's values what the model says of their rows."""
     # as of rows that nobody has in the data: what else single cells hold is not sent
     rows = subject.data.frame.head(most).rename_axis(index=None)
@@ -294,7 +294,7 @@ def _why_not(subject: Subject) -> str:
     )
 
 
-def _packed(carried: Carried) -> dict[str, Any]:
+def _pack(carried: CarriedModel) -> dict[str, Any]:
     from safetensors.numpy import save
 
     own, arrays = carried.dump()
@@ -306,7 +306,7 @@ def _packed(carried: Carried) -> dict[str, Any]:
     }
 
 
-def unpack(kept: Mapping[str, Any], encoding: list[dict[str, Any]]) -> Carried:
+def unpack(kept: Mapping[str, Any], encoding: list[dict[str, Any]]) -> CarriedModel:
     """Return what `carry` kept."""
     from safetensors.numpy import load
 
@@ -322,7 +322,7 @@ def restore(
     arrays: Mapping[str, np.ndarray],
     favorable: np.ndarray,
     encoding: list[dict[str, Any]],
-) -> Carried:
+) -> CarriedModel:
     """Rebuild what `Carried.dump` gave; its space too, so that an encoding that is none is told at once.
 
     Raises
@@ -330,7 +330,7 @@ def restore(
     InputError, KeyError, TypeError, ValueError
         If it is damaged.
     """
-    kind = CarriedTrees if "trees" in own else CarriedFile
+    kind = TreeModel if "trees" in own else FileModel
     made = kind.restore(own, arrays, favorable, encoding)
     lacking = [name for name in made.columns if name not in made.space.columns]
     if lacking:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audits.models.networks.dense import BENDS, Dense, Ramps
-from audits.sensitivity.measurement.gradients import Audited, Status
+from audits.sensitivity.measurement.gradients import AuditedModel, Status
 
 __all__ = ["network_arrays", "network_of", "parameter_table", "tables_of"]
 
@@ -44,7 +44,7 @@ def network_of(arrays: Mapping[str, np.ndarray], prefix: str) -> Dense:
     )
 
 
-def parameter_table(audited: Audited | None, statuses: Sequence[Status]) -> pd.DataFrame:
+def parameter_table(audited: AuditedModel | None, statuses: Sequence[Status]) -> pd.DataFrame:
     """Return every number of the networks, one a row: ``array``, ``row``, ``column``, ``value``."""
     arrays: dict[str, np.ndarray] = {}
     if audited is not None:

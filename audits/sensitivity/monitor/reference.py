@@ -10,18 +10,18 @@ import pandas as pd
 
 from audits.data import FeatureSpace
 from audits.models import Subject
-from audits.sensitivity.monitor.bins import cells_of, edges_of, hashed, numbers
+from audits.sensitivity.monitor.bins import cells_of, edges_of, numbers, row_hashes
 from audits.stats.change import CELLS
 from audits.stats.control import flag_rate_bound
 
 __all__ = ["beside_others", "profile_of"]
 
-_MOST_LEVELS = CELLS - 3
-_MOST_GROUPS = 12
-_LEAST_IN_GROUP = 30
+_MAX_LEVELS = CELLS - 3
+_MAX_GROUPS = 12
+_MIN_IN_GROUP = 30
 _BLOCKS = (50, 20, 10, 5, 2)
-_MOST_REPEATS = 0.2
-_LEAST_BY_POINT = 10  # people for each coordinate, from which what columns say of each other is learned
+_MAX_REPEATS = 0.2
+_MIN_BY_POINT = 10  # people for each coordinate, from which what columns say of each other is learned
 
 
 def profile_of(
@@ -42,7 +42,7 @@ def profile_of(
             own = _column(z, entry, at, weights)
             columns.append(own)
             there = cells_of(z, entry, at, own, np.empty(0, dtype=int)) < len(own["counts"]) - 1
-            if "edges" in own and weights.sum() > _LEAST_BY_POINT * z.shape[1]:
+            if "edges" in own and weights.sum() > _MIN_BY_POINT * z.shape[1]:
                 joint.append({"column": entry["column"], **beside_others(z, at, weights * there)})
     decisions = subject.decisions
     threshold = subject.threshold
@@ -65,12 +65,12 @@ def _column(z: np.ndarray, entry: Mapping[str, Any], at: int, weights: np.ndarra
     if entry["levels"]:
         own: dict[str, Any] = {"column": entry["column"], "levels": list(range(len(entry["levels"])))}
         everyone = np.arange(len(entry["levels"]) + 2)
-        if entry["kind"] == "categorical" and len(entry["levels"]) > _MOST_LEVELS:
+        if entry["kind"] == "categorical" and len(entry["levels"]) > _MAX_LEVELS:
             block = z[:, at : at + len(entry["levels"])]
-            common = np.argsort(-(weights @ (block > 0)), kind="stable")[:_MOST_LEVELS]
+            common = np.argsort(-(weights @ (block > 0)), kind="stable")[:_MAX_LEVELS]
             own["levels"] = sorted(common.tolist())
         elif len(everyone) > CELLS:
-            own["levels"] = own["levels"][:_MOST_LEVELS]
+            own["levels"] = own["levels"][:_MAX_LEVELS]
         size = len(own["levels"]) + 2
     else:
         values = z[:, at]
@@ -111,9 +111,9 @@ def _groups(subject: Subject, scores: np.ndarray, weights: np.ndarray, chances: 
         values = data.groups[attribute].to_numpy()
         sizes = {str(name): float(weights[values == name].sum()) for name in pd.unique(values)}
         own: dict[str, Any] = {}
-        for name in sorted(sizes, key=lambda each: -sizes[each])[:_MOST_GROUPS]:
+        for name in sorted(sizes, key=lambda each: -sizes[each])[:_MAX_GROUPS]:
             mine = values == name
-            if sizes[name] < _LEAST_IN_GROUP:
+            if sizes[name] < _MIN_IN_GROUP:
                 continue
             own[name] = {"people": sizes[name], "decisions": _two(subject.decisions[mine], weights[mine])}
             if good is not None:
@@ -128,7 +128,7 @@ def _groups(subject: Subject, scores: np.ndarray, weights: np.ndarray, chances: 
 
 def _repeats(z: np.ndarray) -> dict[str, Any] | None:
     """Return how many people to look at together for equal rows, and how rarely there are any by chance."""
-    rows = np.random.default_rng(0).permutation(hashed(z))
+    rows = np.random.default_rng(0).permutation(row_hashes(z))
     for block in _BLOCKS:
         blocks = len(rows) // block
         if blocks < 20:
@@ -136,7 +136,7 @@ def _repeats(z: np.ndarray) -> dict[str, Any] | None:
         parts = np.sort(rows[: blocks * block].reshape(blocks, block), axis=1)
         equal = int((parts[:, 1:] == parts[:, :-1]).any(axis=1).sum())
         bound = flag_rate_bound(equal, blocks) if equal < blocks else 1.0
-        if bound <= _MOST_REPEATS:
+        if bound <= _MAX_REPEATS:
             _, sizes = np.unique(rows, return_counts=True)
             pairs = float((sizes * (sizes - 1)).sum() / (len(rows) * (len(rows) - 1)))
             return {"block": block, "bound": bound, "pairs": pairs}

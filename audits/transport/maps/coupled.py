@@ -171,8 +171,8 @@ class UnbalancedMap(CoupledMap):
         found, people, duals = _couple(sample, options, lambda scales: _balance(options, scales))
         return cls(
             **found,
-            unmatched_source=_missed(duals.source_mass, people.a),
-            unmatched_target=_missed(duals.target_mass, people.b),
+            unmatched_source=_missing_mass(duals.source_mass, people.a),
+            unmatched_target=_missing_mass(duals.target_mass, people.b),
         )
 
     @property
@@ -196,5 +196,5 @@ def _balance(options: UnbalancedOptions, scales: CostScales) -> Balance:
     return Balance(options.relaxation, amount)
 
 
-def _missed(mass: np.ndarray, weights: np.ndarray) -> float:
+def _missing_mass(mass: np.ndarray, weights: np.ndarray) -> float:
     return float(np.maximum(weights - mass, 0).sum())

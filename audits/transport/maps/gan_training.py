@@ -65,7 +65,7 @@ class GanTraining:
         )
         self._at_random = at_random if at_random > 0 else 1.0
         self._bound = _RUNAWAY * max(
-            self._at_random, self._validated(self.gan.counterparts(self.validation.x))
+            self._at_random, self._validation_cost(self.gan.counterparts(self.validation.x))
         )
         self.history: list[TrainingPoint] = []
         self.best, self.best_at, self._best_score = self.gan.generator, 0, math.inf
@@ -109,7 +109,7 @@ class GanTraining:
         if not np.isfinite(z).all():
             self.diverged_at = done
             return
-        cost = self._validated(z)
+        cost = self._validation_cost(z)
         if not cost <= self._bound:
             self.diverged_at = done
             return
@@ -125,7 +125,7 @@ class GanTraining:
             f"training the GAN: iteration {done:,} of {self.options.iterations:,}",
         )
 
-    def _validated(self, z: np.ndarray) -> float:
+    def _validation_cost(self, z: np.ndarray) -> float:
         """Mean cost of moving the validation people to `z`."""
         costs = moving_cost(self.validation.x, z, self.options.cost, self.weights)[0]
         return float(self.validation.a @ costs)

@@ -95,11 +95,11 @@ def _moments(
     centred[:, np.ptp(x[weights > 0], axis=0) == 0] = 0
     covariance = (centred * weights[:, None]).T @ centred
     if shrinkage is None:
-        shrinkage = _suggested(centred, weights, covariance)
+        shrinkage = _shrinkage(centred, weights, covariance)
     return mean, (1 - shrinkage) * covariance + shrinkage * np.diag(np.diag(covariance)), shrinkage
 
 
-def _suggested(centred: np.ndarray, weights: np.ndarray, covariance: np.ndarray) -> float:
+def _shrinkage(centred: np.ndarray, weights: np.ndarray, covariance: np.ndarray) -> float:
     """Schäfer and Strimmer's share, on correlations: Σ Var(r_ij) / Σ r_ij² over i ≠ j, within [0, 1]."""
     spread = np.sqrt(np.diag(covariance))
     z = centred / np.where(spread > 0, spread, 1)

@@ -26,9 +26,9 @@ __all__ = [
     "check_feature_weights",
     "check_people",
     "groups",
+    "ignore_curve",
     "one_thread",
     "thin",
-    "unwatched",
 ]
 
 BLOCK = 4096
@@ -79,7 +79,7 @@ Watch = Callable[[TrainingPoint], None]
 """Called with each point of a training curve as it is made."""
 
 
-def unwatched(point: TrainingPoint) -> None:
+def ignore_curve(point: TrainingPoint) -> None:
     """Ignore the training curve."""
 
 
@@ -144,7 +144,7 @@ class FittedMap(ABC):
         b: np.ndarray | None = None,
         feature_weights: np.ndarray | None = None,
         options: Any = None,
-        watch: Watch = unwatched,
+        watch: Watch = ignore_curve,
         progress: Progress = silent,
         rng: np.random.Generator | int | None = None,
     ) -> Self:

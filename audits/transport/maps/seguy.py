@@ -21,7 +21,7 @@ from audits.transport.maps.protocol import Sample, TrainingPoint
 from audits.transport.maps.validation import ks_distances
 from audits.transport.maps.wgan import moving_cost
 
-__all__ = ["Trained", "train"]
+__all__ = ["TrainingOutcome", "train"]
 
 _EVERY = 50  # steps between two points of the training curve
 _VALIDATED = 2000  # people of each group behind a point
@@ -31,7 +31,7 @@ _REGRESSED, _PROJECTED = 256, 4096  # source people in a regression step, target
 
 
 @dataclass
-class Trained:
+class TrainingOutcome:
     """What training leaves behind; see `NeuralMap` for the fields."""
 
     parameters: np.ndarray
@@ -41,12 +41,12 @@ class Trained:
     diverged_at: int | None = None
 
 
-def train(sample: Sample, unit: float, options: NeuralOptions) -> Trained:
+def train(sample: Sample, unit: float, options: NeuralOptions) -> TrainingOutcome:
     """Train potentials, then the map; `unit` is what costs are divided by."""
     device = _device(options.device)
     with _one_thread():
         session = _Session(sample, unit, options, device)
-        trained = Trained(np.empty(0, np.float32), str(device))
+        trained = TrainingOutcome(np.empty(0, np.float32), str(device))
         total = options.dual_steps + options.map_steps
         steps = session.dual_steps()
         for done in range(1, total + 1):

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import head, plain, shown
-from audits.stats import Estimate, Judged, Verdict
+from audits.results import head, notebook_display, plain
+from audits.stats import Estimate, Judgment, Verdict
 
 __all__ = ["Group", "TopScoresResult"]
 
@@ -22,13 +22,13 @@ class Group:
     share: Estimate
 
 
-@shown
+@notebook_display
 @dataclass(frozen=True, eq=False)
 class TopScoresResult:
     """Result of the audit; `people` are those among the best, by the user's row number."""
 
     options: dict[str, Any]
-    judged: Judged
+    judged: Judgment
     finding: str
     warnings: tuple[str, ...]
     table: tuple[Group, ...]

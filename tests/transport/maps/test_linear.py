@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import sqrtm
 
 from audits.transport.maps import LinearMap, LinearOptions
-from audits.transport.maps.linear import _suggested
+from audits.transport.maps.linear import _shrinkage
 
 PLAIN = LinearOptions(shrinkage=0.0)
 
@@ -84,7 +84,7 @@ def test_suggested_shrinkage_is_schaefer_and_strimmers():
                 over += n / (n - 1) ** 3 * ((w - w.mean()) ** 2).sum()
                 under += (n / (n - 1) * w.mean()) ** 2
     centred = x - x.mean(0)
-    ours = _suggested(centred, np.full(n, 1 / n), centred.T @ centred / n)
+    ours = _shrinkage(centred, np.full(n, 1 / n), centred.T @ centred / n)
     assert ours == pytest.approx(over / under, rel=1e-9)
 
 

@@ -1,0 +1,203 @@
+"""The figure of the interval that decides, and of what was compared beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from audits.data import group_name, named_with
+from audits.drawing.marks import decisive, named_above
+from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
+from audits.groups.amounts.judging import ordered as ordered_amounts
+from audits.groups.amounts.text import amount_title
+from audits.groups.inference import MIN_COVERED, RATIO, by_importance, most_telling
+from audits.groups.metrics import METRICS
+from audits.groups.result import Amounts, GroupsResult
+from audits.groups.text import among_words, is_probable, people_of
+from audits.stats import Estimate
+from audits.stats.text import amount, estimate_text, named_group, out_of, people_in, percent, several
+from audits.text import begun
+
+__all__ = ["caption", "deciding", "rate_words", "title"]
+
+MAX_ROWS = 8
+"""Groups that the figure shows, those that weigh most."""
+
+
+def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
+    """Draw the interval that the verdict follows from, and thin beneath it the same of the other groups.
+
+    Each row ends with the group's own rate. Groups of fewer than 50 people are gray and dashed.
+    """
+    judged = result.judged
+    by_ratio = judged.decided_by == RATIO
+    if result.amounts is not None:
+        rows = _numbers(result.amounts)
+    else:
+        rows = _probable(result) if is_probable(result) else _known(result, by_ratio)
+    first = len(rows[:most]) - 1
+    rows = [rows[0], *sorted(rows[1:most], key=lambda row: row.gap.value or 0.0)]
+    unit, axis = (1.0, "ratio of the two rates") if by_ratio else (100.0, "points from the reference")
+    if result.amounts is not None:
+        unit, axis = 1.0, f"{result.amounts.unit or result.amounts.name} from the reference"
+    figure = go.Figure(decisive(judged, first, unit))
+    for small in (False, True):
+        known = [
+            (first - place, row)
+            for place, row in enumerate(rows)
+            if place and row.small is small and None not in (row.gap.value, row.gap.low, row.gap.high)
+        ]
+        if known:
+            figure.add_traces(_others(known, unit, small=small))
+    none = 1.0 if by_ratio else 0.0
+    figure.add_vline(x=none, line={"color": INK, "width": 1})
+    limits = [end for end in (judged.immaterial_low, judged.immaterial_high) if end is not None]
+    for end in limits:
+        figure.add_vline(x=unit * end, line={"color": CONTEXT, "dash": "dot"})
+    ends = [
+        abs(unit * (end - none)) for row in rows for end in (row.gap.low, row.gap.high) if end is not None
+    ]
+    least = 30.0 if unit == 100 else 0.5 if by_ratio else 0.0
+    reach = max([least, *(abs(unit * (end - none)) for end in limits), *ends]) * 1.03 or 1.0
+    figure.update_xaxes(
+        title=axis, nticks=7, range=[unit * none - reach, unit * none + reach], zeroline=False
+    )
+    if limits:
+        at = unit * max(limits)
+        named_above(figure, "your limit", (at, at), (unit * none - reach, unit * none + reach))
+    pitch = rows_named(figure, [row.name for row in rows[::-1]])
+    told = [row.rate for row in rows[::-1]]
+    column = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
+    look = [{"color": FOCUS if place == first else INK, "size": 12} for place in range(len(rows))]
+    annotate(
+        figure,
+        [
+            {**column, "y": place, "text": text, "font": look[place]}
+            for place, text in enumerate(told)
+            if text
+        ],
+    )
+    alt = f"{rows[0].name}: {estimate_text(judged.interval, unit)}, and {several(first, 'other group')}."
+    finish(figure, height=84 + pitch * len(rows), alt=alt)
+    left = 14 + 7 * max(len(row.name) for row in rows) if pitch == 30 else 12
+    figure.layout.margin = {"l": left, "r": 16 + 7 * max(map(len, told)), "t": 36, "b": 40}
+    return figure
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One row: a group in words, its difference or ratio, its own rate in words."""
+
+    name: str
+    gap: Estimate
+    rate: str = ""
+    small: bool = False
+
+
+def _others(known: Sequence[tuple[int, _Row]], unit: float, *, small: bool) -> list[go.Scatter]:
+    """Return dots and lines of rows that do not decide; those of small groups are gray and dashed."""
+    color = CONTEXT if small else INK
+    common = {"showlegend": False, "cliponaxis": False}
+    line = {"color": color, "width": 1.4, "dash": "dash" if small else "solid"}
+    reach = [
+        end
+        for place, row in known
+        for end in ((unit * (row.gap.low or 0.0), place), (unit * (row.gap.high or 0.0), place), (None, None))
+    ]
+    lines = go.Scatter(
+        x=[x for x, _ in reach], y=[y for _, y in reach], mode="lines", line=line, hoverinfo="skip", **common
+    )
+    dots = go.Scatter(
+        x=[unit * (row.gap.value or 0.0) for _, row in known],
+        y=[place for place, _ in known],
+        mode="markers",
+        marker={"color": color, "size": 8},
+        customdata=[estimate_text(row.gap, unit) for _, row in known],
+        hovertemplate="%{customdata}<extra></extra>",
+        **common,
+    )
+    return [lines, dots]
+
+
+def _known(result: GroupsResult, by_ratio: bool) -> list[_Row]:
+    """Groups of the deciding attribute with their differences in the deciding rate, as `ordered` has them."""
+    parts = list(by_importance(result.table, result.options.get("measure")))
+    attribute, rate = parts[0][0].attribute, parts[0][1]
+    found = []
+    for row, name in parts:
+        if (row.attribute, name) == (attribute, rate):
+            gap = row.differences[rate]
+            own = row.metric(rate)
+            told = "" if own is None or own.value is None else rate_words(own)
+            shown = gap.ratio if by_ratio and gap.ratio else gap.estimate
+            name = describe(named_group(named_with(row.attribute, row.group)), longest=60)
+            found.append(_Row(name, shown, told, row.n < MIN_COVERED))
+    return found
+
+
+def _numbers(amounts: Amounts) -> list[_Row]:
+    """Groups of the deciding attribute with their differences in the deciding measure, that one first."""
+    parts = list(ordered_amounts(amounts.table))
+    attribute, measure = parts[0][0].attribute, parts[0][1]
+    found = []
+    for row, name in parts:
+        if (row.attribute, name) == (attribute, measure):
+            own = row.measure(measure)
+            told = "" if own is None or own.value is None else amount(own.value, amounts.unit)
+            label = describe(named_group(named_with(row.attribute, row.group)), longest=60)
+            gap = row.differences[measure].estimate
+            found.append(_Row(label, gap, told, row.n < MIN_COVERED))
+    return found
+
+
+def _probable(result: GroupsResult) -> list[_Row]:
+    """Groups known by probability with the bounds of their differences, the deciding one first."""
+    found = [
+        _Row(describe(group_name({each.attribute: each.group})), each.difference_bounds)
+        for each in result.probable
+        if each.difference_bounds is not None
+    ]
+    found.sort(key=lambda each: each.gap != result.judged.interval)
+    return found
+
+
+def rate_words(rate: Estimate) -> str:
+    """Word a rate with its counts: ``45% (56 of 124)``."""
+    value = float(rate.value or 0.0)
+    return f"{percent(value, rate.n).replace(' %', '%')} ({out_of(value * rate.n, rate.n)})"
+
+
+def title(result: GroupsResult) -> str:
+    """State the finding: the rate of the group that decides, and that of its reference."""
+    if result.amounts is not None:
+        return amount_title(result.amounts)
+    if is_probable(result):
+        return "The difference that decides"
+    row, reference, rate = most_telling(result.table, result.options.get("measure"))
+    own, other = row.metric(rate), reference.metric(rate)
+    if own is None or other is None or None in (own.value, other.value):
+        return f"{begun(METRICS[rate].words)} compared with {people_in(reference.group)}"
+    words = [percent(float(each.value or 0.0), min(each.n, 999)) for each in (own, other)]
+    return f"{begun(people_of(row))}: {words[0]}, against {words[1]} of {people_of(reference)}"
+
+
+def caption(result: GroupsResult) -> str:
+    """Say the measure, its unit, and what the marks are."""
+    if result.amounts is not None:
+        return (
+            f"{begun(result.judged.decided_by)} of {result.amounts.name}, minus that of the reference group. "
+            "Dot: difference. Line: interval; the thick one decides. Dotted: your limit."
+        )
+    if is_probable(result):
+        return "Thick line: the interval that decides the verdict. Dotted: your limit."
+    row, reference, rate = most_telling(result.table, result.options.get("measure"))
+    drawn = result.of(row.attribute)
+    some = f" The {MAX_ROWS} largest of {len(drawn) - 1}." if len(drawn) - 1 > MAX_ROWS else ""
+    small = " Dashed: fewer than 50 people." if any(each.n < MIN_COVERED for each in drawn) else ""
+    measure = f"{begun(METRICS[rate].words)}{among_words(rate)}"
+    return (
+        f"{measure}, minus that of {people_of(reference)}. Dot: difference. Line: interval; the thick one "
+        f"decides. Dotted: your limit.{some}{small}"
+    )

@@ -1,0 +1,229 @@
+"""Verdicts on groups: each follows from the one interval that is stated, corrected for all comparisons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from audits.data.values import MISSING
+from audits.groups.metrics import METRICS
+from audits.groups.result import Difference, GroupRow
+from audits.stats import EVIDENCE, INSUFFICIENT, Judgment, judge_conditions
+from audits.stats.intervals import cautious_difference, cautious_p, share_ratio
+from audits.stats.power import times_to_settle
+from audits.stats.ratios import MIN_REFERENCE
+from audits.stats.verdicts import FOUR_FIFTHS, VERDICTS, Condition, on_ratio
+
+__all__ = [
+    "ASKED_FIRST",
+    "MIN_COVERED",
+    "RATIO",
+    "GroupLimit",
+    "by_importance",
+    "judge_audit",
+    "judge_difference",
+    "judge_row",
+    "judged_of",
+    "most_telling",
+    "times_needed",
+]
+
+_NOBODY = "there is nobody to compare in one of the two groups"
+
+MIN_COVERED = 50
+"""People from which a group counts for an all-clear, also where it is less than 2% of all."""
+
+RATIO = "ratio"
+"""What decides where the ratio keeps a verdict open that the difference alone would settle."""
+
+
+ASKED_FIRST = {
+    "equal_rates": ("selection_rate",),
+    "equal_errors": ("true_positive_rate", "false_positive_rate"),
+    "calibration": ("precision",),
+}
+"""Rates that a measure asked for is about: they lead."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupLimit:
+    """What is immaterial: a difference, a ratio of the two rates, or only what is both."""
+
+    difference: float
+    on_difference: bool = True
+    on_ratio: bool = False
+
+    @classmethod
+    def of(cls, material: float, material_on: str, *, overall: float | None, decisions: bool) -> GroupLimit:
+        """Return the limit of a rate whose value over all groups is `overall`; ratios are of decisions."""
+        return cls(
+            difference=material,
+            on_difference=material_on != "ratio" or not decisions,
+            on_ratio=decisions and on_ratio(material_on, overall),
+        )
+
+
+def judge_difference(
+    first: tuple[float, float],
+    second: tuple[float, float],
+    people: float,
+    *,
+    limit: GroupLimit,
+    level: float,
+) -> Difference:
+    """Judge a group's rate minus its reference's.
+
+    Parameters
+    ----------
+    first, second : (float, float)
+        People counted, and of how many, in the group and in the reference.
+    people : float
+        Everyone in the group: `people_needed` is as many of them.
+    level : float
+        Error rate of this interval, corrected for all that are looked at.
+    """
+    gap = cautious_difference(*first, *second, level=level)
+    most = limit.difference if limit.on_difference else math.inf
+    conditions = [Condition(name="average", interval=gap, immaterial=(-most, most))]
+    ratio = None
+    if limit.on_ratio:
+        ratio = share_ratio(*first, *second, level=level)
+        immaterial = (FOUR_FIFTHS, 1 / FOUR_FIFTHS)
+        condition = Condition(name=RATIO, interval=ratio, immaterial=immaterial, none=1.0, accuses=False)
+        conditions.append(condition)
+    judged = judge_conditions(conditions, level=level, reason=_NOBODY if gap.value is None else "")
+    if judged.verdict == INSUFFICIENT and not judged.reason:
+        times = times_needed(first, second, limit=limit, level=level)
+        judged = replace(judged, people_needed=None if times is None else math.ceil(times * people))
+    return Difference(
+        gap,
+        judged.verdict,
+        judged.people_needed,
+        judged.material,
+        judged.reason,
+        ratio=ratio,
+        decided_by=judged.decided_by,
+    )
+
+
+def times_needed(
+    first: tuple[float, float], second: tuple[float, float], *, limit: GroupLimit, level: float
+) -> float | None:
+    """Return how many times as many people of the same rates settle it; None where none would."""
+
+    def length(times: float) -> float:
+        (a, n), (b, m) = first, second
+        counts = times * a, times * n, times * b, times * m
+        gap = cautious_difference(*counts, level=level)
+        if gap.low is None or gap.high is None:
+            return math.inf
+        found = (gap.high - gap.low) / limit.difference if limit.on_difference else 0.0
+        if limit.on_ratio:
+            ratio = share_ratio(*counts, level=level)
+            if not ratio.low or ratio.high is None:
+                return math.inf
+            found = max(found, math.log(ratio.high / ratio.low) / -math.log(FOUR_FIFTHS))
+        return found
+
+    return times_to_settle(length, 1.0)
+
+
+def judged_of(gap: Difference, material: float) -> Judgment:
+    """Return all that the verdict on a difference follows from."""
+    by_ratio = gap.decided_by == RATIO and gap.ratio is not None
+    return Judgment(
+        verdict=gap.verdict,
+        interval=gap.ratio if by_ratio and gap.ratio is not None else gap.estimate,
+        none_low=1.0 if by_ratio else 0.0,
+        none_high=1.0 if by_ratio else 0.0,
+        immaterial_low=FOUR_FIFTHS if by_ratio else -material,
+        immaterial_high=1 / FOUR_FIFTHS if by_ratio else material,
+        material=gap.material,
+        people_needed=gap.people_needed,
+        reason=gap.reason,
+        decided_by=gap.decided_by,
+    )
+
+
+def judge_row(differences: dict[str, Difference], material: float) -> Judgment:
+    """Return what the verdict on a group rests on, among its rates (further metrics have their own)."""
+    return judged_of(min(differences.values(), key=_rank), material)
+
+
+def judge_audit(
+    table: Sequence[GroupRow], material: float, looks: int, measure: str | None = None
+) -> Judgment:
+    """Return what the audit's verdict rests on: the difference that `most_telling` names.
+
+    Its p-value is the smallest error rate of the audit, of all its `looks` together, at which the interval
+    leaves out 0.
+    """
+    row, reference, rate = most_telling(table, measure)
+    counts = []
+    for group in (row, reference):
+        share = group.metric(rate)
+        assert share is not None  # noqa: S101  (judged rates are always counted)
+        counts += [(share.value or 0.0) * share.n, share.n]
+    p = cautious_p(*counts)
+    judged = judged_of(row.differences[rate], material)
+    return replace(judged, p_value=None if p is None else min(1.0, looks * p))
+
+
+def most_telling(table: Sequence[GroupRow], measure: str | None = None) -> tuple[GroupRow, GroupRow, str]:
+    """Return group, reference and rate that the audit's verdict rests on: the first of `by_importance`."""
+    row, name = next(by_importance(table, measure))
+    reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
+    return row, reference, name
+
+
+def by_importance(table: Sequence[GroupRow], measure: str | None = None) -> Iterator[tuple[GroupRow, str]]:
+    """Yield groups with their rates: evidence first, by size against the limit, then by certainty.
+
+    Where a `measure` is asked for, its rates stand before others of the same verdict. Evidence of one size
+    (outside the limit, inside it, neither) begins with decisions, before errors. Among what is insufficient
+    the one nearest to evidence comes first, among no material differences the one nearest to the limit. Of a
+    group too small to be covered only evidence counts, and people whose group is missing come last.
+    """
+    people = {
+        row.attribute: sum(each.n for each in table if each.attribute == row.attribute) for row in table
+    }
+    asked = ASKED_FIRST.get(measure or "", ())
+    parts = []
+    for row in table:
+        small = row.n < min(MIN_COVERED, MIN_REFERENCE * people[row.attribute])
+        for place, metric in enumerate(METRICS):
+            told = metric.judged or metric.name in asked
+            gap = row.differences.get(metric.name) if told else None
+            if gap is not None:
+                rank = (
+                    MISSING in row.group,
+                    *_rank(
+                        gap,
+                        small=small,
+                        second=metric.needs_label,
+                        behind=bool(asked) and metric.name not in asked,
+                    ),
+                    place,
+                    -row.n,
+                )
+                parts.append((rank, row, metric.name))
+    parts.sort(key=lambda part: part[0])
+    yield from ((row, name) for _, row, name in parts)
+
+
+def _rank(
+    gap: Difference, *, small: bool = False, second: bool = False, behind: bool = False
+) -> tuple[float, ...]:
+    """Order of differences: verdict, size against the limit, certainty."""
+    low, high = gap.estimate.low, gap.estimate.high
+    verdict = VERDICTS.index(gap.verdict)
+    if low is None or high is None:
+        return (len(VERDICTS) if small else verdict), behind, True, math.inf, math.inf
+    beyond = max(low, -high)  # of 0
+    if gap.verdict == EVIDENCE:
+        size = {True: 0, None: 1, False: 2}[gap.material]
+        return verdict, behind, size, second, -abs(gap.estimate.value or 0.0), -beyond
+    if gap.verdict == INSUFFICIENT:
+        return len(VERDICTS) if small else verdict, behind, gap.decided_by == RATIO, -beyond, 0.0
+    return verdict, behind, False, -max(high, -low), 0.0

@@ -1,0 +1,282 @@
+"""What a report shows of a group comparison."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from audits.groups.amounts.judging import ordered
+from audits.groups.amounts.text import spread_facts
+from audits.groups.by_probability import ASSUMPTION
+from audits.groups.figures import amounts as figures
+from audits.groups.figures import curves, dots, layout, verdict
+from audits.groups.inference import MIN_COVERED
+from audits.groups.result import (
+    Amounts,
+    GroupsResult,
+    amount_differences_frame,
+    amounts_frame,
+    distribution_frame,
+)
+from audits.groups.text import four_fifths, people_of, spread_words
+from audits.options import MEASURE_WORDS
+from audits.records import Exhibit, Section
+from audits.stats import EVIDENCE
+from audits.stats.text import percent, several
+from audits.stats.vocabulary import vocabulary
+from audits.text import begun
+
+__all__ = ["heading_and_caption", "section"]
+
+_SAID = {
+    "rates": (
+        "Rates by {}",
+        "Dot: rate. Line: interval. Left of the dotted line: less than four-fifths of the highest rate.",
+    ),
+    "differences": (
+        "Differences from the reference group, by {}",
+        "A line that doesn't touch 0 is more than chance, corrected for all comparisons.",
+    ),
+    "scores": (
+        "Scores by {}",
+        "A line that lies further right: a group with higher scores, better for the person.",
+    ),
+    "calibration": (
+        "Do scores mean the same, by {}?",
+        "On the dotted line: probabilities are right. Above it, a group turns out better than its scores.",
+    ),
+}
+
+
+def heading_and_caption(
+    name: str, attribute: str, more: str = "", result: GroupsResult | None = None
+) -> tuple[str, str]:
+    """Return what stands above a figure of an attribute: its finding, where there is one, and what to see."""
+    heading, caption = _SAID[name]
+    finding = {"rates": _extremes, "differences": _differing, "scores": _mean_scores}.get(name)
+    told = "" if finding is None or result is None else finding(result, attribute)
+    return told or heading.format(attribute), caption + more
+
+
+def _extremes(result: GroupsResult, attribute: str) -> str:
+    """Say which groups of enough people have the lowest and the highest rate."""
+    known = [row for row in result.of(attribute) if row.selection_rate.value is not None]
+    enough = [row for row in known if row.n >= MIN_COVERED]
+    rows = sorted(enough, key=lambda row: row.selection_rate.value or 0.0)
+    if len(rows) < 2:
+        return ""
+    ends = (rows[0], rows[-1])
+    few = min(row.n for row in ends)
+    told = [f"{percent(row.selection_rate.value, row.n, few)} of {people_of(row)}" for row in ends]
+    return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}"
+
+
+def _mean_scores(result: GroupsResult, attribute: str) -> str:
+    """Say which groups of enough people have the lowest and the highest mean score."""
+    known = [row for row in result.of(attribute) if row.mean_score.value is not None]
+    rows = [row for row in known if row.n >= MIN_COVERED]
+    if len(rows) < 2:
+        return ""
+    low, high = (end(rows, key=lambda row: row.mean_score.value or 0.0) for end in (min, max))
+    told = [f"{row.mean_score.value:.2f} of {people_of(row)}" for row in (low, high)]
+    return f"Mean score: {told[0]} to {told[1]}"
+
+
+def _differing(result: GroupsResult, attribute: str) -> str:
+    """Say how many groups differ from the reference by more than chance, in any measure."""
+    rows = [row for row in result.of(attribute) if row.differences]
+    sure = sum(any(gap.verdict == EVIDENCE for gap in row.differences.values()) for row in rows)
+    some = f"{sure} of {several(len(rows), 'group')}" if sure else "No group"
+    return f"{some} {'differs' if sure < 2 else 'differ'} by more than chance"
+
+
+def section(result: GroupsResult) -> Section:
+    """Arrange a group comparison."""
+    if result.amounts is not None:
+        return _section_of_amounts(result, result.amounts)
+    facts = {}
+    for spread in result.spreads:
+        for name in (
+            "demographic_parity_difference",
+            "demographic_parity_ratio",
+            "equal_opportunity_difference",
+            "equalized_odds_difference",
+            "average_odds_difference",
+        ):
+            gap = getattr(spread, name)
+            if gap is not None:
+                facts[f"{spread.attribute}: {name.replace('_', ' ')}"] = spread_words(gap)
+    facts |= _measure_facts(result)
+    known = [exhibit for spread in result.spreads for exhibit in _by(result, spread.attribute)]
+    probable = [_probable(result, name) for name in dict.fromkeys(item.attribute for item in result.probable)]
+    return Section(
+        title="Groups",
+        exhibits=(_decides(result), *known, *probable),
+        facts=facts,
+    )
+
+
+def _measure_facts(result: GroupsResult) -> dict[str, str]:
+    """Say which measure was asked for, and the four-fifths rule where decisions are at stake."""
+    measure = result.options.get("measure")
+    facts = {} if measure is None else {"Measure asked for": MEASURE_WORDS[measure]}
+    if measure in {None, "equal_rates"}:
+        for spread in result.spreads:
+            facts[f"Four-fifths rule, {spread.attribute}"] = four_fifths(spread.demographic_parity_ratio)
+    return facts
+
+
+def _section_of_amounts(result: GroupsResult, amounts: Amounts) -> Section:
+    """Arrange a comparison of numbers: the attribute of the sentence first."""
+    told = next(ordered(amounts.table))[0].attribute
+    attributes = dict.fromkeys([told, *(row.attribute for row in amounts.table)])
+    shown = [exhibit for attribute in attributes for exhibit in _amounts(result, amounts, attribute)]
+    return Section(title="Groups", exhibits=(_decides(result), *shown), facts=spread_facts(amounts))
+
+
+def _amounts(result: GroupsResult, amounts: Amounts, attribute: str) -> list[Exhibit]:
+    """Return the exhibits of a numeric outcome by one attribute."""
+    name = amounts.name
+    found = [
+        Exhibit(
+            f"distributions_{attribute}",
+            f"How {name} is spread, by {attribute}",
+            "Outline: share of the group in each range. The outermost ranges hold whoever lies beyond.",
+            lambda: figures.distributions(result, attribute),
+            lambda: distribution_frame(result, attribute),
+            bars=True,
+            tab="Distribution",
+        ),
+        Exhibit(
+            f"quantiles_{attribute}",
+            f"Low, middle and high {name}, by {attribute}",
+            "Dot: median, with its interval. Diamond: mean. Line: from the 10th to the 90th percentile.",
+            lambda: figures.quantiles(result, attribute),
+            lambda: amounts_frame(amounts, attribute).drop(columns="attribute"),
+            tab="Distribution",
+        ),
+        Exhibit(
+            f"amount_differences_{attribute}",
+            f"Differences from the reference group, by {attribute}",
+            "A line that doesn't touch 0 is more than chance, corrected for all comparisons. Dotted: limit.",
+            lambda: figures.tails(result, attribute),
+            lambda: amount_differences_frame(amounts, attribute),
+            tab="who",
+        ),
+    ]
+    if amounts.predicted and any(row.residual is not None for row in amounts.of(attribute)):
+        found.append(
+            Exhibit(
+                f"residuals_{attribute}",
+                f"Who is over-predicted, by {attribute}",
+                f"Dot: mean of {name} minus its prediction. Left of 0: predictions are too high.",
+                lambda: figures.residuals(result, attribute),
+                lambda: amounts_frame(amounts, attribute).drop(columns="attribute"),
+                tab="Residuals",
+            )
+        )
+    return found
+
+
+def _decides(result: GroupsResult) -> Exhibit:
+    """Return the exhibit of the interval that the verdict follows from."""
+    return Exhibit(
+        "deciding",
+        verdict.title(result),
+        verdict.caption(result),
+        lambda: verdict.deciding(result),
+        lambda: _differences(result) if result.table or result.amounts else result.probable_frame(),
+    )
+
+
+def _differences(result: GroupsResult) -> pd.DataFrame:
+    """Return every difference from a reference group, by attribute."""
+    if result.amounts is not None:
+        amounts = result.amounts
+        names = dict.fromkeys(row.attribute for row in amounts.table)
+        frames = {name: amount_differences_frame(amounts, name) for name in names}
+    else:
+        names = dict.fromkeys(row.attribute for row in result.table)
+        frames = {name: result.differences_frame(name) for name in names}
+    return pd.concat(frames, names=["attribute"]).reset_index(level=0)
+
+
+def _probable(result: GroupsResult, attribute: str) -> Exhibit:
+    """Return the exhibit of an attribute of which each person has only probabilities."""
+    return Exhibit(
+        f"probable_{attribute}",
+        f"Selection rates by {attribute}, known only by probability",
+        "Thin lines: where the rate can lie at all, given the probabilities. Dots with thick lines: the rate "
+        f"if {ASSUMPTION}. Nobody was put into a group.",
+        lambda: dots.probable(result, attribute),
+        lambda: result.probable_frame(attribute),
+    )
+
+
+def _further(result: GroupsResult, attribute: str, drawn: str) -> Exhibit:
+    """Return the exhibit of metrics that have a verdict beside that of the rates."""
+    return Exhibit(
+        f"further_{attribute}",
+        f"Further metrics by {attribute}, minus the reference group's",
+        "Each in its own unit. A line that doesn't touch 0 is more than chance, corrected for all "
+        f"comparisons.{drawn}",
+        lambda: dots.differences(result, attribute, further=result.further),
+        lambda: result.differences_frame(attribute),
+    )
+
+
+def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
+    """Return the exhibits of one attribute."""
+    table = result.to_frame()
+    k, most = len(result.of(attribute)), layout.MAX_GROUPS
+    drawn = f" Showing the {most} largest of {k} groups." if k > most else ""
+    found = [
+        Exhibit(
+            f"rates_{attribute}",
+            *heading_and_caption("rates", attribute, drawn, result),
+            lambda: dots.rates(result, attribute),
+            lambda: table[table["attribute"] == attribute].drop(columns="attribute"),
+        ),
+        Exhibit(
+            f"differences_{attribute}",
+            *heading_and_caption("differences", attribute, drawn, result),
+            lambda: dots.differences(result, attribute),
+            lambda: result.differences_frame(attribute),
+        ),
+    ]
+    if result.further:
+        found.append(_further(result, attribute, drawn))
+    if curves.has_scores(result, attribute):
+        found.append(
+            Exhibit(
+                f"scores_{attribute}",
+                *heading_and_caption("scores", attribute, result=result),
+                lambda: curves.scores(result, attribute),
+                lambda: result.scores_frame(attribute),
+                bars=True,
+            )
+        )
+    if len(result.pooled_frame(attribute)):
+        found.append(_pooled(result, attribute, drawn))
+    calibration = result.calibration_frame(attribute)
+    if len(calibration):
+        found.append(
+            Exhibit(
+                f"calibration_{attribute}",
+                *heading_and_caption("calibration", attribute),
+                lambda: curves.calibration(result, attribute),
+                lambda: calibration,
+            )
+        )
+    return found
+
+
+def _pooled(result: GroupsResult, attribute: str, drawn: str) -> Exhibit:
+    return Exhibit(
+        f"pooled_{attribute}",
+        f"Rates by {attribute}, small groups pooled with groups like them",
+        f"Raw rates by {attribute}, and partially pooled ones beside them. Pooling helps small "
+        "groups, on average over groups. It moves a group that differs from all others too far. "
+        f"Verdicts rest on the raw rates.{drawn}",
+        lambda: dots.pooled_rates(result, attribute),
+        lambda: result.pooled_frame(attribute),
+    )

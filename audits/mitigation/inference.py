@@ -1,0 +1,45 @@
+"""The verdict on what is left of the difference after training again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from audits.mitigation.result import Step
+from audits.stats import INSUFFICIENT, Judgment, judge, limit_of
+from audits.stats.intervals import cautious_difference, cautious_p
+from audits.stats.power import times_to_settle
+
+__all__ = ["judge_step", "level_of_a_step"]
+
+
+def level_of_a_step(level: float, steps: int) -> float:
+    """Error rate of one step's interval: the step stated was chosen among all, so all must hold together."""
+    return level / steps
+
+
+def judge_step(
+    steps: Sequence[Step], chosen: int, *, level: float, material: float, material_on: str = "either"
+) -> Judgment:
+    """Judge the difference of the step chosen; `people_needed` is of everyone held out."""
+    step, own = steps[chosen], level_of_a_step(level, len(steps))
+    gap, inside, outside = step.difference, step.favorable_in, step.favorable_out
+    reason = "" if gap.value is not None else "nobody held out is in the group, or nobody outside it"
+    a, n, b, m = (inside.value or 0.0) * inside.n, inside.n, (outside.value or 0.0) * outside.n, outside.n
+    p = cautious_p(a, n, b, m)
+    overall = (a + b) / (n + m) if n + m else None
+    ends = limit_of(material, material_on, rate=outside.value, overall=overall)
+    material = min(-ends[0], ends[1])
+    elsewhere = "the largest difference is now that of another group" if step.worst_score > material else ""
+    judged = judge(gap, immaterial=ends, level=own, reason=reason, cannot_clear=elsewhere)
+    judged = replace(judged, p_value=None if p is None else min(1.0, len(steps) * p))
+    if judged.verdict != INSUFFICIENT or judged.reason:
+        return judged
+
+    def length(times: float) -> float:
+        found = cautious_difference(times * a, times * n, times * b, times * m, level=own)
+        return math.inf if found.low is None or found.high is None else found.high - found.low
+
+    times = times_to_settle(length, material) if material > 0 else None
+    return replace(judged, people_needed=None if times is None else math.ceil(times * (n + m)))

@@ -1,0 +1,63 @@
+"""What a mitigation shows."""
+
+from __future__ import annotations
+
+from audits.mitigation import figures
+from audits.mitigation.result import MitigationResult
+from audits.records import Exhibit, Section
+from audits.stats.badges import interval_text
+from audits.stats.text import number, percent, percent_interval
+from audits.text import begun
+
+__all__ = ["section"]
+
+
+def section(result: MitigationResult) -> Section:
+    """Arrange a mitigation."""
+    first, last = result.steps[0], result.steps[result.chosen]
+    facts = {
+        "Group": f"{result.rule_set}, {result.direction} by the model as it was",
+        "Accuracy": f"{percent_interval(first.accuracy)} before; {percent_interval(last.accuracy)} after",
+    }
+    for before, after in zip(first.also, last.also, strict=True):
+        facts[f"{begun(before.audit.replace('_', ' '))} before"] = f"{before.verdict}: {before.finding}"
+        facts[f"{begun(after.audit.replace('_', ' '))} after"] = f"{after.verdict}: {after.finding}"
+    exhibits = _frontier(result) if result.frontier else ()
+    return Section(
+        title="Mitigation of the worst rule set",
+        exhibits=(
+            Exhibit(
+                "left",
+                f"Left of the difference: {interval_text(result.judged) or 'no interval'}",
+                "The group's share minus the others', before and after. "
+                "Thick line: the interval that decides.",
+                lambda: figures.left(result),
+                result.to_frame,
+            ),
+            Exhibit(
+                "amounts",
+                f"With {last.added:,} more samples: accuracy {percent_interval(last.accuracy)}",
+                "The group's difference, the largest score of any group, and accuracy, by samples added.",
+                lambda: figures.amounts(result),
+                result.to_frame,
+            ),
+            *exhibits,
+        ),
+        facts=facts,
+    )
+
+
+def _frontier(result: MitigationResult) -> tuple[Exhibit, ...]:
+    best = result.frontier[result.best]
+    title = (
+        f"{begun(best.name)} leaves a gap of {number(100 * (best.gap.value or 0.0))} points at "
+        f"{percent(best.accuracy.value, 999)} correct decisions"
+    )
+    rate = result.frontier_measure.replace("_", " ")
+    caption = (
+        f"Held-out people. Across: correct decisions. Up: largest difference in {rate} between groups of "
+        f"{result.frontier_by}. Lines: intervals that hold together. Line through dots: no model "
+        "beats these."
+    )
+    draw, table = (lambda: figures.frontier(result)), result.frontier_frame
+    return (Exhibit("frontier", title, caption, draw, table, tab="Accuracy and gap"),)

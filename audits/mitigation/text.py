@@ -1,0 +1,65 @@
+"""The sentences of a mitigation: the first one for everybody, and the finding with its numbers."""
+
+from __future__ import annotations
+
+from audits.mitigation.result import MitigationResult, Step
+from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
+from audits.stats.text import count, number, out_of, percent
+from audits.subgroups.attributes import quote_rule_set
+from audits.text import brief, of_people, shortest
+
+__all__ = ["finding", "headline"]
+
+
+def headline(result: MitigationResult) -> str:
+    """Say what the training did for the group, and whether a difference is left."""
+    first, last = result.steps[0], result.steps[result.chosen]
+    names = [brief(quote_rule_set(result.rule_set), most) for most in (99, 9, 6, 4)]
+    if last.added == 0:
+        return shortest(
+            *(f"No further training examples helped {name} without losing accuracy." for name in names)
+        )
+    sides = (first.favorable_in, last.favorable_in)
+    before, after = (of_people(out_of((one.value or 0.0) * one.n, one.n)) for one in sides)
+    left = {
+        EVIDENCE: "still apart from the others",
+        NO_MATERIAL: "about as often as the others",
+    }.get(result.verdict, "we can't tell whether a gap is left")
+    get = "gets" if after.startswith("1 of") else "get"
+    end = f"{after} {get} the favorable decision instead of {before.split(' of ')[0]}: {left}."
+    return shortest(*(f"With {count(last.added)} more training examples of {name}, {end}" for name in names))
+
+
+def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, looks: int) -> str:
+    """Say how far the group was from the others, how far it is after training again, and what it cost."""
+
+    def gap(step: Step) -> str:
+        found = step.difference
+        if found.value is None or found.low is None or found.high is None:
+            return "cannot be held against the others'"
+        below = found.value < 0
+        ends = (-found.value, -found.high, -found.low) if below else (found.value, found.low, found.high)
+        value, low, high = (number(100 * end).replace("-", "−") for end in ends)
+        return f"{value} points {'below' if below else 'above'} the others' ({low} to {high})"
+
+    people, own = first.difference.n, count(first.favorable_in.n)
+    begin = f"On {count(people)} held-out {noun}, the favorable share of {group} ({own}) is"
+    accuracy = f"{percent(first.accuracy.value, people)}"
+    corrected = f", corrected for {looks} models" if looks > 1 else ""
+    needed = (
+        f" About {judged.people_needed:,} {noun} would give an interval short enough to settle it."
+        if judged.people_needed is not None
+        else ""
+    )
+    if last.added == 0:
+        return (
+            f"{begin} {gap(first)}{corrected}; no samples made the gap smaller without losing accuracy "
+            f"({accuracy}).{needed}"
+        )
+    return (
+        f"{begin} {gap(first)}; after training with {count(last.added)} samples against the trend, "
+        f"{gap(last)}{corrected}. "
+        f"Accuracy {accuracy} before, {percent(last.accuracy.value, people)} after; the largest difference "
+        "of any group "
+        f"{number(100 * first.worst_score)} points before, {number(100 * last.worst_score)} after.{needed}"
+    )

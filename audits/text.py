@@ -1,0 +1,182 @@
+"""What sentences are made of: first ones as short as they are promised to be, whatever groups are called."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+__all__ = [
+    "begun",
+    "between",
+    "brief",
+    "cut_apart",
+    "in_points",
+    "named_apart",
+    "of_people",
+    "points_of",
+    "shortest",
+    "unbroken",
+    "value_words",
+]
+
+MAX_WORDS = 30
+_PLAIN_DIGITS, _MAX = 4, 1e15
+_DECIMAL_FROM = 1000  # people
+_PER_CENT = re.compile(r"(?<=\d) %")
+_AND = re.compile(r" (?:&|×) ")
+
+
+def shortest(*sentences: str) -> str:
+    """Return the first of some sentences that has at most 30 words, and else the one with fewest.
+
+    Examples
+    --------
+    >>> shortest("word " * 31, "Said in short."), shortest("Short as it is.", "Shorter.")
+    ('Said in short.', 'Short as it is.')
+    """
+    fits = (sentence for sentence in sentences if len(sentence.split()) <= MAX_WORDS)
+    return next(fits, min(sentences, key=lambda sentence: len(sentence.split())))
+
+
+def begun(words: str) -> str:
+    """Return words as a sentence begins: with a capital."""
+    return words[:1].upper() + words[1:]
+
+
+def of_people(told: str) -> str:
+    """Return how many of how many as it stands before people, of whom there may be one.
+
+    Examples
+    --------
+    >>> of_people("12 of 80"), of_people("the only one")
+    ('12 of 80', '1 of 1')
+    """
+    return "1 of 1" if told == "the only one" else told
+
+
+def value_words(value: float) -> str:
+    """Word a value of a column of numbers; what has four digits has no separator, for it may be a year.
+
+    Examples
+    --------
+    >>> [value_words(value) for value in (2024, 3600.0, 32500, 32500.25, 0.25, -12, 1e308)]
+    ['2024', '3600', '32,500', '32,500.2', '0.25', '-12', '1e+308']
+    """
+    size = abs(value)
+    if size < 10**_PLAIN_DIGITS or not size < _MAX:
+        return f"{value:.6g}"
+    return f"{value:,.0f}" if size >= 10 ** (_PLAIN_DIGITS + 1) or value == int(value) else f"{value:,.6g}"
+
+
+def unbroken(words: str) -> str:
+    r"""Return words in which no line ends between a number and its per-cent sign.
+
+    Examples
+    --------
+    >>> unbroken("Wilson 95 %")
+    'Wilson 95\xa0%'
+    """
+    return _PER_CENT.sub("\u00a0%", words)
+
+
+class _Interval(Protocol):
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def points_of(share: float, n: float) -> str:
+    """Return a share of `n` people in percentage points: one decimal from 1,000 people on, none below.
+
+    What is not zero is not worded as zero, so that an interval without zero is seen to be one.
+
+    Examples
+    --------
+    >>> points_of(0.3041, 7529.0), points_of(0.0031, 46.0), points_of(0.0, 46.0), points_of(-1e-9, 46.0)
+    ('30.4', '0.3', '0', '0')
+    """
+    digits = 1 if n >= _DECIMAL_FROM else 0
+    least = next((more for more in range(digits, 5) if round(abs(100 * share), more) > 0), digits)
+    text = f"{100 * share:.{least}f}"
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+def in_points(share: float, *, signed: bool = False) -> str:
+    """Return a share in percentage points, with one decimal; what rounds to nothing has no sign.
+
+    Examples
+    --------
+    >>> in_points(-0.021), in_points(-0.0004), in_points(0.15, signed=True), in_points(0.0, signed=True)
+    ('−2.1', '0.0', '+15.0', '0.0')
+    """
+    text = f"{100 * share:{'+' if signed else ''}.1f}"
+    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
+
+
+def between(share: _Interval) -> str:
+    """Return the interval of an estimated share in percentage points.
+
+    Examples
+    --------
+    >>> from audits.stats import Estimate
+    >>> between(Estimate(0.14, -0.021, 0.3, 50, "")), between(Estimate(0.14, None, None, 1, ""))
+    ('−2.1 to 30.0', 'no interval')
+    >>> between(Estimate(0.14, -0.0004, 0.3, 50, ""))
+    '0.0 to 30.0'
+    """
+    if share.low is None or share.high is None:
+        return "no interval"
+    return " to ".join(map(in_points, (share.low, share.high)))
+
+
+def brief(words: str, most: int = 12) -> str:
+    """Return the words that name a group, in few: ands as commas, and what is too long cut.
+
+    Examples
+    --------
+    >>> brief("“female & Velian & age 18 to under 30”")
+    '“female, Velian, age 18 to under 30”'
+    >>> brief("people in “a long name that goes on and on”", 6)
+    'people in “a long name that …”'
+    >>> brief("people in “some” alike in whatever there is", 5)
+    'people in “some” alike in …'
+    """
+    told = _AND.sub(", ", words)
+    parts = told.split()
+    if len(parts) <= most:
+        return told
+    kept = " ".join(parts[:most])
+    return f"{kept} …”" if kept.count("“") > kept.count("”") else f"{kept} …"
+
+
+def named_apart(group: str, other: str) -> str:
+    """Return the name of a group without what it shares with another one; its whole name where that is all.
+
+    Examples
+    --------
+    >>> named_apart("male & Velian & age [18, 30)", "female & Velian & age [18, 30)"), named_apart("a", "a")
+    ('male', 'a')
+    """
+    shared = set(_AND.split(other))
+    own = [part for part in _AND.split(group) if part not in shared]
+    return " & ".join(own) or group
+
+
+def cut_apart(group: str, other: str, most: int) -> str:
+    """Return the name of a group in at most so many words, from where it differs from another one's.
+
+    Examples
+    --------
+    >>> cut_apart("people of the inner upper district", "people of the inner lower district", 2)
+    '…upper district'
+    >>> cut_apart("people of the inner upper district", "somebody", 2), cut_apart("a", "b", 2)
+    ('people of …', 'a')
+    """
+    own, theirs = group.split(), other.split()
+    if len(own) <= most:
+        return group
+    pairs = enumerate(zip(own, theirs, strict=False))
+    first = next((k for k, (mine, its) in pairs if mine != its), 0)
+    told = own[first : first + most]
+    return ("…" if first else "") + " ".join(told) + (" …" if first + most < len(own) else "")
