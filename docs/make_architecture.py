@@ -96,7 +96,7 @@ def _spread(node: ast.expr, module: str) -> list[ast.expr]:
     if isinstance(stated, ast.Subscript):
         words = loaded.SAID[ast.literal_eval(stated.slice)]
     else:
-        words = loaded.said(ast.literal_eval(stated.args[0]), "…")  # type: ignore[attr-defined]
+        words = loaded.heading_and_caption(ast.literal_eval(stated.args[0]), "…")  # type: ignore[attr-defined]
     return [ast.Constant(each) for each in words]
 
 

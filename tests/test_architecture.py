@@ -272,6 +272,7 @@ NAMED = {
 }
 MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
 IMPORTED = {
+    "audits/runs/search.py": ({"rule_sets"}, "the search that a run makes before it clears is this audit"),
     "app/examples.py": ({"groups"}, "what the card of an example shows"),
     "app/tour/story.py": (
         {"groups", "rule_sets", "flipset", "attribute_swap"},
