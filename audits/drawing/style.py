@@ -1,4 +1,4 @@
-"""One look for every figure: Okabe-Ito colours, quiet axes, text that says what is drawn."""
+"""The theme of every figure: Okabe-Ito colors, quiet axes, text that says what is drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts after correction for all audits of a run: one p-value an audit, Holm over the run.
+"""Multiplicity: verdicts corrected for all audits of a run, one p-value an audit, Holm over the run.
 
 Within an audit a verdict is corrected for what that audit looked at. A run of eight audits has eight
 chances of a false alarm; Holm's procedure bounds the chance of any at the level, whatever the audits'

@@ -1,4 +1,4 @@
-"""Missing values: rows dropped, cells filled, or a category of their own; always counted."""
+"""Missing values: rows dropped, cells imputed (imputation), or a category of their own; always counted."""
 
 from __future__ import annotations
 
