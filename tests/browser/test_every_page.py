@@ -65,7 +65,7 @@ def test_no_tab_of_a_result_is_higher_than_two_screens_or_wider_than_a_phone(
         page.wait_for_selector(".st-key-finding", timeout=acts.SLOW)
         acts.settle(page)
         if name != "glance":
-            expect(page.locator(".st-key-settings details")).not_to_have_attribute("open", "")
+            expect(page.locator(".st-key-settings details").first).not_to_have_attribute("open", "")
         for tab in page.locator(".stMain").get_by_role("tab").all_inner_texts() or [""]:
             if tab:
                 acts.open_tab(page, tab)
