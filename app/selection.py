@@ -188,7 +188,7 @@ def _is_special(term: Term) -> bool:
 
 def _own(audit: str) -> SelectionRules:
     """Return what only the pages of an audit of ours know to select people by."""
-    selecting = own_module(audit, "selecting")
+    selecting = own_module(audit, "selection_rules")
     return SelectionRules() if selecting is None else selecting.OWN
 
 

@@ -50,7 +50,7 @@ class PeopleTable:
         if self.table in _SHARED:
             return _SHARED[self.table](self.found)
         audit = self.found.audits[0]
-        listing = own_module(audit.name, "listing")
+        listing = own_module(audit.name, "people_table")
         make = None if listing is None else listing.TABLES.get(self.table)
         if make is None:
             table: pd.DataFrame = getattr(audit.result, self.table)
