@@ -5,7 +5,7 @@ A selection is a list of terms, all of which a person meets; the address has it 
 - about the data: a row filter as of ``data.keep``, or ``{"group": {attribute: value}}``;
 - about a run, ``{"run": KEY, …}``: a row filter on its table of one row a person (``{"column": "flagged",
   "in": ["True"]}``), ``{"row": number}`` of one person, or one that only that audit knows, by the module
-  ``app/<audit>/selecting.py``: ``{"flow": [from, to]}`` of two subgroups.
+  ``app/<audit>/selection_rules.py``: ``{"flow": [from, to]}`` of two subgroups.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class SelectionRules:
-    """What only one audit's pages know to select people by, as ``OWN`` of ``app/<audit>/selecting.py``.
+    """What only one audit's pages know to select people by, as ``OWN`` of ``app/<audit>/selection_rules.py``.
 
     Attributes
     ----------
