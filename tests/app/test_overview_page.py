@@ -76,7 +76,9 @@ def test_the_groups_shown_first_are_those_of_the_sentence(space) -> None:
     draft = space.draft()
     draft["spec"]["model"] = {"predictions": {"label": "decided"}}
     space.save_draft(draft)
-    at = run_here(visit(space).switch_page(PAGE).run(), space)
+    at = visit(space).switch_page(PAGE).run()
+    at.toggle(key="cross").set_value(True).run()
+    at = run_here(at, space)
     assert not at.exception
     assert "“a & x”" in at.container(key="finding").text[0].value
     assert at.selectbox(key="groups-of").value == "even × uneven"
