@@ -19,7 +19,7 @@ from audits.checks import one_of
 from audits.data import AuditData
 from audits.data.values import MISSING
 from audits.errors import InputError, is_installed
-from audits.mitigation.estimators import group_cuts, reweighing_weights
+from audits.mitigation.group_weights import group_cuts, reweighing_weights
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import FrontierPoint, model_words
 from audits.models import Model, Subject, train_model
