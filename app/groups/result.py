@@ -193,8 +193,10 @@ def _test_tab(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
     attribute = _attribute(result)
     pooled = next((each for each in exhibits if each.key == f"pooled_{attribute}"), None)
     if pooled is not None:
-        with st.expander(notices.label(pooled.heading)):
-            show_exhibit(pooled, name="group-pooled")
+        heading = notices.label(pooled.heading)
+        if (fold := st.expander(heading, key="fold-group-pooled", on_change="rerun")).open:
+            with fold:
+                show_exhibit(pooled, name="group-pooled")
     again = result.bootstrap_frame(attribute)
     if len(again):
         with st.expander("Balanced accuracy by the bootstrap"):

@@ -178,10 +178,11 @@ def _leaderboard(result: RuleSetsResult) -> None:
         table = leaderboard_frame(tuple(rows)).assign(**{"rule set": [group_of(row.rules) for row in rows]})
         _table(table.rename(columns=_COLUMNS)[list(_COLUMNS.values())], numbers, "leaderboard")
         _choose_group(result)
-    with st.expander("As bars"):
-        figure_card(
-            "rule-sets", cached_figure(_leaders, result, *among), lambda: leaderboard_frame(tuple(rows))
-        )
+    if (fold := st.expander("As bars", key="fold-rule_sets-bars", on_change="rerun")).open:
+        with fold:
+            figure_card(
+                "rule-sets", cached_figure(_leaders, result, *among), lambda: leaderboard_frame(tuple(rows))
+            )
 
 
 def _table(table: pd.DataFrame, numbers: list[int], name: str) -> None:

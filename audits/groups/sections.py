@@ -93,7 +93,7 @@ def section(result: GroupsResult) -> Section:
     """Arrange a group comparison."""
     if result.amounts is not None:
         return _section_of_amounts(result, result.amounts)
-    facts = {}
+    facts = _measure_facts(result)
     for spread in result.spreads:
         for name in (
             "demographic_parity_difference",
@@ -105,7 +105,6 @@ def section(result: GroupsResult) -> Section:
             gap = getattr(spread, name)
             if gap is not None:
                 facts[f"{spread.attribute}: {name.replace('_', ' ')}"] = spread_words(gap)
-    facts |= _measure_facts(result)
     known = [exhibit for spread in result.spreads for exhibit in _by(result, spread.attribute)]
     probable = [_probable(result, name) for name in dict.fromkeys(item.attribute for item in result.probable)]
     return Section(

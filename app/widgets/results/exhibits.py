@@ -14,6 +14,8 @@ __all__ = ["show_exhibit", "show_facts", "show_section", "write_heading"]
 
 Instead = Mapping[str, Callable[[Exhibit], None] | None]
 
+_FACTS = 12  # that are read at a glance
+
 
 def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
     """Draw one exhibit: its heading, what to look for, the figure, and its menu.
@@ -63,5 +65,9 @@ def show_section(section: Section, *, instead: Instead | None = None, prefix: st
 
 
 def show_facts(section: Section) -> None:
-    """Write the facts of a result, a line each."""
-    notices.bullets([f"{name}: {value}" for name, value in section.facts.items()])
+    """Write the facts of a result, a line each; the last of many fold."""
+    told = [f"{name}: {value}" for name, value in section.facts.items()]
+    notices.bullets(told[:_FACTS])
+    if more := told[_FACTS:]:
+        with st.expander(f"{len(more)} more"):
+            notices.bullets(more)
