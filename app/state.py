@@ -29,6 +29,7 @@ __all__ = [
     "address",
     "address_value",
     "choice",
+    "chosen",
     "chosen_in_address",
     "drop_from_address",
     "exporting",
@@ -284,6 +285,11 @@ def drop_from_address(key: str) -> None:
 def widget(key: str) -> Any:
     """Return the value of the widget `key`, as a callback sees it."""
     return st.session_state.get(key)
+
+
+def chosen(key: str) -> Any:
+    """Return the value of the widget `key`, or what the address says of it before it is first drawn."""
+    return widget(key) if has_value(key) else address_value(key)
 
 
 def has_value(key: str) -> bool:

@@ -93,7 +93,7 @@ def result_page(
 
 def _looks_at_one() -> bool:
     """Whether somebody is looked at, whose card then takes the place of the first figure."""
-    return state.widget("person") is not None and state.widget("tab") == TABS["people"]
+    return state.chosen("person") is not None and state.chosen("tab") == TABS["people"]
 
 
 def _height(exhibit: Exhibit | None) -> int:
