@@ -53,7 +53,7 @@ def test_people_of_this_run_are_offered_where_the_page_shows_a_run_of_one_audit(
         return runs[key]
 
     monkeypatch.setattr(selected, "run_of", run_of)
-    monkeypatch.setattr(selected.state, "addressed", lambda _: shown)
+    monkeypatch.setattr(selected.state, "address_value", lambda _: shown)
     monkeypatch.setattr(selected.state, "workspace", lambda: None)
     taken = []
     monkeypatch.setattr(selected.state, "select", taken.append)

@@ -238,7 +238,7 @@ def test_groups_too_large_for_two_minutes_are_offered_in_full(monkeypatch):
     """The sample says what everyone would take and how to ask for it; asked for, everyone is matched."""
     from audits.flipset import options as budget
 
-    monkeypatch.setattr(budget, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(budget, "MAX_SECONDS", 0.05)
     subject = draw_crowd(700, 600, seed=4)
     ask = {"source": A, "target": B, "permutations": 0}
     part = audited(subject, **ask)

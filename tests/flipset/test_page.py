@@ -77,7 +77,7 @@ def test_everyone_is_offered_with_time_and_memory_where_a_sample_would_be_drawn(
 ) -> None:
     at = opened(space, "hiring")
     assert "everyone" not in [toggle.key for toggle in at.toggle]
-    monkeypatch.setattr("audits.flipset.options.MOST_SECONDS", 0.0)
+    monkeypatch.setattr("audits.flipset.options.MAX_SECONDS", 0.0)
     at.run()
     offer = next(text.value for text in at.text if text.value.startswith("All 1,000 with 1,000"))
     assert "GB of memory" in offer

@@ -26,7 +26,7 @@ def network(d: int, hidden: tuple[int, ...]) -> torch.nn.Sequential:
 def moved_both_ways(net, x, y, metric, monkeypatch, **options):
     slow = gradient_flow(net, x, y, metric, curve=(10, 50), **options)
     monkeypatch.setattr(flowing, "_MANY", 1)
-    monkeypatch.setattr(flowing, "_MOST_LEFT", 1.0)
+    monkeypatch.setattr(flowing, "_MAX_LEFT", 1.0)
     monkeypatch.setattr(flowing, "_by_chunks", None)  # nobody may go step by step
     return slow, gradient_flow(net, x, y, metric, curve=(10, 50), **options)
 

@@ -68,8 +68,8 @@ def test_an_entropic_plan_never_costs_less_than_the_least():
 def test_many_outcome_vectors_are_coupled_with_a_blur(monkeypatch):
     import audits.outcome_transport.audit as module
 
-    monkeypatch.setattr(module, "_MOST_VECTORS", 20)
-    monkeypatch.setattr(module, "_MOST_BLURRED", 30)
+    monkeypatch.setattr(module, "_MAX_VECTORS", 20)
+    monkeypatch.setattr(module, "_MAX_BLURRED", 30)
     frame, subject = three_classes()
     result = flows_of(subject, source=A, target=B, **QUICK)
     assert result.options["matching"] == "entropic"

@@ -76,7 +76,7 @@ def test_bias_of_a_role_from_drawn_people_is_that_of_all_within_its_interval(mon
     roles = {"actionable": ("x",), "mutable": ("z",), "immutable": ()}
     kw = {"source": {"group": "a"}, "target": {"group": "b"}, "outcome": "decision", "permutations": 0}
     whole = flows_of(scored(frame, roles=roles), draws=40, **kw)
-    monkeypatch.setattr(module, "_MOST_DISTANCES", 30_000)
+    monkeypatch.setattr(module, "_MAX_DISTANCES", 30_000)
     some = flows_of(scored(frame, roles=roles), draws=40, **kw)
     assert [row.mean.value for row in some.bias] == [row.mean.value for row in whole.bias]
     for ours, theirs in zip(some.by_role, whole.by_role, strict=True):

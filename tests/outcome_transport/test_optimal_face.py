@@ -187,7 +187,7 @@ def test_without_room_for_the_programs_the_range_is_an_outer_bound(monkeypatch):
 
     pair = draw(5, 30, 30, 4, "euclidean")
     exact = pair.ranges()
-    monkeypatch.setattr(module, "_MOST_PAIRS", 10)
+    monkeypatch.setattr(module, "_MAX_PAIRS", 10)
     for tight, loose in zip(exact, pair.ranges(), strict=True):
         assert not loose[2]
         assert loose[0] <= tight[0] + 1e-12

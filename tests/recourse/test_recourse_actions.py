@@ -62,7 +62,7 @@ def test_fewest_changes_against_all_subsets():
 def test_fewest_changes_grown_greedily(monkeypatch):
     import audits.recourse.paths as module
 
-    monkeypatch.setattr(module, "_MOST_ROWS", 4)
+    monkeypatch.setattr(module, "_MAX_ROWS", 4)
     frame = pd.DataFrame({"a": [0.0], "b": [0.0], "c": [0.0]})
     model = Linear(a=1.0, b=2.0, c=3.0)
     sets, proved = fewest_changes(
@@ -70,7 +70,7 @@ def test_fewest_changes_grown_greedily(monkeypatch):
     )
     assert sets == [("b", "c")] or sets == [("c", "b")]
     assert proved.tolist() == [True]
-    monkeypatch.setattr(module, "_MOST_ROWS", 1)
+    monkeypatch.setattr(module, "_MAX_ROWS", 1)
     sets, proved = fewest_changes(
         frame, frame + 1.0, lambda rows: rows @ [1.0, 2.0, 3.0], lambda s, who: np.asarray(s) >= 6.0
     )

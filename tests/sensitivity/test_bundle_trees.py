@@ -102,7 +102,7 @@ def test_the_distance_from_a_cut_is_that_of_the_number():
 def test_why_a_model_has_no_monitor_is_one_sentence(monkeypatch: pytest.MonkeyPatch):
     said = [sensitivity(conftest.subject_of(conftest.people(500), "reductions"), SensitivityOptions(**QUICK))]
     said.append(sensitivity(number_subject("forest", at_least=175), SensitivityOptions(**QUICK)))
-    monkeypatch.setattr(carried, "MOST_BYTES", 1000)
+    monkeypatch.setattr(carried, "MAX_BYTES", 1000)
     said.append(sensitivity(subject_of("forest"), SensitivityOptions(**QUICK)))
     said.append(dataclasses.replace(said[-1], carried=None))
     words = ("cannot be written down as plain arrays", "predicts a number", "take more than", "run it again")
