@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,11 @@ def test_units_stand_beside_one_persons_values_and_in_what_if(space: Workspace) 
     box = next(box for box in at.number_input if box.label == "height (cm)")
     said = f"With height {box.value + 1:,.6g} cm instead of {box.value:,.6g} this person would"
     at = box.set_value(box.value + 1).run(timeout=120)
+    for _ in range(60):  # the model is asked in a process of its own
+        if said in texts(at):
+            break
+        time.sleep(0.5)
+        at.run(timeout=120)
     assert said in texts(at)
 
 
