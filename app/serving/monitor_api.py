@@ -118,7 +118,7 @@ class PeopleListing(Listing):
     alarm: int | None = Field(None, ge=0, le=10**15)
 
 
-class RowReply(BaseModel):
+class MeasuredRow(BaseModel):
     """What is said of one person."""
 
     sensitivity: float = Field(ge=0)
@@ -129,7 +129,7 @@ class RowReply(BaseModel):
     unseen: list[str] = []
 
 
-class BatchReply(BaseModel):
+class MeasuredBatch(BaseModel):
     """What a stored batch is answered with."""
 
     batch: int
@@ -140,7 +140,7 @@ class BatchReply(BaseModel):
     replayed: bool = Field(description="It had been stored before, and was not again.")
     alarms: list[str]
     notes: list[str]
-    rows: list[RowReply]
+    rows: list[MeasuredRow]
 
 
 class _StrictRequest(Request):
@@ -252,7 +252,7 @@ def _schema(model: type[BaseModel], *more: str) -> dict[str, Any]:
     "disk. A value that the audit never saw is measured as no known one and named under `unseen`. A batch "
     "sent again under its `Idempotency-Key` is answered again and stored once, while the monitor keeps it.",
     openapi_extra=_schema(PredictionBatch, *_ARROW),
-    responses={200: {"model": BatchReply}},
+    responses={200: {"model": MeasuredBatch}},
 )
 async def post_predictions(monitor: Sender, request: Request) -> JSONResponse:
     kind, key = _kind(request), request.headers.get("idempotency-key")

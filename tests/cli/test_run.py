@@ -236,7 +236,7 @@ def test_describe(cli, project):
     assert "240 rows, 5 columns." in answer.out
     rows = {line.split()[0]: line.split() for line in answer.out.splitlines()[3:] if line.strip()}
     assert rows["skill"][1:3] == ["continuous", "0"]
-    assert rows["paid"][-1] == "label"
+    assert rows["paid"][-1] == "outcome"
 
 
 def test_describe_as_json(cli, project):

@@ -1,4 +1,4 @@
-"""One cell of ±1e308: a training or a matching by standard deviations that it would blind is refused."""
+"""One huge cell: a training or a matching by standard deviations that it would blind is refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(1)
     x, group = rng.normal(size=240), rng.choice(["a", "b"], 240)
     frame = pd.DataFrame({"g": group, "x": x, "y": (x + rng.normal(size=240) > 0).astype(int)})
-    frame.loc[6, "x"] = -1e308
+    frame.loc[6, "x"] = -1e25
     frame.to_csv(folder / "people.csv", index=False)
     return folder
 
@@ -34,7 +34,7 @@ def run(base: Path, model: dict[str, Any], *audits: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ["logistic", "mlp", "project", "sensr", "reductions"])
 def test_no_model_that_scales_is_trained_on_it(base: Path, kind: str) -> None:
-    with pytest.raises(InputError, match=r"'x' does \(row 7: -1e\+308; everybody else lies between"):
+    with pytest.raises(InputError, match=r"'x' does \(row 7: -1e\+25; everybody else lies between"):
         run(base, {"train": kind}, "groups")
 
 
