@@ -32,7 +32,8 @@ class PeopleTable:
     found : RunResult
         The run, of whose first audit it is.
     table : str
-        What it shows: a name in ``TABLES`` of ``app/<audit>/people_table.py``, ``otherwise`` of a run with two
+        What it shows: a name in ``TABLES`` of ``app/<audit>/people_table.py``, ``otherwise`` of a run
+        with two
         models, or a table of the audit's result.
     arguments : mapping
         What else decides it, plain data.

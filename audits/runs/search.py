@@ -18,7 +18,6 @@ from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.records import resolve
-from audits.rule_sets.text import group_of
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult
 from audits.runs.spec import AuditRequest
@@ -90,6 +89,8 @@ def _beside(audit: AuditResult, found: Any, protected: Sequence[str]) -> AuditRe
     )
     if row is None or not hasattr(audit.result, "judged"):
         return audit
+    from audits.rule_sets.text import group_of  # late: it brings statistics that few runs need
+
     see = group_of(row.rules)
     return dataclasses.replace(
         audit, result=dataclasses.replace(audit.result, judged=dataclasses.replace(judged, see=see))
