@@ -98,9 +98,7 @@ class TrainedHere:
                 cuts = thresholds_of(subject, by, options.measure, share)
                 yield Candidate("thresholds", share, dataclasses.replace(subject, threshold=cuts))
         for place, share in enumerate(SHARES if "reweighing" in options.methods else ()):
-            model = self.retrained(
-                _reweighed(training, by, share, subject.seed), part(progress, place / 4, 0.5)
-            )[0]
+            model = self.retrained(_reweighed(training, by, share), part(progress, place / 4, 0.5))[0]
             yield Candidate("reweighing", share, subject_on(subject, subject.data, model))
         logistic = subject.train == "logistic" and is_installed("fairlearn")
         for bound in BOUNDS if "reductions" in options.methods and logistic else ():
@@ -144,26 +142,18 @@ def thresholds_of(subject: Subject, by: str, measure: str, share: float) -> dict
     return {by: {str(name): min(max(found.get(str(name), start), 0.0), 1.0) for name in values}}
 
 
-def _reweighed(training: AuditData, by: str, share: float, seed: int) -> AuditData:
-    """Return the training rows drawn by the weights under which label and group are independent.
+def _reweighed(training: AuditData, by: str, share: float) -> AuditData:
+    """Return the training rows weighted so that label and group are nearly independent.
 
-    Drawn, so that kinds of models that count people, not weights, learn from them, too.
+    Weights, not draws: the same people give the same model, whatever the order and form of their rows.
     """
     sizes = np.ones(training.n) if training.weights is None else training.weights
-    chances = (
+    weights = (
         sizes * reweighing_weights(np.asarray(training.y), training.groups[by].to_numpy(str), sizes) ** share
     )
-    times = np.random.default_rng([seed, 7]).multinomial(round(sizes.sum()), chances / chances.sum())
     mark = hashlib.sha256(f"{training.digest} reweighed by {by} {share:g}".encode()).hexdigest()
-    kept = times > 0
     return dataclasses.replace(
-        training,
-        frame=training.frame[kept],
-        groups=training.groups[kept],
-        y=np.asarray(training.y)[kept],
-        weights=times[kept].astype(float),
-        design=None,
-        digest=mark,
+        training, weights=weights * (sizes.sum() / weights.sum()), design=None, digest=mark
     )
 
 
