@@ -110,7 +110,7 @@ def mitigation(
         steps.append(held.step(model, added, group))
         if "retraining" in options.methods:
             treated.append(
-                Candidate("retraining", added, subject_on(subject, subject.data, model), estimator)
+                Candidate("retraining", float(added), subject_on(subject, subject.data, model), estimator)
             )
     chosen = chosen_step(steps)
     stated = sorted({0, chosen})

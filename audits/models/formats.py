@@ -47,7 +47,7 @@ class Format:
         The module that reads it, imported where a file is read; it runs no code from the file. Its
         ``load(path, data, spec, number=…)`` returns what `audits.models.protocol` says a model must have,
         and ``reopen(content, feeding)`` returns one again that has its ``content`` and ``feeding``. Instead
-        of the two, ``open_file(file, log_odds=…)`` may return an `audits.models.native.opened.OpenModel`.
+        of the two, ``open_file(file, log_odds=…)`` may return an `audits.models.native.opened.Opened`.
     suffixes : tuple of str
         Usual endings; the content decides.
     begins : callable, optional

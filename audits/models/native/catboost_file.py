@@ -14,7 +14,7 @@ from audits.models.native.opened import (
     Feature,
     Gives,
     ModelFile,
-    OpenModel,
+    Opened,
 )
 
 __all__ = ["open_file", "splits_of"]
@@ -31,7 +31,7 @@ def _check_length(content: bytes) -> None:
         raise ValueError("it is not whole")
 
 
-def open_file(file: ModelFile, *, log_odds: bool = False) -> OpenModel:  # noqa: ARG001
+def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: ARG001
     """Open what was read.
 
     Raises
@@ -69,7 +69,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> OpenModel:  # noqa:
     named = not all(re.fullmatch(r"\d+", each) for each in names)
     splits = partial(splits_of, model)
     stated = (classes or None) if gives == "probabilities" else None
-    return OpenModel(name, file.sha256, features, named, predict, gives, stated, model, splits, file)
+    return Opened(name, file.sha256, features, named, predict, gives, stated, model, splits, file)
 
 
 def _first(error: Exception) -> str:

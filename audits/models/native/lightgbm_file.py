@@ -15,7 +15,7 @@ from audits.models.native.opened import (
     Feature,
     Gives,
     ModelFile,
-    OpenModel,
+    Opened,
     splits_by_feature,
 )
 from audits.models.native.structure import check_lightgbm
@@ -27,7 +27,7 @@ _NUMBERS = ("regression", "huber", "fair", "poisson", "quantile", "mape", "gamma
 _UNNAMED = re.compile(r"Column_\d+")
 
 
-def open_file(file: ModelFile, *, log_odds: bool = False) -> OpenModel:  # noqa: ARG001
+def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: ARG001
     """Open what was read.
 
     Raises
@@ -70,7 +70,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> OpenModel:  # noqa:
     features = tuple(Feature(each, categories.get(each)) for each in names)
     named = not all(_UNNAMED.fullmatch(each) for each in names)
     splits = partial(splits_of, booster)
-    return OpenModel(name, file.sha256, features, named, predict, gives, None, booster, splits, file)
+    return Opened(name, file.sha256, features, named, predict, gives, None, booster, splits, file)
 
 
 def splits_of(booster: Any) -> dict[str, np.ndarray]:

@@ -1,6 +1,6 @@
 """What model files of other libraries share: how columns feed them, and what their answers mean.
 
-A format's module opens a file as an `OpenModel`; `match` makes a model of it. The file's own names bind to
+A format's module opens a file as an `Opened`; `match` makes a model of it. The file's own names bind to
 columns of the table, whatever their order. Categories are given as the levels that the file was trained on,
 compared as text; one that it never saw counts as missing.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["Feature", "ModelFile", "OpenModel", "match", "reopen_feeding", "splits_by_feature"]
+__all__ = ["Feature", "ModelFile", "Opened", "match", "reopen_feeding", "splits_by_feature"]
 
 _TRIED_FIRST = 1000
 Gives = Literal["probabilities", "logits", "labels", "numbers"]
@@ -133,7 +133,7 @@ class Feature:
 
 
 @dataclass(frozen=True, eq=False)
-class OpenModel:
+class Opened:
     """A file opened by its library.
 
     Attributes
@@ -184,7 +184,7 @@ class FeatureFeed:
         What stood in cells that count as missing: it is given that.
     """
 
-    opened: OpenModel
+    opened: Opened
     columns: tuple[str, ...]
     written: MissingCells = field(repr=False)
 
@@ -266,7 +266,7 @@ class FeatureFeed:
                 )
 
 
-def match(opened: OpenModel, data: AuditData, spec: ModelSpec, *, number: bool) -> Classifier | Regressor:
+def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> Classifier | Regressor:
     """Return a model of an opened file, its features fed by columns of `data`.
 
     Raises
@@ -306,7 +306,7 @@ def match(opened: OpenModel, data: AuditData, spec: ModelSpec, *, number: bool) 
     )
 
 
-def reopen_feeding(opened: OpenModel, feeding: Mapping[str, Any]) -> Classifier:
+def reopen_feeding(opened: Opened, feeding: Mapping[str, Any]) -> Classifier:
     """Return the model that a file was before, its classes known by number only.
 
     Parameters

@@ -20,7 +20,7 @@ from audits.models.native.opened import (
     Feature,
     Gives,
     ModelFile,
-    OpenModel,
+    Opened,
 )
 from audits.models.native.structure import check_sklearn
 from audits.threads import one_thread
@@ -67,7 +67,7 @@ def without_tensors() -> Iterator[None]:
             sys.modules.pop(name, None)
 
 
-def open_file(file: ModelFile, *, log_odds: bool = False) -> OpenModel:
+def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:
     """Open what was read.
 
     Parameters
@@ -118,7 +118,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> OpenModel:
     return _open_estimator(model, file, log_odds=log_odds)
 
 
-def _open_estimator(model: Any, file: ModelFile, *, log_odds: bool) -> OpenModel:
+def _open_estimator(model: Any, file: ModelFile, *, log_odds: bool) -> Opened:
     name = file.name
     ask, gives = _scoring_method(model, name, log_odds=log_odds)
     names = getattr(model, "feature_names_in_", None)
@@ -139,7 +139,7 @@ def _open_estimator(model: Any, file: ModelFile, *, log_odds: bool) -> OpenModel
 
     classes = getattr(model, "classes_", None)
     stated = None if classes is None or gives == "numbers" else tuple(np.asarray(classes).tolist())
-    return OpenModel(name, file.sha256, features, named, predict, gives, stated, model, file=file)
+    return Opened(name, file.sha256, features, named, predict, gives, stated, model, file=file)
 
 
 def _scoring_method(model: Any, name: str, *, log_odds: bool) -> tuple[Any, Gives]:

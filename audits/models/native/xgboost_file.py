@@ -14,7 +14,7 @@ from audits.models.native.opened import (
     Feature,
     Gives,
     ModelFile,
-    OpenModel,
+    Opened,
     splits_by_feature,
 )
 from audits.models.native.structure import check_xgboost, check_xgboost_file
@@ -32,7 +32,7 @@ _GIVES: dict[str, Gives] = {
 }
 
 
-def open_file(file: ModelFile, *, log_odds: bool = False) -> OpenModel:  # noqa: ARG001
+def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: ARG001
     """Open what was read.
 
     Raises
@@ -81,7 +81,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> OpenModel:  # noqa:
 
     named = booster.feature_names is not None
     splits = partial(splits_of, booster)
-    return OpenModel(name, file.sha256, features, named, predict, gives, None, booster, splits, file)
+    return Opened(name, file.sha256, features, named, predict, gives, None, booster, splits, file)
 
 
 def splits_of(booster: Any) -> dict[str, np.ndarray] | None:
