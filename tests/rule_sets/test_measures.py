@@ -50,6 +50,7 @@ def test_every_measure_is_what_pandas_counts(subject: Subject, result: RuleSetsR
         "calibration_error": (y - p, y | ~y),
         "log_loss": (-np.log(np.where(y, p, 1 - p).clip(1e-12)), y | ~y),
         "squared_error": ((y - p) ** 2, y | ~y),
+        "amount": (subject.numbers, y | ~y),
         "income": (subject.data.frame["income"].to_numpy(), y | ~y),
     }
     assert [each.measure for each in result.measures] == list(by_hand)
