@@ -99,7 +99,7 @@ def test_boosting_is_audited_in_python(people, tmp_path, monkeypatch, native):
     X, y, sex = people
     X = X.astype({"job": "category"}) if native else X
     model = boosted(X, y, native)
-    found = run("sklearn-boosting", tmp_path, monkeypatch, model=model, X=X, y=y, sex=sex)["found"]
+    found = run("sklearn-boosting", tmp_path, monkeypatch, model=model, X=X, y=y, sex=sex)["results"]
     np.testing.assert_allclose(found.subject.scores, model.predict_proba(X)[:, 1], rtol=0, atol=1e-12)
 
 
