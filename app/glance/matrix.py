@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import state
 from audits.groups import GroupsResult
-from audits.groups.amounts.judging import MEASURES, amount_judged
+from audits.groups.amounts.inference import MEASURES, amount_judged
 from audits.groups.inference import ASKED_FIRST, judged_of
 from audits.groups.metrics import METRICS
 from audits.groups.text import among_words

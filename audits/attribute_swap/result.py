@@ -70,7 +70,7 @@ class SwapRow:
 
     @property
     def name(self) -> str:
-        """What `Judged.decided_by` calls it."""
+        """What `Judgment.decided_by` calls it."""
         return f"{self.attribute}: {self.source} → {self.target}, {self.group}"
 
     def people(self, share: Estimate) -> float:
@@ -85,7 +85,7 @@ class AttributeSwapResult:
 
     Attributes
     ----------
-    judged : Judged
+    judged : Judgment
         By the net share of the group that decides, or by the share of decisions changed in it.
     swaps : tuple of SwapRow
     pairs, pairs_asked : int

@@ -85,7 +85,7 @@ class GroupFlips:
     distance, distance_by_chance : float
         Root mean square distance of the group's people from where they meet the others, in standard
         deviations, and that of as many people drawn from everybody.
-    judged : Judged
+    judged : Judgment
         Follows from `net` or from `excess`, whichever tells more; both share the level.
     everybody : AgainstEverybody or None
         The same with everybody in the place of all the others; None in results of earlier versions.
@@ -156,7 +156,7 @@ class BarycenterResult:
     ----------
     by : tuple of str
         Attributes whose values make the groups.
-    judged : Judged
+    judged : Judgment
         That of the group on which the verdict rests.
     rests_on : str
         That group.

@@ -27,7 +27,7 @@ def differences(
 
     Parameters
     ----------
-    judged : Judged
+    judged : Judgment
         Its interval is the first trace, in the row that states the same one.
     rows : sequence of (name, Estimate, what a click selects)
     title : str

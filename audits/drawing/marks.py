@@ -59,7 +59,7 @@ def decisive(judged: Judgment, y: Any, unit: float = 1.0) -> go.Scatter:
 
     Parameters
     ----------
-    judged : Judged
+    judged : Judgment
     y : str or number
         The row that it stands in.
     unit : float

@@ -24,7 +24,7 @@ def with_strip(figure: go.Figure, judged: Judgment, label: str, *, unit: float =
     ----------
     figure : Figure
         With axes x and y.
-    judged : Judged
+    judged : Judgment
     label : str
         What the interval is of.
     unit : float

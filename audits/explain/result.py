@@ -191,7 +191,7 @@ class ExplainResult:
         The source's favorable share minus the target's; of a numeric outcome, its mean minus the target's.
     amount : Amount or None
         A numeric outcome: all differences are in its unit.
-    judged : Judged
+    judged : Judgment
         Follows from what is left with all explainers, on average and at their levels.
     each : tuple of Explained
         Every explainer alone, by its levels, the one that changes the gap most first; intervals corrected

@@ -429,7 +429,7 @@ class FlipsetResult:
     ----------
     positive, negative : FlipsetPart
         Decided favourably here but not at the counterpart; and the other way round.
-    judged : Judged
+    judged : Judgment
         The verdict and the interval that it follows from: what the larger flipset holds above chance.
     above_chance : AboveChance or None
         That interval's parts, and the tests that have to agree; None where chance was not measured.

@@ -214,7 +214,7 @@ def _compared(
     rates = [metric.name for metric in METRICS.judged(labels=known)]
     if known and options.measure == "calibration":
         rates += [name for name in ASKED_FIRST["calibration"] if name not in rates]
-    metrics = FurtherMetrics.asked(people, labels, why, np.random.default_rng([seed, 3]))
+    metrics = FurtherMetrics.asked(people, labels, why, seed)
     looks = sum(max(len(item.names) - 1, 0) for item in split) * (len(rates) + metrics.looks)
     looks += sum(len(names) - 1 for names in options.by_probability.values())
     if looks == 0:

@@ -51,14 +51,15 @@ class FurtherMetrics:
         Those that have differences: none that needs a label where labels are withheld.
     classes : tuple of str
         That occur among predictions or labels.
-    rng : Generator
+    seed : int
+        Of the draws: each attribute begins anew, so that its numbers depend on no other one.
     warnings : tuple of str
     """
 
     metrics: tuple[Metric, ...]
     judged: tuple[str, ...]
     classes: tuple[str, ...]
-    rng: np.random.Generator
+    seed: int
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -67,7 +68,7 @@ class FurtherMetrics:
         people: pd.DataFrame,
         labels: Labels | None,
         why: str,
-        rng: np.random.Generator,
+        seed: int,
     ) -> FurtherMetrics:
         """Return what can be stated of these people, and compared where no labels are withheld (`why`)."""
         known = [each for each in METRICS if each.beside]
@@ -82,7 +83,7 @@ class FurtherMetrics:
         if PREDICTED_CLASS in people:
             classes = sorted(set(pd.unique(people[[PREDICTED_CLASS, LABEL_CLASS]].to_numpy().ravel())) - {""})
         judged = tuple(each.name for each in wanted if not (why and each.needs_label))
-        return cls(tuple(wanted), judged, tuple(classes), rng, tuple(warnings))
+        return cls(tuple(wanted), judged, tuple(classes), seed, tuple(warnings))
 
     @property
     def looks(self) -> int:
@@ -116,7 +117,7 @@ class FurtherMetrics:
             [each for each in self.metrics if each.measure is not None],
             rows,
             k,
-            self.rng,
+            np.random.default_rng([self.seed, 3]),
             draws=options.bootstrap,
         )
         for metric in self.metrics:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audits.groups.amounts.judging import ordered
+from audits.groups.amounts.inference import ordered
 from audits.groups.amounts.text import spread_facts
 from audits.groups.by_probability import ASSUMPTION
 from audits.groups.figures import amounts as figures

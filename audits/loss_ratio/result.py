@@ -156,7 +156,7 @@ class LossRatioResult:
         T_n, the two-sided interval, the paper's one-sided test at the tolerance (see `RatioTest`).
     error_ratio : Tested
         The same for the ratio of misclassified shares.
-    judged : Judged
+    judged : Judgment
         The verdict on the mean ratio, by its two-sided interval.
     paper : PaperBounds
     floored : Floored

@@ -75,7 +75,7 @@ class BiasRow:
     mean : Estimate
         Mean individual bias (Eq. 12), in the distance's unit; without value where nobody is matched. All
         intervals of a result hold together.
-    difference : Judged or None
+    difference : Judgment or None
         Groups only: mean bias minus that of everybody else in the even coupling, with an interval and a
         p-value that hold in every optimal coupling, all groups together.
     normalised : float or None
@@ -172,7 +172,7 @@ class OutcomeTransportResult:
 
     Attributes
     ----------
-    judged : Judged
+    judged : Judgment
         The verdict with the interval that it follows from: of the distance between two groups; of two
         policies that of the group whose mean bias differs most clearly from everybody else's in every optimal
         coupling.

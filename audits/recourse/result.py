@@ -59,7 +59,7 @@ class GroupRecourse:
         Half of all rejected people of the group flip at this α or below; None if fewer than half flip at all.
     never : Estimate
         Share for whom no α flips the decision.
-    burden_judged, accepted_judged : Judged or None
+    burden_judged, accepted_judged : Judgment or None
         `burden_difference`, and the share accepted at the last step minus that of the other groups' people,
         each with its verdict; all groups and both of them together.
     fewest : float or None
@@ -139,7 +139,7 @@ class RecourseResult:
     by_alpha : tuple of AlphaRow
         One a step.
     by_group : tuple of GroupRecourse
-    judged : Judged
+    judged : Judgment
         The verdict with the interval that it follows from: of the most clearly different one of all groups'
         burdens and shares accepted.
     burden_p_value : float or None

@@ -97,7 +97,7 @@ def slope_figure(change: AuditChange, judged: Judgment) -> go.Figure:
 
     Parameters
     ----------
-    judged : Judged
+    judged : Judgment
         As the page or report states it: after correction for all audits.
     """
     row = deciding_row(change)

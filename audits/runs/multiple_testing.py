@@ -33,7 +33,7 @@ class RunCorrection:
     note : str
         The single verdict beside it, where it is another, and whether its permutations are too few to tell;
         empty where there is nothing to say.
-    judged : Judged
+    judged : Judgment
         The audit's own, with what is left of its verdict.
     """
 

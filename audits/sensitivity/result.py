@@ -83,7 +83,7 @@ class SensitivityResult:
 
     Attributes
     ----------
-    judged : Judged
+    judged : Judgment
         The verdict on the groups, by the corrected interval of the one that it rests on.
     method : str
         How gradients were taken, in words.

@@ -308,7 +308,7 @@ class Condition:
     Attributes
     ----------
     name : str
-        ``"average"``, ``"level: gpa 3.0–3.4"``, ``"ratio"``: what `Judged.decided_by` says.
+        ``"average"``, ``"level: gpa 3.0–3.4"``, ``"ratio"``: what `Judgment.decided_by` says.
     interval : Estimate
         Simultaneous over the conditions of the audit.
     immaterial : pair of float

@@ -85,6 +85,48 @@ def test_counts_are_people_and_a_function_may_take_weights_or_not():
     assert found["w"][0].people == 100
 
 
+def test_neither_order_nor_form_of_the_table_moves_an_interval():
+    rng = np.random.default_rng(8)
+    n = 300
+    group, score = rng.integers(0, 2, n), rng.integers(0, 4, n) / 4
+    label, decision = rng.random(n) < 0.2 + score / 2, score >= 0.5
+    metric = [Metric(name="harm", words="harm", measure=harm)]
+
+    def gap(order: np.ndarray, sizes: np.ndarray) -> list[float]:
+        labels = Labels(label[order], np.ones(len(order), dtype=bool))
+        rows = Rows(group[order], decision[order], score[order], sizes, labels)
+        own, other = measure_groups(metric, rows, 2, np.random.default_rng(1), draws=100)["harm"]
+        found = own.minus(other).estimate(0.05)
+        return [found.value, found.low, found.high]
+
+    _, first, times = np.unique(
+        np.column_stack([group, score, label]), axis=0, return_index=True, return_counts=True
+    )
+    expected = gap(np.arange(n), np.ones(n))
+    np.testing.assert_allclose(gap(rng.permutation(n), np.ones(n)), expected, rtol=1e-12)
+    np.testing.assert_allclose(gap(first, times.astype(float)), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [30, 100])
+def test_few_people_of_a_skewed_metric_are_not_accused(n: int):
+    """Both groups alike, log-normal: a small one that has not met the tail is no evidence."""
+    cost = [Metric(name="cost", words="cost", measure=lambda _l, _d, s: float(s.mean()))]
+    accused = 0
+    for world in range(60):
+        rng = np.random.default_rng([world, n])
+        rows = Rows(
+            np.repeat([0, 1], [n, 500]),
+            np.ones(n + 500, bool),
+            rng.lognormal(size=n + 500),
+            np.ones(n + 500),
+            None,
+        )
+        own, other = measure_groups(cost, rows, 2, rng, draws=60)["cost"]
+        gap = own.minus(other).estimate(0.05)
+        accused += gap.high < 0 or gap.low > 0
+    assert accused <= 7  # 3 are expected at 5%; more than 7 of 60 by chance once in 50
+
+
 def test_rows_of_one_person_are_no_evidence_of_their_own():
     frame, y = people(200)
     model = LogisticRegression().fit(frame[["skill"]], y)

@@ -18,7 +18,7 @@ import pandas as pd
 from audits.data import NumericOutcome
 from audits.data.values import number_column
 from audits.errors import InputError
-from audits.groups.amounts.judging import (
+from audits.groups.amounts.inference import (
     MEASURES,
     amount_judged,
     judge_amount,

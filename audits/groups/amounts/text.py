@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from audits.data import named_with
-from audits.groups.amounts.judging import most_telling_amount
+from audits.groups.amounts.inference import most_telling_amount
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
 from audits.stats.text import amount, amount_stated, count, people_in, percent, several, so_many

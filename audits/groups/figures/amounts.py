@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from audits.drawing.marks import add_legend, dashes, dot, reaching
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import CONTEXT, FOCUS, INK, OKABE_ITO, describe, distinct, finish, rows_named
-from audits.groups.amounts.judging import most_telling_amount
+from audits.groups.amounts.inference import most_telling_amount
 from audits.groups.amounts.text import people_with
 from audits.groups.figures.layout import LEGEND
 from audits.groups.result import AmountRow, Amounts, GroupsResult

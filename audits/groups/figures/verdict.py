@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from audits.data import group_name, named_with
 from audits.drawing.marks import decisive, named_above
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
-from audits.groups.amounts.judging import ordered as ordered_amounts
+from audits.groups.amounts.inference import ordered as ordered_amounts
 from audits.groups.amounts.text import amount_title
 from audits.groups.inference import MIN_COVERED, RATIO, by_importance, most_telling
 from audits.groups.metrics import METRICS

@@ -76,7 +76,7 @@ class AuditChange:
         Place of the second model's result among its audits; None where it could not be made.
     refused : str
         Why it could not; empty otherwise.
-    judged : Judged
+    judged : Judgment
         The verdict on the changes, by the interval of the one that it rests on.
     headline : str
         The change in one sentence for everybody.

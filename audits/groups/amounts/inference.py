@@ -29,7 +29,7 @@ MEASURES = {
     "q90": "90th percentile",
     "residual": "mean residual",
 }
-"""What is judged, each with what `Judged.decided_by` calls it."""
+"""What is judged, each with what `Judgment.decided_by` calls it."""
 
 _TIMES = {MEASURES[name]: 2.0 for name in ("q10", "q90")}
 """How many times the limit an all-clear allows, where that is not once."""
