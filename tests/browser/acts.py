@@ -138,7 +138,7 @@ def say_good(page: Page, good: str) -> None:
     kept = page.locator('[class*="st-key-favorable-"]').get_by_role("button", name=f"Remove {good}")
     if not kept.count():
         choose(page, "favorable-", good)
-    page.keyboard.press("Escape")  # the open list hides the rest
+        page.keyboard.press("Escape")  # an open list hides the rest; in a closed one it clears the choice
     settle(page)
 
 

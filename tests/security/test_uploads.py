@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import time
 import uuid
 from types import SimpleNamespace
 from typing import Any
@@ -65,7 +66,10 @@ def test_what_no_page_takes_is_bounded_and_goes_with_its_tab(server):
         tabs[0].socket.close()
         for _ in range(8):
             tabs[1].put(cut=True)
-        assert tabs[1].put() == 204, "what the closed tab and the uploads cut short left behind made room"
+        deadline = time.monotonic() + 30
+        while (answer := tabs[1].put()) == 429 and time.monotonic() < deadline:
+            time.sleep(0.1)  # the server sees an end of a connection when its turn comes
+        assert answer == 204, "what the closed tab and the uploads cut short left behind made room"
 
 
 def test_what_a_page_takes_is_held_no_longer(server):
