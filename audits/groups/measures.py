@@ -22,6 +22,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -189,16 +190,11 @@ def measure_groups(
         for place, weights in enumerate(_draws(rows, k, rng, draws) if called else ()):
             for name, function in called.items():
                 drawn[name][place] = [_value(function, rows, each, weights) for each in inside[name]]
-    return {
-        name: [each.at_least_as_spread(found[-1]) for each in found[:-1]]
-        for name in called
-        for found in [
-            [
-                _drawn(rows, each, *both)
-                for each, *both in zip(inside[name], values[name], drawn[name].T, strict=True)
-            ]
-        ]
-    }
+    found = {}
+    for name in called:
+        *groups, everybody = map(partial(_drawn, rows), inside[name], values[name], drawn[name].T)
+        found[name] = [each.at_least_as_spread(everybody) for each in groups]
+    return found
 
 
 def _drawn(rows: Rows, inside: np.ndarray, value: float, drawn: np.ndarray) -> MetricDraws:
@@ -218,7 +214,7 @@ def _ordered(rows: Rows) -> Rows:
         return rows  # clusters are drawn, in the order of their names
     order = np.lexsort(columns if design is None else (design.weights, design.stratum, *columns))
     labels = None if rows.labels is None else Labels(*(each[order] for each in known))
-    found = Rows(*(each[order] for each in (rows.group, rows.decision, rows.score, rows.sizes)), labels)
+    found = Rows(rows.group[order], rows.decision[order], rows.score[order], rows.sizes[order], labels)
     if design is not None:
         stratum = design.stratum[design.cluster[order]]
         own = replace(design, weights=design.weights[order], stratum=stratum, cluster=np.arange(len(order)))
