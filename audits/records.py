@@ -206,6 +206,9 @@ class Audit:
     distances : bool
         Whether it tells people alike by numbers in standard deviations: a single cell that carries a column's
         whole spread is then refused, as all others would be alike.
+    draws_rows : bool
+        Whether it draws people by their place in the table: they are then put in the order of what they are
+        before. Left out: it does.
     units : mapping of str to str
         Unit of measures by the end of their path in results.json, of all others under ``""``, where that is
         not a share of people.
@@ -269,6 +272,7 @@ class Audit:
     about_words: bool = False
     asks_anew: bool = False
     distances: bool = False
+    draws_rows: bool = True
     units: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     unplanned: str = ""

@@ -207,6 +207,20 @@ class AuditData:
             unlabelled=None,
         )
 
+    def order(self, *more: np.ndarray) -> np.ndarray:
+        """Return positions (n,) of the rows in the order of what they hold; alike ones by `more` arrays (n,).
+
+        What is drawn row by row in this order does not depend on how the table was sorted.
+        """
+        design = self.design
+        weights = self.weights if design is None else design.weights
+        ties = [each for each in (*more, weights) if each is not None]
+        if design is not None and design.clustered:  # alike rows by what else their persons hold
+            person = np.zeros(design.n_clusters, dtype=np.uint64)
+            np.add.at(person, design.cluster, content_keys(self))
+            ties.append(person[design.cluster])
+        return np.lexsort((*ties, content_keys(self)))
+
     @property
     def everyone(self) -> AuditData:
         """The rows with and without a label, those with one first, and no labels; itself where all do."""

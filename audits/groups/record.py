@@ -69,6 +69,7 @@ AUDIT = Audit(
     decided="audits.groups.threshold_change:decisions_by_row",
     since="audits.groups.threshold_change:since",
     designs=True,
+    draws_rows=False,
     about_words=True,
     groups_alone=True,
     numeric=True,

@@ -157,6 +157,21 @@ class Subject:
         return dataclasses.replace(self, data=data.everyone)
 
     @cached_property
+    def in_order(self) -> Subject:
+        """The same people in the order of what they are: no draw depends on how the table was sorted."""
+        data, training = self.data, self.training
+        order = data.order(self.scores)
+        more = data.unlabelled
+        if more is not None:
+            more = more.beside(order, data.n, np.arange(len(more.frame)))
+        taken = dataclasses.replace(data.take(order), unlabelled=more)
+        if training is not None:
+            training = training.take(training.order())
+        found = dataclasses.replace(self, data=taken, training=training)
+        vars(found)["scores"] = self.scores[order]
+        return found
+
+    @cached_property
     def decisions(self) -> np.ndarray:
         """Who of the people audited gets the favourable decision, (n,) bool.
 

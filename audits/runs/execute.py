@@ -324,6 +324,8 @@ def carry_out(
     alone = AUDITS[request.name].decisions_alone
     if subject.data.unlabelled is not None and alone is not None and alone(request.options, subject.data):
         subject = subject.everyone
+    if AUDITS[request.name].draws_rows or subject.data.design is not None:
+        subject = subject.in_order
     drawn = subject
     if subject.data.design is not None and not AUDITS[request.name].designs:
         if not subject.data.design.persons:

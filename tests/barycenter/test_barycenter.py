@@ -163,15 +163,6 @@ def test_net_flips_are_the_difference_of_rates(seed, k):
     assert set(found.people.index) == set(frame.index)
 
 
-def test_no_number_depends_on_the_order_of_rows():
-    frame = crowd(60, 1)
-    one = audited(frame)
-    other = audited(frame.sample(frac=1, random_state=3))
-    assert {each.group: each.only_self for each in one.groups} == pytest.approx(
-        {each.group: each.only_self for each in other.groups}, abs=1e-9
-    )
-
-
 def test_three_groups_at_another_cost_are_refused_by_name():
     with pytest.raises(InputError, match=r"barycenter\.cost must be 'l2_squared' for 3 groups"):
         audited(crowd(60, 0), cost="l1_squared")

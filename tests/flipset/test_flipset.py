@@ -162,16 +162,6 @@ def test_against_the_slow_obvious_way(crowd, seed):
             assert item.mean_sign.value == pytest.approx(sign[k], abs=1e-9)
 
 
-def test_row_order_does_not_matter(crowd):
-    subject = crowd(80, 50, d=2, seed=3, ties=True)
-    shuffled = subject_of(
-        subject.data.frame.sample(frac=1, random_state=1).reset_index(drop=True), features=("x0", "x1")
-    )
-    first, second = (audited(each, source=A, target=B, permutations=0) for each in (subject, shuffled))
-    assert first.positive.size == pytest.approx(second.positive.size, abs=1e-9)
-    assert first.certificate.cost == pytest.approx(second.certificate.cost, abs=1e-12)
-
-
 def test_weights_stand_for_people(crowd):
     """A row of weight 3 counts as three rows."""
     subject = crowd(30, 20, d=2, seed=5, ties=True, weights=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from collections.abc import Iterator
@@ -123,16 +124,29 @@ def test_every_audit_is_held_here() -> None:
     assert {*ASKED, "explain"} == set(_OURS)
 
 
+@pytest.mark.parametrize("name", [*ASKED, "explain"])
+def test_the_order_of_rows_changes_no_number(name: str, trained: tuple[Subject, Subject]) -> None:
+    subject = trained[1]
+    turn = np.random.default_rng(1).permutation(subject.data.n)
+    other = dataclasses.replace(subject, data=subject.data.take(turn))
+    one, again = ({path: each for path, each, _ in stated(found(name, who))} for who in (subject, other))
+    assert one == pytest.approx(again, abs=1e-9)
+    assert one
+
+
 @pytest.mark.parametrize("name", ASKED)
 def test_counts_and_rows_have_the_same_numbers(name: str, trained: tuple[Subject, Subject]) -> None:
     counts, rows = (found(name, subject) for subject in trained)
     near = ASKED[name][1]
     assert counts["verdict"] == rows["verdict"]
     ours, theirs = ({path: each for path, *each in stated(told)} for told in (counts, rows))
+    if name == "sensitivity":  # of two groups one's ratio is the other's turned round: either may decide
+        left = (".interval", ".status[0].calibration")  # what is learned differs by chance: a bin may be empty
+        for side in (ours, theirs):
+            for path in [each for each in side if each.startswith(left)]:
+                del side[path]
     assert ours.keys() == theirs.keys()
     assert ours
-    if name == "sensitivity":  # of two groups one's ratio is the other's turned round: either may decide
-        ours = {path: each for path, each in ours.items() if not path.startswith(".interval")}
     for path, (value, _) in ours.items():
         other, people = theirs[path]
         size = 3 * max(abs(other), people / 10) if abs(other) > 1.2 else 1.0
