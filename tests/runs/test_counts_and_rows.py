@@ -141,7 +141,7 @@ def test_counts_and_rows_have_the_same_numbers(name: str, trained: tuple[Subject
     assert counts["verdict"] == rows["verdict"]
     ours, theirs = ({path: each for path, *each in stated(told)} for told in (counts, rows))
     if name == "sensitivity":  # of two groups one's ratio is the other's turned round: either may decide
-        left = (".interval", ".status[0].calibration")  # what is learned differs by chance: a bin may be empty
+        left = (".interval", ".status[0].calibration")  # learned by chance: a bin may be empty
         for side in (ours, theirs):
             for path in [each for each in side if each.startswith(left)]:
                 del side[path]
