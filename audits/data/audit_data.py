@@ -347,19 +347,26 @@ class AuditData:
         Hoffman, Sen, Weinberg (2001), Biometrika 88:1121-1134 (within-cluster resampling, one draw of it).
         """
         assert self.design is not None  # noqa: S101 - the caller has looked
-        order = rng.permutation(self.n)
+        keys = content_keys(self)
+        of_person = np.zeros(self.design.n_clusters, dtype=np.uint64)
+        np.add.at(of_person, self.design.cluster, keys)
+        # the order of the table decides nothing
+        order = np.lexsort((of_person[self.design.cluster], keys))[rng.permutation(self.n)]
         first = np.unique(self.design.cluster[order], return_index=True)[1]
         return dataclasses.replace(self.take(np.sort(order[first])), design=None)
 
     def _split_clusters(self, test_size: float, rng: np.random.Generator) -> tuple[AuditData, AuditData]:
         """Hold out whole clusters, so that nobody is both learned from and audited.
 
-        Stratified by the groups of a cluster's first row.
+        Stratified by the groups of one row of a cluster, which its content decides.
         """
         assert self.design is not None  # noqa: S101 - the caller has looked
-        present, first, code = np.unique(self.design.cluster, return_index=True, return_inverse=True)
+        of_row = content_keys(self)
+        present, code = np.unique(self.design.cluster, return_inverse=True)
+        by_content = np.argsort(of_row, kind="stable")
+        first = by_content[np.unique(code[by_content], return_index=True)[1]]
         keys = np.zeros(len(present), dtype=np.uint64)
-        np.add.at(keys, code, content_keys(self))
+        np.add.at(keys, code, of_row)
         share = max(test_size, min(1 / len(present), 0.5))  # one of them at least
         strata, wanted = held_out_strata(np.ones(len(present)), None, self.groups.iloc[first], share)
         held = draw_people(np.ones(len(present)), keys, strata, wanted, rng)[code] > 0

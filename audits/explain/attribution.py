@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from audits.data.partition import content_order
 from audits.errors import InputError
 from audits.explain.result import Attribution, FeaturePart
 from audits.models import Subject
@@ -114,7 +115,9 @@ def attribution(
             "leave it out, or upload the model or train one",
         )  # fmt: skip
     names = tuple(subject.model.columns)
-    sides = [_sampled(subject, np.flatnonzero(side == k), rng) for k in (1, 0)]
+    # so that no draw depends on the order of the table
+    order = content_order(subject.data, subject.probabilities)
+    sides = [_sampled(subject, order[side[order] == k], rng) for k in (1, 0)]
     rows = len(sides[0].rows) + len(sides[1].rows)
     rounds = int(np.clip(_EVALUATIONS // (2 * rows * (len(names) + 1)), _MIN_ROUNDS, _MAX_ROUNDS))
     parts = [np.zeros((len(each.rows), len(names))) for each in sides]
@@ -134,7 +137,7 @@ def _sampled(subject: Subject, rows: np.ndarray, rng: np.random.Generator) -> _S
     """Return at most `MAX_PEOPLE` rows of a group, drawn by chance, and what each weighs."""
     data = subject.data
     if len(rows) > MAX_PEOPLE:
-        rows = np.sort(rng.choice(rows, MAX_PEOPLE, replace=False))
+        rows = rows[np.sort(rng.choice(len(rows), MAX_PEOPLE, replace=False))]
     weight = np.ones(len(rows)) if data.weights is None else np.asarray(data.weights, dtype=float)[rows]
     copies, unit = weight.copy(), np.arange(len(rows))
     if data.design is not None:

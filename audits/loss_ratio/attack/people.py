@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData
+from audits.data.partition import content_order
 from audits.errors import InputError, RunFailed
 from audits.loss_ratio.attack.flow import Flow, gradient_flow
 from audits.loss_ratio.attack.search import MAX_SCORED, SEARCH_STEPS, WorstPoints, black_box_flow, scorings
@@ -139,7 +140,8 @@ def _draw(
     if data.n <= most:
         return np.arange(data.n), {}
     y = np.asarray(data.y)
-    good, bad = np.flatnonzero(y), np.flatnonzero(~y)
+    order = content_order(data)
+    good, bad = order[y[order]], order[~y[order]]
     first = min(max(1, round(most * good.size / data.n)), most - 1)
     picked = np.r_[
         rng.choice(good, min(first, good.size), False), rng.choice(bad, min(most - first, bad.size), False)

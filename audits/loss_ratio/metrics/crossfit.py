@@ -18,6 +18,7 @@ import numpy as np
 
 from audits.data.audit_data import AuditData
 from audits.data.encoder import FeatureSpace
+from audits.data.partition import content_order
 from audits.errors import InputError
 from audits.loss_ratio.metrics.distances import (
     AttributeAssociation,
@@ -75,9 +76,11 @@ def learn_metric(
     if not np.ptp(free, axis=0).any():
         advice = "add features beside the protected attributes, or leave loss_ratio out"
         raise InputError("features", "must differ between people, but each has one value only", advice=advice)
-    groups = list(values.values())
-    halvings = [folds_of(groups, weights, 2, rng) for _ in range(_HALVINGS)]
-    folds = folds_of(groups, weights, FOLDS, rng)
+    order = content_order(data)  # the order of the table decides nothing
+    dealt = [values[name][order] for name in sorted(values)]
+    back = np.argsort(order)
+    halvings = [folds_of(dealt, weights[order], 2, rng)[back] for _ in range(_HALVINGS)]
+    folds = folds_of(dealt, weights[order], FOLDS, rng)[back]
     found: dict[str, np.ndarray] = {}
     doubt: dict[str, list[tuple[np.ndarray, float]]] = {}
     strength = []
@@ -100,7 +103,7 @@ def learn_metric(
         AttributeAssociation(name, float(p), bool(p <= level), name in space.columns)
         for name, p in zip(names, adjusted, strict=True)
     )
-    lot = rng.random(len(x)) * weights
+    lot = rng.random(len(x))[back] * weights
     place = (lot[:, None] >= folds.cumsum(axis=1)).sum(axis=1).clip(max=FOLDS - 1)
     return _metrics(told, found, doubt, np.vstack(own), place, source)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from audits.data import group_name
 from audits.data.intersections import group_codes
+from audits.data.partition import content_order
 from audits.errors import InputError
 from audits.models import Subject
 from audits.models.protocol import class_text, label_values
@@ -89,7 +90,7 @@ def compare(subject: Subject, options: OutcomeTransportOptions, rng: np.random.G
 
 def _two_policies(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> TwoSides:
     ours, theirs, warnings = reference_outcomes(subject, options)
-    everyone = np.arange(subject.data.n)
+    everyone = content_order(subject.data, *ours.values.T, *theirs.values.T)
     drawn = _draw(everyone, options.max_people, rng)
     left_out, more = _sampling_exclusions([everyone], [drawn], options.max_people)
     sides = [_side(subject, options, outcomes, drawn, outcomes.name) for outcomes in (ours, theirs)]
@@ -115,7 +116,8 @@ def _two_groups(subject: Subject, options: OutcomeTransportOptions, rng: np.rand
             "choose another value",
         )
     outcomes = model_outcomes(subject, options.outcome)
-    all_positions = [np.flatnonzero(mask) for mask in masks]
+    order = content_order(subject.data, *outcomes.values.T)  # no draw depends on the table's order
+    all_positions = [order[mask[order]] for mask in masks]
     drawn = [_draw(positions, options.max_people, rng) for positions in all_positions]
     left_out, warnings = _sampling_exclusions(all_positions, drawn, options.max_people)
     neither = int((~masks[0] & ~masks[1]).sum())
@@ -161,7 +163,7 @@ def _members(subject: Subject, options: OutcomeTransportOptions, side: str) -> n
 def _draw(positions: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
     if len(positions) <= most:
         return positions
-    return np.sort(rng.choice(positions, most, replace=False))
+    return positions[np.sort(rng.choice(len(positions), most, replace=False))]
 
 
 def _sampling_exclusions(
