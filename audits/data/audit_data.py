@@ -14,7 +14,7 @@ import pandas as pd
 from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
 from audits.data.missing_markers import MissingCells
-from audits.data.partition import content_keys, draw_people, held_out_strata, with_counts
+from audits.data.partition import content_keys, content_order, draw_people, held_out_strata, with_counts
 from audits.data.spec import LabelCut, NumericOutcome
 from audits.data.values import MISSING, find_level, text_of
 from audits.errors import InputError
@@ -207,20 +207,6 @@ class AuditData:
             unlabelled=None,
         )
 
-    def order(self, *more: np.ndarray) -> np.ndarray:
-        """Return positions (n,) of the rows in the order of what they hold; alike ones by `more` arrays (n,).
-
-        What is drawn row by row in this order does not depend on how the table was sorted.
-        """
-        design = self.design
-        weights = self.weights if design is None else design.weights
-        ties = [each for each in (*more, weights) if each is not None]
-        if design is not None and design.clustered:  # alike rows by what else their persons hold
-            person = np.zeros(design.n_clusters, dtype=np.uint64)
-            np.add.at(person, design.cluster, content_keys(self))
-            ties.append(person[design.cluster])
-        return np.lexsort((*ties, content_keys(self)))
-
     @property
     def everyone(self) -> AuditData:
         """The rows with and without a label, those with one first, and no labels; itself where all do."""
@@ -361,19 +347,22 @@ class AuditData:
         Hoffman, Sen, Weinberg (2001), Biometrika 88:1121-1134 (within-cluster resampling, one draw of it).
         """
         assert self.design is not None  # noqa: S101 - the caller has looked
-        order = rng.permutation(self.n)
+        order = content_order(self)[rng.permutation(self.n)]  # the order of the table decides nothing
         first = np.unique(self.design.cluster[order], return_index=True)[1]
         return dataclasses.replace(self.take(np.sort(order[first])), design=None)
 
     def _split_clusters(self, test_size: float, rng: np.random.Generator) -> tuple[AuditData, AuditData]:
         """Hold out whole clusters, so that nobody is both learned from and audited.
 
-        Stratified by the groups of a cluster's first row.
+        Stratified by the groups of one row of a cluster, which its content decides.
         """
         assert self.design is not None  # noqa: S101 - the caller has looked
-        present, first, code = np.unique(self.design.cluster, return_index=True, return_inverse=True)
+        of_row = content_keys(self)
+        present, code = np.unique(self.design.cluster, return_inverse=True)
+        by_content = np.argsort(of_row, kind="stable")
+        first = by_content[np.unique(code[by_content], return_index=True)[1]]
         keys = np.zeros(len(present), dtype=np.uint64)
-        np.add.at(keys, code, content_keys(self))
+        np.add.at(keys, code, of_row)
         share = max(test_size, min(1 / len(present), 0.5))  # one of them at least
         strata, wanted = held_out_strata(np.ones(len(present)), None, self.groups.iloc[first], share)
         held = draw_people(np.ones(len(present)), keys, strata, wanted, rng)[code] > 0

@@ -191,8 +191,6 @@ def _compared(
     audited: int,
     seed: int,
 ) -> GroupsResult:
-    rng = np.random.default_rng(seed)
-    pooling = np.random.default_rng([seed, 2])  # moves no draw of the bootstrap
     attributes = attributes_of(protected, options)
     # a risk score has its sign turned: it reaches from -1 to 0, not from 0 to 1
     least = float((people["low"] if "low" in people else people["score"]).min())
@@ -222,7 +220,7 @@ def _compared(
     table: list[GroupRow] = []
     spreads: list[Spread] = []
     for item in split:
-        rows, spread = compare(item, options, options.level / looks, rng, pooling, rates, metrics)
+        rows, spread = compare(item, options, options.level / looks, seed, rates, metrics)
         table += rows
         spreads.append(spread)
     probable = _probable(people, options, options.level / looks, seed)
@@ -260,7 +258,6 @@ def _probable(
     people: pd.DataFrame, options: GroupsOptions, corrected: float, seed: int
 ) -> tuple[ProbableGroup, ...]:
     """Compare the groups that are known only by probability."""
-    rng = np.random.default_rng([seed, 1])  # moves no draw of the bootstrap
     found: tuple[ProbableGroup, ...] = ()
     for attribute, groups in options.by_probability.items():
         reference = (options.reference or {}).get(attribute)
@@ -273,7 +270,7 @@ def _probable(
             material=options.material,
             level=options.level,
             corrected=corrected,
-            rng=rng,
+            rng=np.random.default_rng([seed, 1]),  # anew, so that no attribute moves another's draws
         )
     return found
 

@@ -158,7 +158,8 @@ def compare_probable(
     if first not in chance:
         one_of("groups.reference", first, order, what="a group with a column of probabilities")
     whole = np.maximum(np.rint(size), 1.0)
-    known = pd.util.hash_pandas_object(people.drop(columns="score", errors="ignore"), index=False).to_numpy()
+    alike = people[["decision", *(column_name(attribute, name) for name in sorted(groups))]]
+    known = pd.util.hash_pandas_object(alike, index=False).to_numpy()
     everyone = np.zeros(len(people), dtype=np.int64)
     half = draw_people(whole, known, everyone, np.array([whole.sum() // 2]), rng) / whole
     bounds = {name: _bounds(p, decided, size, half, proxy_error) for name, p in chance.items()}

@@ -269,6 +269,7 @@ def augmented_by(training: AuditData, samples: pd.DataFrame, labels: np.ndarray)
         weights=None
         if training.weights is None
         else np.concatenate([training.weights, np.ones(len(labels))]),
+        design=None,  # samples are nobody's
         digest=mark.hexdigest(),
     )
 
@@ -292,7 +293,7 @@ def _pack(
         warnings.append(
             f"None of {tried:,} new {noun} of the group was decided against its trend: nothing to add."
         )
-    elif steps[-1].added < round(max(options.amounts) * (subject.training.n if subject.training else 0)):
+    elif steps[-1].added < round(max(options.amounts) * (subject.training.size if subject.training else 0)):
         warnings.append(
             f"Only {steps[-1].added:,} of {tried:,} new {noun} were decided against the group's trend."
         )

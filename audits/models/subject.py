@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
+from audits.data.partition import content_order
 from audits.data.spec import NumericOutcome
 from audits.data.values import text_of
 from audits.errors import InputError
@@ -160,13 +161,13 @@ class Subject:
     def in_order(self) -> Subject:
         """The same people in the order of what they are: no draw depends on how the table was sorted."""
         data, training = self.data, self.training
-        order = data.order(self.scores)
+        order = content_order(data, self.scores)
         more = data.unlabelled
         if more is not None:
             more = more.beside(order, data.n, np.arange(len(more.frame)))
         taken = dataclasses.replace(data.take(order), unlabelled=more)
         if training is not None:
-            training = training.take(training.order())
+            training = training.take(content_order(training))
         found = dataclasses.replace(self, data=taken, training=training)
         vars(found)["scores"] = self.scores[order]
         return found

@@ -114,8 +114,10 @@ def group_means(
         None for fewer than two groups, or without permutations.
     """
     k = int(np.max(group, initial=-1)) + 1
+    order = np.lexsort((weights, values, group))  # the order of the table decides nothing
+    values, weights, group = values[order], np.asarray(weights, dtype=float)[order], group[order]
     known = np.isfinite(values) & (weights > 0)
-    rows, weights = as_people(np.asarray(weights, dtype=float)[known])
+    rows, weights = as_people(weights[known])
     values, group = values[known][rows], group[known][rows]
     if len(np.unique(group)) < 2 or permutations == 0:
         return None

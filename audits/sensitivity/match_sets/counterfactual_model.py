@@ -116,6 +116,7 @@ def augment(data: AuditData, attributes: tuple[str, ...]) -> AuditData:
             groups=pd.concat(groups),
             y=None if data.y is None else data.y[order],
             weights=None if data.weights is None else data.weights[order],
+            design=None,  # copies are learned from, and nothing is inferred of them
             digest=mark,
         )
     return data
