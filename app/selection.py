@@ -208,7 +208,7 @@ def run_of(space: Workspace, key: str) -> RunResult:
         return jobs.result(space, specs[0])
     except (IndexError, RunFailed):
         raise InputError(
-            WHERE, "is of an audit that is not kept any more", advice="select people again"
+            WHERE, "is of an audit that is no longer saved", advice="select people again"
         ) from None
 
 

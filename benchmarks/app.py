@@ -180,7 +180,7 @@ def load_adult(page: Page, url: str) -> float:
     began = time.perf_counter()
     files = [str(DATA / name) for name in ("adult.data", "adult.test")]
     page.locator('[class*="st-key-upload-"] input[type=file]').set_input_files(files)
-    page.get_by_text("Read it differently").click()
+    page.get_by_text("Import settings").click()
     names = page.get_by_role("textbox", name="Column names")
     names.fill(ADULT)
     page.get_by_role("button", name="Read again").click()

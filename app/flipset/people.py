@@ -56,7 +56,7 @@ def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None
             f"people-{way}",
             "person",
             beside=raw_cells(data, flipped_people(result, way, rows[:0]).columns),
-            alt=f"People: {way_words(way)}, surest first",
+            alt=f"People: {way_words(way)}, most certain first",
             formats={"flips": st.column_config.NumberColumn(format="percent")},
             among=False,
         )
@@ -70,7 +70,8 @@ def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None
                 found,
                 chosen,
                 match=match_of(result, chosen),
-                said="A match is statistical, not the same person's other life.",
+                said="A match is a statistical comparison. It does not show how the same person would "
+                "have lived in another group.",
                 beside=found.audits[0].options["target"],
                 of=one_of(result.target),
             )

@@ -132,7 +132,7 @@ def _checks(result: FlipsetResult) -> None:
             hide_index=True,
             height="content",
             column_config={"value": number, "at most": number},
-            alt="What the map was held against, and whether it passed",
+            alt="Checks of the map, and whether it passed",
         )
         with st.expander("What these checks mean"):
             st.markdown(page_text("flipset_trust"))

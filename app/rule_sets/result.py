@@ -209,7 +209,7 @@ def _table(table: pd.DataFrame, numbers: list[int], name: str) -> None:
         },
         on_select=lambda: _open(numbers, clicks, name),
         selection_mode=ROWS,
-        alt="Different findings, first in rank first; a click opens the group",
+        alt="Distinct findings, in rank order; click one to open the group",
     )
 
 

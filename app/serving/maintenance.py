@@ -96,7 +96,7 @@ class Maintenance:
                     tidied = time.monotonic()
                     self.tidy()
             except Exception:  # noqa: BLE001  (the thread lives on)
-                _log.exception("The server could not see to itself")
+                _log.exception("Background maintenance failed")
 
     def cancel(self) -> None:
         """Cancel the runs that somebody asked to have cancelled."""

@@ -58,13 +58,13 @@ class _Monitors:
                 "evenhand_monitor_chart_ratio", "Chart of flags as a share of its limit", labels=labels
             ),
             "waiting": GaugeMetricFamily(
-                "evenhand_monitor_alarms_waiting", "Alarms nobody has acknowledged", labels=labels
+                "evenhand_monitor_alarms_waiting", "Unacknowledged alarms", labels=labels
             ),
             "lasting": GaugeMetricFamily(
-                "evenhand_monitor_alarms_lasting", "Alarms whose condition lasts", labels=labels
+                "evenhand_monitor_alarms_lasting", "Alarms whose condition persists", labels=labels
             ),
             "dead": GaugeMetricFamily(
-                "evenhand_monitor_messages_dead", "Messages that never arrived", labels=labels
+                "evenhand_monitor_messages_dead", "Undelivered messages", labels=labels
             ),
         }
         version = GaugeMetricFamily("evenhand_info", "The version that runs", labels=["version"])

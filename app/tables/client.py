@@ -215,7 +215,8 @@ class Readers:
         except LimitReached as reached:
             raise InputError(
                 what,
-                f"takes more {reached.what} than one user's data may ({reached.amount}); reading was ended",
+                f"takes more {reached.what} than one user's data may ({reached.amount}), so reading was "
+                "stopped",
                 advice="keep fewer rows or columns, or ask whoever runs the server for more",
             ) from None
         except RunFailed as failed:

@@ -96,6 +96,6 @@ def ended_badly(run: Run | None) -> None:
     if run is None or not run.finished:
         return
     if run.status == "cancelled":
-        notices.note("The run was cancelled. Nothing was kept of it.")
+        notices.note("Run cancelled. Nothing was saved.")
     elif run.error is not None:
         notices.problem(run.error.sentence, run.error.details)

@@ -123,8 +123,8 @@ class Workspace:
     def check_writable(self) -> None:
         """Raise `InputError` where it is only looked at."""
         if self.read_only:
-            advice = "open a workspace of your own, or ask whoever runs the server to let you audit"
-            raise InputError("this workspace", "can only be looked at here", advice=advice)
+            advice = "open your own workspace, or ask whoever runs the server to let you audit"
+            raise InputError("this workspace", "is read-only here", advice=advice)
 
     @property
     def owner(self) -> str:

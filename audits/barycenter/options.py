@@ -40,7 +40,7 @@ class BarycenterOptions:
     ] = None
     weights: Annotated[
         Literal["people", "equal"],
-        option("How much a group counts in the barycenter: by its people, or as much as any other."),
+        option("How much a group counts in the barycenter: by its people, or the same as any other."),
     ] = "people"
     fewest: Annotated[
         int, option("Groups of fewer people are left out.", unit="people", ge=2, le=1_000_000)

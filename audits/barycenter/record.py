@@ -14,7 +14,8 @@ AUDIT = Audit(
     question="Would the model have decided otherwise on these people's counterparts in all other groups?",
     then=("flipset", "explain"),
     limits=(
-        "A counterpart is a statistical match, not the same person's other life. Flips show who is decided "
+        "A counterpart is a statistical match. It does not show how the same person would have lived in "
+        "another group. Flips show who is decided "
         "differently from similar people of other groups, not why, nor that it is unjustified."
     ),
     options=BarycenterOptions,
@@ -33,7 +34,7 @@ AUDIT = Audit(
         does="Compare with matches in every group",
         labels={
             "by": "Groups by",
-            "fewest": "Leave out groups of fewer people than",
+            "fewest": "Smallest group (people)",
         },
         former=("barycentre",),
         selected={

@@ -176,7 +176,7 @@ class BarycenterResult:
         By group and way of flipping the features in which those who flip differ most from their group; empty
         in results of earlier versions.
     people : DataFrame
-        One row a person, by the user's row number: group, decision, score, only_self and only_counterpart
+        One row per person, by the user's row number: group, decision, score, only_self and only_counterpart
         (shares of counterparts towards whom the person flips), counterparts_favorable, the main counterpart
         and its group.
     counterparts : DataFrame

@@ -39,7 +39,8 @@ AUDIT = Audit(
     also_called="fliptest counterfactual counterfactuals counterfactualfairness flip matching",
     then=("explain", "sensitivity", "recourse"),
     limits=(
-        "A counterpart is a statistical match, not the same person's other life. A flipset shows who "
+        "A counterpart is a statistical match. It does not show how the same person would have lived in "
+        "another group. A flipset shows who "
         "is decided differently from similar people of the other group; it does not prove that the "
         "group membership caused it, nor that the difference is unjustified."
     ),
@@ -62,15 +63,15 @@ AUDIT = Audit(
         labels={
             "source": "Source",
             "target": "Target",
-            "condition_on": "Compare only people alike in",
+            "condition_on": "Compare only people with the same",
             "transport": "Counterparts",
             "map": "Counterparts",
             "cost": "Distance",
-            "feature_weights": "Weigh features otherwise",
+            "feature_weights": "Weight features differently",
             "max_people": "Match everyone",
-            "permutations": "Shuffles for the level of chance",
-            "seconds": "Seconds for the level of chance",
-            "repeats": "Match again, so many times",
+            "permutations": "Permutations for measuring chance",
+            "seconds": "Time limit for measuring chance (seconds)",
+            "repeats": "Stability repeats",
         },
         selected={
             "positive": "flipped (favorable here only)",

@@ -120,8 +120,8 @@ def check_subject(subject: Subject) -> None:
     if not subject.model.invents:
         raise InputError(
             "model",
-            "must be able to score people who do not exist, and a column of predictions cannot",
-            advice="bring the model itself, or train one",
+            "must be the model itself, not a column of predictions",
+            advice="upload a model, or train one",
         )
     if not subject.space.names:
         raise InputError(

@@ -91,7 +91,7 @@ AUDIT = Audit(
             "free_features": "Features",
             "directions": "And directions",
             "matrix": "Or the metric itself",
-            "comparable": "Comparable are people of the same",
+            "comparable": "People are comparable if they share",
             "factors": "Directions that should not matter",
             "misspecified": "Turn the metric towards",
             "compare": "Compare with models trained anew",

@@ -33,7 +33,7 @@ def area_under_curve(
     y : (n,) bool
         Whether the label is favourable. With one outcome only there is no area: values are None.
     weights : (n,) float
-        People that a row stands for.
+        People that each row represents.
     level : float
         Error rate of the interval.
 

@@ -171,7 +171,7 @@ class Admin:
         return token, text
 
     def remove_token(self, identity: str, token: str) -> None:
-        """Have a token open nothing any more."""
+        """Revoke a token."""
         with self._database.writing() as connection:
             mine = sa.and_(TOKENS.c.monitor == identity, TOKENS.c.id == token)
             if connection.execute(sa.delete(TOKENS).where(mine)).rowcount == 0:

@@ -85,7 +85,7 @@ AUDIT = Audit(
             "by": "Groups by",
             "limits": "Limits and costs",
             "cost_weights": "Limits and costs",
-            "follows": "Columns that move along",
+            "follows": "Columns that follow others",
             "refits": "Models trained again",
             "fewest": "Look for the fewest changes",
             "interpolation": "On the way people have",

@@ -153,7 +153,7 @@ def decided_figure(changes: Changes) -> go.Figure:
     rows = sorted(changes.decided[1:], key=lambda row: -(row.gained + row.lost) / row.n)[:_MOST][::-1]
     rows = [*rows, *changes.decided[:1]]
     if not rows:
-        return empty("Whose decision changes is not known.")
+        return empty("We don't know whose decision changes.")
     names = [f"{row.attribute}: {row.group}" if row.attribute else row.group for row in rows]
     inside = [people_id(of_group(row.attribute, row.group)) if row.attribute else "" for row in rows]
     figure = go.Figure()

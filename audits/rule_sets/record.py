@@ -110,7 +110,7 @@ AUDIT = Audit(
             "support": "Smallest group (share of people)",
             "text": "Rules on",
             "terms": "Identity terms",
-            "measures": "Errors to look at too",
+            "measures": "Errors to compare, too",
             "context": "Narrow groups further by",
             "depth": "Rules in a group, at most",
         },

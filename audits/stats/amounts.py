@@ -57,7 +57,7 @@ class Quantities:
     values : float array (n,)
         Finite among those looked at.
     people : float array (n,)
-        People that a row stands for; under a design its sampling weight.
+        People that each row represents; under a design its sampling weight.
     design : Design or None
         Of the rows, where they are not one independent person each.
     """

@@ -49,7 +49,7 @@ def test_people_of_this_run_are_offered_where_the_page_shows_a_run_of_one_audit(
 ):
     def run_of(_, key):
         if key not in runs:
-            raise InputError("the selection", "is of an audit that is not kept any more")
+            raise InputError("the selection", "is of an audit that is no longer saved")
         return runs[key]
 
     monkeypatch.setattr(selected, "run_of", run_of)

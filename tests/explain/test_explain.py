@@ -99,7 +99,7 @@ def admissions() -> pd.DataFrame:
 
 
 def by_person(counted: pd.DataFrame) -> pd.DataFrame:
-    """One row a person, in another order."""
+    """One row per person, in another order."""
     rows = counted.loc[counted.index.repeat(counted["count"])].drop(columns="count")
     return rows.sample(frac=1, random_state=1).reset_index(drop=True)
 

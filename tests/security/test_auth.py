@@ -296,7 +296,7 @@ def test_what_is_only_looked_at_changes_in_no_way(base):
         lambda: jobs.restart_run(seen, "a"),
         lambda: Shares().make(seen, 1),
     ):
-        with pytest.raises(InputError, match="can only be looked at here"):
+        with pytest.raises(InputError, match="is read-only here"):
             act()
     assert seen.draft() == {"spec": {}}
 

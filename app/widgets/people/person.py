@@ -237,7 +237,7 @@ def _alternatives(answer: Mapping[str, Any], sides: _Sides) -> None:
             ]
             st.text(f"What would be enough? {' and '.join(told)}: {words.yes or 'favorable'}")
         elif sides.differ and not before["favorable"]:
-            st.text("What would be enough? The match's values in what can be changed are not.")
+            st.text("What would be enough? Not even the match's values in what can be changed.")
 
 
 def _swapped(swaps: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, bool], str]:

@@ -86,7 +86,7 @@ class AuditChange:
         Changes that judged intervals are corrected for.
     level : float
     rows : tuple of ChangeRow
-        Judged ones first, the surest first.
+        Judged ones first, the most certain first.
     """
 
     audit: str

@@ -79,7 +79,7 @@ def attributes_of(subject: Subject, options: SensitivityOptions) -> tuple[str, .
             "must be able to score people who do not exist: sensitivity is how the score moves with the "
             "features",
             model.name,
-            "bring the model itself, or train one here",
+            "upload a model, or train one here",
         )
     if not subject.space.columns:
         raise InputError("data.features", "must not be free text alone: it has no gradient", data.features)
