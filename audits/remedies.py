@@ -280,7 +280,7 @@ class OwnEstimator:
                     ), reads  # fmt: skip
             else:
                 self.not_made["thresholds"] = (
-                    f"{by!r} is no column of a pandas X: whoever decides would not know it"
+                    f"{by!r} is not a column of a pandas X, so it would not be known at decision time"
                 )
         for share in SHARES if "reweighing" in options.methods else ():
             yield "reweighing", share, ReweighedEstimator(self.estimator, share=share, **common), people.reads

@@ -108,7 +108,7 @@ PYTHON = [
     (lambda: audits.audit(fitted(), X, Y, privileged_groups=[{}]), "audits={'flipset': {'source'"),
     (lambda: audits.audit(fitted(), X, Y, "sex"), "evenhand.audit takes model, X, y by place, and the rest by name, got 'sex'"),
     (lambda: audits.audit(fitted()), "X is missing; write evenhand.audit(model, X, y, favorable=…, protected=…)"),
-    (lambda: audits.audit(fitted(), X, Y, favorable=1), "protected is missing: whose groups are compared?"),
+    (lambda: audits.audit(fitted(), X, Y, favorable=1), "protected is missing: which groups are compared?"),
     (lambda: audits.audit(fitted(), X, Y, protected="sex"), "favorable is missing: which value of y is good"),
     (lambda: call(favorable="yes"), "favorable must be a label value, got 'yes'; choose '0' or '1'"),
     (lambda: call(protected="gender"), "protected must be a column of X, got 'gender'"),

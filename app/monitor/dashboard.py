@@ -226,9 +226,9 @@ def _finding(monitor: StoredMonitor, drift: Drift, waiting: int) -> str:
     shorter = f"; {count(needed)} reference people would halve that" if needed else ""
     text = (
         f"{_flag_count(monitor)}{latest}: {percent_interval(drift.flagged)}. Up to "
-        f"{percent(chart.rate, 1000)} count as in control. Without any change, an alarm of any kind is raised "
-        f"at most once in {count(monitor.budget)} people on average. Twice as many flags as in the audit are "
-        f"noticed within about {count(late)} people{shorter}. The chart stands at "
+        f"{percent(chart.rate, 1000)} count as in control. Without any change, an alarm of any kind is "
+        f"raised at most once in {count(monitor.budget)} people on average. Twice as many flags as in the "
+        f"audit are noticed within about {count(late)} people{shorter}. The chart stands at "
         f"{100 * monitor.chart_value / chart.limit:.0f}% of its limit; "
         f"{count(waiting) if waiting else 'no'} alarm{' is' if waiting == 1 else 's are'} waiting."
     )

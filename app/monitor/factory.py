@@ -95,8 +95,8 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
         days, most = _retention()
         keep_rows = st.checkbox(
             "Keep rows",
-            help="Off: the monitor keeps what it finds about a row, not the row. On: incoming rows can also be "
-            f"audited for {nouns(needing_rows())}, until retention removes them.",
+            help="Off: the monitor keeps what it finds about a row, not the row. On: incoming rows can also "
+            f"be audited for {nouns(needing_rows())}, until retention removes them.",
         )
         hosts = webhook_hosts()
         webhook = st.text_input(

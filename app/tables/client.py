@@ -29,7 +29,7 @@ _HELD_SECONDS = 900.0
 _MIN_NEED = 64 << 20
 _TIMES_FILE = 6  # about what a table takes while it is read, in sizes of its file
 _MAX_ALONE = 16  # processes for one question that may be at work at once
-# what reads, prepares or looks through a table; everything else is asked of one that is there already
+# what reads, prepares or looks through a table; everything else is asked of one that exists already
 _HEAVY = frozenset({"table", "data", "examine", "model"})
 _LONG_SECONDS = 5.0  # after which a question that is at work keeps nobody else waiting
 

@@ -110,7 +110,7 @@ def page_words(sentence: str) -> str:
     --------
     >>> page_words("data.favorable is missing; say it.")
     'What is good for the person is missing; say it.'
-    >>> page_words("'age' makes 60 groups, one a number; data.bins would cut it into fewer.")
+    >>> page_words("'age' makes 60 groups, one per number; data.bins would cut it into fewer.")
     "'age' makes 60 groups, one a number; the cuts of a protected attribute would cut it into fewer."
     >>> page_words("compare.model.path is missing.")
     'Of the second model the model file is missing.'

@@ -67,7 +67,7 @@ def everybody(result: BarycenterResult) -> go.Figure:
     groups = _groups_to_show(result)
     found = [each.everybody for each in groups if each.everybody is not None]
     if len(found) < len(groups):
-        return empty("This result is of an earlier version, which did not match groups with everybody.")
+        return empty("This result comes from an earlier version, which did not match groups with everybody.")
     return _ways(result, groups, found)
 
 

@@ -42,7 +42,7 @@ __all__ = ["Moved", "People", "apart", "linear_moved", "mean_moved", "ratio_move
 
 Ends = tuple[float, float]
 _MAX_Z = 37.0
-TAIL = ", which misses more often than it says: a few people make most of the change"
+TAIL = ", which misses more often than stated, because a few people make most of the change"
 _HALVINGS = 50
 
 

@@ -66,9 +66,7 @@ class NumberBlock:
         z = np.empty((len(raw), len(self.names)))
         missing = self.write(self._numbers(raw, unknown), z)
         if len(self.names) == 1 and unknown == "error" and missing.any():
-            raise _unknown(
-                self.column, raw, missing, "a value (no value was missing where the space was fitted)"
-            )
+            raise _unknown(self.column, raw, missing, "a value (none was missing when the space was fitted)")
         return z
 
     def write(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -304,7 +302,7 @@ def _moments(x: np.ndarray, weights: np.ndarray | None) -> tuple[float, float]:
 
 def _unknown(column: str, raw: pd.Series, bad: np.ndarray, rule: str) -> InputError:
     first = raw.iloc[int(np.argmax(bad))]
-    advice = 'encode with unknown="zero" to treat it as no known value'
+    advice = 'encode with unknown="zero" to treat it as an unknown value'
     return InputError(
         f"column {column!r}", f"must hold {rule}", None if pd.isna(first) else text_of(first), advice
     )

@@ -163,7 +163,7 @@ def _attribution(
         raise needs_cut(subject.data.numeric, "explain.attribution")
     if options.outcome != "decision":
         raise InputError(
-            "explain.attribution", "is of the model's scores, not of labels", True,
+            "explain.attribution", "applies to the model's scores, not to labels", True,
             "leave it out, or set outcome: decision",
         )  # fmt: skip
     return attribution(
@@ -205,7 +205,7 @@ def people_of(
     """
     data, side = subject.data, _sides(subject, options)
     if options.outcome == "label" and data.y is None and data.number is None:
-        raise InputError("explain.outcome", "is 'label', but the data name none", advice="set data.label")
+        raise InputError("explain.outcome", "is 'label', but the data have none", advice="set data.label")
     numeric = data.numeric is not None and outcome is None
     if outcome is None:
         outcome = _outcome(subject, options)
@@ -256,7 +256,7 @@ def _explainers(subject: Subject, options: ExplainOptions) -> tuple[str, ...]:
     for name in options.explainers:
         one_of("explain.explainers", name, data.frame.columns, what="a column of the data")
         if name in apart:
-            rule = "must not name what tells the groups apart"
+            rule = "must not name the attribute that defines the groups"
             raise InputError("explain.explainers", rule, name, "leave it out")
         if name in _outcomes(subject, options.outcome):
             raise InputError("explain.explainers", "must not name the outcome itself", name, "leave it out")

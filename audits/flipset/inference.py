@@ -55,7 +55,7 @@ __all__ = [
 _BINS = 16  # of the null distribution
 _MANY = 2_000  # people from which the test for equal rates need not count tables
 _FEW_DRAWS = (
-    "chance was measured on too few people for so small a difference: give it more time (seconds) or more "
+    "chance was measured on too few people for such a small difference: allow more time (seconds) or more "
     "permutations"
 )
 LOOKS = 3
@@ -98,7 +98,7 @@ def judge_flips(
     if chance is None or alike is None:
         missing = Estimate(None, None, None, net.n, "not measured without permutations")
         bounds = (-compared.limit, compared.limit)
-        unmeasured = "chance was not measured: ask for permutations"
+        unmeasured = "chance was not measured: set permutations above 0"
         judged = judge(missing, immaterial=bounds, reason=unmeasured, only_estimated=distrust)
         return FlipJudgment(net, strata, None, None, levels, judged, options.level)
     number = 1 if alike.p_value is None else LOOKS
@@ -197,7 +197,7 @@ def _cannot_clear(
 ) -> str:
     """Why intervals inside the limits would not clear; empty where they would."""
     if compared.options.transport != "exact":
-        return "counterparts are made by a map, which can show a difference but not rule one out"
+        return "a map makes the counterparts, which can show a difference but not rule one out"
     if any(reason.startswith("not drawn") for reason in compared.chosen.left_out):
         return "only a sample was matched, which can show a difference but not rule one out"
     apart = [each.name for each in levels if each.covered and not each.comparable]
@@ -207,12 +207,12 @@ def _cannot_clear(
     differ = differing(strata, compared.options.level)
     if differ:
         ways = {np.sign(item.net.value or 0.0) for item in differ}
-        cancels = ", in opposite directions, so that they cancel in the whole" if len(ways) > 1 else ""
+        cancels = ", in opposite directions, so that they cancel overall" if len(ways) > 1 else ""
         return f"rates differ within values of {compared.options.condition_on}{cancels}"
     if alike.p_value is None:
         return "" if alike.share is not None else alike.method
     if alike.p_value <= level:
-        return "people with the same features seem to be decided differently, too few to say by how much"
+        return "people with the same features seem to get different decisions, but too few to say by how much"
     if (alike.power or 0.0) < POWER and _test_is_full(compared):
         return (
             f"among people with the same features, {MAX_OVERLAP} of each group at a time, a difference of "

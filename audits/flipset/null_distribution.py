@@ -51,8 +51,8 @@ _MIN = 50  # people drawn whatever time was given
 _NOBODY_MORE = 1.9  # over n: nothing seen among n people may still be 3.7 of them (rule of three)
 _NOTHING = 0.05  # of a planted difference, above chance: as good as none
 _OTHER_FEATURES = (
-    "flips are more than chance, but may come from features that hang together differently: neither the "
-    "groups' rates nor a single feature that decisions go with differ beyond chance"
+    "flips are more than chance, but may come from features that are related differently: neither the "
+    "groups' rates nor any single feature linked to decisions differs by more than chance"
 )
 
 
@@ -209,11 +209,11 @@ def why_unsettled(
     if excess.low is None:
         return "so few people of a group give no interval"
     if looks / (len(chance.null) + 1) > level:
-        return f"so few permutations can never show a difference: ask for {200 * looks - 1} or more"
+        return f"so few permutations can never show a difference: use at least {200 * looks - 1} or more"
     if excess.low > 0 and looks * chance.p_values[k] <= level and other_features:
         return _OTHER_FEATURES
     if chance.planted is not None and chance.planted[k] <= _NOTHING * material:
-        return "a difference planted in these people hardly comes out above chance, however many they are"
+        return "a difference planted in these people hardly exceeds chance, however many they are"
     return ""
 
 

@@ -35,14 +35,13 @@ def _windows(groups: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
 AUDIT = Audit(
     name="flipset",
     title="Flipsets",
-    question="Had these people belonged to the other group, would the model have decided otherwise?",
+    question="Had these people belonged to the other group, would the decision have been different?",
     also_called="fliptest counterfactual counterfactuals counterfactualfairness flip matching",
     then=("explain", "sensitivity", "recourse"),
     limits=(
         "A counterpart is a statistical match. It does not show how the same person would have lived in "
-        "another group. A flipset shows who "
-        "is decided differently from similar people of the other group; it does not prove that the "
-        "group membership caused it, nor that the difference is unjustified."
+        "another group. A flipset shows who gets another decision than similar people in the other group. "
+        "It does not prove that group membership caused it, or that the difference is unjustified."
     ),
     options=FlipsetOptions,
     result="audits.flipset.result:FlipsetResult",

@@ -353,7 +353,9 @@ def _open(judgement: FlipJudgment, compared: Comparison) -> list[str]:
         ]
         if small:
             more = f" and {len(small) - _MAX_NAMED} more" if len(small) > _MAX_NAMED else ""
-            found.append(f"Not covered, for too few people: {', '.join(small[:_MAX_NAMED])}{more}.")
+            found.append(
+                f"Not covered, because they have too few people: {', '.join(small[:_MAX_NAMED])}{more}."
+            )
         if compared.chosen.not_compared:
             found.append(f"Not compared: {', '.join(compared.chosen.not_compared[:_MAX_NAMED])}.")
         return found
@@ -385,7 +387,7 @@ def distrust(validation: Validation) -> tuple[str, ...]:
     doubts = [check.trouble for check in failed if not check.serious]
     return (
         *(f"{DISTRUST}{trouble}." for trouble in serious),
-        *(f"Beware: {trouble}." for trouble in doubts),
+        *(f"Caution: {trouble}." for trouble in doubts),
     )
 
 
@@ -393,15 +395,15 @@ def tie_words(ties: tuple[float, float] | None, transport: str) -> tuple[str, ..
     """Say how far the flipsets depend on which of several equally good matchings was taken."""
     if ties is None and transport == "exact":
         return (
-            "Several matchings fit equally well. Too many people can be exchanged to say how much the two "
-            "directions depend on which is taken. Their difference is the same in all.",
+            "Several matchings fit equally well. Too many people are interchangeable to say how much the "
+            "two directions depend on the choice. Their difference is the same in all.",
         )
     if ties is None or ties[1] - ties[0] < 0.5:
         return ()
     return (
         f"Several matchings fit equally well. Depending on which, {math.floor(ties[0] + _NOBODY):,} to "
         f"{math.ceil(ties[1] - _NOBODY):,} people {answer('positive')} while their match "
-        f"{match_answer('positive')}. The difference of both directions is the same in all.",
+        f"{match_answer('positive')}. The difference between the two directions is the same in all.",
     )
 
 
@@ -455,8 +457,8 @@ def warnings_for(
     if judgement.noise is not None and n > judgement.noise.n_source:
         found.append(
             f"Chance was measured on {judgement.noise.n_source:,} and "
-            f"{judgement.noise.n_target:,} people at a time. Among all {count(n)} it gives fewer flips than "
-            "drawn here."
+            f"{judgement.noise.n_target:,} people at a time. Among all {count(n)} it gives fewer flips "
+            "than shown here."
         )
     if judgement.noise is None and options.permutations == 0:
         found.append("Chance was not measured, so there is no verdict.")

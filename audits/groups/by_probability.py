@@ -37,7 +37,7 @@ ASSUMPTION = "decisions have nothing to do with membership, given its probabilit
 _BINS = 20
 _MIN = 20  # people in a bin of probabilities
 _TOO_MUCH = 1 + 1e-6
-_OPEN = "the probabilities of membership leave the difference open between these bounds"
+_OPEN = "the probabilities of membership allow any difference between these bounds"
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,15 @@ def probability_columns(frame: pd.DataFrame, asked: Mapping[str, Mapping[str, st
                     "keep only people whose probabilities are known (data.keep)",
                 )
             if not values.any():
-                raise InputError(f"{where}.{group}", "must be above 0 for somebody", name)
+                raise InputError(f"{where}.{group}", "must be above 0 for someone", name)
             together += values
             found[column_name(attribute, group)] = values
         if together.max() > _TOO_MUCH:
             raise InputError(
-                where, "must not exceed 1 together for anybody", float(together.max()), "name disjoint groups"
+                where,
+                "must not add up to more than 1 for anyone",
+                float(together.max()),
+                "name disjoint groups",
             )
     return found
 

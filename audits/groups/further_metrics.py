@@ -34,7 +34,7 @@ __all__ = ["LABEL_CLASS", "PREDICTED_CLASS", "FurtherMetrics", "check_limits", "
 PREDICTED_CLASS, LABEL_CLASS = "predicted class", "label class"
 """Columns of a result's people, where classes are compared; a label that is not known is empty."""
 
-_NO_ROWS = "Metrics of single people are left out ({}): people were counted, and no row was kept."
+_NO_ROWS = "Metrics of single people are left out ({}), because people were counted and no row was kept."
 
 Gaps = list[dict[str, Difference]]
 
@@ -216,7 +216,7 @@ def class_columns(subject: Subject) -> dict[str, np.ndarray]:
         predicted = classes[scores.argmax(axis=1)]
     else:
         raise InputError(
-            "groups.classes", "needs a model that tells more than two classes apart", subject.model.name,
+            "groups.classes", "needs a model with more than two classes", subject.model.name,
             "leave it out",
         )  # fmt: skip
     label = np.full(data.n, "", dtype=object)

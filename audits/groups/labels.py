@@ -85,7 +85,8 @@ def withheld(people: pd.DataFrame, split: Sequence[PeopleByGroup], level: float)
         for side in (inside, ~inside)
     ]
     return (
-        f"No verdict rests on rates that need the outcome: it is known for {shares[0]} of {first} and "
+        f"No verdict rests on rates that need the outcome, because it is known for {shares[0]} of {first} "
+        "and "
         f"{shares[1]} of {second}."
     )
 

@@ -61,7 +61,7 @@ def at_threshold(
     if not len(result.people):
         raise InputError(
             "threshold",
-            "cannot be moved: people were counted, and no row was kept",
+            "cannot be moved, because people were counted and no row was kept",
             advice="set it in the spec and run again",
         )
     people = result.people.copy(deep=False)
@@ -96,7 +96,7 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
     """
     ours, theirs = first.people, second.people
     if not len(ours):
-        raise InputError("the two results", "have no rows to compare: people were counted")
+        raise InputError("the two results", "have no rows to compare, because people were counted")
     same = [column for column in ours.columns if column not in {"score", "decision"}]
     if not ours.index.equals(theirs.index) or set(same) != set(theirs.columns) - {"score", "decision"}:
         raise InputError(
@@ -203,9 +203,10 @@ def _change(ours: pd.DataFrame, theirs: pd.DataFrame, inside: np.ndarray, level:
 Direction = Literal["favorable", "unfavorable"]
 
 PRESETS: dict[str, str] = {
-    "equal rates": "Every group is decided favorably as often as all people are now",
-    "four fifths": "No group is decided favorably less than four fifths as often as the most favored",
-    "equal opportunity": "Of those with a favorable label, as many of every group as of all now",
+    "equal rates": "Every group gets the favorable decision as often as everyone does now",
+    "four fifths": "No group gets the favorable decision less than four-fifths as often as the most favored",
+    "equal opportunity": "Among people with a favorable label, every group gets it as often as everyone "
+    "does now",
 }
 """What each preset does, in words."""
 
@@ -312,7 +313,7 @@ def preset_thresholds(
 
 def _stored_people(result: GroupsResult) -> pd.DataFrame:
     if not len(result.people):
-        raise InputError("threshold", "cannot be moved: people were counted, and no row was kept")
+        raise InputError("threshold", "cannot be moved, because people were counted and no row was kept")
     return result.people
 
 

@@ -47,8 +47,8 @@ def compare_models(
     if target_of(subject, subject.data, None).kind != "favorable":
         raise InputError(
             "compare",
-            "is for models of favorable or not, as the fair baselines are, but this one predicts the label "
-            "itself",
+            "is for models that predict favorable or not, like the fair baselines, but this one predicts "
+            "the label itself",
             list(options.compare),
             "leave it out, or leave out model.predict",
         )

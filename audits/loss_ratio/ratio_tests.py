@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 ROBUST_FLOOR = 0.01
-"""What losses count as, at least, where ratios are told with careful losses."""
+"""The least that a loss counts as, where ratios use careful losses."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -204,7 +204,7 @@ class ReducedMixture(_Wrapper):
     measure : str
         As of `GroupThresholds`.
     bound : float
-        How far a group's rate may lie from everybody's.
+        How far a group's rate may be from everybody's.
     rounds : int
         Fits at most.
 

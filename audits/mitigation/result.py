@@ -14,7 +14,7 @@ __all__ = ["METHODS", "NOT_RUN", "FrontierPoint", "Headline", "MitigationResult"
 
 
 NOT_RUN = "not run"
-"""Stands for the verdict of an audit that these people or this model do not allow."""
+"""Used as the verdict of an audit that these people or this model do not allow."""
 
 
 @dataclass(frozen=True)

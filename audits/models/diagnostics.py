@@ -32,8 +32,7 @@ def _of_gaps(subject: Any) -> list[str]:
         remarks.append(
             f"{int(gaps.sum()):,} people have no value of {name!r}: the {model.name} was given NaN there, "
             f"for which it has no rule, and {got:,} of them get the favorable decision{others}. Set "
-            "data.missing to 'drop' to leave them out, or bring the model together with the step that fills "
-            "in what is missing."
+            "data.missing to 'drop' to leave them out, or export the model together with its imputation step."
         )
     return remarks
 

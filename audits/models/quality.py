@@ -134,7 +134,7 @@ def by_design(
 def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: float) -> Estimate:
     area = outscoring(scores, y, design.weights)
     if area is None:
-        return Estimate(None, None, None, 0.0, "no area: everybody has the same label")
+        return Estimate(None, None, None, 0.0, "no area: everyone has the same label")
     total = float(design.weights.sum())
     parts = np.empty(len(y))
     for own, sign in ((y, 1.0), (~y, -1.0)):
@@ -142,7 +142,7 @@ def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: fl
         parts[own] = area + (placed - area) * total / float(design.weights[own].sum())
     error, freedom, method = _spread(design, parts, level)
     if not error > 0 or not 0 < area < 1:
-        return Estimate(area, None, None, float(freedom + 1), "no interval: nothing spreads")
+        return Estimate(area, None, None, float(freedom + 1), "no interval: there is no spread")
     # on the scale of log odds: so it ends within 0 and 1, and where people are few its ends are not alike
     odds = math.log(area / (1 - area))
     reach = float(stdtrit(freedom, 1 - level / 2)) * error / (area * (1 - area))
@@ -163,7 +163,7 @@ def _loss_by_design(design: Design, losses: np.ndarray, level: float) -> Estimat
     mean = float(design.weights @ losses / design.weights.sum())
     error, freedom, method = _spread(design, losses, level)
     if not error > 0:
-        return Estimate(mean, None, None, float(freedom + 1), "no interval: nothing spreads")
+        return Estimate(mean, None, None, float(freedom + 1), "no interval: there is no spread")
     times = math.exp(float(stdtrit(freedom, 1 - level / 2)) * error / mean)
     return Estimate(mean, mean / times, mean * times, float(freedom + 1), method)
 

@@ -83,8 +83,8 @@ def protected_directions(
     if orthonormal(vectors).shape[1] >= len(space.names) and any(len(found) > 1 for found in told):
         vectors = np.vstack([*own, *(found[:1] for found in told)])
         doubts.append(
-            f"The directions that tell all groups of {' and '.join(names)} apart span every feature; of each "
-            "attribute only the one along which its groups lie furthest apart counts as sensitive."
+            f"The directions that tell all groups of {' and '.join(names)} apart span every feature. For "
+            "each attribute, only the one along which its groups are furthest apart counts as sensitive."
         )
     return vectors, tuple(doubts)
 

@@ -86,8 +86,10 @@ class ResultParts:
 
 
 _ORDERS = {"order_1": "euclidean", "order_2": "squared_euclidean"}
-_ONE_WAY = "this test can show a difference but not clear one: groups can be level and outcomes unequal"
-_OPEN = "other optimal couplings leave it open, so more people would not settle it"
+_ONE_WAY = (
+    "this test can show a difference but not rule one out: groups can be level while outcomes are unequal"
+)
+_OPEN = "other optimal couplings leave it undecided, so more people would not settle it"
 
 
 def distances(

@@ -190,8 +190,8 @@ class OutcomeTransportResult:
     unmatched : dict
         Share of ``source`` and ``target`` people left without counterpart (unbalanced and partial matching).
     people, counterparts : DataFrame, indexed by the user's row number
-        One row per person of each side: group, subgroup, outcome, atom; source people with bias, its normalised
-        form and its range over optimal couplings, and the most similar of their counterparts.
+        One row per person of each side: group, subgroup, outcome, atom; source people with bias, its
+        normalized form and its range over optimal couplings, and the most similar of their counterparts.
     links : DataFrame
         Share of each target atom (people of equal outcome) among the counterparts of each source atom.
     """

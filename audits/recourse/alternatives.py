@@ -295,7 +295,7 @@ def group_actions(way: RecoursePath, ways: Alternatives, rng: np.random.Generato
             good, cost = helped(off, action)
             coverage: Estimate = wilson(good, float(off.sum()), level=way.options.level)
         else:
-            coverage, cost = Estimate(None, None, None, 0.0, "nobody left to state it for"), None
+            coverage, cost = Estimate(None, None, None, 0.0, "nobody left to test it on"), None
         found.append(
             GroupAction(
                 group=name,

@@ -201,7 +201,7 @@ def fewest_changes(
     for size in range(1, len(columns) + 1):
         if not len(open_):
             break
-        progress(size / (len(columns) + 1), "Looking for the fewest changes")
+        progress(size / (len(columns) + 1), "Finding the fewest changes")
         exhaustive = exhaustive and len(open_) * comb(len(columns), size) <= _MAX_ROWS
         if exhaustive:
             tried = [np.array(names, dtype=object) for names in combinations(columns, size)]

@@ -1,4 +1,4 @@
-"""A second model beside the first: what changes, audit by audit, for pages and reports alike."""
+"""A second model compared with the first: what changes, audit by audit, for pages and reports alike."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ __all__ = [
 _MOST = 15
 _MAX = 48  # letters above a row, on a phone too
 _READS = (
-    "The second model's number minus the first's, with its paired interval, the surest change first. "
-    "The intervals are corrected for one another."
+    "The second model's number minus the first's, with its paired interval, most certain change first. "
+    "The intervals are corrected for all changes."
 )
 _OTHERWISE = "Right: newly favored by the second model, as a share of the group. Left: no longer favored."
 ABOUT = (
     "Both models were audited on the same people with the same settings. Intervals of changes are paired: "
-    "what is particular to these people moves both models' numbers and is not counted as a change."
+    "what is particular to these people affects both models' numbers and does not count as a change."
 )
 
 

@@ -205,7 +205,7 @@ class MeasureResult:
                 "people outside": "n_out",
                 "adjusted p": "adjusted_p",
                 "verdict": "verdict",
-                "rule sets alike": "similar",
+                "similar rule sets": "similar",
             },
         )
 
@@ -356,6 +356,6 @@ def leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
         "adjusted p": "adjusted_p",
         "confirmed": "confirmed",
         "verdict": "verdict",
-        "rule sets alike": "similar",
+        "similar rule sets": "similar",
     }
     return frame_of(rows, columns)

@@ -329,8 +329,8 @@ def carry_out(
         if not subject.data.design.persons:
             raise InputError(
                 f"audits[{place}].{request.name}",
-                "takes each row as one independent person, and these have sampling weights, strata or "
-                "clusters: its intervals would be too narrow",
+                "treats each row as one independent person, but these have sampling weights, strata or "
+                "clusters, so its intervals would be too narrow",
                 advice=f"leave the audit out; these allow for them: {choices(_with_designs())}",
             )
         # the same rows for every audit of the run
@@ -345,7 +345,7 @@ def carry_out(
         raise
     if drawn is not subject:
         note = (
-            f"Rows of one person are no evidence of their own: of each of {drawn.data.n:,} persons one row "
+            f"Rows of one person are not independent evidence: of each of {drawn.data.n:,} persons one row "
             f"was drawn, {subject.data.n - drawn.data.n:,} other rows were left out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))

@@ -61,8 +61,8 @@ AUDIT = Audit(
     seconds=_seconds,
     asks_anew=True,
     unplanned=(
-        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
-        "known size can be planted among the predictions."
+        "It cannot be planned: it asks the model about people who are not in the data, so a difference of "
+        "a known size cannot be planted in the predictions."
     ),
     bundle="audits.monitor.bundle:bundle_of",
     pages=OnPages(

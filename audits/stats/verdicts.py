@@ -258,7 +258,7 @@ def limit_of(
     Parameters
     ----------
     material : float
-        Smallest difference that matters to the auditor.
+        Smallest difference that matters to you.
     material_on : {"difference", "ratio", "either"}
         What the limit is on; "either" holds the ratio against it where the overall rate is below 20%.
     rate, overall : float or None

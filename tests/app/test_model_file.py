@@ -74,7 +74,7 @@ def test_what_feeds_what_and_five_scores_or_the_refusal(
     upload(space, [("model.onnx", (two_files / "model.onnx").read_bytes())])
     at = visit(space)
     said = texts(at)
-    assert any("has its weights in a file that is not beside it" in text for text in said), said
+    assert any("has its weights in a separate file that is not beside it" in text for text in said), said
     assert not any(text.startswith("Opened as") for text in said)
     assert not any(str(space.folder) in text for text in said)
     assert at.button(key="next").disabled

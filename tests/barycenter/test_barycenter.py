@@ -211,7 +211,7 @@ def lower():
 
 def test_samples_are_drawn_where_time_is_short(lower):
     """Flips above chance are then those of samples, and are said to be."""
-    assert "people drawn anew each time, as many as 0.5 seconds allow" in lower.chance
+    assert "people sampled each time, as many as 0.5 seconds allow" in lower.chance
     assert lower.verdict == EVIDENCE
     assert lower.rests_on == "c"
 

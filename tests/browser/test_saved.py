@@ -46,7 +46,7 @@ def test_reports_comparison_link_and_deletion(
     assert download(page, "PDF", tmp_path).read_bytes().startswith(b"%PDF-")
     tables = download(page, "Tables--ZIP-of-CSV-", tmp_path)
     assert "groups-table.csv" in zipfile.ZipFile(tables).namelist()
-    acts.choose(page, "kind", "Tables as New York City's Local Law 144 asks for")
+    acts.choose(page, "kind", "Tables required by New York City's Local Law 144")
     expect(page.locator(".st-key-law-race input")).to_have_value("ethnicity")
     law = download(page, "HTML", tmp_path).read_text(encoding="utf-8")
     assert "Selection rates by sex and ethnicity" in law

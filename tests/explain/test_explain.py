@@ -406,7 +406,7 @@ def test_numbers_are_cut_at_round_ends_and_zero_stays_alone():
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        ({"explainers": ("group",)}, "must not name what tells the groups apart"),
+        ({"explainers": ("group",)}, "must not name the attribute that defines the groups"),
         ({"explainers": ("decision",)}, "must not name the outcome itself"),
         ({"explainers": ("nope",)}, "must be a column of the data"),
         ({"target": A}, "must not share people"),

@@ -163,7 +163,7 @@ def test_a_busy_service_is_asked_again_and_a_token_is_sent(make_data, people, sc
         ({"answer": lambda rows: [1.5] * len(rows)}, r"probabilities in \[0, 1\], but 400 of 400"),
         ({"answer": lambda rows: [None, *[0.5] * (len(rows) - 1)]}, r"1 of 400 people NaN .*\(row 1\)"),
         ({"answer": lambda rows: [[0.5], *[0.5] * (len(rows) - 1)]}, r"always the same \(rows 2, 3, 4 …"),
-        ({"answer": lambda rows: [[0.5, 0.5], *[[1.0]] * (len(rows) - 1)]}, "as many as anyone else"),
+        ({"answer": lambda rows: [[0.5, 0.5], *[[1.0]] * (len(rows) - 1)]}, "as many for each person"),
         ({"answer": lambda rows: [[0.9, 0.9]] * len(rows)}, "probabilities that sum to 1"),
         ({"answer": lambda rows: [[0.2, 0.3, 0.5]] * len(rows)}, "gives 3 probabilities a person, but"),
         ({"answer": lambda rows: ["maybe"] * len(rows)}, "gives the labels 'maybe'"),

@@ -276,7 +276,7 @@ def test_other_bytes_under_the_name_are_refused(tmp_path, numeric_data):
     path = tmp_path / "model.onnx"
     for content in (b"PK\x03\x04junk", b"\x18\x00\x00\x00ORTM" + bytes(64), b"not a model"):
         path.write_bytes(content)
-        refused(path, numeric_data, "is not a whole ONNX model")
+        refused(path, numeric_data, "is not a complete ONNX model")
     path.write_bytes(pickle.dumps({"a": 1}))
     refused(path, numeric_data, "holds a pickle and is refused .* convert it with skl2onnx")
 
@@ -308,7 +308,7 @@ def test_inputs_bind_to_any_column_of_the_table_and_these_become_features(people
     np.testing.assert_allclose(subject.scores, fitted.predict_proba(people[["age", "sex"]])[:, 1], atol=2e-6)
     assert subject.data.features == ("age", "income", "sex")
     assert "sex=f" in subject.space.names
-    assert any("Added to the features, as the model reads them: 'sex'" in note for note in subject.notes)
+    assert any("Added to the features, because the model reads them: 'sex'" in note for note in subject.notes)
 
 
 def test_a_matrix_of_one_column_needs_no_name(linear, people, make_data):

@@ -208,7 +208,7 @@ def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people)
         ({"endpoint": {"url": "http://h/s", "token": "secret"}}, r"endpoint\.token is not a known key"),
         ({"predictions": {"scor": "a"}}, r"model\.predictions\.scor is not a known key"),
         ({"predictions": {}}, r"model\.predictions must name exactly one column"),
-        ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, r"has a meaning for scores only"),
+        ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, r"only applies to scores"),
     ],
 )  # fmt: skip
 def test_a_wrong_model_section_is_one_sentence(section, match):

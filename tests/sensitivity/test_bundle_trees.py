@@ -109,7 +109,7 @@ def test_why_a_model_has_no_monitor_is_one_sentence(monkeypatch: pytest.MonkeyPa
     for found, expected in zip(said, words, strict=True):
         assert expected in found.unwatchable
         assert found.unwatchable.endswith(".")
-        with pytest.raises(InputError, match="must be of a model that a monitor can carry along") as refused:
+        with pytest.raises(InputError, match="must be of a model that a monitor can include") as refused:
             MonitorBundle.of(found)
         assert found.unwatchable.rstrip(".") in str(refused.value)
 

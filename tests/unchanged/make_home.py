@@ -130,7 +130,7 @@ FAILS: dict[str, Any] = {
 def main() -> None:
     packed = HERE / f"home-{VERSION}.tar.gz"
     if packed.exists():
-        raise SystemExit(f"{packed.name} is there already, and must stay what version {VERSION} wrote.")
+        raise SystemExit(f"{packed.name} exists already, and must stay what version {VERSION} wrote.")
     with tempfile.TemporaryDirectory() as folder:
         samples, home = Path(folder, "samples"), Path(folder, "home")
         samples.mkdir()

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 EVERYONE_ELSE = "everyone else"
-"""The value of those who are not in the group that a recode makes."""
+"""The value of people outside the group that a recode makes."""
 
 _RANGE = re.compile(r"(\d+)-(\d+)", re.ASCII)
 _SIDES: dict[str, tuple[Callable[[Any, Any], pd.Series], str]] = {

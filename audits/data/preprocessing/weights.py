@@ -98,7 +98,7 @@ def design_of(
         assert person is not None  # noqa: S101 - a name was given
         notes.append(
             f"{len(frame):,} rows are of {len(np.unique(person)):,} persons ({spec.person!r}): rows of one "
-            "person are no evidence of their own."
+            "person are not independent evidence."
         )
         if (
             cluster is not None
@@ -143,7 +143,7 @@ def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
         repeated = _duplicate_rows(frame, _MANY_EQUAL * len(frame))
         if repeated > _MANY_EQUAL * len(frame):
             found.append(
-                f"{repeated:,} of {len(frame):,} rows repeat another row in every column: if they are of the "
+                f"{repeated:,} of {len(frame):,} rows repeat another row in every column. If they are the "
                 "same people, name the column that repeats for one person, or remove them."
             )
     return found

@@ -36,7 +36,9 @@ _WIDTHS = (2.0, 0.5, 0.1)  # of the kernels, times the median squared distance
 _PENALTIES = np.geomspace(1e-3, 1e2, 11)
 _LINEAR = 0.3  # weight of straight lines beside the kernel
 _ALIKE = 0.5  # width of the kernel over predicted decisions, in their variance
-_ONE_RULE = "the model reads the features matched on and nothing else: people alike in them are decided alike"
+_ONE_RULE = (
+    "the model reads only the matched features, so people with the same features get the same decision"
+)
 
 
 def one_rule(compared: Comparison) -> bool:

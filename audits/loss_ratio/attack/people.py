@@ -168,7 +168,8 @@ def _by_gradient(
     apart = np.abs(before - target.raw(data.frame)).max() / max(1.0, np.abs(before).max())
     if apart > _AGREEMENT:
         raise RunFailed(
-            f"The network of the {model.name} gives other scores than the model itself (by {apart:.2g})."
+            f"The network of the {model.name} does not give the same scores as the model itself (off by "
+            f"{apart:.2g})."
         )
     if options.device == "cuda" and not torch.cuda.is_available():
         raise InputError("device", "must be 'cpu': there is no usable accelerator", options.device)

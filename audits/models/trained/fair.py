@@ -62,7 +62,7 @@ def sensitive_basis(data: AuditData, space: FeatureSpace) -> np.ndarray:
     if basis.shape[1] >= len(space.names):
         raise InputError(
             "data.protected",
-            "leaves nothing to learn from: the directions that tell the attributes span all features",
+            "leaves nothing to learn from: the directions that predict the attributes span all features",
             advice="name fewer attributes, or use more features",
         )
     return basis

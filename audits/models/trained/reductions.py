@@ -106,7 +106,7 @@ def train_reductions(
     Parameters
     ----------
     allowed : float in (0, 1)
-        How far the error rates of a group may lie from everybody's: fairlearn's ``difference_bound``, which
+        How far the error rates of a group may be from everybody's: fairlearn's ``difference_bound``, which
         its constraint does not take from ``eps`` and sets to 0.01 by itself.
     measure : {"equalized_odds", "selection_rate", "true_positive_rate", "false_positive_rate"}
         The rates that are made alike.

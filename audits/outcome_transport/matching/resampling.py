@@ -318,7 +318,7 @@ def distance_null(
             others = np.bincount(rows[~here], each[~here], len(both))
         null[k] = _distance(both, first, others, order, ground)
         if k % 10 == 0:
-            progress(k / permutations, "Measuring what chance alone gives")
+            progress(k / permutations, "Measuring chance")
     return observed, null
 
 

@@ -1,4 +1,4 @@
-"""Groups narrowed by ordinary columns are compared with the others of the same context.
+"""Groups narrowed by ordinary columns are compared with the others in the same context.
 
 Men in department F differ from everybody for what the department does to all who apply there; compared with
 the others of department F they do not. Shuffling all decisions would break the tie of decision and context,

@@ -53,7 +53,7 @@ def treated_model(
     if first.data.design is not None:
         raise InputError(
             "compare.treated",
-            "takes each row as one independent person, and these have sampling weights, strata or clusters",
+            "treats each row as one independent person, but these have sampling weights, strata or clusters",
             advice="name the second model instead: compare: {model: …}",
         )
     kept = _Kept()

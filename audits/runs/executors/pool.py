@@ -39,7 +39,7 @@ _IDLE_SECONDS = 600.0  # after which a worker that was started when needed ends
 class ProcessExecutor:
     """Carries out runs in warm worker processes; safe to share between threads.
 
-    Results lie in a home folder; a run whose key is there already is done at once.
+    Results lie in a home folder; a run whose key exists already is done at once.
 
     Parameters
     ----------

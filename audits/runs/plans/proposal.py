@@ -169,14 +169,14 @@ def _outcome(
 ) -> dict[str, Any]:
     """Return what the data section says of decision and truth; each guess is added to `guesses`."""
     if amount is not None:
-        guesses["data.label"] = f"The outcome is taken to be the number {amount!r}, audited as it is."
-        guesses["data.favorable"] = "High numbers are taken to be good for the person."
+        guesses["data.label"] = f"The outcome is assumed to be the number {amount!r}, audited as it is."
+        guesses["data.favorable"] = "High numbers are assumed to be good for the person."
         words = {"words": {"verb": verb}} if (verb := guess_verb(amount)) else {}
         return {"label": amount, "outcome": "numeric", "favorable": "high", **words}
     data: dict[str, Any] = {}
     if label is not None:
         data["label"] = label
-        guesses["data.label"] = f"What happened in truth is taken to be in {label!r}."
+        guesses["data.label"] = f"The true outcome is assumed to be in {label!r}."
     source = label or next((name for name, kind in stored.items() if kind == "label"), None)
     if answers.decision is not None:
         source = answers.decision
@@ -273,8 +273,8 @@ def _units(table: Table, others: set[str | None]) -> list[tuple[str, Any, str]]:
     if shared is not None and shared not in others:
         wide = times_as_wide(table.frame[shared].value_counts())
         told = (
-            f"Rows of one {shared!r} are taken to belong together: they are no evidence each of its own, and "
-            f"intervals are up to {wide:.2g} times as wide."
+            f"Rows of one {shared!r} are assumed to belong together: they are not independent evidence, "
+            f"and intervals are up to {wide:.2g} times as wide."
         )
         return [("person", shared, told)]
     return []
@@ -338,7 +338,7 @@ def _from_where(scores: pd.Series) -> tuple[float, str]:
     if not len(values) or (values.min() >= 0 and values.max() <= 1):
         return 0.5, "from 0.5 on"
     middle = float(np.median(values))
-    return middle, f"from their median on, {middle:g}, for nothing says from where"
+    return middle, f"from their median on, {middle:g}, because no cut-off is known"
 
 
 def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -> tuple[dict[str, Any], str]:

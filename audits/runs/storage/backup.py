@@ -46,13 +46,13 @@ def backup(target: Path, base: Path | None = None) -> CopySize:
     Raises
     ------
     InputError
-        If it is there already, or the home folder or the database cannot be used.
+        If it exists already, or the home folder or the database cannot be used.
     RunFailed
         If it cannot be written.
     """
     folder = base or home()
     if target.exists():
-        raise InputError(str(target), "is there already", advice="choose another name")
+        raise InputError(str(target), "exists already", advice="choose another name")
     if not folder.is_dir():
         raise InputError("EVENHAND_HOME", "must be a folder with something to copy", str(folder))
     kept = database(base)
