@@ -104,7 +104,7 @@ def option(help: str, *, unit: str = "", **bounds: Any) -> Any:  # noqa: A002 - 
 
     Examples
     --------
-    >>> People = Annotated[int, option("People drawn at most.", unit="people", ge=2)]
+    >>> People = Annotated[int, option("Largest number of people.", unit="people", ge=2)]
     """
     return Field(description=help, json_schema_extra={"unit": unit} if unit else None, **bounds)
 

@@ -40,7 +40,7 @@ MIN_PEOPLE = 10
 """People (or clusters) of a group from which an interval is stated."""
 
 MIN_SEEN = 200
-"""People below whom a group's own spread is not relied on alone."""
+"""People below which a group's own spread is not used alone."""
 
 MAX_DRAWS = 200
 """Draws at most: functions are called once a group and draw, and a deviation needs no more."""

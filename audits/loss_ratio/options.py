@@ -156,7 +156,9 @@ class LossRatioOptions:
             le=1000,
         ),
     ] = 50
-    max_people: Annotated[int | None, option("People drawn at most.", unit="people", ge=10)] = None
+    max_people: Annotated[
+        int | None, option("Largest number of people; more are sampled down to it.", unit="people", ge=10)
+    ] = None
     compare: Annotated[
         tuple[Compared, ...],
         option(

@@ -167,7 +167,9 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
         f"{others} ({count(about.n_out)}). The difference is {reach}."
     )
     if judged.verdict == EVIDENCE:
-        half = f"found on one half of the {noun} and {'' if about.confirmed else 'not '}confirmed on the other"
+        half = (
+            f"found on one half of the {noun} and {'' if about.confirmed else 'not '}confirmed on the other"
+        )
         small = f" It is smaller than your {100 * material:.3g} points." if judged.material is False else ""
         return f"{who}{small} It was {half}.{_further(n_evidence - 1, result.leaderboard)}"
     large = f"of at least {_so_many(smallest, noun)}"

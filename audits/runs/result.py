@@ -307,7 +307,7 @@ class RunResult:
         Raises
         ------
         RunFailed
-            If the folder does not hold a whole result of this version.
+            If the folder does not hold a complete result of this version.
         """
         folder = Path(folder)
         try:
@@ -316,7 +316,8 @@ class RunResult:
             if schema not in READ:
                 raise RunFailed(
                     f"{folder} holds results of schema {schema}, and this version reads "
-                    f"{' and '.join(map(str, READ))}; use the Evenhand that wrote them, or run it again."
+                    f"{' and '.join(map(str, READ))}; use the version of Evenhand that wrote them, or run "
+                    "it again."
                 )
             entries = document.pop("audits")
             told = document["spec"]["data"].get("words")
@@ -346,7 +347,7 @@ class RunResult:
             return cls(**document, audits=audits, compared=compared, search=search, folder=folder)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunFailed(
-                f"{folder} does not hold a whole result of this version ({error}); run it again."
+                f"{folder} does not hold a complete result of this version ({error}); run it again."
             ) from None
 
     def write_tables(self, folder: Path) -> None:

@@ -209,7 +209,7 @@ def judge_group(
     if ratio.value is None:
         return judge_about_one(ratio, p, options, reason="nobody has a sensitivity to compare with", **told)
     if same:
-        reason = "everybody has one and the same sensitivity, which of so few says little of others"
+        reason = "everyone has the same sensitivity, which says little about others with so few people"
         return judge_about_one(ratio, p, options, only_estimated=reason, **told)
     if withheld.clear:
         told |= {"cannot_clear": withheld.clear, "reason": withheld.clear}

@@ -176,7 +176,7 @@ class SensitivityResult:
         if not self.estimated:
             return ""
         if self.carried is None:
-            return "The audit was made before such models could be carried along; run it again."
+            return "The audit was made before monitors could include such models; run it again."
         return str(self.carried.get("refused", ""))
 
     def to_json(self) -> dict[str, Any]:

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 MIN_SEEN = 50
-"""Independent people below whom a group's own spread is not relied on alone."""
+"""Independent people below which a group's own spread is not used alone."""
 
 _MIN_LEVEL = 1e-12
 
@@ -120,7 +120,7 @@ def amount_limit(given: float | str, mean: float | None, where: str) -> float:
     except ValueError:
         number = math.nan
     if not 0 < number < math.inf:
-        raise InputError(where, "must be an amount above 0, or per cent such as '5%'", given)
+        raise InputError(where, "must be an amount above 0, or a percentage such as '5%'", given)
     return number / 100 * max(mean or 0.0, 0.0) if text.endswith("%") else number
 
 

@@ -41,7 +41,7 @@ BADGES: tuple[Badge, ...] = (
     "no verdict",
     "no material difference",
 )
-"""In order of weight: a place with several audits shows the first of theirs."""
+"""In order of weight: a place with several audits shows the first of these."""
 
 ICONS: dict[Badge, str] = {
     "difference": "●",

@@ -239,7 +239,7 @@ def judge_groups(
                 immaterial=(-material, material),
                 level=level,
                 p_value=float(p[g]),
-                only_estimated=f"of fewer than {MIN} people no spread is known",
+                only_estimated=f"the spread of fewer than {MIN} people is unknown",
             )
         found.append(judged)
     return tuple(found)

@@ -36,7 +36,7 @@ __all__ = ["MIN", "MeanMethod", "MeanTest", "hall_quantile", "mean_test"]
 MeanMethod = Literal["skewness", "normal"]
 
 MIN = 10
-"""People below whom nothing is known of a tail: two who are alike would give an interval of no width."""
+"""People below which nothing is known of a tail: two equal values would give an interval of zero width."""
 _LONG_TAIL = 0.35  # times √n; a sample's skewness cannot pass √n itself
 
 

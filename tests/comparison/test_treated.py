@@ -136,7 +136,7 @@ def test_an_audit_without_pairing_is_shown_beside(base: Path) -> None:
     ("change", "said"),
     [
         ({"compare": {**TREATED, "model": {"train": "mlp"}}}, "either model or treated"),
-        ({"compare": {"treated": {"also": {}}}}, "compare.treated.also is of the audit alone"),
+        ({"compare": {"treated": {"also": {}}}}, "compare.treated.also belongs to the audit"),
         ({"compare": {"treated": {"amounts": [2]}}}, "compare.treated.amounts"),
         ({"compare": {"treated": "yes"}}, "compare.treated must be a mapping"),
         ({"compare": {"treated": {"support": 0.9}}}, "compare.treated.support"),

@@ -92,7 +92,7 @@ def test_an_audit_that_needs_everybody_at_once_says_who_was_drawn(folder, monkey
     found = execute(spec)
     data = found.data
     assert data["rows_read"] == ROWS == data["rows_used"] + sum(data["excluded"].values())
-    assert data["excluded"]["not drawn by lot"] == ROWS - 1000
+    assert data["excluded"]["not sampled"] == ROWS - 1000
     assert 0 < data["rows_used"] < 1000
     assert execute(spec).audits[0].result.to_json() == found.audits[0].result.to_json()
 

@@ -262,7 +262,11 @@ def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):
         connection.execute(
             sa.text("INSERT INTO schema_version VALUES (:next)"), {"next": len(MIGRATIONS) + 1}
         )
-    with pytest.raises(InputError, match=rf"was made by a newer Evenhand \(schema {len(MIGRATIONS) + 1}"):
+    with pytest.raises(
+        InputError,
+        match=rf"was made by a newer version of Evenhand \(schema "
+        rf"{len(MIGRATIONS) + 1}",
+    ):
         Database(engine.url.render_as_string(hide_password=False))
     with engine.begin() as connection:
         made_of_others_first = sa.inspect(connection).get_sorted_table_and_fkc_names()[::-1]

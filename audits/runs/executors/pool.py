@@ -396,8 +396,7 @@ class ProcessExecutor:
             return
         doing = job.run.progress.doing
         sentence = (
-            f"The worker process broke off while busy with {doing!r}: {worker.ending()}; "
-            "the next run gets a new one."
+            f"The worker process stopped during {doing!r}: {worker.ending()}; the next run gets a new one."
         )
         job.run.fail(RunError("failed", sentence, worker.last_words()))
 

@@ -109,8 +109,9 @@ def plan(
         if not subject.data.design.persons:
             raise InputError(
                 "data.weights",
-                "cannot be planned with: worlds are drawn row by row, as if each were one independent person",
-                advice="leave it out, and take the sizes for numbers of independent people",
+                "cannot be used in planning, because worlds are sampled row by row, as if each were one "
+                "independent person",
+                advice="leave it out, and read the sizes as numbers of independent people",
             )
         one_each = subject.data.one_row_each(np.random.default_rng(seed))
         subject = dataclasses.replace(subject, data=one_each)

@@ -133,7 +133,9 @@ def propose(
     bins = {name: _edges(table.frame[name]) for name in data["protected"] if _many(columns[name])}
     if bins:
         data["bins"] = bins
-        guesses["data.bins"] = f"{_enumerate(list(bins))} cut into three ranges of about as many people."
+        guesses["data.bins"] = (
+            f"{_enumerate(list(bins))} cut into three ranges with about equally many people."
+        )
     for key, value, told in _units(table, {*taken, *data["protected"]}):
         data[key], guesses[f"data.{key}"] = value, told
     built = _try_build(table, data)
@@ -255,8 +257,8 @@ def _groups(
     if not protected:
         raise InputError(
             "data.protected",
-            "cannot be guessed: no column is named like a group that people belong to, or none of these has "
-            f"2 to {_MAX_GROUPS} values",
+            "cannot be guessed: no column name suggests a group that people belong to with 2 to "
+            "{_MAX_GROUPS} values",
             advice=f"add --by COLUMN, of {choices(columns)}",
         )  # fmt: skip
     return protected, f"Groups are compared by {_enumerate(protected)}, as names and values suggest."
@@ -346,20 +348,20 @@ def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -
     labels = [name for name, kind in stored.items() if kind == "label"]
     if labels and stored_label(labels[0]) != "prediction":
         return {"predictions": {"label": labels[0]}}, (
-            f"{labels[0]!r} is audited as it was decided: neither a model nor a truth is needed."
+            f"{labels[0]!r} is audited as it was decided. Neither a model nor a true outcome is needed."
         )
     if labels:
-        return {"predictions": {"label": labels[0]}}, f"The predictions are those in {labels[0]!r}."
+        return {"predictions": {"label": labels[0]}}, f"The predictions are in {labels[0]!r}."
     if scores:
         return (
             {"predictions": {"score": scores[0]}},
-            f"The predictions are the scores in {scores[0]!r}, higher being better for the person.",
+            f"The predictions are the scores in {scores[0]!r}, with higher better for the person.",
         )
     names = [] if built is None else list(built.features)
     if not names:
         return {"predictions": {"label": label}}, (
-            "No column holds predictions, and none describes people beside label and groups, for a model to "
-            f"read: {label!r} itself is audited as the decision."
+            "No column holds predictions, and none describes people besides label and groups for a model "
+            f"to read, so {label!r} itself is audited as the decision."
         )
     model, why = usual_model(label)
     if "train" in model:
@@ -374,7 +376,7 @@ def usual_model(label: Any) -> tuple[dict[str, Any], str]:
     """
     if isinstance(label, str) and not is_installed("sklearn"):
         return {"predictions": {"label": label}}, (
-            f"No column holds predictions, and a model is trained only with {distribution_name('sklearn')} "
+            f"No column holds predictions, and training a model needs {distribution_name('sklearn')} "
             f"({how_to_install('sklearn')}): {label!r} itself is audited as the decision."
         )
     return {
@@ -389,7 +391,7 @@ def missing_packages_text(left_out: Mapping[str, str]) -> str:
         names = [name for name, needed in left_out.items() if needed == package]
         needs = "needs" if len(names) == 1 else "need"
         told.append(f"{_enumerate(names)} {needs} {distribution_name(package)} ({how_to_install(package)})")
-    return f"Left out is what needs a package that is not installed here: {'; '.join(told)}."
+    return f"Left out, because a package is not installed here: {'; '.join(told)}."
 
 
 def _enumerate(names: list[str]) -> str:

@@ -27,7 +27,7 @@ def home() -> Path:
     try:
         return Path(text).expanduser().absolute()
     except RuntimeError:
-        raise InputError("EVENHAND_HOME", "must be set where the user has no home folder") from None
+        raise InputError("EVENHAND_HOME", "must be set if the user has no home folder") from None
 
 
 def write_json(path: Path, value: object) -> None:
@@ -51,7 +51,7 @@ def make_private(base: Path) -> None:
         return
     except OSError as error:
         log = logging.getLogger("evenhand")
-        log.warning("Others can look into %s, and this process cannot change it (%s)", base, error.strerror)
+        log.warning("Others can read %s, and this process cannot change that (%s)", base, error.strerror)
 
 
 class RunStore:

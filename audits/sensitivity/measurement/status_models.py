@@ -29,7 +29,7 @@ __all__ = [
 
 _MIN = 10
 CHANCE = 0.5
-"""Area of a model that tells nothing."""
+"""Area of a model that predicts nothing."""
 
 _BINS = 10
 _WIDTHS = (64, 64)

@@ -111,7 +111,7 @@ class NeuralMap(FittedMap):
                 f"number. Lower the learning rate ({self.options.learning_rate:g}) or raise epsilon."
             )
         steps = self.options.dual_steps + self.options.map_steps
-        advice = "" if self.converged else " That is much: take more dual steps, or raise epsilon."
+        advice = "" if self.converged else " That is a lot: use more dual steps, or raise epsilon."
         return (
             f"The neural map ran its schedule of {steps:,} steps; its plan misses people's weights by "
             f"{self.marginal_error:.0%} on average.{advice}"
