@@ -173,7 +173,7 @@ def audit(
     roles, kinds, bins : mapping, optional
         As in a spec's ``data``; ``bins={"age": 4}`` cuts at quartiles.
     metrics : mapping of str to callable, optional
-        Metrics of one's own for `groups`: functions of labels, decisions and scores (see
+        Metrics of your own for `groups`: functions of labels, decisions and scores (see
         `audits.groups.metrics.Metric`), each with intervals, differences and verdicts of its own.
     search : bool
         Whether a run that clears an attribute searches for groups that the average hides.

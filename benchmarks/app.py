@@ -197,7 +197,7 @@ def choose(page: Page, key: str, option: str) -> None:
     """Choose in a select box."""
     settle(page)
     box = page.locator(f'[class*="st-key-{key}"] input').first
-    for _ in range(4):  # a page drawn anew closes the list
+    for _ in range(4):  # a page drawn again closes the list
         box.click()
         box.fill(option)
         try:

@@ -23,7 +23,7 @@ _LATEST = 200
 
 
 def runs() -> None:
-    """Draw the runs that wait or go on, of everybody, each with Cancel."""
+    """Draw the runs that wait or go on, of everyone, each with Cancel."""
     going = [run for server in _servers() for run in server["runs"]]
     st.subheader(f"Runs ({len(going)} waiting or running)", anchor=False)
     if state.get("cancel problem"):

@@ -49,7 +49,7 @@ def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None
     if selected is not None and len(rows) > 1:
         show_selected(of_group, selected, f"people-{way}", "score")
     listed = PeopleTable(found, "flipped", {"part": way}, rows)
-    card = st.container()  # above the list, which folds while somebody is looked at
+    card = st.container()  # above the list, which folds while someone is looked at
     with st.expander("The list", expanded=state.chosen("person") is None and len(rows) > 1):
         chosen = choose_row(
             listed,

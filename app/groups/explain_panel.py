@@ -1,4 +1,4 @@
-"""Below the comparison: what is left of the largest gap among people alike in one column after the other."""
+"""Below the comparison: what is left of the largest gap like for like, one column after another."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _GIVES = {
     "burden": "It burdens someone: a search, a detention, a suspicion",
 }
 _SHORT = {
-    "many": "There is enough for everybody who deserves it",
+    "many": "There is enough for everyone who deserves it",
     "few": "Only a few can get it",
 }
 _MEASURES = {**ASKED_FIRST, "equal_errors": (*ASKED_FIRST["equal_errors"], "false_negative_rate")}

@@ -1,4 +1,4 @@
-"""A monitor as it stands: chart, drift, alarms, flagged people, drawn anew every few seconds."""
+"""A monitor as it stands: chart, drift, alarms, flagged people, drawn again every few seconds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def choose_monitor(space: Workspace) -> StoredMonitor | None:
 
 
 def watch(monitor: StoredMonitor, space: Workspace) -> None:
-    """Draw a monitor; what is live is drawn anew every few seconds."""
+    """Draw a monitor; what is live is drawn again every few seconds."""
     st.subheader(monitor.name, anchor=False)
     if len(monitor.note) > _LONG_NOTE:  # what is wrong now shall be in sight
         with st.expander("Note"):

@@ -1,4 +1,4 @@
-"""The month that a bundled example's monitor saw: shown until there is a monitor of one's own."""
+"""The month that a bundled example's monitor saw: shown until there is a monitor of your own."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def _as_it_came(app: ASGIApp, **_: object) -> ASGIApp:
 
 
 def check_address(address: str | None) -> None:
-    """Refuse to listen where others reach the server while nobody has to say who he is.
+    """Refuse to listen where others reach the server while nobody has to sign in.
 
     Parameters
     ----------

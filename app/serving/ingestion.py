@@ -50,7 +50,7 @@ _MAX_TOGETHER = 64
 _FILE_SECONDS = 300.0
 _SKEW_SECONDS = 300.0
 _TOP = 3
-_MAX_READ = 20  # monitors whose history is read before anybody asks
+_MAX_READ = 20  # monitors whose history is read before anyone asks
 _log = logging.getLogger("evenhand")
 
 
@@ -238,7 +238,7 @@ class Ingest:
             self._measure(monitor, jobs)
 
     def _measure(self, monitor: StoredMonitor, jobs: Sequence[_Job]) -> None:
-        """Measure jobs together; where that fails, one by one, so that each sender hears of his own rows."""
+        """Measure jobs together; if that fails, one by one, so that each sender hears about their rows."""
         try:
             for job, batch in zip(jobs, self._batches(monitor, jobs), strict=True):
                 job.batch = batch

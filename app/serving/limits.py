@@ -6,7 +6,7 @@ bytes) and ``EVENHAND_API_PER_MINUTE``
 minute; a token that was right within the last day is answered all the same, since many who send share the
 address of one proxy. A body has to go on arriving, half a minute between two parts of it.
 A tab is heard 60 times at once, and 20 times a second then. One person has at most ``EVENHAND_TABS`` (40),
-ten times as many one address where nobody has to say who he is.
+ten times as many one address where nobody has to sign in.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _patient(receive: Receive) -> Receive:
 
 
 def _in_turn(receive: Receive) -> Receive:
-    """Have a tab wait that acts faster than anybody does, and with it nobody else."""
+    """Have a tab wait that acts faster than anyone does, and with it nobody else."""
     left, looked = _ACTS_AT_ONCE, time.monotonic()
 
     async def acted() -> Message:

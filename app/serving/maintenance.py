@@ -99,7 +99,7 @@ class Maintenance:
                 _log.exception("Background maintenance failed")
 
     def cancel(self) -> None:
-        """Cancel the runs that somebody asked to have cancelled."""
+        """Cancel the runs that someone asked to have cancelled."""
         going = {run.id: run for run in jobs.executor().going_on()}
         for identity in control.asked_to_cancel(home()):
             if identity in going:

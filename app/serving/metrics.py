@@ -23,7 +23,7 @@ _TOKEN = "EVENHAND_METRICS_TOKEN"  # noqa: S105  (the name of the variable)
 
 
 async def metrics(request: Request) -> Response:
-    """Answer Prometheus; everybody else is told how to switch this on."""
+    """Answer Prometheus; everyone else is told how to switch this on."""
     wanted = os.environ.get(_TOKEN, "")
     if not wanted:
         return JSONResponse({"error": f"Metrics are switched on by {_TOKEN}."}, status_code=404)

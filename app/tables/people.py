@@ -29,7 +29,7 @@ MAX_ASSOCIATION = 2
 _MAX_SPREAD = 2_000
 FAVORABLE = {True: "favorable", False: "unfavorable"}
 DECIDED = {True: "favorably", False: "unfavorably"}
-"""A decision in words, as it is and as somebody is decided."""
+"""A decision in words, as it is and as someone is decided."""
 
 
 def beside(raw: pd.DataFrame, headings: Sequence[str], spreads: Mapping[str, float]) -> pd.DataFrame:

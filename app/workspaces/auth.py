@@ -47,19 +47,19 @@ _SAID = (
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who has signed in: the name under which the provider or the proxy knows him, and his role."""
+    """Someone who has signed in: the name under which the provider or the proxy knows them, and their role."""
 
     name: str
     role: str
 
     @property
     def audits(self) -> bool:
-        """Whether he may bring data, run, share and delete."""
+        """Whether the person may upload data, run, share and delete."""
         return self.role != "viewer"
 
     @property
     def administers(self) -> bool:
-        """Whether he may see to the server."""
+        """Whether the person may administer the server."""
         return self.role == "admin"
 
 
@@ -88,7 +88,7 @@ class Settings:
     auditors: tuple[str, ...]
 
     def person(self, name: str) -> Person:
-        """Return the person of that name, with his role."""
+        """Return the person of that name, with their role."""
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.admins):
             return Person(name, "admin")
         audits = any(fnmatch.fnmatchcase(name, pattern) for pattern in self.auditors)

@@ -21,7 +21,7 @@ def _usual(data: AuditData) -> dict[str, Any] | None:
 
 
 def _seconds(options: AttributeSwapOptions, size: Size) -> float:
-    """Everybody is scored once for every value, on the order of a model in memory."""
+    """Everyone is scored once for every value, on the order of a model in memory."""
     return 2.0 + 2e-5 * size.rows * min(options.max_pairs, 20)
 
 

@@ -14,7 +14,7 @@ __all__ = ["MAX_SECONDS", "BarycenterOptions", "in_all", "memory", "once", "seco
 
 MAX_SECONDS = 30.0
 """Time that matching may take, unless `max_people` asks for more. Above it, a sample is matched."""
-_ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with everybody; with the points
+_ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with everyone; with the points
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,7 @@ def section(result: BarycenterResult) -> Section:
         Exhibit(
             "distances",
             f"{begun(people_in(far.group))} are furthest from their matches",
-            "Near the gray dots: the group is like everybody else. Far: its matches differ from it.",
+            "Near the gray dots: the group is like everyone else. Far: its matches differ from it.",
             partial(figures.distances, result),
             result.distances_frame,
             tab="Against everyone",

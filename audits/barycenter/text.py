@@ -78,7 +78,7 @@ def finding(
     Parameters
     ----------
     at_once : int
-        People among whom flips and chance were counted at a time; 0 for everybody.
+        People among whom flips and chance were counted at a time; 0 for everyone.
     """
     judged, n, words = worst.judged, worst.people, vocabulary()
     attributes = " and ".join(f"“{name}”" for name in by)

@@ -369,7 +369,7 @@ def _admin_status(as_json: Json = False) -> Told:
 
 @_admin.command("cancel")
 def _admin_cancel(identity: Id) -> Told:
-    """Cancel anybody's run."""
+    """Cancel anyone's run."""
     from audits.cli import admin
 
     return admin.cancel(identity)

@@ -1,4 +1,4 @@
-"""Two models' prediction sensitivity of the same people, each held against the same protected status."""
+"""Two models' prediction sensitivity of the same people, each compared with the same protected status."""
 
 from __future__ import annotations
 

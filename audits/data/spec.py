@@ -213,7 +213,7 @@ class DataSpec:
     keep : tuple of Keep
         Row filters, applied after the recodes.
     among : tuple of Keep
-        Row filters, too, but only of who is audited: a model that is trained here learns from everybody.
+        Row filters, too, but only of who is audited: a model that is trained here learns from everyone.
     recode : mapping of str to Recode
         New or changed columns.
     label : str or LabelCut, optional

@@ -123,7 +123,7 @@ def explain(
         left = Estimate(0.0, 0.0, 0.0, n, "exact: the model reads nothing but these columns")
         levels, told = (), []
     together = _parts(people, found, names, left, options.level)
-    covered = 1.0 if exact else overlap.share  # of what is known for everybody nothing is estimated
+    covered = 1.0 if exact else overlap.share  # of what is known for everyone nothing is estimated
     judged = _judge(people, together.unexplained, told, covered, options, len(names))
     if subject.data.numeric is not None:
         judged = dataclasses.replace(judged, unit=subject.data.numeric.unit or subject.data.numeric.name)
@@ -201,7 +201,7 @@ def people_of(
     Parameters
     ----------
     outcome : array (n,), optional
-        Another outcome of everybody than the one that the options name.
+        Another outcome of everyone than the one that the options name.
     """
     data, side = subject.data, _sides(subject, options)
     if options.outcome == "label" and data.y is None and data.number is None:
@@ -235,7 +235,7 @@ def people_of(
 
 
 def _outcome(subject: Subject, options: ExplainOptions) -> np.ndarray:
-    """Return the outcome of everybody (n,): decisions or labels, or numbers of either."""
+    """Return the outcome of everyone (n,): decisions or labels, or numbers of either."""
     data = subject.data
     if data.numeric is not None:
         return subject.numbers if options.outcome == "decision" else label_numbers(data)

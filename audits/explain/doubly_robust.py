@@ -89,7 +89,7 @@ class TwoGroups:
 
     @property
     def spread(self) -> float:
-        """Standard deviation of the outcome over everybody."""
+        """Standard deviation of the outcome over everyone."""
         mean = np.average(self.outcome, weights=self.size)
         return float(np.sqrt(np.average((self.outcome - mean) ** 2, weights=self.size)))
 

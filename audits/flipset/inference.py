@@ -119,7 +119,7 @@ def judge_flips(
         feature=feature,
     )
     differ = min(1.0, 2 * min(rates, features))
-    # both must be there, so only the looks at what differs and at people alike share the level
+    # both must hold, so only the looks at differences and at people with the same features share the level
     p = max(float(chance.p_values[0]), min(1.0, number * differ))
     z = float(norm.isf(level / 2))
     settled = (reach / (1 + float(norm.ppf(POWER)) / 1.96), z * chance.least)
@@ -222,7 +222,7 @@ def _cannot_clear(
 
 
 def _test_is_full(compared: Comparison) -> bool:
-    """Whether the test of people alike takes no more people."""
+    """Whether the test of people with the same features takes no more people."""
     strata = compared.chosen.strata
     return all(sum(compared.sizes[item[k]].sum() for item in strata) >= MAX_OVERLAP for k in (1, 2))
 
@@ -258,7 +258,7 @@ def _people(
     level: float,
     settled: tuple[float, float],
 ) -> int | None:
-    """About how many people in each group settle it: the average, every level, and people alike.
+    """About how many people in each group settle it: average, levels, and people with the same features.
 
     `settled` is the half of an interval that does, and what of it no further people make shorter.
     """

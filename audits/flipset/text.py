@@ -103,7 +103,7 @@ def answer(way: str, *, one: bool = False) -> str:
 
 
 def match_answer(way: str) -> str:
-    """Word what the match of somebody who flips one way gets instead: ``is approved``."""
+    """Word what the match of someone who flips one way gets instead: ``is approved``."""
     words = vocabulary()
     if way == "positive":
         return "is not" if words.yes else "does not"
@@ -132,7 +132,7 @@ def _decisive_level(judged: Judgment, levels: tuple[LevelDifference, ...]) -> Le
 
 
 def _match(part: FlipsetPart, them: str, one: str, most: int) -> str:
-    """Name the match of somebody who flips: similar within the caliper, else what it often differs in."""
+    """Name the match of someone who flips: similar within the caliper, else what it often differs in."""
     if part.similar:
         return f"the most similar {one}"
     often = " and ".join(part.differs_in[:most])
@@ -435,7 +435,7 @@ def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[
     are = "is" if _one(unmatched.value * n) else "are"
     return (
         f"{count(unmatched.value * n)} of {so_many(n, source)} ({percent_interval(unmatched)}) {are} "
-        "left without a match and cannot flip. The difference of rates is of everybody.",
+        "left without a match and cannot flip. The difference of rates is of everyone.",
     )
 
 

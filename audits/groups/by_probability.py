@@ -49,7 +49,7 @@ class ProbableGroup:
     n : float
         People expected in it: the sum of the probabilities.
     selection_rate : Estimate
-        Under `ASSUMPTION`; the interval is as wide as if memberships were drawn anew.
+        Under `ASSUMPTION`; the interval is as wide as if memberships were drawn again.
     bounds : Estimate
         Of the selection rate without it, with the interval that holds both; the value is the middle.
     difference : Estimate or None
@@ -147,7 +147,7 @@ def compare_probable(
     people : DataFrame
         With the columns of `probability_columns`.
     reference : str, optional
-        What the others are held against; the first by default.
+        What the others are compared with; the first by default.
     proxy_error : float
         How far the stated probabilities may be from the true ones.
     level, corrected : float

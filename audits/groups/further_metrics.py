@@ -1,4 +1,4 @@
-"""What is compared beside the rates that verdicts of groups rest on: metrics of one's own, and classes.
+"""What is compared beside the rates that verdicts of groups rest on: custom metrics, and classes.
 
 Each has its differences from the reference group, corrected together with all others of the audit, and a
 verdict of its own against its own limit. The audit's verdict stays that of the rates; but it does not clear
@@ -52,7 +52,7 @@ class FurtherMetrics:
     classes : tuple of str
         That occur among predictions or labels.
     seed : int
-        Of the draws: each attribute begins anew, so that its numbers depend on no other one.
+        Of the draws: each attribute begins again, so that its numbers depend on no other one.
     warnings : tuple of str
     """
 
@@ -198,7 +198,7 @@ def check_limits(options: GroupsOptions) -> None:
 
 
 def class_columns(subject: Subject) -> dict[str, np.ndarray]:
-    """Return the columns of predicted and true classes of everybody, as text.
+    """Return the columns of predicted and true classes of everyone, as text.
 
     Raises
     ------

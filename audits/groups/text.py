@@ -1,4 +1,4 @@
-"""The sentences of a group comparison: the first one for everybody, and the finding with its numbers."""
+"""The sentences of a group comparison: the first one for everyone, and the finding with its numbers."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def yes_words(rate: str) -> str:
 
 
 def among_words(rate: str) -> str:
-    """Say among whom a rate is counted, in the words of the data; empty where it is among everybody."""
+    """Say among whom a rate is counted, in the words of the data; empty where it is among everyone."""
     words, about = vocabulary(), METRICS[rate].about
     if rate == "precision":
         return f" who {words.are_yes}"

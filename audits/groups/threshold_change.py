@@ -211,7 +211,7 @@ PRESETS: dict[str, str] = {
 """What each preset does, in words."""
 
 _POINTS, _FOUR_FIFTHS = 61, 0.8
-_BESIDE = 1e-4  # beyond all scores, where nobody or everybody is accepted
+_BESIDE = 1e-4  # beyond all scores, where nobody or everyone is accepted
 
 
 def gap_and_accuracy(result: GroupsResult, attribute: str) -> tuple[float, float | None]:
@@ -225,7 +225,7 @@ def gap_and_accuracy(result: GroupsResult, attribute: str) -> tuple[float, float
 
 
 def trade_off(result: GroupsResult, attribute: str, *, higher_is: Direction = "favorable") -> pd.DataFrame:
-    """Return gap and accuracy at one threshold for everybody, over the thresholds that change something.
+    """Return gap and accuracy at one threshold for everyone, over the thresholds that change something.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def preset_thresholds(
     asked = np.ones(len(people), dtype=bool)
     if preset == "equal opportunity":
         if LABEL not in people:
-            raise InputError("preset", "needs a label to equalise by", preset, "choose another one")
+            raise InputError("preset", "needs a label to equalize by", preset, "choose another one")
         asked = people[LABEL].to_numpy(dtype=bool)
     names = list(dict.fromkeys(groups))
     rates = {

@@ -23,7 +23,7 @@ _CLEARED = 60  # people at least: of fewer, one in twenty others may have any ra
 
 @dataclass(frozen=True)
 class RatioTest:
-    """A ratio held against the tolerance: Eq. 3.10 or 3.13.
+    """A ratio compared with the tolerance: Eq. 3.10 or 3.13.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ def compare_models(
 ) -> tuple[dict[str, Any], ...]:
     """Train each model of ``options.compare`` on each split and audit it on the people held out.
 
-    All models are trained with both outcomes weighing the same. The fair metric is chosen anew from the
+    All models are trained with both outcomes weighing the same. The fair metric is chosen again from the
     people held out, as for the audit itself; the threshold is 0.5.
 
     Returns

@@ -157,7 +157,7 @@ def turned_ratios(
     rng: np.random.Generator,
     progress: Progress = silent,
 ) -> tuple[RotatedMetricRatio, ...]:
-    """Move and test everybody again under the metric turned by each angle; empty unless asked for.
+    """Move and test everyone again under the metric turned by each angle; empty unless asked for.
 
     Raises
     ------

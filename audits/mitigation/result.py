@@ -72,7 +72,7 @@ class FrontierPoint:
         One of `METHODS`.
     strength : float
         Of thresholds and reweighing the share of the way to equal rates, of reductions the difference from
-        everybody's rate that was allowed in training, of retraining the samples added.
+        everyone's rate that was allowed in training, of retraining the samples added.
     accuracy : Estimate
     gap : Estimate
         Largest difference between two groups' rates. The intervals of all points hold together.

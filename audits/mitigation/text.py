@@ -1,4 +1,4 @@
-"""The sentences of a mitigation: the first one for everybody, and the finding with its numbers."""
+"""The sentences of a mitigation: the first one for everyone, and the finding with its numbers."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def why_not_clear(subject: Any) -> str:
     """Return why no audit of these predictions can find no material difference; empty where it can.
 
     They are of people whom the model was trained on, or, where nothing is said, so good that they may be:
-    nearly always right, and far more often than whoever gives everybody the commoner label. A column that is
+    nearly always right, and far more often than whoever gives everyone the commoner label. A column that is
     the label itself is no model.
     """
     data = subject.data

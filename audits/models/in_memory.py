@@ -4,7 +4,7 @@ What an object gives is read by what it is: `predict_proba` as probabilities of 
 `decision_function` as a score, `predict` as labels or as a number, a torch network as probabilities or
 logits, a function of a table as whatever its answers are. An audit asks it as a black box, unless it is a
 torch network, or a linear model or network of scikit-learn behind steps that treat each column by itself:
-then its logits are put together anew and held against what it says of the people audited.
+then its logits are put together again and compared with what it says of the people audited.
 
 The digest of such a model is one of its kind, its parameters as it prints them, and the scores that the
 people audited get; two models that agree on all of these are told apart by nothing.

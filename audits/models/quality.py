@@ -77,7 +77,7 @@ def _score_ends(area: float, m: float, n: float, z: float) -> tuple[float, float
 
 
 def outscoring(scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float | None:
-    """Return the area of `area_under_curve` alone, in [0, 1]; None where everybody has the same label."""
+    """Return the area of `area_under_curve` alone, in [0, 1]; None where everyone has the same label."""
     m, n = float(weights[y].sum()), float(weights[~y].sum())
     if m <= 0 or n <= 0:
         return None
@@ -169,7 +169,7 @@ def _loss_by_design(design: Design, losses: np.ndarray, level: float) -> Estimat
 
 
 def _spread(design: Design, values: np.ndarray, level: float) -> tuple[float, int, str]:
-    """Standard error of a mean of everybody's values, its degrees of freedom (0: it has none), the method."""
+    """Standard error of a mean of everyone's values, its degrees of freedom (0: it has none), the method."""
     _, error, freedom = design_mean(design, np.ones(len(values), dtype=bool), values)
     method = f"Student t over {freedom + 1:,} clusters, {percent_level(level)}"
     return (error if freedom > 0 else 0.0), freedom, method

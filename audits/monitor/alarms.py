@@ -82,7 +82,7 @@ class Alarm:
     ended : float or None
         When it had not been found for so long that it is over.
     acknowledged : float or None
-        When somebody looked at it.
+        When someone looked at it.
     told : str
         How the webhook's delivery went.
     """

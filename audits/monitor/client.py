@@ -241,7 +241,7 @@ _MADE: weakref.WeakSet[Monitor] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    """Begin anew in a forked process: no thread runs there, and locks may be held for ever."""
+    """Begin again in a forked process: no thread runs there, and locks may be held for ever."""
     for monitor in list(_MADE):
         monitor._begin()
 

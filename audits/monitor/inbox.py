@@ -121,7 +121,7 @@ class _Tries:
         self._write(error)
 
     def forget(self) -> None:
-        """Begin anew with the next file of this name."""
+        """Begin again with the next file of this name."""
         self._path.unlink(missing_ok=True)
 
     def _write(self, error: str) -> None:

@@ -320,7 +320,7 @@ def read_file(path: Path, reads: Sequence[str], numbers: frozenset[str]) -> Arri
 
 
 def read_file_here(path: Path, reads: Sequence[str], numbers: frozenset[str]) -> tuple[Arrival, str]:
-    """Read a file of one's own in this process: `read_file`, and the digest of its bytes."""
+    """Read a file of your own in this process: `read_file`, and the digest of its bytes."""
     return read_file(path, reads, numbers), hashlib.sha256(path.read_bytes()).hexdigest()
 
 

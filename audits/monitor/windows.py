@@ -195,7 +195,7 @@ def _select_rows(kept: Sequence[Any], *, outcomes: bool, rows: bool) -> tuple[li
 
 
 def _attributes(monitor: StoredMonitor, used: Sequence[Any], features: Sequence[str]) -> list[str]:
-    """Return the protected attributes that anybody of these has a value of."""
+    """Return the protected attributes that anyone of these has a value of."""
     sent = dict.fromkeys(name for row in used for name in json.loads(row.protected or "{}"))
     own = (name for name in monitor.bundle.about["protected"] if name in features)
     return list(dict.fromkeys([*sent, *own]))

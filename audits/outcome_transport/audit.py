@@ -67,8 +67,8 @@ def outcome_transport(
     Returns
     -------
     OutcomeTransportResult
-        A distance of 0 says that both sides have the same outcomes; a bias of 0 that everybody's outcome is
-        that of somebody with the same features.
+        A distance of 0 says that both sides have the same outcomes; a bias of 0 that everyone's outcome is
+        that of someone with the same features.
 
     Raises
     ------

@@ -82,7 +82,7 @@ def _flows(result: OutcomeTransportResult) -> FlowMap:
 
 
 def _people(level: str, group: str) -> str:
-    """Return whom a row about a group stands for; of everybody nobody need be chosen."""
+    """Return whom a row about a group stands for; of everyone nobody need be chosen."""
     return people_id(of_run(level, within=[group])) if level in {"group", "subgroup"} else ""
 
 

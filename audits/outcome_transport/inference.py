@@ -253,7 +253,7 @@ def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance:
 
 
 def _difference_ranges(parts: ResultParts, tested: GroupMeans) -> tuple[np.ndarray, np.ndarray] | None:
-    """Smallest and largest difference of each group from everybody else over all optimal couplings.
+    """Smallest and largest difference of each group from everyone else over all optimal couplings.
 
     None for a blurred coupling, which is unique. Each group's range is taken as if it could be chosen freely,
     so the differences err on the safe side; anything is possible where a range is not known.

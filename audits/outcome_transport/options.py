@@ -73,7 +73,7 @@ class OutcomeTransportOptions:
         Literal["label", "equal_opportunity"] | Policy | None,
         option(
             "Compare the model with a reference on the same people: what happened (label, the default), its "
-            "version with a threshold for each group that equalises true positive rates, or another model."
+            "version with a threshold for each group that equalizes true positive rates, or another model."
         ),
     ] = None
     source: Annotated[
@@ -99,7 +99,7 @@ class OutcomeTransportOptions:
     ] = "euclidean"
     distance: Annotated[
         Literal["l2", "l1", "l2_squared", "l1_squared"],
-        option("Distance between two people, in standardised features."),
+        option("Distance between two people, in standardized features."),
     ] = "l2"
     features: Annotated[
         Literal["all", "actionable", "mutable", "immutable"],

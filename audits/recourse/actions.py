@@ -40,7 +40,7 @@ class Actions:
     columns : tuple of str
         Actionable columns that the model reads.
     space : FeatureSpace
-        Of these columns alone, fitted on everybody.
+        Of these columns alone, fitted on everyone.
     limits : dict of column to Limit
     costs : array (d,)
         Cost of a change by 1 in each encoded column: by a standard deviation, or to another category (whose

@@ -60,7 +60,7 @@ def recourse(
     Raises
     ------
     InputError
-        The model is a column of predictions; no column can be changed that it reads; everybody is accepted,
+        The model is a column of predictions; no column can be changed that it reads; everyone is accepted,
         or nobody; a limit or weight does not fit its column; people in between are asked for, whom the
         model cannot score.
 

@@ -114,7 +114,7 @@ def score_rows(subject: Subject, rows: pd.DataFrame) -> np.ndarray:
 
 
 def walk(way: RecoursePath, progress: Progress) -> Walk:
-    """Score everybody at every α once: a slider needs no more."""
+    """Score everyone at every α once: a slider needs no more."""
     subject, people = way.subject, way.people
     grid = _grid(way.options, len(people.frame))
     shape = (len(people.frame), len(grid))

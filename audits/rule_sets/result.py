@@ -257,7 +257,7 @@ class RuleSetsResult:
     ----------
     n_candidates, n_counted, n_frequent, n_distinct : int
         Rule sets by definition; settled before the search stopped; frequent; frequent and different in
-        people, with somebody outside: the family that p-values and intervals are corrected for.
+        people, with someone outside: the family that p-values and intervals are corrected for.
     complete : bool
         Whether every candidate was settled.
     leaderboard : tuple of LeaderRow

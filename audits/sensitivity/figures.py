@@ -47,7 +47,7 @@ _CURVES = {
 
 
 def histogram(result: SensitivityResult) -> go.Figure:
-    """Draw everybody by sensitivity, darker beyond the threshold; in the focus color if it is a finding."""
+    """Draw everyone by sensitivity, darker beyond the threshold; in the focus color if it is a finding."""
     edges, people = result.histogram.edges, result.histogram.people
     threshold = result.threshold.value or 0.0
     # the last bin is open: it is drawn as wide as the others

@@ -66,9 +66,9 @@ class FeatureShare:
 
 @dataclass(frozen=True)
 class Histogram:
-    """People by sensitivity: counts per bin for everybody and for each group (``attribute: group``).
+    """People by sensitivity: counts per bin for everyone and for each group (``attribute: group``).
 
-    The last bin holds everybody above its lower edge.
+    The last bin holds everyone above its lower edge.
     """
 
     edges: tuple[float, ...]

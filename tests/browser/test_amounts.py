@@ -1,4 +1,4 @@
-"""A table of wages brought by somebody new: asked, compared in dollars, looked at on two widths."""
+"""A table of wages brought by someone new: asked, compared in dollars, looked at on two widths."""
 
 from __future__ import annotations
 

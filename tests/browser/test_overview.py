@@ -100,7 +100,7 @@ DRAWS = """() => Object.fromEntries([...document.querySelectorAll(".figure")].ma
 
 
 def _each_figure_is_drawn_once(page: Page) -> None:
-    """A choice draws anew what it changes, once, in view or not, and nothing else."""
+    """A choice draws again what it changes, once, in view or not, and nothing else."""
     acts.settle(page)
     drawn = "() => [...document.querySelectorAll('.figure')].every(each => each.on || !each.clientWidth)"
     page.wait_for_function(drawn)

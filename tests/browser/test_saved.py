@@ -74,7 +74,7 @@ def test_reports_comparison_link_and_deletion(
     page.get_by_text("Rename, annotate, delete").click()
     sure = page.get_by_role("checkbox", name="Delete this saved audit for good")
     expect(sure).to_be_attached()
-    acts.settle(page)  # what is compared is drawn anew: a click before that would be lost
+    acts.settle(page)  # what is compared is drawn again: a click before that would be lost
     page.get_by_text("Delete this saved audit for good").click()
     expect(sure).to_be_checked()
     acts.settle(page)

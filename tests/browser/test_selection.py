@@ -124,7 +124,7 @@ def _ask_what_if(page: Page) -> None:
         years.press("Enter")
     expect(said).to_contain_text("With work_years 21 instead of", timeout=60_000)
     expect(said).to_contain_text("this applicant would be hired: score 0.")
-    expect(card).to_contain_text("The audit matches everybody at once; its matching stays as it was.")
+    expect(card).to_contain_text("The audit matches everyone at once; its matching stays as it was.")
     sentence, address = said.inner_text(), page.url
     with acts.answered(page):
         years.fill("900")

@@ -55,7 +55,7 @@ def crowd(n: int, seed: int, *, within: float = 0.0, noise: int = 2) -> pd.DataF
 
 
 def rule_of(columns: int, n: int, seed: int, shift: float = 0.5) -> pd.DataFrame:
-    """Everybody is decided by one rule of normal columns, `n` people a group: nothing is left."""
+    """Everyone is decided by one rule of normal columns, `n` people a group: nothing is left."""
     rng = np.random.default_rng(seed)
     source = np.repeat([True, False], n)
     x = rng.normal(size=(2 * n, columns)) + shift * source[:, None]

@@ -195,7 +195,7 @@ def test_condition_on_label_matches_within_it(crowd):
         assert labels[row] == labels[counterpart]
     assert sum(item.n_source for item in result.strata) == 60
     assert result.positive.size == pytest.approx(sum(item.positive_size for item in result.strata))
-    # equalised odds: within each label the net flips are the difference of rates
+    # equalized odds: within each label the net flips are the difference of rates
     for item in result.strata:
         assert (item.positive_size - item.negative_size) / item.n_source == pytest.approx(item.net.value)
 

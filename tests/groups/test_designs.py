@@ -80,7 +80,7 @@ def test_sampling_weights_weigh_and_make_no_more_people():
 
 
 def test_the_people_needed_are_counted_as_the_people_there_are():
-    """Both are effective people, so that the first is not held against a number of rows."""
+    """Both are effective people, so that the first is not compared with a number of rows."""
     result = groups(subject(repeated(np.random.default_rng(1)), person="who"), OPTIONS)
     assert result.verdict == INSUFFICIENT
     row = next(row for row in result.table if not row.is_reference)

@@ -57,7 +57,7 @@ def test_groups_of_one_say_nothing():
 
 
 def test_those_whom_no_step_helps_may_have_another_way():
-    """Towards the matched counterpart; somebody else's values can still help."""
+    """Towards the matched counterpart; someone else's values can still help."""
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(
         {"x": rng.normal(size=300), "z": rng.normal(size=300), "group": rng.choice(["a", "b"], 300)}

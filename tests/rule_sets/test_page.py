@@ -82,7 +82,7 @@ def loan_book(space, **data):
 
 
 def finish(space, at, spec_name):
-    """Wait for the last run, which is of the audit named, and draw the page anew."""
+    """Wait for the last run, which is of the audit named, and draw the page again."""
     record = space.runs()[0]
     assert set(record["spec"]["audits"][0]) == {spec_name}
     run = jobs.executor().run(record["id"])

@@ -176,7 +176,7 @@ def test_search_equals_one_mask_after_the_other(n, seed, support, weighted, miss
     assert (mined.n_candidates, mined.n_frequent) == (len(slow), len(frequent))
     for rules, inside, good in zip(mined.rules, mined.n, mined.favorable, strict=True):
         assert frequent[tuple(rules.tolist())] == pytest.approx((inside, good), abs=1e-9)
-    # merged: as many as there are different groups of people with somebody outside
+    # merged: as many as there are different groups of people with someone outside
     people = {
         tuple(np.flatnonzero(row))
         for row in memberships(cells, attributes, np.array(list(frequent), dtype=int))

@@ -42,7 +42,7 @@ def test_every_kind_of_people_keeps_its_share_to_a_row(folder):
     table = pq.read_table(folder)
     drawn = draw_rows(hold_table(table), 1000, ["sex", "repaid", "age", "id"], 1, edges={"age": [18, 40, 80]})
     assert drawn.rows == ROWS
-    assert drawn.strata == ("sex", "repaid", "age")  # an id for everybody makes no strata
+    assert drawn.strata == ("sex", "repaid", "age")  # an id for everyone makes no strata
     frame, whole = drawn.frame, table.to_pandas()
     assert len(frame) == len(set(frame.index)) == 1000
     for each in (whole, frame):

@@ -209,7 +209,7 @@ def test_two_owners_running_the_same_at_once_both_get_it(base, tmp_path):
         assert [done(run).status for run in runs] == ["done", "done"]
         assert runs[0].result().to_json() == runs[1].result().to_json()
         kept = [path.name for path in (tmp_path / "both" / "runs").glob("of-*/*")]
-        assert kept == [runs[0].key] * 2  # one result for each: what somebody has is nobody else's
+        assert kept == [runs[0].key] * 2  # one result for each: what someone has is nobody else's
 
 
 def test_a_finished_run_returns_at_once_for_equal_files_elsewhere(pool, base, tmp_path):

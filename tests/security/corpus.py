@@ -59,7 +59,7 @@ def _many_cells() -> bytes:
 
 
 def _long_attribute() -> bytes:
-    """Return a workbook with an attribute of 400 MB, looked through anew with each part of it."""
+    """Return a workbook with an attribute of 400 MB, looked through again with each part of it."""
     head = b'<worksheet z="' + b"q" * 400_000_000 + b'" '
     return _workbook(lambda name, part: part.replace(b"<worksheet ", head, 1) if "sheet1" in name else part)
 
@@ -388,7 +388,7 @@ def _tree_around() -> bytes:
 
 
 def _foreign() -> bytes:
-    """Return a graph with an operator that only somebody's library knows."""
+    """Return a graph with an operator that only someone's library knows."""
     made = onnx.load_from_string(_graph([helper.make_node("Shell", ["x"], ["y"], domain="com.evil")], []))
     made.opset_import.append(helper.make_opsetid("com.evil", 1))
     return made.SerializeToString()

@@ -185,7 +185,7 @@ def test_tabs_that_flood_and_bodies_that_do_not_arrive_hold_nobody_up(monkeypatc
 
     asyncio.run(tab(70))
     assert len(heard) == 70
-    assert heard[58] == 0, "what somebody does at once is heard at once"
+    assert heard[58] == 0, "what someone does at once is heard at once"
     assert heard[-1] > 0, "then twenty times a second"
     assert 0 < max(waits) <= 1 / 20 + 1e-6
     monkeypatch.setenv("EVENHAND_TABS", "1")

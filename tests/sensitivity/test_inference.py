@@ -1,4 +1,4 @@
-"""Groups held against everyone else: small ones prove nothing by luck, and lose nothing by being small."""
+"""Groups compared with everyone else: small ones prove nothing by luck, and lose nothing by being small."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_small_group_that_differs_is_found(logistic):
     assert found.verdict == EVIDENCE
     assert moved.ratio.low > 1
     assert alike.ratio.low <= 1 <= alike.ratio.high
-    assert "1 excluded only if studentised permutations do" in moved.ratio.method
+    assert "1 excluded only if studentized permutations do" in moved.ratio.method
 
 
 def test_studentised_permutations_by_hand():

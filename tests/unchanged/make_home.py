@@ -1,8 +1,8 @@
 """Make ``home-VERSION.tar.gz``: an ``EVENHAND_HOME`` as this version leaves it, with runs of every audit.
 
 ``python -m tests.unchanged.make_home``, once a version: the file is what later versions must still open, and
-is never made anew by another. In it are runs that are done, one that failed and one that was cancelled, and a
-monitor that has measured people; all people in it are invented.
+is never made again by another. In it are runs that are done, one that failed and one that was cancelled, and
+a monitor that has measured people; all people in it are invented.
 """
 
 from __future__ import annotations

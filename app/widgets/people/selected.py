@@ -143,7 +143,7 @@ def beyond_audit(chosen: Selection, shown: RunResult | None) -> str:
 
 
 def among_note(space: Workspace, draft: Mapping[str, Any]) -> None:
-    """Say so where only some people are audited, with the way back to everybody."""
+    """Say so where only some people are audited, with the way back to everyone."""
     rules = draft["spec"]["data"].get("among")
     if not rules:
         return

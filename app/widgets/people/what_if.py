@@ -227,7 +227,7 @@ def _matching(nearest: Mapping[str, Any] | None, of: str) -> str:
         if before == after
         else f"Across all features, the closest {of} would be row {after}, not row {before}"
     )
-    return f"{told}. The audit matches everybody at once; its matching stays as it was."
+    return f"{told}. The audit matches everyone at once; its matching stays as it was."
 
 
 def _way_left(accepted: Mapping[str, Any], changed: bool, units: Mapping[str, str]) -> None:

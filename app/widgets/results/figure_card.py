@@ -64,7 +64,7 @@ def figure_card(
     """
     told = _people_of(figure)[:_MAX_LISTED] if selects else []
     people = selection_texts(state.workspace(), told) if told else {}
-    # one entry of the page: a table that comes or goes moves no figure below, which would be drawn anew
+    # one entry of the page: a table that comes or goes moves no figure below, which would be drawn again
     with st.container(key=f"exhibit-{name}"):
         with st.container(horizontal=True, horizontal_alignment="distribute", key=f"head-{name}"):
             with st.container(gap="xsmall"):

@@ -231,7 +231,7 @@ def _select_rows(
 
 
 def _among(frame: pd.DataFrame, spec: DataSpec, notes: list[str]) -> pd.Index | None:
-    """Return the rows of those who are audited; None where everybody is."""
+    """Return the rows of those who are audited; None where everyone is."""
     if not spec.among:
         return None
     inside, reasons, more = kept_rows(frame, spec.among, where="data.among")

@@ -129,7 +129,7 @@ def rows_named(rows: Sequence[int | str], index: pd.Index, where: str) -> pd.Ind
 
 
 def numbers_in_ranges(rows: Sequence[int]) -> list[int | str]:
-    """Return row numbers as `rows_named` reads them, neighbours as one range.
+    """Return row numbers as `rows_named` reads them, neighbors as one range.
 
     Examples
     --------

@@ -27,7 +27,7 @@ _MAX_PEOPLE = 1e12  # weights: beyond it, sums of people lose whole persons
 def weighted_rows(
     frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int], times: pd.Series | None
 ) -> pd.DataFrame:
-    """Return the rows that stand for somebody; weights must be finite and not negative."""
+    """Return the rows that stand for someone; weights must be finite and not negative."""
     weighing = spec.weighing
     if weighing is None:
         return frame
@@ -120,7 +120,7 @@ def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -
     if column.isna().any():
         rows = int(column.isna().sum())
         raise InputError(
-            where, f"must be known for everybody, but {rows:,} rows have no {name!r}", name, "drop those rows"
+            where, f"must be known for everyone, but {rows:,} rows have no {name!r}", name, "drop those rows"
         )
     return np.asarray(pd.factorize(column)[0], dtype=np.int64)
 

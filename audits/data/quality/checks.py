@@ -371,9 +371,7 @@ def _numbering(frame: pd.DataFrame, spec: DataSpec, features: Sequence[str]) -> 
         said = f"{quote_names(numbering)} {does} nothing about a person."
         found.append(Finding("row numbers", said, (Mend(leave_out(numbering), leave_out=tuple(numbering)),)))
     if naming:
-        said = (
-            f"{quote_names(naming)} {be(naming)} different for nearly everybody, like a name or an address."
-        )
+        said = f"{quote_names(naming)} {be(naming)} different for nearly everyone, like a name or an address."
         found.append(Finding("identifiers", said, (Mend(leave_out(naming), leave_out=tuple(naming)),)))
     return found
 

@@ -100,7 +100,7 @@ def label_is_prediction(data: AuditData, spec: DataSpec, predictions: str | None
     if predictions != label and not (as_text(data.frame[predictions]) == as_text(data.frame[label])).all():
         return []
     said = (
-        f"The predictions in {predictions!r} equal the label {label!r} for everybody, so one is a copy "
+        f"The predictions in {predictions!r} equal the label {label!r} for everyone, so one is a copy "
         "of the other."
     )
     return [

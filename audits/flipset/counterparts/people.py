@@ -353,7 +353,7 @@ def draw_people(
 
 @dataclass(frozen=True, eq=False)
 class EncodedFeatures:
-    """Features of all audited people in standardised units.
+    """Features of all audited people in standardized units.
 
     Attributes
     ----------

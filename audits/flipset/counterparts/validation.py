@@ -273,7 +273,7 @@ def _split(
     decisions: np.ndarray,
     sizes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pairs of atoms as pairs of people alike in features and decision, and the mass between them.
+    """Pairs of atoms as pairs of people with the same features and decision, and the mass between them.
 
     Where scores are columns of the data, or thresholds differ by group, people of one atom are decided
     differently, and which of them gets which counterpart changes no cost. An end is odd where favored.

@@ -108,7 +108,7 @@ def groups_by_amount(
 
 
 def _people(subject: Subject) -> pd.DataFrame:
-    """Return the numbers of everybody, in the outcome's unit, and their groups."""
+    """Return the numbers of everyone, in the outcome's unit, and their groups."""
     data = subject.data
     people = pd.DataFrame(
         {"score": subject.numbers, "people": np.ones(data.n) if data.weights is None else data.weights},
@@ -208,7 +208,7 @@ def _gaps(
 
 
 def _edges(numbers: Quantities) -> np.ndarray:
-    """Return round ends of bins between the outer hundredths of everybody; beyond them lie the last bins."""
+    """Return round ends of bins between the outer hundredths of everyone; beyond them lie the last bins."""
     everybody = np.ones(len(numbers.values), dtype=bool)
     low, high = (
         float(quantile_of(dataclasses.replace(numbers, design=None), everybody, part).value or 0.0)

@@ -52,7 +52,7 @@ def rates(
 ) -> go.Figure:
     """Draw rates with intervals: one row a group, one panel a metric; the reference is marked.
 
-    A rate has the colour of its verdict, as in `differences`: gray where people are too few. In
+    A rate has the color of its verdict, as in `differences`: gray where people are too few. In
     the panel of selection rates a line stands at four fifths of the highest rate.
 
     Parameters

@@ -338,7 +338,7 @@ def _parts(metrics: FairMetrics, progress: Progress) -> list[tuple[np.ndarray, F
 
 
 def _in_order(parts: Sequence[np.ndarray], place: np.ndarray) -> np.ndarray:
-    """Rows of the parts' people, back in the order of everybody."""
+    """Rows of the parts' people, back in the order of everyone."""
     order = np.argsort(place, kind="stable")
     together = np.concatenate(parts)
     found = np.empty_like(together)
@@ -347,7 +347,7 @@ def _in_order(parts: Sequence[np.ndarray], place: np.ndarray) -> np.ndarray:
 
 
 def _join_flows(flows: Sequence[Flow], place: np.ndarray) -> Flow:
-    """The flow of everybody, from those of the parts."""
+    """The flow of everyone, from those of the parts."""
     if len(flows) == 1:
         return flows[0]
     whole = {

@@ -43,7 +43,7 @@ __all__ = [
 def choose_metric(
     data: AuditData, space: FeatureSpace, x: np.ndarray, options: LossRatioOptions, rng: np.random.Generator
 ) -> FairMetrics:
-    """Return the fair metric of everybody.
+    """Return the fair metric of everyone.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def train_equal_opportunity(
     Raises
     ------
     InputError
-        If fewer than two groups have people of a favorable label, or a model is left that gives everybody the
+        If fewer than two groups have people of a favorable label, or a model is left that gives everyone the
         same decision.
     """
     from sklearn.linear_model import LogisticRegression

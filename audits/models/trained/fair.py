@@ -164,7 +164,7 @@ def _attack(
     moved = torch.zeros(len(x), len(directions))
     for _ in range(SUBSPACE_STEPS):
         along = slope(x + moved @ directions) @ directions.T
-        # normalised, or people the model is sure of would never move
+        # normalized, or people the model is sure of would never move
         moved += SUBSPACE_SIZE * along / along.norm(dim=1, keepdim=True).clamp_min(1e-12)
     at = x + moved @ directions
     for _ in range(FULL_STEPS):

@@ -407,7 +407,7 @@ def equal_opportunity(
     -------
     decisions : bool array (n,)
     unchanged : list of int
-        Groups without anybody of a favourable label.
+        Groups without anyone of a favourable label.
 
     References
     ----------

@@ -82,7 +82,7 @@ def groups_results(run: RunLike) -> list[GroupsResult]:
 
 
 def not_assessed(run: RunLike) -> list[Block]:
-    """Say who was left out before anybody was counted: among them may be people of unknown category."""
+    """Say who was left out before anyone was counted: among them may be people of unknown category."""
     left_out = [f"{count(n)} ({reason})" for reason, n in run.data["excluded"].items() if n]
     if not left_out:
         return []

@@ -79,7 +79,7 @@ class AuditChange:
     judged : Judgment
         The verdict on the changes, by the interval of the one that it rests on.
     headline : str
-        The change in one sentence for everybody.
+        The change in one sentence for everyone.
     given : str
         What the intervals take as given; empty where they are of the people alone.
     looked_at : int

@@ -1,4 +1,4 @@
-"""A second model on the people of the first: the same rows, the same features to tell people alike by."""
+"""A second model on the people of the first: the same rows, compared by the same features."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class ProcessExecutor:
     base : Path, optional
         Home folder; by default ``EVENHAND_HOME``.
     plugin : str, optional
-        ``module:function`` that each worker calls first, to register audits of one's own.
+        ``module:function`` that each worker calls first, to register audits of your own.
     limits : RunLimits, optional
         What runs may take; by default there are no limits.
     warm : bool

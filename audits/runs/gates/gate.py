@@ -140,7 +140,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class GateCheck(Statement):
-    """One number held against a rule; `verdict` says how that ended."""
+    """One number compared with a rule; `verdict` says how that ended."""
 
     state: Literal["kept", "broken", "not judged"] = "kept"
 

@@ -94,7 +94,7 @@ def fetch_data(document: Any, base_dir: Path, name: str = "spec", folders: Seque
 def _atomic_file(target: Path) -> Iterator[Path]:
     """Give a place to write; what is there afterwards becomes `target`, whole or not at all.
 
-    A file that was not fetched, or was changed since, is somebody's own and stays: `_NOTED` tells.
+    A file that was not fetched, or was changed since, is someone's own and stays: `_NOTED` tells.
     """
     noted = target.parent / _NOTED
     try:

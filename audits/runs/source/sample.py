@@ -1,4 +1,4 @@
-"""Rows of a spec's table drawn by lot, where the table is larger than what is held."""
+"""Rows of a spec's table sampled at random, where the table is larger than what is held."""
 
 from __future__ import annotations
 

@@ -334,7 +334,7 @@ class SavedRuns:
         return dataclasses.replace(RunResult.load(laid_out.folder), laid_out=laid_out)
 
     def export(self, identity: str, folder: Path, owner: str | None = None) -> None:
-        """Write the files of a saved audit into `folder`, each held against its digest."""
+        """Write the files of a saved audit into `folder`, each compared with its digest."""
         run = self.get(identity, owner)
         if run.status != "done":
             why = f": {run.error}".rstrip(".") if run.error else ""
@@ -425,7 +425,7 @@ class SavedRuns:
     def _sweep(self) -> None:
         """Mark runs whose process is gone as interrupted; one that had its result by then is done.
 
-        One that a server carried out for somebody starts again by itself, once, as after `hand_back`.
+        One that a server carried out for someone starts again by itself, once, as after `hand_back`.
         """
         self.reconcile()
         with self._database.reading() as connection:

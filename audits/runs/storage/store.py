@@ -1,7 +1,7 @@
 """Where finished runs lie: ``EVENHAND_HOME/runs/<owner>/<key>``, each whole or not there at all.
 
 Runs without an owner lie in ``runs/<key>``. What one owner has computed is not handed out to another, even
-where file and spec agree: who has not run it has no way to know that somebody did.
+where file and spec agree: who has not run it has no way to know that someone did.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def write_json(path: Path, value: object) -> None:
 
 
 def make_private(base: Path) -> None:
-    """Take a home folder from everybody but its owner: results hold people's data.
+    """Take a home folder from everyone but its owner: results hold people's data.
 
-    A folder that was there before keeps the mode it was made with, unless somebody does this.
+    A folder that was there before keeps the mode it was made with, unless someone does this.
     """
     try:
         mode = base.stat().st_mode

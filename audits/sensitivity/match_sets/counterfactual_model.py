@@ -188,7 +188,7 @@ def decided_otherwise(subject: Subject, attribute: str, columns: Mapping[str, st
 
 
 def _known(subject: Subject) -> pd.DataFrame:
-    """Everybody there is, to know all values of categories."""
+    """Everyone there is, to know all values of categories."""
     parts = [subject.data.frame, *([] if subject.training is None else [subject.training.frame])]
     return pd.concat(parts)
 

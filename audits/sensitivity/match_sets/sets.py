@@ -1,6 +1,6 @@
 """Match sets (sections 5 and 6): does sensitivity find the people whom an unbiased twin decides otherwise?
 
-The match set holds everybody whom the audited model and its twin decide alike, or whom the audited model
+The match set holds everyone whom the audited model and its twin decide alike, or whom the audited model
 decides as their true counterfactual where the data hold that; sensitivity is meant to be high outside. Two
 rivals that know nothing of groups are always held beside it, |grad F| and closeness to the decision
 threshold, because a person near the threshold is decided otherwise by almost any second model.
@@ -56,7 +56,7 @@ class Band:
 
 @dataclass(frozen=True)
 class MatchSet:
-    """Sensitivity held against the decisions of an unbiased twin, or on true counterfactuals.
+    """Sensitivity compared with the decisions of an unbiased twin, or on true counterfactuals.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ _MAX_LEARNERS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class MeasurementSetup:
-    """Who is measured, at which points, who taught A, and everybody whom some cross-fit can measure."""
+    """Who is measured, at which points, who taught A, and everyone whom some cross-fit can measure."""
 
     subject: Subject
     everybody: AuditData

@@ -111,7 +111,7 @@ def train_status(
     Parameters
     ----------
     hidden : tuple of int
-        Widths of the hidden layers; none makes it a (ridge-penalised) logistic regression.
+        Widths of the hidden layers; none makes it a (ridge-penalized) logistic regression.
     unseen : tuple of str
         Raw columns that it must not read: its weights there are 0.
     fewest : int
