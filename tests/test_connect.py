@@ -89,8 +89,7 @@ def test_what_a_metricframe_takes_is_audited(found, people, model):
     )
     with pytest.raises(
         InputError,
-        match=r"a MetricFrame holds rates, and no rows of people; give what it "
-        r"is made",
+        match="a MetricFrame holds rates, and no rows of people; give what it was made",
     ):
         from_metricframe(frame)
     with pytest.raises(InputError, match="y_pred and sensitive_features must be given"):

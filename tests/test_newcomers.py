@@ -123,7 +123,7 @@ PYTHON = [
     (lambda: call(fitted(), X, Y[:5].to_numpy()), "y must have one entry for each of the 120 rows of X, got 5"),
     (lambda: call(fitted(), X, Y.sample(frac=1, random_state=0)), "y must have the index of X"),
     (lambda: call(fitted(), X.drop(columns="age"), Y), "X must hold the columns that the model was fitted on, but lacks 'age'"),
-    (lambda: call(fitted(), X["age"].to_numpy(), Y), "give one row a person and one column a feature"),
+    (lambda: call(fitted(), X["age"].to_numpy(), Y), "give one row per person and one column per feature"),
     (lambda: call(audits="equalized_odds"), "audits must be the name of an audit, got 'equalized_odds'; write 'groups'"),
     (lambda: call(audits={"groups": {"by": "sex"}}), "audits['groups'].by must be a list, got 'sex'; write by: [sex]"),
     (lambda: call(None, X, Y), "model must be given in exactly one way, but there is none"),

@@ -47,7 +47,7 @@ _SAID = (
 
 @dataclass(frozen=True)
 class Person:
-    """Someone who has signed in: the name under which the provider or the proxy knows them, and their role."""
+    """Someone who has signed in: the name by which the provider or proxy knows them, and their role."""
 
     name: str
     role: str

@@ -71,5 +71,5 @@ def test_a_selection_beyond_what_was_audited_says_so(runs):
     assert selected.beyond_audit(plain, None) == ""
     told = selected.beyond_audit(plain, runs["half"])
     audited = runs["half"].data["rows_audited"]
-    assert told == f"Selected are people of all 200 rows; this audit looked at {audited} of them."
+    assert told == f"The selection covers all 200 rows; this audit looked at {audited} of them."
     assert 0 < audited < 200

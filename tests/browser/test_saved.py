@@ -68,7 +68,7 @@ def test_reports_comparison_link_and_deletion(
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     acts.settle(page)
-    expect(page.get_by_text("differences; before is the other run")).to_be_visible(timeout=acts.SLOW)
+    expect(page.get_by_text("differences. “Before” is the other run")).to_be_visible(timeout=acts.SLOW)
     acts.narrow_and_shoot(page, artefacts, "saved-compared", 1900)
 
     page.get_by_text("Rename, annotate, delete").click()
@@ -85,6 +85,6 @@ def test_reports_comparison_link_and_deletion(
     seen.page.get_by_text("Rename, annotate, delete").click()
     acts.settle(seen.page)
     expect(seen.page.locator(".st-key-open")).to_be_visible()
-    expect(seen.page.get_by_text("Something broke")).to_have_count(0)
+    expect(seen.page.get_by_text("Something went wrong")).to_have_count(0)
     other.close()
     assert seen.errors == seen.foreign == []

@@ -123,7 +123,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         assert bob.url.split("w=")[1][:32] != hers.split("w=")[1][:32], "her address is not his to open"
 
         bob.goto(link)
-        expect(bob.get_by_text("You can look at this workspace")).to_be_visible(timeout=acts.SLOW)
+        expect(bob.get_by_text("You can view this workspace")).to_be_visible(timeout=acts.SLOW)
         expect(bob.get_by_role("tab", name="Columns")).to_be_visible(timeout=acts.SLOW)
         assert hers.split("w=")[1][:32] not in bob.content()
         bob.get_by_role("link", name=re.compile("Groups$")).first.click()

@@ -40,7 +40,7 @@ def test_scores_are_those_of_the_service_whatever_the_batches(make_data, people,
     assert max(len(body["instances"]) for body in scorer.requests[-20:]) == 7
     assert subject.model.classes == ("no", "yes")
     assert subject.score_kind == "probability"
-    assert any("were taken to be 'no' or 'yes'" in note for note in subject.notes)
+    assert any("are assumed to be 'no' or 'yes'" in note for note in subject.notes)
     assert any("another model may answer" in note for note in subject.notes)
 
 
@@ -130,7 +130,7 @@ def test_a_service_that_is_never_the_same_is_told(make_data, people, scorer):
     draws = np.random.default_rng(0)
     scorer.answer = lambda rows: draws.random(len(rows)).tolist()
     subject = make_subject(make_data(people), spec(scorer))
-    assert any("the audit cannot be repeated" in note for note in subject.notes)
+    assert any("The audit cannot be repeated" in note for note in subject.notes)
 
 
 def test_the_digest_is_of_address_version_and_scores(make_data, people, scorer):

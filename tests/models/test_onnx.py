@@ -379,7 +379,7 @@ def test_external_data_is_refused_before_anything_is_read(linear, numeric_data, 
         inner = helper.make_graph([helper.make_node("Constant", [], ["c"], value=tensor)], "inner", [], [])
         model.graph.node.append(helper.make_node("If", ["b"], ["d"], then_branch=inner, else_branch=inner))
     path.write_bytes(model.SerializeToString())
-    here = "weights in a file that is not beside it, got '../../etc/passwd'"
+    here = "weights in a separate file that is not beside it, got '../../etc/passwd'"
     refused(
         path, numeric_data, here if where == "initializer" else "must be self-contained, but tensor 'secret'"
     )
@@ -406,9 +406,9 @@ def test_weights_in_a_file_beside_the_model_are_read(linear, numeric_data, tmp_p
     weights.write_bytes(weights.read_bytes()[:-1])
     refused(path, numeric_data, "whose bytes are not in the file beside it")
     elsewhere = weights.rename(tmp_path / "elsewhere.bin")
-    refused(path, numeric_data, "weights in a file that is not beside it, got 'weights.bin'")
+    refused(path, numeric_data, "weights in a separate file that is not beside it, got 'weights.bin'")
     weights.symlink_to(elsewhere)
-    refused(path, numeric_data, "weights in a file that is not beside it")
+    refused(path, numeric_data, "weights in a separate file that is not beside it")
 
 
 def test_model_and_weights_are_bounded_together(linear, numeric_data, tmp_path, monkeypatch):
@@ -426,7 +426,7 @@ def test_a_location_without_the_flag_is_external_too(linear, numeric_data):
     model = onnx.load_from_string(path.read_bytes())
     model.graph.initializer[0].external_data.add(key="location", value="weights.bin")
     path.write_bytes(model.SerializeToString())
-    refused(path, numeric_data, "weights in a file that is not beside it, got 'weights.bin'")
+    refused(path, numeric_data, "weights in a separate file that is not beside it, got 'weights.bin'")
 
 
 def test_operators_of_other_domains_are_refused(save, numeric_data):

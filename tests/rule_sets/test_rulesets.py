@@ -485,4 +485,4 @@ def test_many_values_make_single_value_rules_and_a_note():
     frame["region"] = np.random.default_rng(0).choice([f"r{k:02d}" for k in range(14)], 2000)
     result = rule_sets(subject_of(frame, ("sex", "region")), RuleSetsOptions(support=0.02, **FAST))
     assert result.n_candidates == 3 * 15 - 1
-    assert any("its single values are rules" in warning for warning in result.warnings)
+    assert any("rules use its single values" in warning for warning in result.warnings)

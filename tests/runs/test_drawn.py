@@ -1,4 +1,4 @@
-"""Rows drawn of a table that is too large to be held: which ones, and what results say of the others."""
+"""Rows sampled from a table that is too large for memory: which ones, and what results say of the others."""
 
 from __future__ import annotations
 

@@ -285,8 +285,8 @@ def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):
     [
         ("nonsense", "EVENHAND_DATABASE_URL must be a database address"),
         ("mysql://host/name", "EVENHAND_DATABASE_URL must name SQLite or PostgreSQL, got 'mysql'"),
-        ("sqlite:////absent/folder/x.sqlite", "must name a database that can be used"),
-        ("postgresql://127.0.0.1:1/none", "must name a database that can be used"),
+        ("sqlite:////absent/folder/x.sqlite", "must name a usable database"),
+        ("postgresql://127.0.0.1:1/none", "must name a usable database"),
     ],
 )
 def test_a_wrong_address_is_one_sentence(url, message, monkeypatch):

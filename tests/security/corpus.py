@@ -228,7 +228,7 @@ TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
     "attribute.xlsx": (_long_attribute, "a value of more than 10 MB"),
     "cell.parquet": (lambda: _parquet(pa.table({"a": ["x" * 100 * _MB, "b"]})), "a value of more than 10 MB"),
     "ends.csv.gz": (lambda: _gz(b"\n" * _MB, 480), "more than 50,000,000 lines"),
-    "laughs.xlsx": (_entities, "defines entities"),
+    "laughs.xlsx": (_entities, "defines XML entities"),
     "far.xlsx": (_far_cells, "columns; at most"),
     "no-zip.xlsx": (lambda: b"PK\x03\x04" + b"\0" * 200, "is not a readable XLSX workbook"),
     "texts.parquet": (lambda: _parquet(_repeated_text(5_000_000, 2000)), "MB of values; at most"),

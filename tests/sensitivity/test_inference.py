@@ -42,7 +42,7 @@ def test_two_people_who_are_alike_are_no_evidence(logistic):
     assert found.looks == 2, "the two people are no look"
     assert found.verdict != EVIDENCE
     (said,) = too_few(found)
-    assert said.endswith("so they have no part in the verdict: two (2).")
+    assert said.endswith("so they do not count in the verdict: two (2).")
 
 
 def test_people_of_one_value_are_evidence_only_if_permutations_agree(logistic):
