@@ -84,7 +84,7 @@ def workspace() -> Workspace:
     Raises
     ------
     InputError
-        If the link holds no more.
+        If the link has expired or was revoked.
     """
     if not getattr(_page, "drawn", False):  # a callback, or a part of a page
         return _looked_up()
@@ -111,7 +111,9 @@ def _looked_up() -> Workspace:
 def _shown_by(secret: str) -> Workspace:
     share = Shares().find(secret)
     if share is None:
-        raise InputError("this link", "holds no more", advice="ask whoever gave it to you for another")
+        raise InputError(
+            "this link", "has expired or was revoked", advice="ask whoever gave it to you for another"
+        )
     return Workspace(share.workspace, read_only=True)
 
 

@@ -120,7 +120,7 @@ class OnPages:
     noun : str
         What a sentence calls what the audit looks at, in the plural; by default its title in small letters.
     does : str
-        The button that runs it, as a command to somebody who does not know its name; ``{yes}`` is what the
+        The button that runs it, as a command to someone who does not know its name; ``{yes}`` is what the
         favored are.
     labels : mapping
         Option to what stands above its control, where that is more than its name: messages say it, too. A
@@ -204,11 +204,11 @@ class Audit:
     asks_anew : bool
         Whether the model must score people whom nobody in the data is: a column of predictions cannot.
     distances : bool
-        Whether it tells people alike by numbers in standard deviations: a single cell that carries a column's
-        whole spread is then refused, as all others would be alike.
+        Whether it tells people with the same features by numbers in standard deviations: a single cell that
+        carries a column's whole spread is then refused, as all others would be alike.
     draws_rows : bool
-        Whether it draws people by their place in the table: they are then put in the order of what they are
-        before. Left out: it does.
+        Whether it draws people by their place in the table, which then first puts them in an order that
+        depends on their content alone. True unless set.
     units : mapping of str to str
         Unit of measures by the end of their path in results.json, of all others under ``""``, where that is
         not a share of people.
@@ -323,7 +323,7 @@ class Audit:
         return found
 
     def sentence(self, result: Any) -> str:
-        """Return what `result` found in one sentence for everybody; see `says`."""
+        """Return what `result` found in one sentence for everyone; see `says`."""
         found: str = result.finding if self.says is None else resolve(self.says)(result)
         return found
 

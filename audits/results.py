@@ -43,7 +43,7 @@ R = TypeVar("R")
 _HEAD = 12  # rows shown in a notebook
 _INSUFFICIENT = "insufficient evidence"
 _NO_INTERVAL = {"value": None, "low": None, "high": None, "n": 0.0, "method": "not kept"}
-_BEFORE = "an earlier version stated this verdict without the interval that it follows from"
+_BEFORE = "an earlier version stated this verdict without its interval"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,8 +87,8 @@ def plain(result: Any) -> dict[str, Any]:
     for path, number in numbers(values):
         if not math.isfinite(number):
             raise RunFailed(
-                f"{type(result).__name__} states {number} at {path}; "
-                "a number that does not exist must be null."
+                f"{type(result).__name__} states {number} at {path}; a number that does not exist must be "
+                "null."
             )
     return values
 

@@ -149,7 +149,7 @@ def _until_ready(page: Page, made: Journey) -> None:
 
 
 def record(journeys: list[Journey], before: str = "") -> str:
-    """Return journeys as a table in Markdown; those of `before` stay that were not taken anew."""
+    """Return journeys as a table in Markdown; those of `before` stay that were not taken again."""
     rows = {line.split("|")[1].strip(): line for line in before.splitlines() if line.startswith("| ")}
     for each in journeys:
         arrives, minutes = "yes" if each.arrived else "**no**", f"{each.seconds / 60:.1f}"

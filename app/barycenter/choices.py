@@ -19,7 +19,7 @@ from audits.options import option_of
 
 __all__ = ["choose_options"]
 
-_WEIGHTS = {"people": "by its people", "equal": "as much as any other"}
+_WEIGHTS = {"people": "by its people", "equal": "the same as any other"}
 
 
 def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
@@ -48,7 +48,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
 def _more() -> dict[str, Any]:
     chosen: dict[str, Any] = {
         "weights": st.selectbox(
-            "A group counts",
+            "Weight of a group",
             list(_WEIGHTS),
             format_func=_WEIGHTS.__getitem__,
             help=option_of(BarycenterOptions, "weights").help,
@@ -56,12 +56,12 @@ def _more() -> dict[str, Any]:
         )
     }
     for name, label in (
-        ("fewest", "Leave out groups of fewer people than"),
-        ("rounds", "Rounds in which the barycenter moves, at most"),
+        ("fewest", "Smallest group (people)"),
+        ("rounds", "Maximum rounds of moving the barycenter"),
         ("level", "Error rate"),
-        ("material", "A difference matters from (as a share)"),
+        ("material", "Smallest difference that matters (share)"),
         ("permutations", "Permutations"),
-        ("seconds", "Seconds for the level of chance, at most"),
+        ("seconds", "Time limit for measuring chance (seconds)"),
     ):
         chosen[name] = stated_number(BarycenterOptions, name, label, **state.choice(f"all-{name}"))
     return {key: value for key, value in chosen.items() if value != option_of(BarycenterOptions, key).default}

@@ -96,7 +96,7 @@ def words_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> d
             key=f"words-{name}-{draft['id']}-{known.get(name, '')}",
             max_chars=40,
             placeholder=proposed.get(name, _GENERIC[name]),
-            help="Sentences and figures say it so.",
+            help="Sentences and figures use these words.",
         ).strip()
     if proposed and not numeric and not any(known.get(name) for name in _FIELDS):
         people, yes, no = proposed.values()

@@ -62,9 +62,9 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     ]
     conditions = [_NOTHING, *([_LABEL] if summary.label else []), *columns]
     condition = st.selectbox(
-        "Compare only people alike in",
+        "Compare only people with the same",
         conditions,
-        help="With the true label, flips among the equally deserving are compared (equalized odds).",
+        help="Choose the true label to compare people with the same outcome (equalized odds).",
         **state.choice("condition"),
     )
     options: dict[str, Any] = {"source": source, "target": target}
@@ -72,9 +72,9 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         "Counterparts",
         list(_METHODS),
         format_func=_METHODS.__getitem__,
-        help="A map learns from both groups and invents a counterpart for everyone; it has to prove first "
-        "that it can be trusted. Where the decisions are a column of the data nobody can be invented: then "
-        "exact, entropic and unbalanced match real people.",
+        help="A map learns from both groups and invents a counterpart for everyone. It must first pass "
+        "checks that show it can be trusted. If the decisions are a column of the data, nobody can be "
+        "invented: exact, entropic and unbalanced then match real people.",
         **state.choice("method"),
     )
     audited = None if sizes is None else _audited_sizes(draft, sizes)
@@ -109,7 +109,7 @@ def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
     everyone = st.toggle(
         "Match everyone",
         value=False,
-        help="Otherwise a random part of both groups is matched, as many as take about two minutes.",
+        help="Otherwise a random sample of both groups is matched, as large as about two minutes allow.",
         **state.choice("everyone"),
     )
     st.text(f"All {count(n)} with {count(m)}: {time_words(seconds)}, {memory / 2**30:.1f} GB of memory.")
@@ -143,7 +143,7 @@ def _more() -> dict[str, Any]:
         **state.choice("level"),
     )
     material = st.number_input(
-        "A difference matters from (percentage points)",
+        "Smallest difference that matters (percentage points)",
         min_value=1,
         max_value=90,
         value=round(100 * stated["material"].default),
@@ -151,7 +151,7 @@ def _more() -> dict[str, Any]:
         **state.choice("material"),
     )
     shuffles = st.number_input(
-        "Shuffles for the level of chance",
+        "Permutations for measuring chance",
         min_value=int(stated["permutations"].at_least or 0),
         max_value=int(stated["permutations"].at_most or 0),
         value=stated["permutations"].default,
@@ -159,7 +159,7 @@ def _more() -> dict[str, Any]:
         **state.choice("shuffles"),
     )
     patience = st.number_input(
-        "Seconds for the level of chance",
+        "Time limit for measuring chance (seconds)",
         min_value=1.0,
         max_value=stated["seconds"].at_most,
         value=stated["seconds"].default,
@@ -168,7 +168,7 @@ def _more() -> dict[str, Any]:
         **state.choice("patience"),
     )
     repeats = st.number_input(
-        "Match again, so many times",
+        "Stability repeats",
         min_value=int(stated["repeats"].at_least or 0),
         max_value=int(stated["repeats"].at_most or 0),
         value=stated["repeats"].default,
@@ -176,10 +176,10 @@ def _more() -> dict[str, Any]:
         **state.choice("repeats"),
     )
     repeat_maps = st.multiselect(
-        "Match again by",
+        "Repeat with",
         list(_METHODS),
         format_func=_METHODS.__getitem__,
-        placeholder="The same way",
+        placeholder="The same method",
         help=stated["repeat_maps"].help,
         **state.choice("repeat-maps"),
     )
@@ -190,7 +190,7 @@ def _more() -> dict[str, Any]:
         **state.choice("repeat-people"),
     )
     reverse = st.toggle(
-        "Also count the way back",
+        "Also count flips in the other direction",
         value=stated["reverse"].default,
         help=stated["reverse"].help,
         **state.choice("reverse"),
@@ -212,7 +212,7 @@ def _more() -> dict[str, Any]:
 def _weights(features: list[str]) -> dict[str, Any]:
     """Weights in the distance, of the features that shall not count once."""
     chosen = st.multiselect(
-        "Weigh features otherwise",
+        "Weight features differently",
         features,
         help="Weight in the distance: 1 as it is, 0 leaves it out of the matching, 3 counts it three times.",
         **state.choice("weighed"),

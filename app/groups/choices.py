@@ -70,7 +70,7 @@ def _limit() -> dict[str, Any]:
     stated = option_of(GroupsOptions, "material")
     usual = 100 * stated.default
     material = st.number_input(
-        "A difference matters from (percentage points)",
+        "Smallest difference that matters (percentage points)",
         min_value=0.5,
         max_value=90.0,
         value=usual,
@@ -104,7 +104,7 @@ def _probable(data: DataHandle) -> dict[str, Any]:
         attribute = st.text_input("They are groups of", value="group", **state.choice("probable-of")).strip()
         stated = option_of(GroupsOptions, "proxy_error")
         error = st.number_input(
-            "They may be wrong by (percentage points)",
+            "They may be off by (percentage points)",
             min_value=0.0,
             max_value=49.0,
             value=100 * stated.default,

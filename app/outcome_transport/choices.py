@@ -134,7 +134,7 @@ def _file(draft: Mapping[str, Any]) -> dict[str, str]:
         key="other-file",
         max_upload_size=MAX_FILE_MB,
         on_change=_take_upload,
-        help="It reads the same features. Pickles and other formats that can run code are refused.",
+        help="It must read the same features. Pickles and other formats that can run code are refused.",
     )
     problem, path = state.get("other model problem"), state.get("other model")
     if problem:

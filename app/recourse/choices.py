@@ -68,7 +68,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     options: dict[str, Any] = {"actionable": actionable, "by": by}
     with st.expander("Limits and costs"):
         options |= _limits(draft, actionable, data, summary)
-    with st.expander("Columns that move along"):
+    with st.expander("Columns that follow others"):
         options |= _follows(actionable, data, summary)
     options |= other_options("recourse", _DRAWN, options_fold("recourse"))
     return ChosenOptions(options, "Recourse", _seconds(draft, summary, options))
@@ -106,7 +106,7 @@ def _limits(
             "at least": st.column_config.TextColumn("at least", alignment="right"),
             "at most": st.column_config.TextColumn("at most", alignment="right"),
             "cost": st.column_config.TextColumn(
-                "cost", alignment="right", help="Of a standard deviation, or of a change of category"
+                "cost", alignment="right", help="Cost per standard deviation, or per change of category"
             ),
         },
         alt="Limits of each column and what a change costs",
@@ -145,7 +145,7 @@ def _follows(actionable: list[str], data: DataHandle, summary: Summary) -> dict[
         if summary.kinds[name] in {"continuous", "integer"} and name not in actionable
     ]
     moved = st.multiselect(
-        "Columns that move along",
+        "Columns that follow others",
         numbers,
         help=option_of(RecourseOptions, "follows").help,
         **state.choice("moves-along"),

@@ -67,7 +67,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
             name for name in MEASURES if draft["spec"]["model"].get("predictions") is None or name in _HARD
         ]
         measures = st.multiselect(
-            "Errors to look at too",
+            "Errors to compare, too",
             names,
             format_func=lambda name: WORDS[name].name,
             help=_STATED["measures"].help,
@@ -87,7 +87,7 @@ def _terms() -> dict[str, Any]:
     written = "\n".join(f"{name}: {', '.join(terms)}" for name, terms in TERMS.items())
     with st.expander("Identity terms"):
         text = st.text_area(
-            "One category a line, its terms separated by commas",
+            "One category per line, its terms separated by commas",
             written,
             height=260,
             key="terms",
@@ -123,7 +123,7 @@ def read_terms(text: str) -> dict[str, list[str]]:
             )
         found.setdefault(name.strip(), []).extend(terms)
     if not found:
-        raise InputError("the identity terms", "must hold at least one category", advice="write one a line")
+        raise InputError("the identity terms", "must hold at least one category", advice="write one per line")
     return found
 
 

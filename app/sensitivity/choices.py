@@ -38,7 +38,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         "Protected attributes",
         names,
         default=names[:1],
-        help="Each gets a model that tells it from the features; a person's sensitivity is the largest.",
+        help="For each, a model learns to predict it from the features. A person's sensitivity is the "
+        "largest of them.",
         **state.choice("about"),
     )
     stated = option_of(SensitivityOptions, "false_alarm_rate")

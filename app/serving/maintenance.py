@@ -96,10 +96,10 @@ class Maintenance:
                     tidied = time.monotonic()
                     self.tidy()
             except Exception:  # noqa: BLE001  (the thread lives on)
-                _log.exception("The server could not see to itself")
+                _log.exception("Background maintenance failed")
 
     def cancel(self) -> None:
-        """Cancel the runs that somebody asked to have cancelled."""
+        """Cancel the runs that someone asked to have cancelled."""
         going = {run.id: run for run in jobs.executor().going_on()}
         for identity in control.asked_to_cancel(home()):
             if identity in going:

@@ -27,7 +27,7 @@ _ATTRIBUTES = {
     "protected",
     "sensitive",
 }  # what audits call the protected attributes they go by
-_NONE = "(worked out)"
+_NONE = "(automatic)"
 
 
 def any_audit_page(name: str) -> None:

@@ -88,7 +88,7 @@ def audit_page(
     except InputError as error:
         title(heading, subject_line(draft))
         notices.problem(str(error))
-        _to_data("Settle it on the data page")
+        _to_data("Fix this on the data page")
         return
     title(heading, subject_line(draft, summary))
     stand_in_note(space, draft)
@@ -109,7 +109,7 @@ def audit_page(
         if error.where == "model" and "predictions" in draft["spec"]["model"]:
             offer_stand_in(space, draft, data)
         if error.where.startswith("data."):
-            _to_data("Settle it on the data page")
+            _to_data("Fix this on the data page")
         return
     name = run_title(draft, chosen.title)
     with bar:
@@ -118,8 +118,8 @@ def audit_page(
     linked = linked_run(space, draft, audit, asked) if asked else None
     if linked is not None:
         notices.note(
-            f"This is the run that the link was to, {linked['title']!r}. It was made with other choices than "
-            "those at the side: change one to leave it."
+            f"You opened {linked['title']!r} from a link. Its settings differ from those in "
+            "the sidebar; change one of them to leave this run."
         )
         show(jobs.result(space, linked["spec"]), space, draft)
         return
@@ -162,7 +162,7 @@ def _too_good(found: RunResult) -> None:
     """Say where a model did better than is likely, and where its data are looked into."""
     if said := words_of(found.model):
         notices.note(f"The model is {said}. Few are so good: the outcome may be among what it reads.")
-        _to_data("See which columns tell the outcome alone")
+        _to_data("See which columns predict the outcome on their own")
 
 
 def _linked_run(heading: str, key: str) -> str:
@@ -187,11 +187,9 @@ def _other_run(space: Workspace, asked: str) -> None:
     """Say that a link was to a run on other data or another model, and where that one is."""
     found = next((run for run in SavedRuns().list(owner=space.token) if run.key.startswith(asked)), None)
     if found is None:
-        notices.note(
-            "The link was to a run that is not kept any more; what follows is about what is chosen now."
-        )
+        notices.note("The linked run is no longer saved. This page is about the current settings.")
         return
-    notices.note(f"The link was to another run, {found.title!r}; what follows is about what is chosen now.")
+    notices.note(f"The link leads to another run, {found.title!r}. This page is about the current settings.")
     query = {**state.where(), "run": [found.id[:KEY]]}
     st.page_link("views/saved.py", label="Open that run", query_params=query)
 
@@ -215,7 +213,7 @@ def _earlier_result(space: Workspace, spec: Mapping[str, Any], audit: str) -> No
             continue  # it was cancelled, failed, or its file is gone
         when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))
         st.divider()
-        st.text(f"Earlier result, {when}, with other choices: {record['title']}")
+        st.text(f"Earlier result, {when}, with other settings: {record['title']}")
         with st.container(key="earlier"):
             earlier_page(AUDITS[audit], result)
         return

@@ -22,7 +22,7 @@ class SwapRow:
     attribute, source, target : str
         What is changed, from which value, to which. Several attributes changed together are joined by " × ".
     group : str
-        Whose it is changed: everybody with the value, or those of them with other protected values.
+        Whose it is changed: everyone with the value, or those of them with other protected values.
     where : dict of str to str
         The values of protected attributes that make the group.
     n : float

@@ -13,8 +13,8 @@ from audits.transport import Cost, estimated_bytes, estimated_seconds
 __all__ = ["MAX_SECONDS", "BarycenterOptions", "in_all", "memory", "once", "seconds"]
 
 MAX_SECONDS = 30.0
-"""Time that matching may take, unless `max_people` asks for more; of more people a sample is drawn."""
-_ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with everybody; with the points
+"""Time that matching may take, unless `max_people` asks for more. Above it, a sample is matched."""
+_ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with everyone; with the points
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class BarycenterOptions:
     ] = None
     weights: Annotated[
         Literal["people", "equal"],
-        option("How much a group counts in the barycenter: by its people, or as much as any other."),
+        option("How much a group counts in the barycenter: by its people, or the same as any other."),
     ] = "people"
     fewest: Annotated[
         int, option("Groups of fewer people are left out.", unit="people", ge=2, le=1_000_000)
@@ -55,7 +55,7 @@ class BarycenterOptions:
     permutations: Permutations = 399
     seconds: Annotated[
         float,
-        option("Time that the level of chance may take, as estimated beforehand.", unit="s", gt=0, le=86_400),
+        option("Time for measuring chance, as estimated beforehand.", unit="s", gt=0, le=86_400),
     ] = 20.0
     max_people: Annotated[
         int | None,

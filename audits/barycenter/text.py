@@ -78,7 +78,7 @@ def finding(
     Parameters
     ----------
     at_once : int
-        People among whom flips and chance were counted at a time; 0 for everybody.
+        People among whom flips and chance were counted at a time; 0 for everyone.
     """
     judged, n, words = worst.judged, worst.people, vocabulary()
     attributes = " and ".join(f"“{name}”" for name in by)
@@ -140,7 +140,7 @@ def chance_words(chance: NullDistribution | None, options: BarycenterOptions) ->
         "everybody matched again each time"
         if chance.everybody
         else (
-            f"{int(chance.people.sum()):,} people drawn anew each time, as many as {options.seconds:g} "
+            f"{int(chance.people.sum()):,} people sampled each time, as many as {options.seconds:g} "
             "seconds allow"
         )
     )
@@ -158,7 +158,8 @@ def warnings_for(groups: tuple[GroupFlips, ...], nearness: Nearness) -> tuple[st
     few = [f"“{in_words(each.group)}”" for each in groups if each.people < _FEW]
     if few:
         found.append(
-            f"Groups of fewer than {_FEW} people show only large differences, for their intervals are wide: "
+            f"Groups of fewer than {_FEW} people show only large differences, because their intervals are "
+            "wide: "
             f"{_listed(few)}."
         )
     return tuple(found)

@@ -120,7 +120,7 @@ class AuditData:
     labels : mapping of str to mapping
         What values of a column mean, by their text, as the spec says.
     among : Index or None
-        Rows of those who are audited, where a model may learn from more; None: everybody.
+        Rows of those who are audited, where a model may learn from more; None: everyone.
     unlabelled : Unlabelled or None
         Rows without a label, which `everyone` adds; counted in `excluded`.
     leaving : tuple of str
@@ -264,7 +264,7 @@ class AuditData:
         ----------
         where : mapping of protected attribute to value
             A value is compared as text ("1" matches 1); a list of values is their union;
-            ``{"not": value}`` is everybody else, those with a missing value included. Several
+            ``{"not": value}`` is everyone else, those with a missing value included. Several
             attributes mean their intersection, which may be empty.
         argument : str
             What a message calls the group: the option that names it.

@@ -123,7 +123,7 @@ def explain(
         left = Estimate(0.0, 0.0, 0.0, n, "exact: the model reads nothing but these columns")
         levels, told = (), []
     together = _parts(people, found, names, left, options.level)
-    covered = 1.0 if exact else overlap.share  # of what is known for everybody nothing is estimated
+    covered = 1.0 if exact else overlap.share  # of what is known for everyone nothing is estimated
     judged = _judge(people, together.unexplained, told, covered, options, len(names))
     if subject.data.numeric is not None:
         judged = dataclasses.replace(judged, unit=subject.data.numeric.unit or subject.data.numeric.name)
@@ -163,7 +163,7 @@ def _attribution(
         raise needs_cut(subject.data.numeric, "explain.attribution")
     if options.outcome != "decision":
         raise InputError(
-            "explain.attribution", "is of the model's scores, not of labels", True,
+            "explain.attribution", "applies to the model's scores, not to labels", True,
             "leave it out, or set outcome: decision",
         )  # fmt: skip
     return attribution(
@@ -201,11 +201,11 @@ def people_of(
     Parameters
     ----------
     outcome : array (n,), optional
-        Another outcome of everybody than the one that the options name.
+        Another outcome of everyone than the one that the options name.
     """
     data, side = subject.data, _sides(subject, options)
     if options.outcome == "label" and data.y is None and data.number is None:
-        raise InputError("explain.outcome", "is 'label', but the data name none", advice="set data.label")
+        raise InputError("explain.outcome", "is 'label', but the data have none", advice="set data.label")
     numeric = data.numeric is not None and outcome is None
     if outcome is None:
         outcome = _outcome(subject, options)
@@ -235,7 +235,7 @@ def people_of(
 
 
 def _outcome(subject: Subject, options: ExplainOptions) -> np.ndarray:
-    """Return the outcome of everybody (n,): decisions or labels, or numbers of either."""
+    """Return the outcome of everyone (n,): decisions or labels, or numbers of either."""
     data = subject.data
     if data.numeric is not None:
         return subject.numbers if options.outcome == "decision" else label_numbers(data)
@@ -256,7 +256,7 @@ def _explainers(subject: Subject, options: ExplainOptions) -> tuple[str, ...]:
     for name in options.explainers:
         one_of("explain.explainers", name, data.frame.columns, what="a column of the data")
         if name in apart:
-            rule = "must not name what tells the groups apart"
+            rule = "must not name the attribute that defines the groups"
             raise InputError("explain.explainers", rule, name, "leave it out")
         if name in _outcomes(subject, options.outcome):
             raise InputError("explain.explainers", "must not name the outcome itself", name, "leave it out")

@@ -25,10 +25,9 @@ AUDIT = Audit(
     also_called="shapley shap attribution featureimportance decomposition oaxaca blinder kitagawa",
     then=("flipset", "rule_sets"),
     limits=(
-        "What a column explains is arithmetic, not cause: it can itself result from unequal treatment, or be "
-        "a proxy for the group. What was not measured explains nothing here. A "
-        "feature's part of a gap in scores says what the model uses, not what is justified; features that go "
-        "together share it by convention."
+        "“Explained” is arithmetic, not cause: a column can itself result from unequal treatment, or be a "
+        "proxy for the group. What was not measured explains nothing here. A feature's part of a gap in "
+        "scores shows what the model uses, not what is justified. Correlated features share it by convention."
     ),
     options=ExplainOptions,
     result="audits.explain.result:ExplainResult",
@@ -52,7 +51,7 @@ AUDIT = Audit(
             "level": "Error rate",
             "material": "Smallest difference that matters",
             "draws": "Draws for simultaneous intervals",
-            "attribution": "Which features carry it (Shapley)",
+            "attribution": "Which features account for it (Shapley)",
         },
     ),
 )

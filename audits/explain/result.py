@@ -146,7 +146,7 @@ class Attribution:
     features : tuple of FeaturePart
         All that the model reads, the largest part first.
     rounds : int
-        Times that everybody was paired anew.
+        Times that everyone was paired again.
     n_source, n_target : float
         People that it is of: a random sample of large groups.
     """

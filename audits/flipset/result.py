@@ -178,7 +178,7 @@ class FlipsetPart:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that a map's counterparts were held against: it passes with a value of at most `limit`."""
+    """One thing that a map's counterparts were compared with: it passes with a value of at most `limit`."""
 
     check: str
     value: float
@@ -207,7 +207,7 @@ class Validation:
         Per feature the largest gap of the two cumulative distributions, in [0, 1]; 0 for an exact coupling.
     mse_difference : dict
         Per feature, mean squared error of a linear model of the target group, which predicts the feature from
-        the others, on counterparts minus on target people, in standardised units.
+        the others, on counterparts minus on target people, in standardized units.
     distance, exact_distance : float
         Mean cost, and that of exact matching (for a map, of at most 2,000 people a group).
     composition_error : float or None
@@ -215,7 +215,7 @@ class Validation:
     forward, reverse : dict or None
         Shares of the flipsets that Appendix D holds against each other.
     checks : tuple of Check
-        What a map was held against; none for exact transport, whose proof is its certificate.
+        What a map was compared with; none for exact transport, whose proof is its certificate.
     trusted : bool
         Whether no serious check failed.
     rates : tuple of PushedRate
@@ -249,15 +249,15 @@ class ScoreChange:
 
 @dataclass(frozen=True)
 class Conditional:
-    """Are people alike in the features decided alike, whatever their group?
+    """Are people with the same features decided alike, whatever their group?
 
     Attributes
     ----------
     share : Estimate or None
-        At least so many people are decided otherwise than people alike of the other group.
+        At least so many people are decided otherwise than people with the same features of the other group.
     p_value : float or None
-        Chance of so large a difference between people alike if decisions depended on their features alone;
-        None where the model can read nothing else, and where it was not tested.
+        Chance of so large a difference between people with the same features if decisions depended on their
+        features alone; None where the model can read nothing else, and where it was not tested.
     power : float or None
         Share of material differences planted in these very people (as many decisions turned either way)
         that the test sees.
@@ -296,7 +296,7 @@ class AboveChance:
     feature : str
         The feature that differs most surely.
     conditional : Conditional
-        Whether people alike in the features are decided alike.
+        Whether people with the same features are decided alike.
     """
 
     excess: Estimate

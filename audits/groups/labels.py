@@ -1,4 +1,4 @@
-"""Labels that are not everybody's, and labels that are the decision itself.
+"""Labels that are not everyone's, and labels that are the decision itself.
 
 Where outcomes are known only for those who were accepted, rates among people with a favorable outcome say
 little of a model (selective labels): each rate is of the people whose label is known, and where knowing it
@@ -32,7 +32,7 @@ LABEL = "favorable label"
 """Column of a result's people: whether the label is favorable; False where it is not known."""
 
 KNOWN = "label known"
-"""Column of a result's people that says whose label is known; absent where everybody's is."""
+"""Column of a result's people that says whose label is known; absent where everyone's is."""
 
 _IS_DECISION = (
     "The label is the decision itself wherever it is known: error rates of a decision against itself are no "
@@ -85,7 +85,8 @@ def withheld(people: pd.DataFrame, split: Sequence[PeopleByGroup], level: float)
         for side in (inside, ~inside)
     ]
     return (
-        f"No verdict rests on rates that need the outcome: it is known for {shares[0]} of {first} and "
+        f"No verdict rests on rates that need the outcome, because it is known for {shares[0]} of {first} "
+        "and "
         f"{shares[1]} of {second}."
     )
 

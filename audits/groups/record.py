@@ -53,8 +53,8 @@ AUDIT = Audit(
     ),
     then=("explain", "rule_sets", "flipset"),
     limits=(
-        "Equal rates do not mean that similar people are treated alike, and unequal ones can have "
-        "reasons that the data do not hold. Error rates take the label as the truth."
+        "Equal rates do not mean that similar people are treated alike. Unequal rates can have reasons "
+        "that the data do not show. Error rates take the label as the truth."
     ),
     options=GroupsOptions,
     result="audits.groups.result:GroupsResult",

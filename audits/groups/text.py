@@ -1,4 +1,4 @@
-"""The sentences of a group comparison: the first one for everybody, and the finding with its numbers."""
+"""The sentences of a group comparison: the first one for everyone, and the finding with its numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def four_fifths(ratio: Estimate) -> str:
     'not settled: the smallest ratio is 0.85 (0.75 to 0.96), on both sides of 0.8'
     """
     if ratio.value is None or ratio.low is None or ratio.high is None:
-        return "cannot be told: there are too few people, or nobody is favored"
+        return "cannot be judged: there are too few people, or nobody is favored"
     told = f"the smallest ratio is {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
     if ratio.high < FOUR_FIFTHS:
         return f"broken: {told}, below {FOUR_FIFTHS}"
@@ -113,7 +113,7 @@ def yes_words(rate: str) -> str:
 
 
 def among_words(rate: str) -> str:
-    """Say among whom a rate is counted, in the words of the data; empty where it is among everybody."""
+    """Say among whom a rate is counted, in the words of the data; empty where it is among everyone."""
     words, about = vocabulary(), METRICS[rate].about
     if rate == "precision":
         return f" who {words.are_yes}"
@@ -200,7 +200,7 @@ def finding_probable(
     first, second = (people_in(group_name({each.attribute: each.group})) for each in (group, reference))
     text = (
         f"Between {low} and {high}% of about {count(group.n)} {first} {vocabulary().are_yes}, as far as "
-        f"probabilities of {group.attribute} can tell. If {ASSUMPTION}, it is "
+        f"the probabilities of {group.attribute} show. If {ASSUMPTION}, it is "
         f"{_percent(group.selection_rate)}, against {_percent(reference.selection_rate)} of {second}."
     )
     ends = (group.difference_bounds.low, group.difference_bounds.high)
@@ -279,11 +279,11 @@ def few_people(attribute: str, groups: Sequence[str]) -> str:
     Examples
     --------
     >>> few_people("sex × age", ["f & age [18, 30)"])
-    '1 group of sex × age with fewer than 10 people (“f & age 18 to under 30”): rates say little there.'
+    '1 group of sex × age with fewer than 10 people (“f & age 18 to under 30”): their rates say little.'
     """
     named = named_few(groups)
     some = several(len(groups), "group")
-    return f"{some} of {attribute} with fewer than 10 people ({named}): rates say little there."
+    return f"{some} of {attribute} with fewer than 10 people ({named}): their rates say little."
 
 
 def named_few(groups: Sequence[str]) -> str:

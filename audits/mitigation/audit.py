@@ -87,7 +87,7 @@ def mitigation(
     rng, options = generator(rng), check_options(MitigationOptions, options, "mitigation")
     if subject.training is None or (subject.train is None and maker is None):
         raise InputError(
-            "model.train", "must be trained here, to be trained again", subject.model.name, "train one here"
+            "model.train", "must be trained here to be retrained", subject.model.name, "train one here"
         )
     maker = TrainedHere(subject) if maker is None else maker
     progress(0.0, "Finding the worst rule set on the training rows")
@@ -291,20 +291,19 @@ def _pack(
     warnings = []
     if len(steps) == 1:
         warnings.append(
-            f"None of {tried:,} new {noun} of the group was decided against its trend: nothing to add."
+            f"None of {tried:,} new {noun} of the group got a decision against its trend, so there is "
+            "nothing to add."
         )
     elif steps[-1].added < round(max(options.amounts) * (subject.training.size if subject.training else 0)):
         warnings.append(
-            f"Only {steps[-1].added:,} of {tried:,} new {noun} were decided against the group's trend."
+            f"Only {steps[-1].added:,} of {tried:,} new {noun} got a decision against the group's trend."
         )
     if last.worst_score > abs(last.difference.value or 0.0) + options.material:
         warnings.append(
             f"The largest difference is now elsewhere: {last.worst}, {number(100 * last.worst_score)} points "
             f"({first.worst} had {number(100 * first.worst_score)} before)."
         )
-    warnings.append(
-        f"The number of samples was chosen on the held-out {noun} it is stated for: try it on others."
-    )
+    warnings.append(f"The number of samples was chosen on the same held-out {noun}: check it on others.")
     return MitigationResult(
         options=dataclasses.asdict(options),
         judged=judged,

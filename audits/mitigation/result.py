@@ -14,7 +14,7 @@ __all__ = ["METHODS", "NOT_RUN", "FrontierPoint", "Headline", "MitigationResult"
 
 
 NOT_RUN = "not run"
-"""Stands for the verdict of an audit that these people or this model do not allow."""
+"""Used as the verdict of an audit that these people or this model do not allow."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class FrontierPoint:
         One of `METHODS`.
     strength : float
         Of thresholds and reweighing the share of the way to equal rates, of reductions the difference from
-        everybody's rate that was allowed in training, of retraining the samples added.
+        everyone's rate that was allowed in training, of retraining the samples added.
     accuracy : Estimate
     gap : Estimate
         Largest difference between two groups' rates. The intervals of all points hold together.

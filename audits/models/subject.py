@@ -148,7 +148,7 @@ class Subject:
 
     @cached_property
     def everyone(self) -> Subject:
-        """The same model about everybody it decides on, people without a label too, and no labels."""
+        """The same model about everyone it decides on, people without a label too, and no labels."""
         data = self.data
         if data.unlabelled is None:
             return self

@@ -76,7 +76,7 @@ class BiasRow:
         Mean individual bias (Eq. 12), in the distance's unit; without value where nobody is matched. All
         intervals of a result hold together.
     difference : Judgment or None
-        Groups only: mean bias minus that of everybody else in the even coupling, with an interval and a
+        Groups only: mean bias minus that of everyone else in the even coupling, with an interval and a
         p-value that hold in every optimal coupling, all groups together.
     normalised : float or None
         Mean of Eq. 18, in [0, 1].
@@ -174,7 +174,7 @@ class OutcomeTransportResult:
     ----------
     judged : Judgment
         The verdict with the interval that it follows from: of the distance between two groups; of two
-        policies that of the group whose mean bias differs most clearly from everybody else's in every optimal
+        policies that of the group whose mean bias differs most clearly from everyone else's in every optimal
         coupling.
     wasserstein : Estimate
         Distance between the two sets of outcomes with the chosen cost: order 1 for Eq. 10's unsquared norm,
@@ -190,8 +190,8 @@ class OutcomeTransportResult:
     unmatched : dict
         Share of ``source`` and ``target`` people left without counterpart (unbalanced and partial matching).
     people, counterparts : DataFrame, indexed by the user's row number
-        One row a person of each side: group, subgroup, outcome, atom; source people with bias, its normalised
-        form and its range over optimal couplings, and the most similar of their counterparts.
+        One row per person of each side: group, subgroup, outcome, atom; source people with bias, its
+        normalized form and its range over optimal couplings, and the most similar of their counterparts.
     links : DataFrame
         Share of each target atom (people of equal outcome) among the counterparts of each source atom.
     """

@@ -167,7 +167,7 @@ class RecourseResult:
     scores : DataFrame, indexed by the user's row number
         Score of each rejected person at each α of `grid`: a slider needs no new run.
     paths : DataFrame, indexed by the user's row number
-        One row a person and step: α, score, decision, cost, and the actionable columns' values.
+        One row per person and step: α, score, decision, cost, and the actionable columns' values.
     """
 
     options: dict[str, Any]

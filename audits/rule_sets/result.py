@@ -205,7 +205,7 @@ class MeasureResult:
                 "people outside": "n_out",
                 "adjusted p": "adjusted_p",
                 "verdict": "verdict",
-                "rule sets alike": "similar",
+                "similar rule sets": "similar",
             },
         )
 
@@ -257,7 +257,7 @@ class RuleSetsResult:
     ----------
     n_candidates, n_counted, n_frequent, n_distinct : int
         Rule sets by definition; settled before the search stopped; frequent; frequent and different in
-        people, with somebody outside: the family that p-values and intervals are corrected for.
+        people, with someone outside: the family that p-values and intervals are corrected for.
     complete : bool
         Whether every candidate was settled.
     leaderboard : tuple of LeaderRow
@@ -356,6 +356,6 @@ def leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
         "adjusted p": "adjusted_p",
         "confirmed": "confirmed",
         "verdict": "verdict",
-        "rule sets alike": "similar",
+        "similar rule sets": "similar",
     }
     return frame_of(rows, columns)

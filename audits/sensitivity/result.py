@@ -66,9 +66,9 @@ class FeatureShare:
 
 @dataclass(frozen=True)
 class Histogram:
-    """People by sensitivity: counts per bin for everybody and for each group (``attribute: group``).
+    """People by sensitivity: counts per bin for everyone and for each group (``attribute: group``).
 
-    The last bin holds everybody above its lower edge.
+    The last bin holds everyone above its lower edge.
     """
 
     edges: tuple[float, ...]
@@ -176,7 +176,7 @@ class SensitivityResult:
         if not self.estimated:
             return ""
         if self.carried is None:
-            return "The audit was made before such models could be carried along; run it again."
+            return "The audit was made before monitors could include such models; run it again."
         return str(self.carried.get("refused", ""))
 
     def to_json(self) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def percent(share: float | None, n: float, beside: float | None = None) -> str:
     """Word a share of `n` people: one decimal from 1,000 people on, none below.
 
     Of a share `beside` that of so many others it has the digits of fewer people. A share of at least one
-    person is never worded as nobody, nor as everybody where one is missing: it gets one decimal more, and
+    person is never worded as nobody, nor as everyone where one is missing: it gets one decimal more, and
     where that is too few, says less than or more than.
 
     Examples

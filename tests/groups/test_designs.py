@@ -80,7 +80,7 @@ def test_sampling_weights_weigh_and_make_no_more_people():
 
 
 def test_the_people_needed_are_counted_as_the_people_there_are():
-    """Both are effective people, so that the first is not held against a number of rows."""
+    """Both are effective people, so that the first is not compared with a number of rows."""
     result = groups(subject(repeated(np.random.default_rng(1)), person="who"), OPTIONS)
     assert result.verdict == INSUFFICIENT
     row = next(row for row in result.table if not row.is_reference)
@@ -106,7 +106,7 @@ def test_audits_that_take_rows_for_people_draw_one_row_of_each_person(tmp_path):
     spec["data"]["person"] = "who"
     flips, rules = (each.result for each in InlineExecutor().submit(spec, tmp_path).result().audits)
     said = (
-        f"of each of {len(frame):,} persons one row was drawn, {3 * len(frame):,} other rows were left out."
+        f"one row of each of {len(frame):,} persons was sampled, and {3 * len(frame):,} others were left out."
     )
     for result in (flips, rules):
         assert result.warnings[0].endswith(said)
@@ -129,5 +129,5 @@ def test_every_other_audit_refuses_samples_by_design(name):
     """Whichever way an audit is asked for, it goes through `carry_out`; its options do not matter here."""
     frame = repeated(np.random.default_rng(1), 20).assign(weight=2.0)
     sampled = subject(frame, weights={"column": "weight", "kind": "sampling"}, person="who")
-    with pytest.raises(InputError, match=rf"audits\[0\]\.{name} takes each row as one independent person"):
+    with pytest.raises(InputError, match=rf"audits\[0\]\.{name} treats each row as one independent person"):
         carry_out(AuditRequest(name, None), 0, sampled, 0)

@@ -43,7 +43,7 @@ ASKED: dict[str, tuple[dict[str, Any], float]] = {
     "loss_ratio": ({"sensitive": ["sex"], "steps": 50}, 0.01),
     "sensitivity": ({"protected": "sex", "bootstrap": 200}, 0.02),
 }
-"""Options of each audit, and how far a share may lie from that of the other form of the table; 0 where
+"""Options of each audit, and how far a share may be from that of the other form of the table; 0 where
 nothing is drawn. Numbers of people may lie three times as far apart, relative to them or a tenth of all."""
 
 JUDGED = ("value", "low", "high")

@@ -64,7 +64,7 @@ def groups_by_amount(
     """
     if options.by_probability:
         raise InputError(
-            "groups.by_probability", "is for decisions, and the outcome is numeric", advice="leave it out"
+            "groups.by_probability", "is for decisions, but the outcome is numeric", advice="leave it out"
         )
     data, numeric = subject.data, subject.data.numeric
     assert numeric is not None  # noqa: S101 - the caller has looked
@@ -108,7 +108,7 @@ def groups_by_amount(
 
 
 def _people(subject: Subject) -> pd.DataFrame:
-    """Return the numbers of everybody, in the outcome's unit, and their groups."""
+    """Return the numbers of everyone, in the outcome's unit, and their groups."""
     data = subject.data
     people = pd.DataFrame(
         {"score": subject.numbers, "people": np.ones(data.n) if data.weights is None else data.weights},
@@ -208,7 +208,7 @@ def _gaps(
 
 
 def _edges(numbers: Quantities) -> np.ndarray:
-    """Return round ends of bins between the outer hundredths of everybody; beyond them lie the last bins."""
+    """Return round ends of bins between the outer hundredths of everyone; beyond them lie the last bins."""
     everybody = np.ones(len(numbers.values), dtype=bool)
     low, high = (
         float(quantile_of(dataclasses.replace(numbers, design=None), everybody, part).value or 0.0)
@@ -232,14 +232,14 @@ def _warnings(people: pd.DataFrame, numeric: NumericOutcome, table: Sequence[Amo
     if len(values) > MIN and apart.sum() > 0 and apart.max() > 0.5 * apart.sum():
         place = int(apart.argmax())
         found.append(
-            f"One value of {numeric.name!r} (row {people.index[place]}: {values[place]:,.6g}) carries most "
-            "of the spread: means say little, medians are not moved. If it is a code or an error, list it in "
-            "data.read.missing."
+            f"One value of {numeric.name!r} (row {people.index[place]}: {values[place]:,.6g}) makes up "
+            "most of the spread. Means say little here; medians are not affected. If it is a code or an "
+            "error, list it in data.read.missing."
         )
     if "actual" in people and (unknown := float(sizes[people["actual"].isna()].sum())) > 0:
-        found.append(f"What turned out is not known of {unknown:,.0f} people: residuals are of the others.")
+        found.append(f"The outcome of {unknown:,.0f} people is not known; residuals are for the others.")
     few = [row.group for row in table if row.n < MIN]
     if few:
         some = ", ".join(f"“{name}”" for name in few[:4]) + " …" * (len(few) > 4)
-        found.append(f"Fewer than {MIN} people: {some}. No interval is stated there.")
+        found.append(f"Fewer than {MIN} people: {some}. They get no interval.")
     return found

@@ -85,7 +85,7 @@ def ranked_groups(result: GroupsResult, asked: Sequence[Mapping[str, str]] = ())
     Parameters
     ----------
     asked : sequence of mapping
-        Groups that somebody asked about, each its attributes' values.
+        Groups that someone asked about, each its attributes' values.
     """
     if not result.table:
         return None

@@ -161,8 +161,8 @@ def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float) -
     if not counted:
         blocks.append(
             Text(
-                "Rows are not one independent person each: there is no exact test, and intervals hold for as "
-                "many people as would tell as much.",
+                "Rows are not independent people, so there is no exact test. Intervals use effective "
+                "sizes: as many independent people as would carry the same information.",
                 "quiet",
             )
         )
@@ -183,8 +183,8 @@ def _sentence(found: pd.DataFrame, level: float) -> str:
             return "No group's selection rate is below four fifths of the highest."
         return (
             "No group's selection rate is below four fifths of the highest, but "
-            f"{_and(smaller['group'])} {'is' if len(smaller) == 1 else 'are'} selected less often beyond "
-            "chance: § 1607.4 D calls smaller differences adverse impact where they are significant in "
+            f"{_and(smaller['group'])} {'is' if len(smaller) == 1 else 'are'} selected less often, by more "
+            "than chance: § 1607.4 D calls smaller differences adverse impact where they are significant in "
             "statistical and practical terms."
         )
     sure = list(below[below["beyond chance"].eq(True)]["group"])
@@ -192,12 +192,12 @@ def _sentence(found: pd.DataFrame, level: float) -> str:
     told = []
     if sure:
         told.append(
-            f"{_and(sure)}: selected at less than four fifths of the highest rate, beyond chance "
+            f"{_and(sure)}: selected at less than four fifths of the highest rate, by more than chance "
             f"(all groups together, level {level:g})."
         )
     if unsure:
         told.append(
-            f"{_and(unsure)}: below four fifths, but within what chance gives; § 1607.4 D may not count "
+            f"{_and(unsure)}: below four fifths, but within chance; § 1607.4 D may not count "
             "differences of small numbers that are not significant."
         )
     return " ".join(told)
