@@ -270,7 +270,8 @@ def test_pay_that_is_missing_for_low_paid_women_alone_gets_no_verdict():
     result = result_of(_without_low_pay(full), _limit("5%"))
     assert women(result_of(full, _limit("5%"))).verdict == EVIDENCE
     assert {gap.verdict for gap in women(result).differences.values()} == {INSUFFICIENT}
-    assert result.judged.badge == "no verdict" and result.judged.reason
+    assert result.judged.badge == "no verdict"
+    assert result.judged.reason
     assert any("60.0% of female people" in each for each in result.warnings)
 
 
