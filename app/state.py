@@ -43,6 +43,7 @@ __all__ = [
     "note",
     "one_page",
     "present",
+    "preset",
     "put_in_address",
     "remember",
     "report_errors",
@@ -326,3 +327,11 @@ def let_go(files: Iterable[UploadedFile]) -> None:
 def set_widget(key: str, value: Any) -> None:
     """Set the widget `key`: only in a callback, or before it is drawn."""
     st.session_state[key] = value
+
+
+def preset(key: str, value: Any) -> None:
+    """Give the widget `key` its first value, before it is drawn.
+
+    It is said in every run: what a run says that ends in another is not shown.
+    """
+    st.session_state[key] = st.session_state.get(key, value)

@@ -73,6 +73,7 @@ def travel(browser: Browser, app: Served, name: str, folder: Path, shots: Path |
     page.wait_for_selector(".st-key-run-groups button", timeout=_SLOW)
     _click(page, made, page.locator(".st-key-run-groups button"))
     page.wait_for_selector(".st-key-finding", timeout=_SLOW)
+    page.wait_for_selector(".js-plotly-plot .point, .js-plotly-plot .points", timeout=_SLOW)
     acts.settle(page)
     made.seconds = time.monotonic() - begun
     see("7-glance")

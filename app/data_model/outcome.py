@@ -37,8 +37,8 @@ def outcome_section(
     offered = list(dict.fromkeys([*likely, *names]))
     left, right = st.columns(2)
     place = f"label-{draft['id']}"
-    if column in names and not state.has_value(place):
-        state.set_widget(place, column)  # with an index it could not be cleared again
+    if column in names:
+        state.preset(place, column)  # with an index it could not be cleared again
     label = left.selectbox(
         "Label (the true outcome)",
         offered,
@@ -142,8 +142,8 @@ def who_counts(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
     def column(label: str, name: str, value: Any, nothing: str, told: str) -> Any:
         place = f"{name}-{key}"
-        if value in names and not state.has_value(place):
-            state.set_widget(place, value)  # with an index it could not be cleared again
+        if value in names:
+            state.preset(place, value)  # with an index it could not be cleared again
         return st.selectbox(label, names, index=None, key=place, placeholder=nothing, help=told)
 
     weights: Any = column(

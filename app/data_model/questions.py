@@ -10,7 +10,7 @@ import streamlit as st
 from app import state
 from app.data_model.amounts import is_amount
 from app.data_model.columns import bins_section
-from app.data_model.decision_words import proposed_words, with_words, words_section
+from app.data_model.decision_words import proposed_words, with_group_words, with_words, words_section
 from app.data_model.model_choice import model_section, way_of
 from app.data_model.outcome import NUMBERS, good_answer, outcome_section
 from app.drafts.drafts import made_groups, with_data
@@ -177,7 +177,12 @@ def _measure(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnP
 def _words(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
     st.caption("Optional. Sentences and figures use these words.")
     if "words" not in draft["spec"]["data"] and not draft.get("named"):
-        draft = {**with_words(draft, proposed_words(draft, profiles)), "named": True}
+        draft = {
+            **with_group_words(with_words(draft, proposed_words(draft, profiles)), profiles),
+            "named": True,
+        }
+    for name, said in ((draft["spec"]["data"].get("words") or {}).get("groups") or {}).items():
+        st.caption(f"{name}: {', '.join(f'“{value}” are {words}' for value, words in said.items())}.")
     return words_section(draft, profiles)
 
 

@@ -14,10 +14,10 @@ from audits.groups import GroupsResult
 from audits.groups.inference import ASKED_FIRST
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference
-from audits.groups.text import people_of
+from audits.groups.text import counted_words, people_of
 from audits.options import MEASURE_WORDS
 from audits.stats import EVIDENCE, Judgment
-from audits.stats.text import count, out_of
+from audits.stats.text import count, percent
 from audits.text import begun
 
 __all__ = ["measure_chooser", "measure_tiles"]
@@ -83,8 +83,10 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
                 st.markdown(f"**{metric.words.capitalize()}**")
                 st.badge(_badge(gap), color="gray")
                 if own is not None and other is not None and None not in (own.value, other.value):
-                    mine = out_of((own.value or 0.0) * own.n, own.n)
-                    theirs = out_of((other.value or 0.0) * other.n, other.n)
+                    mine, theirs = (
+                        counted_words(each, metric.name) or percent(rate.value, rate.n)
+                        for each, rate in ((row, own), (reference, other))
+                    )
                     who = people_of(row)
                     st.text(f"{begun(who)}{metric.about}: {mine}, against {theirs}.")
                 differ = sum(each.verdict == EVIDENCE for _, each in rows)

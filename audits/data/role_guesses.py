@@ -20,6 +20,7 @@ __all__ = [
     "GoodAnswer",
     "OutcomeGuess",
     "guess_good_answer",
+    "guess_group_words",
     "guess_outcome",
     "guess_verb",
     "is_amount",
@@ -108,6 +109,9 @@ _VERBS = (
 )
 """What people do with a number, by its name."""
 YES = frozenset({"yes", "y", "ja", "j", "oui", "si", "sí", "true", "t", "1", "1.0"})
+_SEX = re.compile("sex|gender|geschlecht|sexe|genre|sexo|género|genero")
+_WOMEN = re.compile("f|fem|female|w|wom[ae]n|weiblich|frau(en)?|femmes?|féminin|mujer(es)?|femenino")
+_MEN = re.compile("m|male|m[ae]n|männlich|mann|männer|hommes?|masculin|h|hombres?|masculino|varón")
 _NO = frozenset({"no", "n", "nein", "non", "false", "f", "0", "0.0"})
 _PLAIN = YES | _NO
 _POSITIVE = re.compile(rf"{_GOOD_NAMES}\w*|{_any_of(_STATUS)}|good|positive|gut|bon|bueno")
@@ -173,6 +177,26 @@ def guess_verb(name: str) -> str:
     """
     words = words_of_name(name)
     return next((verb for pattern, verb in _VERBS if any(pattern.fullmatch(word) for word in words)), "")
+
+
+def guess_group_words(name: str, values: Sequence[Any]) -> dict[str, str]:
+    """Return what people of each value of a column are called, where it is their sex; else nothing.
+
+    Examples
+    --------
+    >>> guess_group_words("applicant_sex", ["F", "M"]), guess_group_words("status", ["M", "F"])
+    ({'F': 'women', 'M': 'men'}, {})
+    >>> guess_group_words("Geschlecht", ["weiblich", "männlich", "divers"])
+    {'weiblich': 'women', 'männlich': 'men'}
+    """
+    if not any(_SEX.fullmatch(word) for word in words_of_name(name)):
+        return {}
+    said = {
+        str(value): "women" if _WOMEN.fullmatch(str(value).strip().lower()) else "men"
+        for value in values
+        if _WOMEN.fullmatch(str(value).strip().lower()) or _MEN.fullmatch(str(value).strip().lower())
+    }
+    return said if len(said) == 2 and set(said.values()) == {"women", "men"} else {}
 
 
 def is_amount(name: str) -> bool:

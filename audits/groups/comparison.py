@@ -26,6 +26,7 @@ from audits.groups.metrics import (
     estimates,
     rates,
     rates_by_design,
+    rows_by_design,
 )
 from audits.groups.options import GroupsOptions
 from audits.groups.result import Calibration, GroupRow, Spread
@@ -191,6 +192,9 @@ def compare(
     pooled = _pool_rates(item, {name: shares[name] for name in judged}, options.level, pooling)
     limits = {name: _limit(name, *shares[name], options) for name in judged}
     single = Rows(item.group, item.decision, item.score, item.sizes, item.labels, item.design)
+    counted = None
+    if item.design is not None:
+        counted = rows_by_design(item.design, item.group, item.decision, item.labels, k)
     more, more_gaps = further.of(single, item.counts, item.classes, reference, options, level)
     rows = []
     for j in range(k):
@@ -228,6 +232,7 @@ def compare(
                 bootstrap=resampled[j],
                 pooled={name: found[j] for name, found in pooled.items()},
                 added={name: found for name, found in added.items() if found is not None},
+                rows=None if counted is None else {name: found[j] for name, found in counted.items()},
             )
         )
     return rows, _spread(item, shares, smallest, reference, options.level)

@@ -170,6 +170,9 @@ class GroupRow:
         Metrics beside ours, by name.
     pooled : dict
         Rates again, drawn towards what the attributes say of groups like this one.
+    rows : dict or None
+        Where rows are not one independent person each, and all `n` are effective people: by rate, how many of
+        how many rows it is of; empty where they are weighted.
     """
 
     attribute: str
@@ -195,6 +198,7 @@ class GroupRow:
     material: bool | None = None
     added: dict[str, Estimate] = field(default_factory=dict)
     pooled: dict[str, Estimate] = field(default_factory=dict)
+    rows: dict[str, tuple[int, int]] | None = None
 
     def metric(self, name: str) -> Estimate | None:
         """Return a metric by its name; None where these data do not allow it."""

@@ -28,6 +28,7 @@ from audits.text import begun, brief, of_people, shortest
 
 __all__ = [
     "among_words",
+    "counted_words",
     "few_people",
     "finding_known",
     "finding_probable",
@@ -37,6 +38,7 @@ __all__ = [
     "is_probable",
     "people_of",
     "points",
+    "rate_words",
     "spread_words",
     "yes_words",
 ]
@@ -78,7 +80,7 @@ def headline(result: GroupsResult) -> str:
         who = "Everybody" if 1.0 in all_same else "Nobody"
         return f"{who} in any group {vocabulary().is_yes}, so there is nothing to compare."
     rarer, other = (row, reference) if gap.value <= 0 else (reference, row)
-    numbers = f"{_rate_phrase(rarer, rate)} against {_rate_phrase(other, rate)}"
+    numbers = f"{rate_words(rarer, rate)} against {rate_words(other, rate)}"
     about, yes = among_words(rate), yes_words(rate)
     among = f"Among {vocabulary().people}{about}, " if about else ""
     if result.verdict == EVIDENCE:
@@ -179,12 +181,22 @@ def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
     ]
 
 
-def _rate_phrase(row: GroupRow, rate: str) -> str:
+def rate_words(row: GroupRow, rate: str) -> str:
     """Say a rate, percent first."""
     estimate = row.metric(rate)
     assert estimate is not None and estimate.value is not None  # noqa: S101, PT018  (judged rates have one)
-    counted = of_people(out_of(estimate.value * estimate.n, estimate.n))
-    return f"{_percent(estimate)} ({counted})"
+    counted = counted_words(row, rate)
+    return f"{_percent(estimate)} ({counted})" if counted else _percent(estimate)
+
+
+def counted_words(row: GroupRow, rate: str) -> str:
+    """Word how many of how many people, or rows, a rate is of; empty where rows are weighted."""
+    estimate = row.metric(rate)
+    if estimate is None or estimate.value is None or (row.rows is not None and rate not in row.rows):
+        return ""
+    if row.rows is not None:
+        return f"{of_people(out_of(*row.rows[rate]))} rows"
+    return of_people(out_of(estimate.value * estimate.n, estimate.n))
 
 
 def _percent(share: Estimate) -> str:
@@ -268,6 +280,10 @@ def _share_of(row: GroupRow, rate: str) -> str:
     estimate = row.metric(rate)
     assert estimate is not None  # noqa: S101  (judged rates are always counted)
     share = _percent(estimate) if estimate.value is not None else "no share"
+    if row.rows is not None:
+        counted = counted_words(row, rate)
+        whom = f"{counted} of {people_of(row)}" if counted else people_of(row)
+        return f"{share} ({whom}{among_words(rate)})"
     some = count((estimate.value or 0) * estimate.n)
     whom = so_many(estimate.n, named_with(row.attribute, row.group))
     return f"{share} ({some} of {whom}{among_words(rate)})"

@@ -154,7 +154,10 @@ class Subject:
             return self
         column = None if self.model.invents else getattr(self.model, "column", None)
         if column is not None:
-            data = data.with_unlabelled(data.unlabelled.frame[column].notna().to_numpy())
+            known = data.unlabelled.frame[column].notna().to_numpy()
+            if data.numeric is not None and not known.any():
+                return self  # the outcome itself, which stays unknown
+            data = data.with_unlabelled(known)
         return dataclasses.replace(self, data=data.everyone)
 
     @cached_property

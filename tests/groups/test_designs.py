@@ -9,6 +9,7 @@ import pytest
 from audits.data import build_data, data_spec
 from audits.errors import InputError
 from audits.groups import GroupsOptions, groups
+from audits.groups.text import headline
 from audits.models import make_subject, model_spec
 from audits.runs.execute import carry_out
 from audits.runs.executors.inline import InlineExecutor
@@ -131,3 +132,25 @@ def test_every_other_audit_refuses_samples_by_design(name):
     sampled = subject(frame, weights={"column": "weight", "kind": "sampling"}, person="who")
     with pytest.raises(InputError, match=rf"audits\[0\]\.{name} treats each row as one independent person"):
         carry_out(AuditRequest(name, None), 0, sampled, 0)
+
+
+def test_a_rate_is_stated_of_rows_where_persons_have_several():
+    rng = np.random.default_rng(4)
+    person = np.repeat(np.arange(150), 4)
+    table = pd.DataFrame(
+        {
+            "person": person,
+            "race": np.where(person % 2, "black", "white"),
+            "call": np.where(rng.random(600) < np.where(person % 2, 0.3, 0.6), "yes", "no"),
+        }
+    )
+    data = build_data(
+        table, data_spec({"favorable": "yes", "protected": ["race"], "person": "person", "features": []})
+    )
+    result = groups(make_subject(data, model_spec({"predictions": {"label": "call"}})), rng=0)
+    for row in result.table:
+        inside = table.race == row.group
+        called = int((inside & (table.call == "yes")).sum())
+        assert row.rows["selection_rate"] == (called, 300)
+        assert f"{called} of 300" in headline(result)
+        assert f"{called} of 300" in result.finding
