@@ -43,7 +43,7 @@ def section(result: AttributeSwapResult) -> Section:
         exhibits.append(
             Exhibit(
                 "moved",
-                f"The largest move: {number(first['score'])} → {number(first['score_after'])}",
+                f"One change moves a score from {number(first['score'])} to {number(first['score_after'])}",
                 f"Gray: score as it is. Orange: with the value changed. Filled: {words.share_yes}.",
                 lambda: figures.score_changes(result),
                 lambda: figures.moved_people(result),

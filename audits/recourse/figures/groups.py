@@ -64,7 +64,7 @@ def changes_needed(result: RecourseResult) -> go.Figure:
     figure.update_xaxes(range=[0, 104], ticksuffix="%", tickvals=[0, 25, 50, 75, 100])
     names = distinct([people_in(row.group) for row in rows], longest=40)
     named = [f"{name} ({count(row.n)})" for name, row in zip(names, rows, strict=True)]
-    each = rows_named(figure, named, beside=0)
+    each = rows_named(figure, named, beside=0, wide=False)
     figure.update_traces(width=0.36, offset=-0.38)
     told = "; ".join(
         f"{people_in(row.group)}: {percent(_share(people, ~helped, row.group), row.n)} never" for row in rows
