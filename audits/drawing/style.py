@@ -209,16 +209,20 @@ def stacked_panels(figure: go.Figure) -> None:
     names = [axis.plotly_name for axis in figure.select_xaxes()]
     if len(names) < 2:
         return
-    one = layout.height - layout.margin.t - layout.margin.b - _AXIS_ROOM
+    before = (layout.meta or {}).get("narrow", {})  # names above their rows
+    room = layout.height - layout.margin.t - layout.margin.b - _AXIS_ROOM
+    one = room + before.get("taller", 0)
     inner = one * len(names) + _BETWEEN * (len(names) - 1)
     tops = [1 - place * (one + _BETWEEN) / inner for place in range(len(names))]
     named = {"ticktext": list(layout.yaxis.ticktext)} if layout.yaxis.ticktext else {}
-    narrow: dict[str, Any] = {"height": inner + layout.height - one}
+    named |= before.get("yaxis", {})
+    narrow: dict[str, Any] = {"height": inner + layout.height - room}
+    narrow |= {"margin": before["margin"]} if before else {}
     for name, top in zip(names, tops, strict=True):
         narrow[name] = {"domain": [0.0, 1.0]}
         narrow[f"y{name[1:]}"] = {"domain": [top - one / inner, top], "showticklabels": True, **named}
     if (layout.legend.y or 0) > 1:
-        narrow["legend"] = {"y": 1 + (layout.legend.y - 1) * one / inner}
+        narrow["legend"] = {"y": 1 + (layout.legend.y - 1) * room / inner}
     notes = layout.annotations
     rows = [note for note in notes[len(names) :] if note.xref == "paper" and note.yref in {None, "y"}]
     copies = [
@@ -226,9 +230,10 @@ def stacked_panels(figure: go.Figure) -> None:
         for name in names[1:]
         for note in rows
     ]
+    shown = [*before.get("annotations", ()), *({} for _ in notes)]
     narrow["annotations"] = [
         *({"x": 0.5, "y": top} for top in tops),
-        *({} for _ in notes[len(names) :]),
+        *shown[len(names) : len(notes)],
         *({"visible": True} for _ in copies),
     ]
     annotate(figure, copies)
@@ -330,6 +335,7 @@ def rows_named(
         annotate(figure, notes)
         return _ABOVE_PITCH
     figure.update_traces(width=0.36, selector={"type": "bar"})
+    figure.update_xaxes(tickangle=0)  # Plotly turns ticks that have no room before names are moved
     annotate(figure, [{**note, "visible": False} for note in notes])
     shown = [*({} for _ in range(before)), *({"visible": True} for _ in notes)]
     taller = (_ABOVE_PITCH - _BESIDE_PITCH) * len(labels)
