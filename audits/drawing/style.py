@@ -301,7 +301,7 @@ def shares_axis(percents: Iterable[float]) -> dict[str, Any]:
 
 
 def rows_named(
-    figure: go.Figure, labels: Sequence[str], *, beside: int = 24, wide: bool | None = None
+    figure: go.Figure, labels: Sequence[str], *, beside: int = 24, wide: bool | None = None, lift: int = 0
 ) -> int:
     """Name the rows of a figure, row 0 lowest, so that no name is cut; return the pixels that a row needs.
 
@@ -314,6 +314,8 @@ def rows_named(
         Letters of a name that stands beside its row on any screen.
     wide : bool, optional
         Whether longer ones stand there, too, where a screen is wide; by default those of a single panel.
+    lift : int
+        Pixels that marks stand higher than the middle of their row, which names above must clear.
     """
     places, longest = list(range(len(labels))), max(map(len, labels), default=0)
     figure.update_yaxes(range=[-0.6, len(labels) - 0.4], tickmode="array", tickvals=places, zeroline=False)
@@ -324,7 +326,7 @@ def rows_named(
         if longest <= beside:
             return _BESIDE_PITCH
     row = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "xshift": CLEAR}
-    row |= {"yanchor": "bottom", "yshift": 7, "align": "left"}
+    row |= {"yanchor": "bottom", "yshift": 7 + lift, "align": "left"}
     row |= {"bgcolor": "white", "borderpad": 0}  # lines of the first panel stop at it
     notes = [{**row, "text": label, "y": place} for place, label in zip(places, labels, strict=True)]
     above = {"ticktext": [""] * len(labels), "range": [-0.5, len(labels) - 0.25]}
@@ -333,12 +335,12 @@ def rows_named(
         figure.update_traces(width=0.28, selector={"type": "bar"})  # below its name
         figure.update_yaxes(**above)
         annotate(figure, notes)
-        return _ABOVE_PITCH
+        return _ABOVE_PITCH + lift
     figure.update_traces(width=0.36, selector={"type": "bar"})
     figure.update_xaxes(tickangle=0)  # Plotly turns ticks that have no room before names are moved
     annotate(figure, [{**note, "visible": False} for note in notes])
     shown = [*({} for _ in range(before)), *({"visible": True} for _ in notes)]
-    taller = (_ABOVE_PITCH - _BESIDE_PITCH) * len(labels)
+    taller = (_ABOVE_PITCH + lift - _BESIDE_PITCH) * len(labels)
     narrow = {"annotations": shown, "taller": taller, "margin": {"l": 8}}
     narrow |= {axis.plotly_name: above for axis in figure.select_yaxes()}
     figure.layout.meta = {**(figure.layout.meta or {}), "narrow": narrow}

@@ -28,7 +28,7 @@ from audits.drawing.style import (
 )
 from audits.flipset.figures.bars import bar_rules
 from audits.flipset.result import FeatureDifference, FlipsetResult, Marginal, rank_lines
-from audits.flipset.text import Way, larger_first, way_words
+from audits.flipset.text import Way, feature_words, larger_first, way_words
 from audits.stats.text import count, number, people_in, so_many
 from audits.text import value_words
 
@@ -293,7 +293,7 @@ def report_rows(
     add_legend(figure, [(name, dot(INK if k else FOCUS)) for k, name in enumerate(told)])
     figure.update_xaxes(range=[-reach, reach], row=1, col=1)
     figure.update_xaxes(range=[-1.08, 1.08], row=1, col=2)
-    row = rows_named(figure, distinct(features, longest=46), wide=True)
+    row = rows_named(figure, distinct(list(map(feature_words, features)), longest=46), wide=True, lift=8)
     for col in (1, 2):
         figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=col)
     name, lines = next(iter(told.items()))
