@@ -157,11 +157,11 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
             text = axis.title.text
             axis.title.text = wrap_title(text, _WIDE_TITLE if whole else _PANEL_TITLE)
             if whole and len(text) > _NARROW_TITLE:
-                _narrowed(figure, axis.plotly_name, {"title": {"text": wrap_title(text, _NARROW_TITLE)}})
+                where_narrow(figure, axis.plotly_name, {"title": {"text": wrap_title(text, _NARROW_TITLE)}})
     return figure
 
 
-def _narrowed(figure: go.Figure, part: str, own: Mapping[str, Any]) -> None:
+def where_narrow(figure: go.Figure, part: str, own: Mapping[str, Any]) -> None:
     """Have a part of the layout otherwise where a screen is narrow."""
     meta = figure.layout.meta or {}
     narrow = meta.get("narrow", {})
@@ -341,9 +341,11 @@ def rows_named(
     annotate(figure, [{**note, "visible": False} for note in notes])
     shown = [*({} for _ in range(before)), *({"visible": True} for _ in notes)]
     taller = (_ABOVE_PITCH + lift - _BESIDE_PITCH) * len(labels)
-    narrow = {"annotations": shown, "taller": taller, "margin": {"l": 8}}
-    narrow |= {axis.plotly_name: above for axis in figure.select_yaxes()}
-    figure.layout.meta = {**(figure.layout.meta or {}), "narrow": narrow}
+    for axis in figure.select_yaxes():
+        where_narrow(figure, axis.plotly_name, above)
+    where_narrow(figure, "margin", {"l": 8})
+    narrow = {**figure.layout.meta["narrow"], "annotations": shown, "taller": taller}
+    figure.layout.meta = {**figure.layout.meta, "narrow": narrow}
     return _BESIDE_PITCH
 
 

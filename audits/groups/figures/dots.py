@@ -37,7 +37,10 @@ __all__ = ["beside", "differences", "pooled_rates", "probable", "rates"]
 FOUR_FIFTHS = 0.8
 _HOVERED = 60  # and where it is pointed at
 _NOT_JUDGED = "without a verdict of its own"
-_IN_LEGEND = {EVIDENCE: "difference found", INSUFFICIENT: "can't tell yet"}  # as badges say it
+_IN_LEGEND: dict[str, str] = {
+    EVIDENCE: "difference found",
+    INSUFFICIENT: "can't tell yet",
+}  # as badges say it
 _Dot = tuple[Estimate, int, str, str]
 """A rate, the place of its row, the group's label, and by which terms its people are selected."""
 
