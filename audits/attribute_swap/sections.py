@@ -24,7 +24,7 @@ def section(result: AttributeSwapResult) -> Section:
             if row.read
             else f"The model does not read {row.attribute}",
             f"Line: net share and interval. Filled: {words.share_yes}. Hollow: "
-            f"{words.no or 'not'}. Dark: changed with {row.attribute}.{unit}",
+            f"{words.no or 'not'}. ● ○ neither orange nor gray: changed with {row.attribute}.{unit}",
             lambda: figures.blocks(result),
             result.to_frame,
         ),
